@@ -1,0 +1,31 @@
+// JSON helpers: plain JSON types, a canonical form for hashing, and a parse that returns a value instead of throwing.
+
+import { err, ok, type Result } from './result.ts';
+
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonObject = { readonly [key: string]: JsonValue };
+
+export function parseJson(text: string): Result<unknown, string> {
+  try {
+    return ok(JSON.parse(text));
+  } catch (cause) {
+    return err(cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** JSON with object keys in code-unit order (as RFC 8785 orders them), so equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return '[' + value.map((item) => canonicalJson(item ?? null)).join(',') + ']';
+  if (isPlainObject(value)) {
+    const parts: string[] = [];
+    for (const key of Object.keys(value).sort()) {
+      if (value[key] !== undefined) parts.push(JSON.stringify(key) + ':' + canonicalJson(value[key]));
+    }
+    return '{' + parts.join(',') + '}';
+  }
+  return JSON.stringify(value) ?? 'null';
+}

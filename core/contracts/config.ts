@@ -1,0 +1,95 @@
+// config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
+
+import * as z from 'zod';
+
+/** Secrets in config are references only. */
+export const secretRefSchema = z
+  .string()
+  .regex(
+    /^(keychain:[A-Za-z0-9._-]+|env:[A-Za-z_][A-Za-z0-9_]*|file:.+)$/,
+    'must be keychain:NAME, env:NAME or file:PATH, never the secret itself',
+  );
+
+const headersSchema = z.record(z.string(), z.string()).optional();
+const pricesSchema = z
+  .record(
+    z.string(),
+    z.strictObject({
+      inputUsdPerMillion: z.number().nonnegative(),
+      outputUsdPerMillion: z.number().nonnegative(),
+      cachedInputUsdPerMillion: z.number().nonnegative().optional(),
+    }),
+  )
+  .optional();
+const modelSettings = { headers: headersSchema, prices: pricesSchema, contextTokens: z.number().int().min(1024).optional() };
+
+export const providerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('openai'), apiKey: secretRefSchema, baseUrl: z.url().optional(), ...modelSettings }),
+  z.strictObject({ kind: z.literal('anthropic'), apiKey: secretRefSchema, baseUrl: z.url().optional(), ...modelSettings }),
+  z.strictObject({ kind: z.literal('openai-compatible'), baseUrl: z.url(), apiKey: secretRefSchema.optional(), ...modelSettings }),
+  z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().optional(), ...modelSettings }),
+  z.strictObject({ kind: z.literal('demo') }),
+]);
+export type ProviderConfig = z.infer<typeof providerSchema>;
+
+const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+
+export const configSchema = z.strictObject({
+  providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
+  models: z
+    .strictObject({
+      default: modelRefSchema.optional(),
+      timeouts: z
+        .strictObject({
+          connectMs: z.number().int().positive().default(10_000),
+          firstTokenMs: z.number().int().positive().default(120_000),
+          idleMs: z.number().int().positive().default(60_000),
+          totalMs: z.number().int().positive().default(600_000),
+        })
+        .prefault({}),
+      retries: z.number().int().min(0).max(10).default(2),
+    })
+    .prefault({}),
+  budget: z
+    .strictObject({
+      perTurnUsd: z.number().nonnegative().optional(),
+      perSessionUsd: z.number().nonnegative().optional(),
+      perDayUsd: z.number().nonnegative().optional(),
+      perTurnTokens: z.number().int().positive().optional(),
+      perSessionTokens: z.number().int().positive().optional(),
+      perDayTokens: z.number().int().positive().optional(),
+    })
+    .prefault({}),
+  limits: z
+    .strictObject({
+      steps: z.number().int().min(1).max(1000).default(50),
+      turnMs: z.number().int().positive().default(3_600_000),
+      /** How often one call with the same arguments and the same result may run in a turn. */
+      sameCall: z.number().int().min(1).max(100).default(3),
+      parallelReads: z.number().int().min(1).max(32).default(8),
+      parallelTurns: z.number().int().min(1).max(64).default(8),
+      queuedMessages: z.number().int().min(1).max(1000).default(20),
+    })
+    .prefault({}),
+  workspace: z.strictObject({ path: z.string().min(1).optional(), extraFolders: z.array(z.string().min(1)).default([]) }).prefault({}),
+  policy: z
+    .strictObject({
+      allowCommands: z.array(z.string().min(1)).default([]),
+      allowDomains: z.array(z.string().min(1)).default([]),
+      denyDomains: z.array(z.string().min(1)).default([]),
+      denyTools: z.array(z.string().min(1)).default([]),
+    })
+    .prefault({}),
+  tools: z
+    .strictObject({
+      execTimeoutMs: z.number().int().positive().default(120_000),
+      outputBytesMax: z.number().int().min(1024).default(48_000),
+    })
+    .prefault({}),
+  channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
+  retention: z
+    .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
+    .prefault({}),
+});
+export type Config = z.infer<typeof configSchema>;
+export type ConfigInput = z.input<typeof configSchema>;

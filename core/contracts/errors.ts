@@ -1,0 +1,143 @@
+// Every failure that crosses a module door, by code. What a person reads derives from the code: what happened, then what to do.
+
+import * as z from 'zod';
+
+export const errorCodes = [
+  // what was asked for
+  'invalid_params',
+  'invalid_config',
+  'unknown_op',
+  'not_found',
+  'conflict',
+  // tools
+  'unknown_tool',
+  'invalid_arguments',
+  'arguments_too_large',
+  'tool_failed',
+  // the gate
+  'denied',
+  'approval_not_pending',
+  'panic_engaged',
+  'over_budget',
+  // models
+  'no_model',
+  'model_unknown',
+  'model_auth',
+  'model_rate_limited',
+  'model_quota',
+  'model_unavailable',
+  'model_timeout',
+  'model_context_overflow',
+  'model_bad_reply',
+  'model_cut_off',
+  'model_rejected',
+  // turns
+  'cancelled',
+  'loop_detected',
+  'step_limit',
+  'time_limit',
+  'queue_full',
+  'turn_not_running',
+  'shutting_down',
+  // storage
+  'store_corrupt',
+  'store_full',
+  'store_readonly',
+  'store_locked',
+  'store_too_new',
+  'store_failed',
+  'artifact_missing',
+  // secrets and doors
+  'secret_missing',
+  'keychain_unavailable',
+  'unauthorized',
+  'forbidden',
+  'payload_too_large',
+  'port_in_use',
+  'internal',
+] as const;
+
+export const errorCodeSchema = z.enum(errorCodes);
+export type ErrorCode = z.infer<typeof errorCodeSchema>;
+
+export type ErrorData = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
+
+export const errorBodySchema = z.object({
+  code: errorCodeSchema,
+  message: z.string(),
+  hint: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+});
+export type ErrorBody = z.infer<typeof errorBodySchema>;
+
+export interface AppErrorOptions {
+  readonly data?: ErrorData;
+  /** True when the same call may succeed later without anything being changed. */
+  readonly isRetryable?: boolean;
+  readonly cause?: unknown;
+}
+
+/** The one error class that crosses module doors. `message` says what happened; `hint` says what to do. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly data: ErrorData;
+  readonly isRetryable: boolean;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.data = options.data ?? {};
+    this.isRetryable = options.isRetryable ?? false;
+  }
+
+  get hint(): string | undefined {
+    const own = this.data['hint'];
+    return typeof own === 'string' ? own : hints[this.code];
+  }
+
+  toBody(): ErrorBody {
+    const { hint } = this;
+    return {
+      code: this.code,
+      message: this.message,
+      ...(hint === undefined ? {} : { hint }),
+      ...(Object.keys(this.data).length === 0 ? {} : { data: { ...this.data } }),
+    };
+  }
+}
+
+/** What to do next, where it follows from the code alone. A more exact hint travels in `data.hint`. */
+const hints: Partial<Record<ErrorCode, string>> = {
+  invalid_config: 'Correct the named key in config.yaml and start again; nothing else was changed.',
+  no_model:
+    'Start a local model server (Ollama, LM Studio, llama-server), add a provider to config.yaml, or set models.default to demo/offline.',
+  model_auth: 'Check the key of this provider (trayclaw secret set NAME) and try again; the conversation is kept.',
+  model_rate_limited: 'Wait a little and try again; the conversation is kept.',
+  model_quota: 'The account has no credit left. Add credit or choose another model.',
+  model_unavailable: 'Check that the model server is running and reachable, then try again.',
+  model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
+  model_context_overflow: 'Start a new session or fork this one at an earlier message.',
+  over_budget: 'Raise the budget in config.yaml or wait until the period ends; nothing was spent beyond it.',
+  panic_engaged: 'Release it with: trayclaw panic --release',
+  store_full: 'Free some disk space; everything recorded so far is intact.',
+  store_readonly: 'Make the data folder writable for this user, or choose another with --home.',
+  store_locked: 'Use the running instance, or stop it first.',
+  store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
+  store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept beside it.',
+  secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
+  keychain_unavailable: 'Use env:NAME or file:PATH in config.yaml on machines without a keychain.',
+  loop_detected: 'Say it differently or give more detail; the steps so far are in the conversation.',
+  step_limit: 'Ask it to continue, or raise limits.steps in config.yaml.',
+  time_limit: 'Ask it to continue, or raise limits.turnMs in config.yaml.',
+};
+
+export function isAppError(value: unknown): value is AppError {
+  return value instanceof AppError;
+}
+
+/** Wraps anything thrown. A bug stays visible as `internal` with its cause. */
+export function toAppError(cause: unknown): AppError {
+  if (isAppError(cause)) return cause;
+  return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
+}

@@ -1,0 +1,225 @@
+// The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
+
+import * as z from 'zod';
+import { errorBodySchema } from './errors.ts';
+import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
+import { approvalSchema, budgetScopeSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
+import { artifactRefSchema, callFactsSchema, idempotencySchema, toolOutcomeSchema } from './tools.ts';
+
+export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
+export const phaseSchema = z.enum(phases);
+export type Phase = z.infer<typeof phaseSchema>;
+
+export const turnStatusSchema = z.enum(['running', 'waiting', 'done', 'failed', 'cancelled', 'over_budget', 'stopped']);
+export type TurnStatus = z.infer<typeof turnStatusSchema>;
+
+export const turnLimitsSchema = z.object({
+  steps: z.number().int(),
+  turnMs: z.number().int(),
+  sameCall: z.number().int(),
+  parallelReads: z.number().int(),
+});
+export type TurnLimits = z.infer<typeof turnLimitsSchema>;
+
+export const packSectionSchema = z.object({
+  name: z.string(),
+  tokens: z.number().int(),
+  items: z.number().int(),
+});
+
+const bodies = {
+  'session.created': z.object({
+    title: z.string(),
+    agentId: z.string(),
+    channel: z.string(),
+    forkedFrom: z.object({ sessionId: z.string(), sessionSeq: z.number().int() }).nullable(),
+  }),
+  'session.renamed': z.object({ title: z.string() }),
+  'session.archived': z.object({ archived: z.boolean() }),
+  /** In the system session: the chain of the deleted one ended here. */
+  'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
+
+  'user.message': z.object({ text: z.string(), channel: z.string(), sender: z.string(), dedupeKey: z.string().nullable() }),
+  'assistant.message': z.object({ text: z.string() }),
+
+  'turn.started': z.object({
+    kind: z.enum(['chat', 'tool']),
+    agentId: z.string(),
+    model: z.string().nullable(),
+    limits: turnLimitsSchema,
+    /** Calls a person made directly, with no model (`kind: tool`). */
+    calls: z.array(requestedCallSchema),
+  }),
+  'turn.steered': z.object({ text: z.string(), sender: z.string() }),
+  'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
+  'turn.waiting': z.object({ approvalIds: z.array(z.string()), callIds: z.array(z.string()) }),
+  'turn.resumed': z.object({ reason: z.string() }),
+  'turn.finished': z.object({
+    status: z.enum(['done', 'failed', 'cancelled', 'over_budget', 'stopped']),
+    text: z.string(),
+    error: errorBodySchema.nullable(),
+    usage: usageSchema,
+    /** US dollars; null when a price was unknown. */
+    costUsd: z.number().nullable(),
+    modelCalls: z.number().int(),
+    toolCalls: z.number().int(),
+  }),
+
+  /** What the brain chose and why; `replay` chooses again and compares. */
+  'brain.decided': z.object({ intent: z.string(), reason: z.string(), callIds: z.array(z.string()) }),
+  'plan.drafted': z.object({ text: z.string(), calls: z.array(z.object({ callId: z.string(), tool: z.string() })) }),
+  'observation.recorded': z.object({ callIds: z.array(z.string()), failed: z.number().int(), repeated: z.number().int() }),
+  'verification.finished': z.object({ callId: z.string(), ok: z.boolean(), detail: z.string() }),
+  'reflection.recorded': z.object({ why: z.string(), note: z.string() }),
+
+  'pack.built': z.object({
+    packId: z.string(),
+    tokens: z.number().int(),
+    budgetTokens: z.number().int(),
+    sections: z.array(packSectionSchema),
+    dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
+    truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
+    /** Session sequence of the first message the model saw. */
+    fromSessionSeq: z.number().int(),
+  }),
+  'model.requested': z.object({ requestId: z.string(), packId: z.string(), model: z.string() }),
+  'model.retried': z.object({ requestId: z.string(), attempt: z.number().int(), waitMs: z.number().int(), error: errorBodySchema }),
+  'model.finished': z.object({
+    requestId: z.string(),
+    text: z.string(),
+    reasoning: z.string(),
+    calls: z.array(requestedCallSchema),
+    usage: usageSchema,
+    usageReported: z.boolean(),
+    costUsd: z.number().nullable(),
+    finishReason: finishReasonSchema,
+    tookMs: z.number(),
+    firstTokenMs: z.number().nullable(),
+  }),
+  'model.failed': z.object({ requestId: z.string(), error: errorBodySchema, partialText: z.string(), tookMs: z.number() }),
+  'budget.exceeded': z.object({ scope: budgetScopeSchema, unit: z.enum(['usd', 'tokens']), limit: z.number(), spent: z.number() }),
+
+  'policy.decided': z.object({
+    callId: z.string(),
+    tool: z.string(),
+    decision: decisionKindSchema,
+    ruleId: z.string(),
+    reason: z.string(),
+    facts: callFactsSchema,
+    idempotency: idempotencySchema,
+    verifies: z.boolean(),
+    grantId: z.string().nullable(),
+    approvalId: z.string().nullable(),
+  }),
+  /** The call never reached the gate: unknown tool or arguments that do not fit. */
+  'tool.rejected': z.object({ callId: z.string(), tool: z.string(), error: errorBodySchema }),
+  'approval.requested': z.object({ approval: approvalSchema }),
+  'approval.decided': z.object({
+    approvalId: z.string(),
+    callId: z.string(),
+    decision: z.enum(['approve', 'deny', 'withdraw']),
+    scope: grantScopeSchema.nullable(),
+    by: z.string(),
+    grantId: z.string().nullable(),
+  }),
+  'grant.created': z.object({ grant: grantSchema }),
+  'grant.spent': z.object({ grantId: z.string(), callId: z.string() }),
+  'grant.revoked': z.object({ grantId: z.string(), by: z.string() }),
+
+  'tool.requested': z.object({
+    callId: z.string(),
+    tool: z.string(),
+    args: z.string(),
+    argsHash: z.string(),
+    idempotency: idempotencySchema,
+    idempotencyKey: z.string(),
+    grantId: z.string().nullable(),
+  }),
+  'tool.spawned': z.object({ callId: z.string(), pid: z.number().int(), startTime: z.string() }),
+  'tool.finished': z.object({
+    callId: z.string(),
+    tool: z.string(),
+    outcome: toolOutcomeSchema,
+    forModel: z.string(),
+    forUser: z.string(),
+    silent: z.boolean(),
+    isAsync: z.boolean(),
+    artifacts: z.array(artifactRefSchema),
+    tookMs: z.number(),
+    /** Digest of outcome and text: equal calls with equal results are a loop. */
+    resultHash: z.string(),
+  }),
+  'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
+  'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
+
+  'panic.engaged': z.object({ reason: z.string(), by: z.string() }),
+  'panic.measured': z.object({ killed: z.number().int(), tookMs: z.number() }),
+  'panic.released': z.object({ by: z.string() }),
+  'instance.started': z.object({
+    version: z.string(),
+    recoveredTurns: z.number().int(),
+    unknownOutcomes: z.number().int(),
+    reaped: z.number().int(),
+  }),
+  'config.changed': z.object({ keys: z.array(z.string()), by: z.string() }),
+} as const;
+
+export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };
+export type EventType = keyof EventBodies;
+
+export const eventTypes = Object.keys(bodies) as EventType[];
+
+export const eventBodySchemas: { readonly [T in EventType]: (typeof bodies)[T] } = bodies;
+
+/** The envelope. `seq` is global and ascending; `sessionSeq` counts from 1 in its session without gaps. */
+export interface EventOf<T extends EventType> {
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly sessionSeq: number;
+  readonly turnId: string | null;
+  readonly step: number;
+  readonly phase: Phase | null;
+  readonly type: T;
+  /** Version of the body's form. */
+  readonly v: number;
+  readonly atMs: number;
+  readonly body: EventBodies[T];
+}
+
+export type AnyEvent = { [T in EventType]: EventOf<T> }[EventType];
+
+/** An event before the log gives it its place. */
+export interface DraftOf<T extends EventType> {
+  readonly type: T;
+  readonly turnId?: string | null;
+  readonly step?: number;
+  readonly phase?: Phase | null;
+  readonly body: EventBodies[T];
+}
+
+export type AnyDraft = { [T in EventType]: DraftOf<T> }[EventType];
+
+export const eventEnvelopeSchema = z.object({
+  seq: z.number().int().positive(),
+  sessionId: z.string(),
+  sessionSeq: z.number().int().positive(),
+  turnId: z.string().nullable(),
+  step: z.number().int(),
+  phase: phaseSchema.nullable(),
+  type: z.string(),
+  v: z.number().int().positive(),
+  atMs: z.number().int(),
+  body: z.unknown(),
+});
+
+/** The session that holds what belongs to no conversation: panic, grants, boots, deletions. */
+export const systemSessionId = 'system';
+
+/** Text of a model's answer as it streams. Not an event: it may be lost and is never recorded. */
+export interface DeltaNotice {
+  readonly kind: 'text' | 'reasoning' | 'output';
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string | null;
+  readonly text: string;
+}

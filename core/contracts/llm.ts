@@ -1,0 +1,95 @@
+// The model port's wire-neutral shapes: messages, tool schemas, requests, replies, usage.
+
+import * as z from 'zod';
+
+export const usageSchema = z.object({
+  inputTokens: z.number().int().nonnegative(),
+  outputTokens: z.number().int().nonnegative(),
+  cachedInputTokens: z.number().int().nonnegative(),
+});
+export type Usage = z.infer<typeof usageSchema>;
+
+export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+
+/** A tool call as the model asked for it. `args` is the raw JSON text; nothing has checked it yet. */
+export const requestedCallSchema = z.object({
+  callId: z.string(),
+  /** The id the model gave; tool results refer to it. */
+  providerCallId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+});
+export type RequestedCall = z.infer<typeof requestedCallSchema>;
+
+export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 'other'] as const;
+export const finishReasonSchema = z.enum(finishReasons);
+export type FinishReason = z.infer<typeof finishReasonSchema>;
+
+export type ChatMessage =
+  | { readonly role: 'user'; readonly text: string }
+  /** A note from the runtime to the model (steering, reflection). Never a person's words. */
+  | { readonly role: 'note'; readonly text: string }
+  | {
+      readonly role: 'assistant';
+      readonly text: string;
+      readonly calls: readonly { readonly id: string; readonly tool: string; readonly args: string }[];
+    }
+  | { readonly role: 'tool'; readonly id: string; readonly tool: string; readonly text: string; readonly isError: boolean };
+
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, an object schema. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface ModelRequest {
+  /** The provider's own model id. */
+  readonly modelId: string;
+  readonly system: string;
+  /** Stable by identity between requests: adapters cache its serialised form. */
+  readonly tools: readonly ToolSchema[];
+  /**
+   * Append-only by identity: one array object only ever grows, a changed past is a new array.
+   * Adapters keep what they serialised of it, so that a step's cost does not grow with the session.
+   */
+  readonly messages: readonly ChatMessage[];
+  readonly maxOutputTokens?: number;
+}
+
+export interface ReplyCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: string;
+}
+
+export interface ModelReply {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly ReplyCall[];
+  readonly usage: Usage;
+  /** True when the server reported usage; false means `usage` is an estimate or zero. */
+  readonly usageReported: boolean;
+  readonly finishReason: FinishReason;
+}
+
+export interface DeltaSink {
+  text(delta: string): void;
+  reasoning?(delta: string): void;
+}
+
+/** One provider's way of answering. Fails with an AppError (`model_*`); an aborted call fails with `cancelled`. */
+export interface ModelClient {
+  stream(request: ModelRequest, sink: DeltaSink, signal: AbortSignal): Promise<ModelReply>;
+  close?(): void | Promise<void>;
+}
+
+export interface ModelInfo {
+  /** `provider/model-id`, as config names it. */
+  readonly ref: string;
+  readonly contextTokens: number;
+  /** US dollars per million tokens; null when nobody told us. */
+  readonly inputUsdPerMillion: number | null;
+  readonly cachedInputUsdPerMillion: number | null;
+  readonly outputUsdPerMillion: number | null;
+}

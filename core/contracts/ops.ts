@@ -1,0 +1,319 @@
+// One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
+
+import * as z from 'zod';
+import { configSchema } from './config.ts';
+import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
+import { errorBodySchema } from './errors.ts';
+import { usageSchema } from './llm.ts';
+import { approvalSchema, grantMatchSchema, grantScopeSchema, grantSchema, panicStatusSchema, policyDecisionSchema } from './policy.ts';
+import { artifactRefSchema, toolListingSchema, toolOutcomeSchema, toolRunResultSchema } from './tools.ts';
+
+const id = z.string().min(1).max(100);
+const none = z.strictObject({});
+
+export const messageTextMax = 1_000_000;
+
+export const sessionInfoSchema = z.object({
+  sessionId: z.string(),
+  title: z.string(),
+  agentId: z.string(),
+  channel: z.string(),
+  archived: z.boolean(),
+  createdAtMs: z.number().int(),
+  updatedAtMs: z.number().int(),
+  lastText: z.string(),
+  events: z.number().int(),
+  /** Status of the newest turn, or null where there is none. */
+  status: turnStatusSchema.nullable(),
+  pendingApprovals: z.number().int(),
+});
+export type SessionInfo = z.infer<typeof sessionInfoSchema>;
+
+export const pendingSchema = z.object({ approvalId: z.string(), tool: z.string(), summary: z.string(), risk: z.string() });
+
+export const askResultSchema = z.object({
+  sessionId: z.string(),
+  turnId: z.string(),
+  status: turnStatusSchema,
+  text: z.string(),
+  usage: usageSchema.extend({ costUsd: z.number().nullable() }),
+  error: errorBodySchema.optional(),
+  pending: z.array(pendingSchema).optional(),
+});
+export type AskResult = z.infer<typeof askResultSchema>;
+
+export const turnCallSchema = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+  summary: z.string(),
+  decision: z.string().nullable(),
+  ruleId: z.string().nullable(),
+  reason: z.string().nullable(),
+  outcome: z.union([toolOutcomeSchema, z.enum(['waiting', 'running', 'proposed'])]),
+  forUser: z.string(),
+  tookMs: z.number().nullable(),
+  artifacts: z.array(artifactRefSchema),
+});
+export type TurnCall = z.infer<typeof turnCallSchema>;
+
+export const turnViewSchema = z.object({
+  turnId: z.string(),
+  sessionId: z.string(),
+  status: turnStatusSchema,
+  text: z.string(),
+  error: errorBodySchema.nullable(),
+  startedAtMs: z.number().int(),
+  finishedAtMs: z.number().int().nullable(),
+  model: z.string().nullable(),
+  phases: z.array(z.object({ phase: phaseSchema, atMs: z.number().int(), events: z.number().int() })),
+  calls: z.array(turnCallSchema),
+  decisions: z.array(z.object({ step: z.number().int(), phase: phaseSchema.nullable(), intent: z.string(), reason: z.string() })),
+  packs: z.array(z.string()),
+  usage: usageSchema,
+  costUsd: z.number().nullable(),
+});
+export type TurnView = z.infer<typeof turnViewSchema>;
+
+export const packViewSchema = z.object({
+  packId: z.string(),
+  turnId: z.string(),
+  tokens: z.number().int(),
+  budgetTokens: z.number().int(),
+  sections: z.array(z.object({ name: z.string(), tokens: z.number().int(), items: z.number().int() })),
+  dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
+  truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
+  messages: z.array(z.object({ role: z.string(), text: z.string() })),
+});
+
+const unknownOutcomeSchema = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+  reason: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+});
+
+const artifactInfoSchema = artifactRefSchema.extend({
+  aliases: z.array(z.string()),
+  createdAtMs: z.number().int(),
+  sessionId: z.string().nullable(),
+});
+
+const usageRowSchema = z.object({
+  key: z.string(),
+  turns: z.number().int(),
+  modelCalls: z.number().int(),
+  inputTokens: z.number().int(),
+  outputTokens: z.number().int(),
+  cachedInputTokens: z.number().int(),
+  costUsd: z.number().nullable(),
+});
+
+const modelListingSchema = z.object({
+  ref: z.string(),
+  provider: z.string(),
+  kind: z.string(),
+  isDefault: z.boolean(),
+  /** "configured", or how it was found. */
+  source: z.string(),
+});
+
+export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
+
+export const opTable = {
+  'message.send': {
+    params: z.strictObject({
+      text: z.string().min(1).max(messageTextMax),
+      sessionId: id.optional(),
+      agentId: id.optional(),
+      dedupeKey: z.string().min(1).max(200).optional(),
+    }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+  },
+  'turn.wait': {
+    params: z.strictObject({ turnId: id, timeoutMs: z.number().int().min(0).max(86_400_000).optional() }),
+    result: askResultSchema,
+  },
+  'turn.cancel': { params: z.strictObject({ turnId: id }), result: z.object({ turnId: z.string(), status: turnStatusSchema }) },
+  'turn.steer': {
+    params: z.strictObject({ turnId: id, text: z.string().min(1).max(messageTextMax) }),
+    result: z.object({ turnId: z.string() }),
+  },
+  'turn.get': { params: z.strictObject({ turnId: id }), result: turnViewSchema },
+  'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
+
+  'tool.run': {
+    params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), sessionId: id.optional(), wait: z.boolean().optional() }),
+    result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
+  },
+  'tool.list': { params: none, result: z.object({ tools: z.array(toolListingSchema) }) },
+
+  'approval.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ approvals: z.array(approvalSchema) }) },
+  'approval.decide': {
+    params: z.strictObject({ approvalId: id, decision: z.enum(['approve', 'deny']), scope: grantScopeSchema.optional() }),
+    result: approvalSchema,
+  },
+  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantSchema) }) },
+  'grant.revoke': { params: z.strictObject({ grantId: id }), result: grantSchema },
+  'grant.preview': {
+    params: z.strictObject({ match: grantMatchSchema, days: z.number().int().min(1).max(365).optional() }),
+    result: z.object({
+      covered: z.array(
+        z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),
+      ),
+      asked: z.number().int(),
+    }),
+  },
+  'outcome.list': { params: none, result: z.object({ outcomes: z.array(unknownOutcomeSchema) }) },
+  'outcome.settle': {
+    params: z.strictObject({ callId: id, answer: z.enum(['done', 'retry', 'abandon']) }),
+    result: z.object({ callId: z.string(), turnId: z.string().nullable() }),
+  },
+
+  'panic.engage': { params: z.strictObject({ reason: z.string().max(500).optional() }), result: panicStatusSchema },
+  'panic.release': { params: none, result: panicStatusSchema },
+  'panic.status': { params: none, result: panicStatusSchema },
+
+  'policy.explain': {
+    params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
+    result: policyDecisionSchema,
+  },
+  'safety.url': {
+    params: z.strictObject({ url: z.string().max(8192) }),
+    result: z.object({ decision: z.enum(['allow', 'deny']), reason: z.string(), url: z.string() }),
+  },
+  'safety.redact': {
+    params: z.strictObject({ text: z.string().max(messageTextMax) }),
+    result: z.object({ text: z.string(), found: z.array(z.string()) }),
+  },
+
+  'session.list': {
+    params: z.strictObject({ archived: z.boolean().optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    result: z.object({ sessions: z.array(sessionInfoSchema) }),
+  },
+  'session.get': {
+    params: z.strictObject({
+      sessionId: id,
+      after: z.number().int().min(0).optional(),
+      before: z.number().int().min(1).optional(),
+      limit: z.number().int().min(1).max(5000).optional(),
+    }),
+    result: z.object({ session: sessionInfoSchema, events: z.array(eventEnvelopeSchema) }),
+  },
+  'session.create': {
+    params: z.strictObject({ title: z.string().max(200).optional(), agentId: id.optional() }),
+    result: sessionInfoSchema,
+  },
+  'session.rename': { params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }), result: sessionInfoSchema },
+  'session.search': {
+    params: z.strictObject({ query: z.string().min(1).max(1000), limit: z.number().int().min(1).max(200).optional() }),
+    result: z.object({
+      hits: z.array(
+        z.object({
+          sessionId: z.string(),
+          title: z.string(),
+          seq: z.number().int(),
+          atMs: z.number().int(),
+          type: z.string(),
+          excerpt: z.string(),
+        }),
+      ),
+    }),
+  },
+  'session.fork': {
+    params: z.strictObject({ sessionId: id, atSessionSeq: z.number().int().min(1).optional(), title: z.string().max(200).optional() }),
+    result: sessionInfoSchema,
+  },
+  'session.export': {
+    params: z.strictObject({ sessionId: id, format: z.enum(['jsonl', 'markdown']) }),
+    result: z.object({ text: z.string() }),
+  },
+  'session.archive': { params: z.strictObject({ sessionId: id, archived: z.boolean() }), result: sessionInfoSchema },
+  'session.delete': { params: z.strictObject({ sessionId: id }), result: z.object({ sessionId: z.string(), events: z.number().int() }) },
+
+  'audit.verify': {
+    params: none,
+    result: z.object({
+      ok: z.boolean(),
+      events: z.number().int(),
+      sessions: z.number().int(),
+      firstBad: z.object({ seq: z.number().int(), sessionId: z.string(), sessionSeq: z.number().int(), reason: z.string() }).optional(),
+    }),
+  },
+  'replay.run': {
+    params: z.strictObject({ turnId: id }),
+    result: z.object({
+      identical: z.boolean(),
+      decisions: z.number().int(),
+      differences: z.array(z.object({ step: z.number().int(), recorded: z.string(), decided: z.string() })),
+    }),
+  },
+  'health.check': { params: none, result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }) },
+  'usage.get': {
+    params: z.strictObject({ by: z.enum(['day', 'model', 'session']).optional(), days: z.number().int().min(1).max(366).optional() }),
+    result: z.object({
+      rows: z.array(usageRowSchema),
+      today: usageRowSchema,
+      budget: z.object({ perTurnUsd: z.number().nullable(), perSessionUsd: z.number().nullable(), perDayUsd: z.number().nullable() }),
+    }),
+  },
+  'config.get': { params: none, result: z.object({ config: configSchema, path: z.string(), warnings: z.array(z.string()) }) },
+  'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
+  'model.list': { params: none, result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }) },
+  'secret.set': {
+    params: z.strictObject({ name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), value: z.string().min(8).max(10_000) }),
+    result: z.object({ name: z.string() }),
+  },
+  'secret.list': { params: none, result: z.object({ names: z.array(z.string()) }) },
+  'secret.delete': { params: z.strictObject({ name: z.string().min(1) }), result: z.object({ name: z.string(), deleted: z.boolean() }) },
+  'artifact.list': {
+    params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    result: z.object({ artifacts: z.array(artifactInfoSchema) }),
+  },
+  'artifact.get': {
+    params: z.strictObject({
+      artifact: z.string().min(1),
+      offset: z.number().int().min(0).optional(),
+      length: z.number().int().min(1).max(1_000_000).optional(),
+    }),
+    result: z.object({
+      artifact: artifactInfoSchema,
+      text: z.string().nullable(),
+      base64: z.string().nullable(),
+      nextOffset: z.number().int().nullable(),
+    }),
+  },
+  'backup.create': { params: none, result: z.object({ file: z.string(), sizeBytes: z.number().int(), events: z.number().int() }) },
+  'backup.list': {
+    params: none,
+    result: z.object({ backups: z.array(z.object({ file: z.string(), sizeBytes: z.number().int(), createdAtMs: z.number().int() })) }),
+  },
+  'backup.verify': {
+    params: z.strictObject({ file: z.string().min(1) }),
+    result: z.object({ ok: z.boolean(), events: z.number().int(), detail: z.string() }),
+  },
+} as const;
+
+export type OpName = keyof typeof opTable;
+export type OpParams<N extends OpName> = z.input<(typeof opTable)[N]['params']>;
+export type OpParsed<N extends OpName> = z.infer<(typeof opTable)[N]['params']>;
+export type OpResult<N extends OpName> = z.infer<(typeof opTable)[N]['result']>;
+
+export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller: Caller) => OpResult<N> | Promise<OpResult<N>> };
+
+/** Who asks: the door it came through and a stable name for the audit trail. */
+export interface Caller {
+  readonly channel: 'window' | 'cli' | 'http' | 'library' | 'tray' | 'telegram';
+  readonly actor: string;
+  readonly signal?: AbortSignal;
+}
+
+export type OpReply =
+  { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: z.infer<typeof errorBodySchema> };
+
+export function isOpName(name: string): name is OpName {
+  return Object.hasOwn(opTable, name);
+}

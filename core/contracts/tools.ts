@@ -1,0 +1,144 @@
+// Tools: how one is described, what the gate needs to know of a call, and the forms a result can take.
+
+import * as z from 'zod';
+import type { ZodType } from 'zod';
+
+export const toolClasses = ['read', 'write', 'exec', 'network', 'message', 'spend', 'credential', 'hardware', 'destructive'] as const;
+export const toolClassSchema = z.enum(toolClasses);
+export type ToolClass = z.infer<typeof toolClassSchema>;
+
+/**
+ * What a crash in the middle of a call means. pure: run it again. idempotent: run it again with the same key.
+ * unsafe: never again on its own; a person says what happened.
+ */
+export const idempotencySchema = z.enum(['pure', 'idempotent', 'unsafe']);
+export type Idempotency = z.infer<typeof idempotencySchema>;
+
+export const pathFactSchema = z.object({
+  /** As the call gave it. */
+  given: z.string(),
+  /** Absolute, with symbolic links of every existing part resolved. */
+  real: z.string(),
+  access: z.enum(['read', 'write']),
+  insideWorkspace: z.boolean(),
+  /** Why this path is never covered by a grant, or null. */
+  protectedBy: z.string().nullable(),
+});
+export type PathFact = z.infer<typeof pathFactSchema>;
+
+export const callFactsSchema = z.object({
+  class: toolClassSchema,
+  paths: z.array(pathFactSchema),
+  command: z.object({ line: z.string(), cwd: z.string() }).nullable(),
+  hosts: z.array(z.string()),
+});
+export type CallFacts = z.infer<typeof callFactsSchema>;
+
+export const artifactRefSchema = z.object({
+  /** SHA-256 of the content, hex. */
+  sha256: z.string(),
+  name: z.string(),
+  mediaType: z.string(),
+  sizeBytes: z.number().int().nonnegative(),
+});
+export type ArtifactRef = z.infer<typeof artifactRefSchema>;
+
+export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 'skipped', 'unknown'] as const;
+export const toolOutcomeSchema = z.enum(toolOutcomes);
+export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
+
+/** What a tool gives back. `forUser` null means the person sees `forModel`; silent means the person is not told. */
+export interface ToolResult {
+  readonly forModel: string;
+  readonly forUser?: string | null;
+  readonly silent?: boolean;
+  readonly isError?: boolean;
+  /** The work goes on in the background; the result says how to follow it. */
+  readonly isAsync?: boolean;
+  readonly artifacts?: readonly ArtifactRef[];
+}
+
+export interface SpawnRecord {
+  readonly pid: number;
+  /** The kernel's start time of the process; with the pid it names a process for good. Empty where there is none. */
+  readonly startTime: string;
+}
+
+export interface ArtifactSink {
+  /** Stores content once by its hash. Fails with `store_full` or `store_failed`. */
+  put(content: Uint8Array | string, about: { name: string; mediaType: string; callId?: string; sessionId?: string }): ArtifactRef;
+  read(idOrAlias: string, range?: { offset: number; length: number }): Uint8Array;
+}
+
+export interface SearchHit {
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly atMs: number;
+  readonly type: string;
+  readonly excerpt: string;
+}
+
+export interface FactContext {
+  /** Absolute real path of the workspace folder. */
+  readonly workspace: string;
+  /** TrayClaw's own data folder, which no tool may write. */
+  readonly home: string;
+  /** Further folders the person opened in config. */
+  readonly extraFolders: readonly string[];
+}
+
+export interface ToolContext extends FactContext {
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  /** Present again, unchanged, when an idempotent call is run a second time. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  /** Environment marker every child process must carry, so that stop finds it wherever it hides. */
+  readonly processMarker: Readonly<Record<string, string>>;
+  readonly artifacts: ArtifactSink;
+  /** Live output for the person; bounded by the host, never recorded. */
+  onOutput(chunk: string): void;
+  /** Records a child process durably before it is relied on. */
+  onSpawn(record: SpawnRecord): void;
+  searchSessions(query: string, limit: number): readonly SearchHit[];
+}
+
+export interface VerifyResult {
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+/** A tool of the host. Arguments are checked against `input` before any method sees them. */
+export interface ToolDefinition<A = unknown> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: ZodType<A>;
+  readonly class: ToolClass;
+  idempotency(args: A): Idempotency;
+  readonly timeoutMs?: number;
+  /** What the call would touch. May look at the file system, must not change it. */
+  facts(args: A, context: FactContext): CallFacts;
+  /** One plain sentence without the subject: "write notes.md (1.2 KB)". */
+  summarize(args: A): string;
+  run(args: A, context: ToolContext): Promise<ToolResult>;
+  /** Checks afterwards that the effect is there. */
+  verify?(args: A, context: ToolContext): Promise<VerifyResult>;
+}
+
+export const toolListingSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  class: toolClassSchema,
+  schema: z.record(z.string(), z.unknown()),
+});
+export type ToolListing = z.infer<typeof toolListingSchema>;
+
+export const toolRunResultSchema = z.object({
+  callId: z.string(),
+  outcome: z.union([toolOutcomeSchema, z.literal('waiting')]),
+  forUser: z.string(),
+  forModel: z.string(),
+  artifacts: z.array(artifactRefSchema),
+});
+export type ToolRunResult = z.infer<typeof toolRunResultSchema>;
