@@ -194,6 +194,8 @@ export interface DraftOf<T extends EventType> {
   readonly turnId?: string | null;
   readonly step?: number;
   readonly phase?: Phase | null;
+  /** When it happened, where that is not the moment of the append. */
+  readonly atMs?: number;
   readonly body: EventBodies[T];
 }
 

@@ -1,0 +1,121 @@
+// The decision function: pure, from the state of a turn to what should happen next, and why.
+// interpret → plan → policy-gate → act → observe → verify → reflect → respond. It performs nothing and knows no clock but the events'.
+
+import type { ErrorBody } from '../../contracts/errors.ts';
+import type { Phase } from '../../contracts/events.ts';
+import { overLimits, reflectionFor, repeatedTooOften, type Reflection } from './loop-guard.ts';
+import { isResolved, type CallState, type TurnState } from './turn-state.ts';
+
+export type EndStatus = 'done' | 'failed' | 'cancelled' | 'over_budget' | 'stopped';
+
+interface Chosen<K extends string> {
+  readonly kind: K;
+  readonly phase: Phase;
+  /** Why, in a sentence a person understands. */
+  readonly reason: string;
+  readonly callIds: readonly string[];
+}
+
+export type Intent =
+  | (Chosen<'pack'> & { readonly smaller: boolean })
+  | (Chosen<'complete'> & { readonly packId: string })
+  | Chosen<'authorize'>
+  | Chosen<'execute'>
+  /** The same call with the same result too often: answered without running it. */
+  | Chosen<'refuse'>
+  | Chosen<'observe'>
+  | Chosen<'verify'>
+  | (Chosen<'reflect'> & { readonly reflection: Reflection })
+  | Chosen<'wait'>
+  | (Chosen<'respond'> & { readonly status: EndStatus; readonly text: string; readonly error: ErrorBody | null });
+
+export function decide(state: TurnState): Intent | null {
+  if (state.status === 'finished' || state.status === 'idle') return null;
+  return decideEnd(state) ?? decideCalls(state) ?? decideAfterCalls(state) ?? decideReply(state) ?? decideModel(state);
+}
+
+/** What ends a turn whatever else is open. A running call is first waited for: its result must not be lost. */
+function decideEnd(state: TurnState): Intent | null {
+  if (state.calls.some((call) => call.status === 'running')) return null;
+  if (state.cancel !== null) {
+    const stopped = state.cancel.by === 'panic';
+    return respond(stopped ? 'stopped' : 'cancelled', '', null, state.cancel.reason);
+  }
+  if (state.overBudget !== null) {
+    const { scope, unit, limit, spent } = state.overBudget;
+    const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
+    const message = `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`;
+    return respond('over_budget', '', { code: 'over_budget', message }, message);
+  }
+  if (state.failure !== null) return respond('failed', '', state.failure, state.failure.message);
+  return null;
+}
+
+function decideCalls(state: TurnState): Intent | null {
+  const proposed = state.calls.filter((call) => call.status === 'proposed');
+  if (proposed.length > 0) {
+    const repeated = proposed.filter((call) => repeatedTooOften(state, call));
+    if (repeated.length > 0) return chosen('refuse', 'policy-gate', 'The same call with the same result was made too often.', repeated);
+    return chosen('authorize', 'policy-gate', `Ask the gate about ${count(proposed.length, 'call')}.`, proposed);
+  }
+  const open = state.calls.filter((call) => !isResolved(call));
+  const first = open[0];
+  if (first === undefined) return null;
+  if (first.status === 'running') return chosen('wait', 'act', 'A call is still running.', [first]);
+  if (first.status === 'unknown') return chosen('wait', 'act', 'Nobody knows whether this call happened; a person decides.', [first]);
+  if (first.status === 'waiting') {
+    const waiting = open.filter((call) => call.status === 'waiting');
+    return chosen('wait', 'policy-gate', `${count(waiting.length, 'call')} wait for your approval.`, waiting);
+  }
+  const batch = readyBatch(open, state.limits.parallelReads);
+  return chosen('execute', 'act', batch.length > 1 ? 'Independent reads run side by side.' : 'The gate allowed it and its turn has come.', batch);
+}
+
+/** Leading pure calls together, anything else alone: what changes something keeps its place in the order. */
+function readyBatch(open: readonly CallState[], max: number): readonly CallState[] {
+  const batch: CallState[] = [];
+  for (const call of open) {
+    if (call.status !== 'allowed' || call.idempotency !== 'pure' || batch.length >= max) break;
+    batch.push(call);
+  }
+  return batch.length > 0 ? batch : open.slice(0, 1);
+}
+
+function decideAfterCalls(state: TurnState): Intent | null {
+  if (state.calls.length === 0) return null;
+  const unverified = state.calls.filter((call) => call.verifies && !call.verified && call.status === 'finished' && call.outcome === 'ok');
+  if (unverified.length > 0) return chosen('verify', 'verify', 'Check that the effect is really there.', unverified);
+  if (!state.observed) return chosen('observe', 'observe', 'All calls of this step have their results.', state.calls);
+  if (state.kind === 'tool') return respond('done', '', null, 'The call a person made has its result.');
+  const reflection = state.reflected ? null : reflectionFor(state);
+  if (reflection !== null) return { ...chosen('reflect', 'reflect', reflection.why, state.calls), reflection };
+  return null;
+}
+
+function decideReply(state: TurnState): Intent | null {
+  if (state.reply === null) return null;
+  if (state.unseenSteers > 0) return null;
+  const { text, truncated } = state.reply;
+  if (text.trim() === '') return respond('done', 'The model ended its turn without an answer.', null, 'The model answered with nothing.');
+  return respond('done', truncated ? `${text}\n\n(The answer was cut off at the model's length limit.)` : text, null, 'The model answered and asked for nothing more.');
+}
+
+function decideModel(state: TurnState): Intent {
+  const over = overLimits(state);
+  if (over !== null) return respond('failed', '', over, over.message);
+  if (state.packId !== null) return { ...chosen('complete', 'plan', 'The pack is ready: ask the model.', []), packId: state.packId };
+  const reason = state.modelCalls === 0 ? 'Gather what the model needs to see.' : state.overflowed ? 'The pack was too large: build a smaller one.' : 'Show the model what came of it.';
+  return { ...chosen('pack', state.modelCalls === 0 ? 'interpret' : 'plan', reason, []), smaller: state.overflowed };
+}
+
+function chosen<K extends string>(kind: K, phase: Phase, reason: string, calls: readonly CallState[]): Chosen<K> {
+  return { kind, phase, reason, callIds: calls.map((call) => call.callId) };
+}
+
+function respond(status: EndStatus, text: string, error: ErrorBody | null, reason: string): Intent {
+  return { kind: 'respond', phase: 'respond', reason, callIds: [], status, text, error };
+}
+
+function count(number: number, noun: string): string {
+  return number === 1 ? `One ${noun}` : `${number} ${noun}s`;
+}

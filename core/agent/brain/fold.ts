@@ -1,0 +1,182 @@
+// The fold: a turn's events, one at a time, into the state the brain decides on. Pure; an event of no interest changes nothing but the time.
+
+import { assert } from '../../base/assert.ts';
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { RequestedCall } from '../../contracts/llm.ts';
+import { isResolved, repeatKey, type CallState, type Repeat, type TurnState } from './turn-state.ts';
+
+/** What the fold reads of an event; a draft with its time is enough. */
+export type TurnEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'atMs' | 'body'> }[AnyEvent['type']];
+
+export function applyEvent(state: TurnState, event: TurnEvent): TurnState {
+  const next = applyBody(state, event);
+  return next.lastAtMs === event.atMs ? next : { ...next, lastAtMs: event.atMs };
+}
+
+function applyBody(state: TurnState, event: TurnEvent): TurnState {
+  switch (event.type) {
+    case 'turn.started':
+      return startTurn(state, event);
+    case 'turn.steered':
+      return { ...state, unseenSteers: state.unseenSteers + 1, packId: null };
+    case 'turn.cancel_requested':
+      return { ...state, cancel: { reason: event.body.reason, by: event.body.by } };
+    case 'turn.waiting':
+      return { ...state, status: 'waiting' };
+    case 'turn.resumed':
+      return resumeTurn(state);
+    case 'turn.finished':
+      return { ...state, status: 'finished' };
+    case 'brain.decided':
+      return { ...state, step: state.step + 1, status: 'running' };
+    case 'pack.built':
+      return { ...state, packId: event.body.packId, unseenSteers: 0 };
+    case 'model.requested':
+      return { ...state, requestId: event.body.requestId, reply: null };
+    case 'model.finished':
+      return finishModel(state, event.body);
+    case 'model.failed':
+      return failModel(state, event.body);
+    case 'budget.exceeded':
+      return { ...state, overBudget: event.body };
+    default:
+      return applyToCalls(state, event);
+  }
+}
+
+function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
+  switch (event.type) {
+    case 'tool.rejected':
+      return changeCall(state, event.body.callId, { status: 'rejected', outcome: 'error', resultHash: event.body.error.code });
+    case 'policy.decided':
+      return gateCall(state, event.body);
+    case 'approval.decided':
+      return event.body.decision === 'approve'
+        ? changeCall(state, event.body.callId, { status: 'allowed', grantId: event.body.grantId })
+        : changeCall(state, event.body.callId, { status: 'denied', outcome: 'denied' });
+    case 'tool.requested':
+      return { ...changeCall(state, event.body.callId, { status: 'running' }), toolCalls: state.toolCalls + 1 };
+    case 'tool.finished':
+      return changeCall(state, event.body.callId, { status: 'finished', outcome: event.body.outcome, resultHash: event.body.resultHash });
+    case 'tool.outcome_unknown':
+      return changeCall(state, event.body.callId, { status: 'unknown' });
+    case 'tool.outcome_settled':
+      return event.body.answer === 'retry' ? changeCall(state, event.body.callId, { status: 'allowed' }) : state;
+    case 'verification.finished':
+      return changeCall(state, event.body.callId, { verified: true, ...(event.body.ok ? {} : { outcome: 'error' }) });
+    case 'observation.recorded':
+      return observe(state);
+    case 'reflection.recorded':
+      return { ...state, reflected: true, reflections: state.reflections + 1 };
+    default:
+      return state;
+  }
+}
+
+function startTurn(state: TurnState, event: { atMs: number; body: EventOf<'turn.started'>['body'] }): TurnState {
+  assert(state.status === 'idle', 'a turn starts once');
+  const { kind, limits, calls } = event.body;
+  return { ...state, kind, limits, startedAtMs: event.atMs, status: 'running', ...propose(calls) };
+}
+
+function propose(calls: readonly RequestedCall[]): Pick<TurnState, 'calls' | 'observed' | 'reflected'> {
+  return {
+    calls: calls.map((call) => ({
+      callId: call.callId,
+      tool: call.tool,
+      args: call.args,
+      status: 'proposed',
+      idempotency: 'unsafe',
+      verifies: false,
+      verified: false,
+      approvalId: null,
+      grantId: null,
+      outcome: null,
+      resultHash: '',
+    })),
+    observed: calls.length === 0,
+    reflected: calls.length === 0,
+  };
+}
+
+function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']): TurnState {
+  const { usage } = state;
+  return {
+    ...state,
+    requestId: null,
+    packId: null,
+    modelCalls: state.modelCalls + 1,
+    reply: body.calls.length === 0 ? { text: body.text, truncated: body.finishReason === 'length' } : null,
+    usage: {
+      inputTokens: usage.inputTokens + body.usage.inputTokens,
+      outputTokens: usage.outputTokens + body.usage.outputTokens,
+      cachedInputTokens: usage.cachedInputTokens + body.usage.cachedInputTokens,
+    },
+    costUsd: state.costUsd === null || body.costUsd === null ? null : state.costUsd + body.costUsd,
+    ...propose(body.calls),
+  };
+}
+
+/** A first overflow is answered by a smaller pack; everything else ends the turn. */
+function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): TurnState {
+  const next = { ...state, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
+  if (body.error.code === 'model_context_overflow' && !state.overflowed) return { ...next, overflowed: true };
+  if (body.error.code === 'cancelled' && state.cancel !== null) return next;
+  return { ...next, failure: body.error };
+}
+
+/** After a restart nothing is in flight: what may run again is allowed again, and the model is asked anew. */
+function resumeTurn(state: TurnState): TurnState {
+  return {
+    ...state,
+    status: 'running',
+    requestId: null,
+    packId: null,
+    calls: state.calls.map((call) => (call.status === 'running' && call.idempotency !== 'unsafe' ? { ...call, status: 'allowed' } : call)),
+  };
+}
+
+function gateCall(state: TurnState, body: EventOf<'policy.decided'>['body']): TurnState {
+  const status = body.decision === 'allow' ? 'allowed' : body.decision === 'ask' ? 'waiting' : 'denied';
+  return changeCall(state, body.callId, {
+    status,
+    idempotency: body.idempotency,
+    verifies: body.verifies,
+    grantId: body.grantId,
+    approvalId: body.approvalId,
+    ...(status === 'denied' ? { outcome: 'denied' } : {}),
+  });
+}
+
+function observe(state: TurnState): TurnState {
+  let repeats: Record<string, Repeat> = { ...state.repeats };
+  let repeatedMost = 0;
+  let failed = 0;
+  for (const call of state.calls) {
+    if (call.outcome !== 'ok') failed += 1;
+    const key = repeatKey(call);
+    const before = repeats[key];
+    // A change to the world starts the other counts anew: looking again after it is not a loop.
+    if (call.outcome === 'ok' && call.idempotency !== 'pure') repeats = {};
+    const refused = before !== undefined && call.resultHash === refusedHash;
+    const resultHash = refused ? before.resultHash : call.resultHash;
+    const count = before?.resultHash === resultHash ? before.count + 1 : 1;
+    repeats[key] = { resultHash, count };
+    repeatedMost = Math.max(repeatedMost, count);
+  }
+  const allFailed = failed > 0 && failed === state.calls.length;
+  return { ...state, observed: true, repeats, repeatedMost, failedBatches: allFailed ? state.failedBatches + 1 : 0 };
+}
+
+/** How a refused repetition shows in a call: it keeps counting as the call it repeats. */
+const refusedHash = 'loop_detected';
+
+function changeCall(state: TurnState, callId: string, change: Partial<CallState>): TurnState {
+  const index = state.calls.findIndex((call) => call.callId === callId);
+  const call = state.calls[index];
+  if (call === undefined) return state;
+  assert(!isResolved(call) || change.verified === true || change.status === undefined, `call ${callId} is already resolved`);
+  const calls = state.calls.slice();
+  calls[index] = { ...call, ...change };
+  return { ...state, calls };
+}

@@ -1,0 +1,52 @@
+// Bounds on a turn: model calls, time, the same call again and again; and the bounded reflection that comes before giving up.
+
+import type { ErrorBody } from '../../contracts/errors.ts';
+import { repeatKey, type CallState, type TurnState } from './turn-state.ts';
+
+export interface Reflection {
+  readonly why: string;
+  /** What the model is told. */
+  readonly note: string;
+}
+
+const REFLECTIONS_MAX = 3;
+/** A model that keeps asking for a refused call is stopped after this many times its allowance. */
+const INSISTENCE_FACTOR = 4;
+const FAILED_BATCHES_BEFORE_NOTE = 2;
+
+/** True when the call was already run `limits.sameCall` times with one and the same result. */
+export function repeatedTooOften(state: TurnState, call: Pick<CallState, 'tool' | 'args'>): boolean {
+  return (state.repeats[repeatKey(call)]?.count ?? 0) >= state.limits.sameCall;
+}
+
+export function overLimits(state: TurnState): ErrorBody | null {
+  const { limits } = state;
+  if (state.repeatedMost >= limits.sameCall * INSISTENCE_FACTOR) {
+    return { code: 'loop_detected', message: `Stopped: the model asked for the same call ${state.repeatedMost} times and got the same result.` };
+  }
+  if (state.modelCalls >= limits.steps) {
+    return { code: 'step_limit', message: `Stopped after ${state.modelCalls} model calls, the limit of a turn.` };
+  }
+  if (state.lastAtMs - state.startedAtMs >= limits.turnMs) {
+    return { code: 'time_limit', message: `Stopped after ${Math.round(limits.turnMs / 1000)} s, the limit of a turn.` };
+  }
+  return null;
+}
+
+/** At most three in a turn: a note to the model when it repeats itself or everything fails. */
+export function reflectionFor(state: TurnState): Reflection | null {
+  if (state.reflections >= REFLECTIONS_MAX) return null;
+  if (state.repeatedMost === state.limits.sameCall) {
+    return {
+      why: 'The same call gave the same result again.',
+      note: `You made the same call ${state.repeatedMost} times with the same result. It will not be run again. Use what you have, try something else, or say what you are missing.`,
+    };
+  }
+  if (state.failedBatches === FAILED_BATCHES_BEFORE_NOTE) {
+    return {
+      why: 'Everything failed twice in a row.',
+      note: 'The last two steps failed altogether. Read the errors, change your approach, or tell the person what stands in the way.',
+    };
+  }
+  return null;
+}

@@ -1,0 +1,106 @@
+// What the brain knows of a turn: a plain value folded from the turn's events. No behaviour, no I/O.
+
+import type { ErrorBody } from '../../contracts/errors.ts';
+import type { TurnLimits } from '../../contracts/events.ts';
+import { noUsage, type Usage } from '../../contracts/llm.ts';
+import type { Idempotency, ToolOutcome } from '../../contracts/tools.ts';
+
+/**
+ * proposed → rejected (never reached the gate) | allowed | waiting → allowed | denied; allowed → running → finished,
+ * or → unknown → finished | allowed.
+ */
+export type CallStatus = 'proposed' | 'rejected' | 'allowed' | 'waiting' | 'denied' | 'running' | 'finished' | 'unknown';
+
+export interface CallState {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: string;
+  readonly status: CallStatus;
+  readonly idempotency: Idempotency;
+  readonly verifies: boolean;
+  readonly verified: boolean;
+  readonly approvalId: string | null;
+  readonly grantId: string | null;
+  readonly outcome: ToolOutcome | null;
+  readonly resultHash: string;
+}
+
+/** How often one call was made with one result since anything was last changed. */
+export interface Repeat {
+  readonly resultHash: string;
+  readonly count: number;
+}
+
+export interface TurnState {
+  readonly kind: 'chat' | 'tool';
+  readonly limits: TurnLimits;
+  readonly startedAtMs: number;
+  /** Time of the newest event: the brain's only clock. */
+  readonly lastAtMs: number;
+  /** Decisions taken. */
+  readonly step: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  /** A pack built and not yet shown to the model. */
+  readonly packId: string | null;
+  /** The model is asked and has not answered. */
+  readonly requestId: string | null;
+  /** The newest answer, once it holds no calls. */
+  readonly reply: { readonly text: string; readonly truncated: boolean } | null;
+  readonly calls: readonly CallState[];
+  readonly observed: boolean;
+  readonly reflected: boolean;
+  readonly reflections: number;
+  readonly repeats: Readonly<Record<string, Repeat>>;
+  /** The highest number of equal calls with equal results seen in the newest batch. */
+  readonly repeatedMost: number;
+  readonly failedBatches: number;
+  /** Words of the person that no pack has held yet. */
+  readonly unseenSteers: number;
+  readonly failure: ErrorBody | null;
+  readonly overflowed: boolean;
+  readonly overBudget: { readonly scope: string; readonly unit: string; readonly limit: number; readonly spent: number } | null;
+  readonly cancel: { readonly reason: string; readonly by: 'person' | 'panic' | 'shutdown' } | null;
+  readonly usage: Usage;
+  /** US dollars; null once a price was unknown. */
+  readonly costUsd: number | null;
+  readonly status: 'idle' | 'running' | 'waiting' | 'finished';
+}
+
+export const emptyTurn: TurnState = {
+  kind: 'chat',
+  limits: { steps: 50, turnMs: 3_600_000, sameCall: 3, parallelReads: 8 },
+  startedAtMs: 0,
+  lastAtMs: 0,
+  step: 0,
+  modelCalls: 0,
+  toolCalls: 0,
+  packId: null,
+  requestId: null,
+  reply: null,
+  calls: [],
+  observed: true,
+  reflected: true,
+  reflections: 0,
+  repeats: {},
+  repeatedMost: 0,
+  failedBatches: 0,
+  unseenSteers: 0,
+  failure: null,
+  overflowed: false,
+  overBudget: null,
+  cancel: null,
+  usage: noUsage,
+  costUsd: 0,
+  status: 'idle',
+};
+
+/** Equal for calls that are the same to the loop guard. */
+export function repeatKey(call: Pick<CallState, 'tool' | 'args'>): string {
+  return `${call.tool}\n${call.args}`;
+}
+
+/** No more work on the call will come. */
+export function isResolved(call: CallState): boolean {
+  return call.status === 'finished' || call.status === 'denied' || call.status === 'rejected';
+}

@@ -1,0 +1,36 @@
+// The panic switch: out of band, durable, released only by a person. Owns the state; what it stops registers here.
+
+import type { AnyEvent } from '../../contracts/events.ts';
+import type { PanicStatus } from '../../contracts/policy.ts';
+
+export class PanicSwitch {
+  #status: PanicStatus = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+
+  /** From the newest panic events of the system session, oldest first. */
+  restore(events: readonly AnyEvent[]): void {
+    for (const event of events) this.apply(event);
+  }
+
+  get engaged(): boolean {
+    return this.#status.engaged;
+  }
+
+  get status(): PanicStatus {
+    return this.#status;
+  }
+
+  /** Stops at once in memory; the caller records it next. Engaging twice keeps the first moment. */
+  engage(nowMs: number, reason: string): void {
+    if (this.#status.engaged) return;
+    this.#status = { engaged: true, sinceMs: nowMs, reason, killed: 0, tookMs: null };
+  }
+
+  apply(event: AnyEvent): void {
+    if (event.type === 'panic.engaged') this.engage(event.atMs, event.body.reason);
+    if (event.type === 'panic.measured') {
+      const { killed, tookMs } = event.body;
+      this.#status = { ...this.#status, killed: this.#status.killed + killed, tookMs };
+    }
+    if (event.type === 'panic.released') this.#status = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+  }
+}

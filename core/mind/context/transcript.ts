@@ -1,0 +1,201 @@
+// The conversation as the model is shown it, grown event by event. Calls and results are never torn apart.
+// Append-only: `messages` is one array object until something is dropped, so adapters can keep what they serialised.
+
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { ChatMessage } from '../../contracts/llm.ts';
+
+export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
+
+export interface Dropped {
+  readonly count: number;
+  readonly tokens: number;
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly tool: string;
+}
+
+/** Per-message overhead of the wire formats, in tokens. */
+const MESSAGE_TOKENS = 4;
+
+export class Transcript {
+  #messages: ChatMessage[] = [];
+  #tokens: number[] = [];
+  #seqs: number[] = [];
+  #totalTokens = 0;
+  readonly #open = new Map<string, OpenCall>();
+  readonly #direct = new Map<string, { tool: string; args: string }>();
+  readonly #queuedUsers = new Map<string, { text: string; sessionSeq: number }>();
+  /** What must wait until every open call has its result. */
+  #deferred: { message: ChatMessage; sessionSeq: number }[] = [];
+  readonly #estimate: (text: string) => number;
+
+  constructor(estimate: (text: string) => number) {
+    this.#estimate = estimate;
+  }
+
+  get messages(): readonly ChatMessage[] {
+    return this.#messages;
+  }
+
+  get totalTokens(): number {
+    return this.#totalTokens;
+  }
+
+  get count(): number {
+    return this.#messages.length;
+  }
+
+  /** Session sequence of the oldest message kept; 0 for none. */
+  get fromSessionSeq(): number {
+    return this.#seqs[0] ?? 0;
+  }
+
+  apply(event: TranscriptEvent): void {
+    switch (event.type) {
+      case 'user.message':
+        this.#queuedUsers.set(event.turnId ?? '', { text: event.body.text, sessionSeq: event.sessionSeq });
+        return;
+      case 'turn.started':
+        this.#startTurn(event);
+        return;
+      case 'turn.steered':
+        this.#pushWhenClosed({ role: 'user', text: event.body.text }, event.sessionSeq);
+        return;
+      case 'reflection.recorded':
+        this.#pushWhenClosed({ role: 'note', text: event.body.note }, event.sessionSeq);
+        return;
+      case 'model.finished':
+        this.#pushReply(event.body, event.sessionSeq);
+        return;
+      case 'turn.finished':
+        this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+        return;
+      default:
+        this.#applyResult(event);
+    }
+  }
+
+  /** Forgets the oldest whole exchanges until at most `keepTokens` remain; the newest exchange always stays. */
+  dropOldest(keepTokens: number): Dropped {
+    let cut = 0;
+    let tokens = 0;
+    let candidate = 0;
+    let candidateTokens = 0;
+    for (let i = 0; i < this.#messages.length; i++) {
+      if (i > 0 && this.#messages[i]?.role === 'user') {
+        cut = i;
+        tokens = candidateTokens;
+        if (this.#totalTokens - candidateTokens <= keepTokens) break;
+      }
+      candidate = i;
+      candidateTokens += this.#tokens[i] ?? 0;
+    }
+    if (cut === 0 || candidate === 0) return { count: 0, tokens: 0 };
+    this.#messages = this.#messages.slice(cut);
+    this.#tokens = this.#tokens.slice(cut);
+    this.#seqs = this.#seqs.slice(cut);
+    this.#totalTokens -= tokens;
+    return { count: cut, tokens };
+  }
+
+  /** Cuts the longest tool results down to `keepTokens` each. Returns what was cut. */
+  truncateResults(keepTokens: number): { what: string; fromTokens: number; toTokens: number }[] {
+    const cuts: { what: string; fromTokens: number; toTokens: number }[] = [];
+    const messages = this.#messages.map((message, index) => {
+      const tokens = this.#tokens[index] ?? 0;
+      if (message.role !== 'tool' || tokens <= keepTokens) return message;
+      const text = cutMiddle(message.text, Math.max(200, Math.floor((message.text.length * keepTokens) / tokens)));
+      const toTokens = this.#estimate(text) + MESSAGE_TOKENS;
+      cuts.push({ what: `result of ${message.tool}`, fromTokens: tokens, toTokens });
+      this.#totalTokens += toTokens - tokens;
+      this.#tokens[index] = toTokens;
+      return { ...message, text };
+    });
+    if (cuts.length > 0) this.#messages = messages;
+    return cuts;
+  }
+
+  #startTurn(event: Extract<TranscriptEvent, { type: 'turn.started' }>): void {
+    this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+    const user = this.#queuedUsers.get(event.turnId ?? '');
+    if (user !== undefined) {
+      this.#queuedUsers.delete(event.turnId ?? '');
+      this.#push({ role: 'user', text: user.text }, event.sessionSeq);
+    }
+    for (const call of event.body.calls) this.#direct.set(call.callId, { tool: call.tool, args: call.args });
+  }
+
+  #pushReply(body: EventOf<'model.finished'>['body'], sessionSeq: number): void {
+    if (body.text === '' && body.calls.length === 0) return;
+    this.#push({ role: 'assistant', text: body.text, calls: body.calls.map((call) => ({ id: call.providerCallId, tool: call.tool, args: call.args })) }, sessionSeq);
+    for (const call of body.calls) this.#open.set(call.callId, { id: call.providerCallId, tool: call.tool });
+  }
+
+  #applyResult(event: TranscriptEvent): void {
+    switch (event.type) {
+      case 'tool.finished':
+        this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event.sessionSeq);
+        return;
+      case 'tool.rejected':
+        this.#pushResult(event.body.callId, `${event.body.error.message}${event.body.error.hint === undefined ? '' : ` ${event.body.error.hint}`}`, true, event.sessionSeq);
+        return;
+      case 'policy.decided':
+        if (event.body.decision === 'deny') this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event.sessionSeq);
+        return;
+      case 'approval.decided':
+        if (event.body.decision === 'deny') this.#pushResult(event.body.callId, 'The person said no. Do not try the same again; ask or find another way.', true, event.sessionSeq);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #pushResult(callId: string, text: string, isError: boolean, sessionSeq: number): void {
+    const direct = this.#direct.get(callId);
+    if (direct !== undefined) {
+      this.#direct.delete(callId);
+      this.#push({ role: 'note', text: `The person ran ${direct.tool} ${direct.args} directly. Result:\n${text}` }, sessionSeq);
+      return;
+    }
+    const call = this.#open.get(callId);
+    if (call === undefined) return;
+    this.#open.delete(callId);
+    this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError }, sessionSeq);
+    if (this.#open.size === 0) this.#releaseDeferred();
+  }
+
+  #pushWhenClosed(message: ChatMessage, sessionSeq: number): void {
+    if (this.#open.size === 0) this.#push(message, sessionSeq);
+    else this.#deferred.push({ message, sessionSeq });
+  }
+
+  #closeAll(text: string, sessionSeq: number): void {
+    for (const call of this.#open.values()) this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError: true }, sessionSeq);
+    this.#open.clear();
+    this.#direct.clear();
+    this.#releaseDeferred();
+  }
+
+  #releaseDeferred(): void {
+    const deferred = this.#deferred;
+    this.#deferred = [];
+    for (const { message, sessionSeq } of deferred) this.#push(message, sessionSeq);
+  }
+
+  #push(message: ChatMessage, sessionSeq: number): void {
+    let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
+    if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
+    this.#messages.push(message);
+    this.#tokens.push(tokens);
+    this.#seqs.push(sessionSeq);
+    this.#totalTokens += tokens;
+  }
+}
+
+function cutMiddle(text: string, keep: number): string {
+  if (text.length <= keep) return text;
+  const half = Math.floor(keep / 2);
+  return `${text.slice(0, half)}\n… ${text.length - 2 * half} characters left out …\n${text.slice(-half)}`;
+}

@@ -1,0 +1,26 @@
+// The chain: each event's hash covers every stored field of it and the hash of the one before it in its session.
+
+import { hash } from 'node:crypto';
+
+export interface HashedFields {
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly sessionSeq: number;
+  readonly turnId: string | null;
+  readonly step: number;
+  readonly phase: string | null;
+  readonly type: string;
+  readonly v: number;
+  readonly atMs: number;
+  /** The body exactly as stored. */
+  readonly bodyText: string;
+}
+
+/** What the first event of a session points at. */
+export const genesisHash = '0'.repeat(64);
+
+/** SHA-256, hex. Ids hold no line feed, so the fields cannot run into each other. */
+export function hashEvent(previousHex: string, event: HashedFields): string {
+  const head = `${previousHex}\n${event.seq}\n${event.sessionId}\n${event.sessionSeq}\n${event.turnId ?? ''}\n${event.step}\n`;
+  return hash('sha256', `${head}${event.phase ?? ''}\n${event.type}\n${event.v}\n${event.atMs}\n${event.bodyText}`, 'hex');
+}

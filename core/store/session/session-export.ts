@@ -1,0 +1,50 @@
+// A session as files a person can keep: JSON lines (every event) and Markdown (the conversation).
+
+import type { AnyEvent } from '../../contracts/events.ts';
+
+/** One event a line, in order. */
+export function exportJsonl(events: Iterable<AnyEvent>): string {
+  let text = '';
+  for (const event of events) text += JSON.stringify(event) + '\n';
+  return text;
+}
+
+export function exportMarkdown(title: string, events: Iterable<AnyEvent>): string {
+  const parts = [`# ${title.replaceAll(/\s+/g, ' ')}`];
+  for (const event of events) {
+    const part = markdownOf(event);
+    if (part !== null) parts.push(part);
+  }
+  return parts.join('\n\n') + '\n';
+}
+
+function markdownOf(event: AnyEvent): string | null {
+  const at = new Date(event.atMs).toISOString();
+  switch (event.type) {
+    case 'user.message':
+      return `## You · ${at}\n\n${event.body.text}`;
+    case 'turn.steered':
+      return `## You, while it worked · ${at}\n\n${event.body.text}`;
+    case 'assistant.message':
+      return `## TrayClaw · ${at}\n\n${event.body.text}`;
+    case 'tool.requested':
+      return `**Called \`${event.body.tool}\`** · ${at}\n\n${fence(event.body.args, 'json')}`;
+    case 'tool.finished':
+      return `**\`${event.body.tool}\` → ${event.body.outcome}** (${Math.round(event.body.tookMs)} ms)\n\n${fence(event.body.forModel, '')}`;
+    case 'tool.outcome_unknown':
+      return `**\`${event.body.tool}\` → outcome unknown**: ${event.body.reason}`;
+    case 'approval.decided':
+      return `*Approval ${event.body.decision} by ${event.body.by} · ${at}*`;
+    case 'turn.finished':
+      return event.body.status === 'done' ? null : `*Turn ended: ${event.body.status}${event.body.error === null ? '' : ` (${event.body.error.message})`}*`;
+    default:
+      return null;
+  }
+}
+
+/** A fence longer than any run of backticks inside, so that content cannot end it. */
+function fence(content: string, language: string): string {
+  const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
+  const ticks = '`'.repeat(longest + 1);
+  return `${ticks}${language}\n${content}\n${ticks}`;
+}

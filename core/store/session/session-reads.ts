@@ -1,0 +1,177 @@
+// Reading the log: slices by place, window, type and phase, in bounded batches. Unreadable rows go to quarantine and are reported.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { AnyEvent, EventType, Phase } from '../../contracts/events.ts';
+import type { SqlDatabase, SqlStatement } from '../storage/storage.ts';
+import { eventColumns, readEventRow, type EventRow } from './event-rows.ts';
+
+export interface SliceQuery {
+  /** Only above this session sequence. */
+  readonly after?: number;
+  /** Only below this session sequence. */
+  readonly before?: number;
+  readonly types?: readonly EventType[];
+  readonly phase?: Phase;
+  readonly limit: number;
+  /** True: the last `limit` that fit, still returned in ascending order. */
+  readonly newest?: boolean;
+}
+
+export interface Envelope {
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly sessionSeq: number;
+  readonly turnId: string | null;
+  readonly step: number;
+  readonly phase: Phase | null;
+  readonly type: string;
+  readonly v: number;
+  readonly atMs: number;
+  readonly body: unknown;
+}
+
+
+
+const BATCH = 500;
+
+export class SessionReads {
+  readonly #db: SqlDatabase;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #statements = new Map<string, SqlStatement>();
+
+  constructor(db: SqlDatabase, clock: Clock, logger: Logger) {
+    this.#db = db;
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  lastSeq(): number {
+    const row = this.#prepare('SELECT max(seq) AS seq FROM events').get() as { seq: number | null };
+    return row.seq ?? 0;
+  }
+
+  /** The last event of a session: its place and hash. */
+  head(sessionId: string): { sessionSeq: number; hashHex: string } | null {
+    const row = this.#prepare('SELECT session_seq, lower(hex(hash)) AS hash FROM events WHERE session_id = ? ORDER BY session_seq DESC LIMIT 1').get(
+      sessionId,
+    ) as { session_seq: number; hash: string } | undefined;
+    return row === undefined ? null : { sessionSeq: row.session_seq, hashHex: row.hash };
+  }
+
+  /** Events of all sessions in global order. Unreadable rows are left out and quarantined. */
+  after(seq: number, limit: number, sessionId?: string): AnyEvent[] {
+    const rows =
+      sessionId === undefined
+        ? this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit)
+        : this.#prepare(`SELECT ${eventColumns} FROM events WHERE session_id = ? AND seq > ? ORDER BY session_seq LIMIT ?`).all(sessionId, seq, limit);
+    return this.#readable(rows as EventRow[]);
+  }
+
+  /** As `after`, of some types only. `scannedTo` is how far the log was looked through. */
+  afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number } {
+    const rows = this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
+    const wanted = rows.filter((row) => types.includes(row.type as EventType));
+    return { events: this.#readable(wanted), scannedTo: rows.at(-1)?.seq ?? seq };
+  }
+
+  slice(sessionId: string, query: SliceQuery): AnyEvent[] {
+    return this.#readable(this.#sliceRows(sessionId, query));
+  }
+
+  /** As `slice`, for showing: an unreadable body comes as null. */
+  envelopes(sessionId: string, query: SliceQuery): Envelope[] {
+    return this.#sliceRows(sessionId, query).map((row) => this.#envelope(row));
+  }
+
+  /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not go on from a guess. */
+  turn(sessionId: string, turnId: string, firstSeq: number): AnyEvent[] {
+    const rows = this.#prepare(
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ? ORDER BY session_seq`,
+    ).all(sessionId, firstSeq, turnId) as EventRow[];
+    return this.#strict(rows);
+  }
+
+  /** A session's events in order, in batches, strictly. */
+  *iterateSession(sessionId: string, upTo = Number.MAX_SAFE_INTEGER, after = 0): Generator<AnyEvent> {
+    let from = after;
+    for (;;) {
+      const rows = this.#prepare(
+        `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > ? AND session_seq <= ? ORDER BY session_seq LIMIT ${BATCH}`,
+      ).all(sessionId, from, upTo) as EventRow[];
+      yield* this.#strict(rows);
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < BATCH) return;
+      from = last.session_seq;
+    }
+  }
+
+  quarantined(): { seq: number; reason: string }[] {
+    return this.#prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
+  }
+
+  #sliceRows(sessionId: string, query: SliceQuery): EventRow[] {
+    const where = ['session_id = ?', 'session_seq > ?', 'session_seq < ?'];
+    const values: (string | number)[] = [sessionId, query.after ?? 0, query.before ?? Number.MAX_SAFE_INTEGER];
+    if (query.types !== undefined) {
+      where.push(`type IN (${query.types.map(() => '?').join(', ')})`);
+      values.push(...query.types);
+    }
+    if (query.phase !== undefined) {
+      where.push('phase = ?');
+      values.push(query.phase);
+    }
+    values.push(query.limit);
+    const order = query.newest === true ? 'DESC' : 'ASC';
+    const sql = `SELECT ${eventColumns} FROM events WHERE ${where.join(' AND ')} ORDER BY session_seq ${order} LIMIT ?`;
+    const rows = this.#prepare(sql).all(...values) as EventRow[];
+    return query.newest === true ? rows.reverse() : rows;
+  }
+
+  #readable(rows: readonly EventRow[]): AnyEvent[] {
+    const events: AnyEvent[] = [];
+    for (const row of rows) {
+      const event = readEventRow(row);
+      if (event.ok) events.push(event.value);
+      else this.#quarantine(row.seq, event.error);
+    }
+    return events;
+  }
+
+  #strict(rows: readonly EventRow[]): AnyEvent[] {
+    return rows.map((row) => {
+      const event = readEventRow(row);
+      if (event.ok) return event.value;
+      this.#quarantine(row.seq, event.error);
+      throw new AppError('store_corrupt', `Event ${row.seq} of session ${row.session_id} cannot be read: ${event.error}.`, {
+        data: { seq: row.seq, sessionId: row.session_id, hint: 'Nothing was changed. Run trayclaw audit verify, then restore a backup or delete this session.' },
+      });
+    });
+  }
+
+  #envelope(row: EventRow): Envelope {
+    const event = readEventRow(row);
+    if (event.ok) return event.value;
+    this.#quarantine(row.seq, event.error);
+    return {
+      seq: row.seq, sessionId: row.session_id, sessionSeq: row.session_seq, turnId: row.turn_id, step: row.step,
+      phase: null, type: row.type, v: row.v, atMs: row.at_ms, body: null,
+    };
+  }
+
+  #quarantine(seq: number, reason: string): void {
+    this.#logger.log('error', 'an event cannot be read', { seq, reason });
+    this.#prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)').run(seq, reason, this.#clock.nowMs());
+  }
+
+  #prepare(sql: string): SqlStatement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

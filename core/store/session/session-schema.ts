@@ -1,0 +1,87 @@
+// Tables of the event log and of what is kept in step with it inside the same transaction.
+
+import type { Migration } from '../storage/storage.ts';
+
+export const sessionMigrations: readonly Migration[] = [
+  {
+    id: '0001-session-log',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS events (
+          seq INTEGER PRIMARY KEY,
+          session_id TEXT NOT NULL,
+          session_seq INTEGER NOT NULL,
+          turn_id TEXT,
+          step INTEGER NOT NULL,
+          phase TEXT,
+          type TEXT NOT NULL,
+          v INTEGER NOT NULL,
+          at_ms INTEGER NOT NULL,
+          body TEXT NOT NULL,
+          hash BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX IF NOT EXISTS events_by_session ON events (session_id, session_seq);
+        CREATE TABLE IF NOT EXISTS heads (
+          session_id TEXT PRIMARY KEY,
+          session_seq INTEGER NOT NULL,
+          hash BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS sessions (
+          session_id TEXT PRIMARY KEY,
+          title TEXT NOT NULL,
+          agent_id TEXT NOT NULL,
+          channel TEXT NOT NULL,
+          archived INTEGER NOT NULL DEFAULT 0,
+          created_at_ms INTEGER NOT NULL,
+          updated_at_ms INTEGER NOT NULL,
+          last_text TEXT NOT NULL DEFAULT ''
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS turns (
+          turn_id TEXT PRIMARY KEY,
+          session_id TEXT NOT NULL,
+          status TEXT NOT NULL,
+          first_seq INTEGER NOT NULL,
+          at_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS turns_open ON turns (status) WHERE status IN ('queued', 'running', 'waiting');
+        CREATE INDEX IF NOT EXISTS turns_by_session ON turns (session_id, first_seq);
+        CREATE TABLE IF NOT EXISTS tool_calls (
+          call_id TEXT PRIMARY KEY,
+          session_id TEXT NOT NULL,
+          turn_id TEXT,
+          tool TEXT NOT NULL,
+          state TEXT NOT NULL,
+          idempotency TEXT NOT NULL,
+          requested_seq INTEGER NOT NULL,
+          finished_seq INTEGER,
+          pid INTEGER,
+          start_time TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS tool_calls_open ON tool_calls (state) WHERE state IN ('requested', 'unknown');
+        CREATE TABLE IF NOT EXISTS inbound (
+          channel TEXT NOT NULL,
+          dedupe_key TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          turn_id TEXT NOT NULL,
+          PRIMARY KEY (channel, dedupe_key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS quarantine (
+          seq INTEGER PRIMARY KEY,
+          reason TEXT NOT NULL,
+          found_at_ms INTEGER NOT NULL
+        ) STRICT;
+      `);
+    },
+  },
+  {
+    id: '0002-session-search',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE VIRTUAL TABLE IF NOT EXISTS session_text USING fts5 (body, session_id UNINDEXED, tokenize = 'unicode61 remove_diacritics 2');
+        CREATE TABLE IF NOT EXISTS projection_cursors (name TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+];

@@ -1,0 +1,217 @@
+// The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it;
+// decides nothing about what events mean to a turn.
+
+import { AppError } from '../../contracts/errors.ts';
+import { Emitter } from '../../base/emitter.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { AnyDraft, AnyEvent, EventType } from '../../contracts/events.ts';
+import type { SqlStatement, Storage } from '../storage/storage.ts';
+import { genesisHash, hashEvent } from './event-hash.ts';
+import { SessionReads } from './session-reads.ts';
+import { SessionIndex } from './session-index.ts';
+import { SessionSearch } from './session-search.ts';
+
+export { sessionMigrations } from './session-schema.ts';
+export { SessionReads, type SliceQuery } from './session-reads.ts';
+export { SessionIndex, type OpenCall, type SessionRow, type TurnRow } from './session-index.ts';
+export { SessionSearch } from './session-search.ts';
+export { verifyLog, type AuditReport } from './session-verify.ts';
+export { exportJsonl, exportMarkdown } from './session-export.ts';
+
+/** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
+export interface EventProjection {
+  apply(event: AnyEvent): void;
+}
+
+export interface SessionLogDeps {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Takes known secrets out of a body's JSON text before it is stored; returns the text itself when there are none. */
+  readonly scrub?: (bodyText: string) => string;
+  readonly projections?: readonly EventProjection[];
+}
+
+interface Head {
+  sessionSeq: number;
+  hashHex: string;
+}
+
+const HEADS_KEPT = 512;
+
+export class SessionLog {
+  readonly reads: SessionReads;
+  readonly index: SessionIndex;
+  readonly search: SessionSearch;
+  readonly #storage: Storage;
+  readonly #clock: Clock;
+  readonly #scrub: ((bodyText: string) => string) | undefined;
+  readonly #projections: readonly EventProjection[];
+  readonly #heads = new Map<string, Head>();
+  readonly #committed: Emitter<readonly AnyEvent[]>;
+  readonly #insert: SqlStatement;
+  readonly #putHead: SqlStatement;
+  #seq: number;
+  #pending: AnyEvent[] = [];
+
+  constructor(deps: SessionLogDeps) {
+    const { db } = deps.storage;
+    this.#storage = deps.storage;
+    this.#clock = deps.clock;
+    this.#scrub = deps.scrub;
+    this.#projections = deps.projections ?? [];
+    this.reads = new SessionReads(db, deps.clock, deps.logger);
+    this.index = new SessionIndex(db);
+    this.search = new SessionSearch(deps.storage, this.reads);
+    this.#committed = new Emitter((cause) => {
+      deps.logger.log('error', 'a listener of committed events failed', { cause: String(cause) });
+    });
+    this.#insert = db.prepare(
+      'INSERT INTO events (seq, session_id, session_seq, turn_id, step, phase, type, v, at_ms, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, unhex(?))',
+    );
+    this.#putHead = db.prepare(
+      'INSERT INTO heads (session_id, session_seq, hash) VALUES (?, ?, unhex(?)) ON CONFLICT (session_id) DO UPDATE SET session_seq = excluded.session_seq, hash = excluded.hash',
+    );
+    this.#seq = this.reads.lastSeq();
+  }
+
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  get storage(): Storage {
+    return this.#storage;
+  }
+
+  /** Called with the events of each commit, in order, after it. Returns the end of the subscription. */
+  onCommitted(listener: (events: readonly AnyEvent[]) => void): () => void {
+    return this.#committed.on(listener);
+  }
+
+  /** One transaction over several appends and rows of other owners; `barrier` waits for the disk. */
+  transact<T>(work: () => T, barrier = false): T {
+    if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
+    try {
+      return this.#storage.transact(work, barrier);
+    } catch (cause) {
+      // What was handed out in the failed transaction never was: read the places anew.
+      this.#pending = [];
+      this.#heads.clear();
+      this.#seq = this.reads.lastSeq();
+      throw cause;
+    }
+  }
+
+  /** Appends to one session, in order, all or nothing. Returns the events with their places. */
+  append(sessionId: string, drafts: readonly AnyDraft[], barrier = false): readonly AnyEvent[] {
+    return this.transact(() => this.#appendInside(sessionId, drafts, false), barrier);
+  }
+
+  #appendInside(sessionId: string, drafts: readonly AnyDraft[], copied: boolean): AnyEvent[] {
+    const head = this.#head(sessionId);
+    const events: AnyEvent[] = [];
+    for (const draft of drafts) events.push(this.#appendOne(sessionId, head, draft, copied));
+    if (this.#storage.inBarrier || drafts.some((draft) => draft.type === 'turn.finished')) {
+      this.#putHead.run(sessionId, head.sessionSeq, head.hashHex);
+    }
+    if (this.#pending.length === 0) {
+      this.#storage.afterCommit(() => {
+        this.#publish();
+      });
+    }
+    for (const event of events) this.#pending.push(event);
+    return events;
+  }
+
+  #appendOne(sessionId: string, head: Head, draft: AnyDraft, copied: boolean): AnyEvent {
+    const bodyText = JSON.stringify(draft.body);
+    const stored = this.#scrub === undefined ? bodyText : this.#scrub(bodyText);
+    const event = {
+      seq: this.#seq + 1,
+      sessionId,
+      sessionSeq: head.sessionSeq + 1,
+      turnId: draft.turnId ?? null,
+      step: draft.step ?? 0,
+      phase: draft.phase ?? null,
+      type: draft.type,
+      v: 1,
+      atMs: draft.atMs ?? this.#clock.nowMs(),
+      body: stored === bodyText ? draft.body : (JSON.parse(stored) as unknown),
+    } as AnyEvent;
+    const hashHex = hashEvent(head.hashHex, { ...event, bodyText: stored });
+    this.#insert.run(
+      event.seq, sessionId, event.sessionSeq, event.turnId, event.step, event.phase, event.type, event.v, event.atMs, stored, hashHex,
+    );
+    if (copied) this.index.applyCopied(event);
+    else this.#project(event);
+    this.#seq = event.seq;
+    head.sessionSeq = event.sessionSeq;
+    head.hashHex = hashHex;
+    return event;
+  }
+
+  #project(event: AnyEvent): void {
+    this.index.apply(event);
+    for (const projection of this.#projections) projection.apply(event);
+  }
+
+  #head(sessionId: string): Head {
+    const known = this.#heads.get(sessionId);
+    if (known !== undefined) return known;
+    const row = this.reads.head(sessionId);
+    const head: Head = row === null ? { sessionSeq: 0, hashHex: genesisHash } : { sessionSeq: row.sessionSeq, hashHex: row.hashHex };
+    if (this.#heads.size >= HEADS_KEPT) {
+      const oldest = this.#heads.keys().next();
+      if (oldest.done !== true) this.#heads.delete(oldest.value);
+    }
+    this.#heads.set(sessionId, head);
+    return head;
+  }
+
+  #publish(): void {
+    const events = this.#pending;
+    this.#pending = [];
+    if (this.#committed.size > 0) this.#committed.emit(events);
+  }
+
+  /**
+   * A new session holding a copy of another's events up to and including `atSessionSeq`, chained anew.
+   * Costs in proportion to what is copied. Fails with not_found.
+   */
+  fork(from: { sessionId: string; atSessionSeq: number }, to: { sessionId: string; title: string; agentId: string; channel: string }): void {
+    const last = this.reads.head(from.sessionId);
+    if (last === null || from.atSessionSeq > last.sessionSeq) {
+      throw new AppError('not_found', `Session ${from.sessionId} has no event ${from.atSessionSeq}.`);
+    }
+    this.transact(() => {
+      this.append(to.sessionId, [
+        { type: 'session.created', body: { title: to.title, agentId: to.agentId, channel: to.channel, forkedFrom: { sessionId: from.sessionId, sessionSeq: from.atSessionSeq } } },
+      ]);
+      for (const event of this.reads.iterateSession(from.sessionId, from.atSessionSeq)) {
+        if (notCopied.has(event.type)) continue;
+        this.#appendInside(to.sessionId, [draftOf(event)], true);
+      }
+    }, true);
+    this.#heads.delete(to.sessionId);
+  }
+
+  /** Removes a session's events for good; the system session keeps where its chain ended. Returns how many were removed. */
+  remove(sessionId: string, systemId: string): number {
+    const head = this.reads.head(sessionId);
+    if (head === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+    return this.transact(() => {
+      const removed = this.index.removeSession(sessionId);
+      this.append(systemId, [{ type: 'session.deleted', body: { sessionId, headSeq: head.sessionSeq, headHash: head.hashHex } }]);
+      this.#heads.delete(sessionId);
+      return removed;
+    }, true);
+  }
+}
+
+function draftOf(event: AnyEvent): AnyDraft {
+  return { type: event.type, turnId: event.turnId, step: event.step, phase: event.phase, atMs: event.atMs, body: event.body } as AnyDraft;
+}
+
+/** A fork has a beginning of its own, and none of the approvals and stops of the original are its own. */
+const notCopied: ReadonlySet<EventType> = new Set<EventType>(['session.created', 'session.renamed', 'session.archived']);

@@ -1,0 +1,26 @@
+// One process owns a data folder. The lock is an exclusive transaction on a file of its own: the operating system
+// drops it with the process however it dies, so there is no stale lock to clear.
+
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { AppError } from '../../contracts/errors.ts';
+import { mapStorageError } from './storage-errors.ts';
+
+/** Fails with `store_locked` while another process holds it. Returns the release. */
+export function acquireOwnerLock(home: string): () => void {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(join(home, 'owner.lock'), { timeout: 0 });
+    db.pragma('journal_mode = OFF');
+    db.exec('BEGIN EXCLUSIVE');
+  } catch (cause) {
+    db?.close();
+    const error = mapStorageError(cause);
+    if (error.code !== 'store_locked') throw error;
+    throw new AppError('store_locked', `Another TrayClaw is using ${home}.`, { cause, isRetryable: true });
+  }
+  const held = db;
+  return () => {
+    held.close();
+  };
+}

@@ -1,0 +1,46 @@
+// The one place that reads SQLite's and the file system's error codes.
+
+import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
+
+interface Mapping {
+  readonly prefix: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** First match wins. SQLite's codes are from https://sqlite.org/rescode.html. */
+const mappings: readonly Mapping[] = [
+  { prefix: 'SQLITE_CORRUPT', code: 'store_corrupt', message: 'The database file is damaged.' },
+  { prefix: 'SQLITE_NOTADB', code: 'store_corrupt', message: 'The database file is not a database.' },
+  { prefix: 'SQLITE_FULL', code: 'store_full', message: 'The disk is full; nothing more can be recorded.' },
+  { prefix: 'SQLITE_READONLY', code: 'store_readonly', message: 'The database file cannot be written.' },
+  { prefix: 'SQLITE_CANTOPEN', code: 'store_readonly', message: 'The database file cannot be opened.' },
+  { prefix: 'SQLITE_PERM', code: 'store_readonly', message: 'The database file may not be opened by this user.' },
+  { prefix: 'SQLITE_BUSY', code: 'store_locked', message: 'The database is in use by another process.' },
+  { prefix: 'SQLITE_LOCKED', code: 'store_locked', message: 'The database is in use by another process.' },
+  { prefix: 'SQLITE_IOERR', code: 'store_failed', message: 'The disk reported an error.' },
+  { prefix: 'ENOSPC', code: 'store_full', message: 'The disk is full; nothing more can be recorded.' },
+  { prefix: 'EDQUOT', code: 'store_full', message: 'The disk quota is used up; nothing more can be recorded.' },
+  { prefix: 'EACCES', code: 'store_readonly', message: 'The data folder may not be written by this user.' },
+  { prefix: 'EPERM', code: 'store_readonly', message: 'The data folder may not be written by this user.' },
+  { prefix: 'EROFS', code: 'store_readonly', message: 'The data folder is on a read-only disk.' },
+  { prefix: 'ENOTDIR', code: 'store_readonly', message: 'The data folder path runs through something that is not a folder.' },
+];
+
+export function mapStorageError(cause: unknown): AppError {
+  if (isAppError(cause)) return cause;
+  const code = readCode(cause);
+  const mapping = code === null ? undefined : mappings.find((entry) => code.startsWith(entry.prefix));
+  if (mapping === undefined) {
+    if (code?.startsWith('SQLITE_') === true) {
+      return new AppError('store_failed', `The database refused a statement (${code}).`, { cause, data: { sqlite: code } });
+    }
+    return new AppError('internal', cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+  return new AppError(mapping.code, mapping.message, { cause, data: { cause: code ?? '' }, isRetryable: mapping.code === 'store_locked' });
+}
+
+function readCode(cause: unknown): string | null {
+  if (typeof cause !== 'object' || cause === null || !('code' in cause)) return null;
+  return typeof cause.code === 'string' ? cause.code : null;
+}

@@ -1,0 +1,212 @@
+// The SQLite file: opening, the single-owner lock, transactions with and without a disk-sync barrier, migrations, integrity.
+// Knows nothing of events. Every SQLite failure leaves here as a `store_*` error.
+
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { AppError } from '../../contracts/errors.ts';
+import { migrate, type Migration } from './migrations.ts';
+import { acquireOwnerLock } from './owner-lock.ts';
+import { mapStorageError } from './storage-errors.ts';
+
+export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
+export type { Migration } from './migrations.ts';
+export { mapStorageError } from './storage-errors.ts';
+
+export type SqlDatabase = Database.Database;
+export type SqlStatement = Database.Statement<unknown[]>;
+
+export interface StorageOptions {
+  /** The data folder; made with mode 0700 when missing. */
+  readonly home: string;
+  readonly migrations: readonly Migration[];
+  /** False for a look that must not claim the folder (verification of a copy). */
+  readonly lock?: boolean;
+}
+
+export interface SyncMeter {
+  /** Milliseconds spent in commits that waited for the disk, and how many there were. */
+  readonly totalMs: number;
+  readonly count: number;
+}
+
+const CACHE_PAGES_KIB = -16_000;
+const CHECKPOINT_PAGES = 2_000;
+
+/**
+ * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that
+ * what a barrier promised survives a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
+ */
+export class Storage {
+  readonly db: SqlDatabase;
+  readonly home: string;
+  readonly #releaseLock: () => void;
+  readonly #begin: Database.Statement;
+  readonly #commit: Database.Statement;
+  readonly #rollback: Database.Statement;
+  readonly #afterCommit: (() => void)[] = [];
+  #syncMs = 0;
+  #syncCount = 0;
+  #depth = 0;
+  #barrier = false;
+  #full = false;
+
+  private constructor(db: SqlDatabase, home: string, releaseLock: () => void) {
+    this.db = db;
+    this.home = home;
+    this.#releaseLock = releaseLock;
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#commit = db.prepare('COMMIT');
+    this.#rollback = db.prepare('ROLLBACK');
+  }
+
+  /** Fails with store_locked, store_readonly, store_corrupt, store_too_new or store_full; nothing is changed then. */
+  static open(options: StorageOptions): Storage {
+    makeHome(options.home);
+    const release = options.lock === false ? (): void => undefined : acquireOwnerLock(options.home);
+    let db: SqlDatabase | undefined;
+    try {
+      db = new Database(join(options.home, 'trayclaw.db'));
+      db.pragma('journal_mode = WAL');
+      db.pragma('synchronous = NORMAL');
+      db.pragma('fullfsync = 1');
+      db.pragma('checkpoint_fullfsync = 1');
+      db.pragma('foreign_keys = ON');
+      db.pragma(`cache_size = ${CACHE_PAGES_KIB}`);
+      // Checkpoints run when idle; the automatic one is only the ceiling for a log that never rests.
+      db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+      migrate(db, options.migrations);
+      return new Storage(db, options.home, release);
+    } catch (cause) {
+      db?.close();
+      release();
+      throw mapStorageError(cause);
+    }
+  }
+
+  get inTransaction(): boolean {
+    return this.#depth > 0;
+  }
+
+  /** Whether the running transaction will wait for the disk. */
+  get inBarrier(): boolean {
+    return this.#depth > 0 && this.#barrier;
+  }
+
+  get syncMeter(): SyncMeter {
+    return { totalMs: this.#syncMs, count: this.#syncCount };
+  }
+
+  /**
+   * Runs `work` in one transaction; a nested call joins the outer one. With `barrier` the commit waits for the disk.
+   * Nested barriers make the outer commit one. Rolled back when `work` throws.
+   */
+  transact<T>(work: () => T, barrier = false): T {
+    if (this.#depth > 0) {
+      if (barrier && !this.#barrier) throw new AppError('internal', 'a barrier was asked for inside a transaction that is not one');
+      return this.#nested(work);
+    }
+    try {
+      this.#setFull(barrier);
+      this.#begin.run();
+    } catch (cause) {
+      throw mapStorageError(cause);
+    }
+    this.#depth = 1;
+    this.#barrier = barrier;
+    try {
+      const value = work();
+      this.#finish();
+      return value;
+    } catch (cause) {
+      this.#abandon();
+      throw mapStorageError(cause);
+    }
+  }
+
+  /** Runs after the outermost commit; dropped on rollback. At once when there is no transaction. */
+  afterCommit(action: () => void): void {
+    if (this.#depth === 0) action();
+    else this.#afterCommit.push(action);
+  }
+
+  /** SQLite's own check of the whole file. Slow on a large one: for health checks and backups. */
+  checkIntegrity(): { ok: boolean; detail: string } {
+    try {
+      const rows = this.db.pragma('quick_check(5)') as { quick_check: string }[];
+      const lines = rows.map((row) => row.quick_check);
+      return { ok: lines.length === 1 && lines[0] === 'ok', detail: lines.join('; ') };
+    } catch (cause) {
+      return { ok: false, detail: mapStorageError(cause).message };
+    }
+  }
+
+  /** Moves the write-ahead log into the file. For idle moments. */
+  checkpoint(): void {
+    try {
+      this.db.pragma('wal_checkpoint(PASSIVE)');
+    } catch (cause) {
+      throw mapStorageError(cause);
+    }
+  }
+
+  dispose(): void {
+    try {
+      if (this.db.open) {
+        this.db.pragma('optimize');
+        this.db.close();
+      }
+    } catch (cause) {
+      throw mapStorageError(cause);
+    } finally {
+      this.#releaseLock();
+    }
+  }
+
+  #nested<T>(work: () => T): T {
+    this.#depth += 1;
+    try {
+      return work();
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  #setFull(full: boolean): void {
+    if (full === this.#full) return;
+    this.db.exec(full ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL');
+    this.#full = full;
+  }
+
+  #finish(): void {
+    if (this.#barrier) {
+      const startedMs = performance.now();
+      this.#commit.run();
+      this.#syncMs += performance.now() - startedMs;
+      this.#syncCount += 1;
+    } else {
+      this.#commit.run();
+    }
+    this.#depth = 0;
+    if (this.#afterCommit.length === 0) return;
+    const actions = this.#afterCommit.splice(0);
+    for (const action of actions) action();
+  }
+
+  #abandon(): void {
+    // A commit that succeeded but whose followers threw must not be rolled back.
+    if (this.#depth === 0) return;
+    this.#depth = 0;
+    this.#afterCommit.length = 0;
+    if (this.db.inTransaction) this.#rollback.run();
+  }
+}
+
+function makeHome(home: string): void {
+  try {
+    if (!existsSync(home)) mkdirSync(home, { recursive: true, mode: 0o700 });
+    else if (process.platform !== 'win32') chmodSync(home, 0o700);
+  } catch (cause) {
+    throw mapStorageError(cause);
+  }
+}
