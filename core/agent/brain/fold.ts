@@ -61,7 +61,7 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
     case 'tool.outcome_unknown':
       return changeCall(state, event.body.callId, { status: 'unknown' });
     case 'tool.outcome_settled':
-      return event.body.answer === 'retry' ? changeCall(state, event.body.callId, { status: 'allowed' }) : state;
+      return event.body.answer === 'retry' ? changeCall(state, event.body.callId, { status: 'allowed', retried: true }) : state;
     case 'verification.finished':
       return changeCall(state, event.body.callId, { verified: true, ...(event.body.ok ? {} : { outcome: 'error' }) });
     case 'observation.recorded':
@@ -91,6 +91,7 @@ function propose(calls: readonly RequestedCall[]): Pick<TurnState, 'calls' | 'ob
       verified: false,
       approvalId: null,
       grantId: null,
+      retried: false,
       outcome: null,
       resultHash: '',
     })),

@@ -21,6 +21,8 @@ export interface CallState {
   readonly verified: boolean;
   readonly approvalId: string | null;
   readonly grantId: string | null;
+  /** A person chose to run it again after its outcome was lost. */
+  readonly retried: boolean;
   readonly outcome: ToolOutcome | null;
   readonly resultHash: string;
 }

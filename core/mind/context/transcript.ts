@@ -25,6 +25,8 @@ export class Transcript {
   #seqs: number[] = [];
   #totalTokens = 0;
   readonly #open = new Map<string, OpenCall>();
+  /** Turns and calls a person made directly; they may run beside a conversation and never close its calls. */
+  readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
   readonly #queuedUsers = new Map<string, { text: string; sessionSeq: number }>();
   /** What must wait until every open call has its result. */
@@ -70,7 +72,7 @@ export class Transcript {
         this.#pushReply(event.body, event.sessionSeq);
         return;
       case 'turn.finished':
-        this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+        if (!this.#directTurns.delete(event.turnId ?? '')) this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
         return;
       default:
         this.#applyResult(event);
@@ -81,18 +83,17 @@ export class Transcript {
   dropOldest(keepTokens: number): Dropped {
     let cut = 0;
     let tokens = 0;
-    let candidate = 0;
-    let candidateTokens = 0;
+    let passedTokens = 0;
     for (let i = 0; i < this.#messages.length; i++) {
+      // A person's message begins an exchange: nothing before it is still waiting for a result.
       if (i > 0 && this.#messages[i]?.role === 'user') {
         cut = i;
-        tokens = candidateTokens;
-        if (this.#totalTokens - candidateTokens <= keepTokens) break;
+        tokens = passedTokens;
+        if (this.#totalTokens - passedTokens <= keepTokens) break;
       }
-      candidate = i;
-      candidateTokens += this.#tokens[i] ?? 0;
+      passedTokens += this.#tokens[i] ?? 0;
     }
-    if (cut === 0 || candidate === 0) return { count: 0, tokens: 0 };
+    if (cut === 0) return { count: 0, tokens: 0 };
     this.#messages = this.#messages.slice(cut);
     this.#tokens = this.#tokens.slice(cut);
     this.#seqs = this.#seqs.slice(cut);
@@ -118,13 +119,17 @@ export class Transcript {
   }
 
   #startTurn(event: Extract<TranscriptEvent, { type: 'turn.started' }>): void {
+    if (event.body.kind === 'tool') {
+      this.#directTurns.add(event.turnId ?? '');
+      for (const call of event.body.calls) this.#direct.set(call.callId, { tool: call.tool, args: call.args });
+      return;
+    }
     this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
     const user = this.#queuedUsers.get(event.turnId ?? '');
     if (user !== undefined) {
       this.#queuedUsers.delete(event.turnId ?? '');
       this.#push({ role: 'user', text: user.text }, event.sessionSeq);
     }
-    for (const call of event.body.calls) this.#direct.set(call.callId, { tool: call.tool, args: call.args });
   }
 
   #pushReply(body: EventOf<'model.finished'>['body'], sessionSeq: number): void {
@@ -156,7 +161,7 @@ export class Transcript {
     const direct = this.#direct.get(callId);
     if (direct !== undefined) {
       this.#direct.delete(callId);
-      this.#push({ role: 'note', text: `The person ran ${direct.tool} ${direct.args} directly. Result:\n${text}` }, sessionSeq);
+      this.#pushWhenClosed({ role: 'note', text: `The person ran ${direct.tool} ${direct.args} directly. Result:\n${text}` }, sessionSeq);
       return;
     }
     const call = this.#open.get(callId);
@@ -174,7 +179,6 @@ export class Transcript {
   #closeAll(text: string, sessionSeq: number): void {
     for (const call of this.#open.values()) this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError: true }, sessionSeq);
     this.#open.clear();
-    this.#direct.clear();
     this.#releaseDeferred();
   }
 

@@ -80,6 +80,11 @@ export class SessionLog {
     return this.#seq;
   }
 
+  /** The place the next event of the session will get. */
+  nextSessionSeq(sessionId: string): number {
+    return this.#head(sessionId).sessionSeq + 1;
+  }
+
   get storage(): Storage {
     return this.#storage;
   }

@@ -1,0 +1,63 @@
+// Sessions in use, kept ready: the transcript grown so far, so that a turn never reads its history again. Bounded; the least recently used leaves.
+
+import type { EventType } from '../../contracts/events.ts';
+import type { ContextPacker, Transcript } from '../../mind/context/context.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+
+/** How many of the newest events of a session are read to continue it. What lies before stays in the log. */
+const RESTORE_EVENTS_MAX = 4_000;
+
+export const transcriptTypes: readonly EventType[] = [
+  'user.message', 'turn.started', 'turn.steered', 'turn.finished', 'reflection.recorded', 'model.finished',
+  'tool.finished', 'tool.rejected', 'policy.decided', 'approval.decided',
+];
+
+export class HotSessions {
+  readonly #log: SessionLog;
+  readonly #packer: ContextPacker;
+  readonly #kept: number;
+  readonly #sessions = new Map<string, Transcript>();
+
+  constructor(log: SessionLog, packer: ContextPacker, kept = 32) {
+    this.#log = log;
+    this.#packer = packer;
+    this.#kept = kept;
+  }
+
+  /** The session's transcript up to its newest event. */
+  transcript(sessionId: string): Transcript {
+    const hot = this.#sessions.get(sessionId);
+    if (hot !== undefined) {
+      this.#sessions.delete(sessionId);
+      this.#sessions.set(sessionId, hot);
+      return hot;
+    }
+    const transcript = loadTranscript(this.#log, this.#packer, sessionId);
+    this.#sessions.set(sessionId, transcript);
+    if (this.#sessions.size > this.#kept) {
+      const oldest = this.#sessions.keys().next();
+      if (oldest.done !== true) this.#sessions.delete(oldest.value);
+    }
+    return transcript;
+  }
+
+  /** The next use reads the log anew. */
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+  }
+}
+
+/** From the log: the newest events, from the beginning of a turn on. `before` ends it earlier, to show a past pack. */
+export function loadTranscript(log: SessionLog, packer: ContextPacker, sessionId: string, before?: number): Transcript {
+  const transcript = packer.createTranscript();
+  const events = log.reads.slice(sessionId, {
+    types: transcriptTypes,
+    limit: RESTORE_EVENTS_MAX,
+    newest: true,
+    ...(before === undefined ? {} : { before }),
+  });
+  const complete = events.length < RESTORE_EVENTS_MAX;
+  const start = complete ? 0 : Math.max(0, events.findIndex((event) => event.type === 'user.message'));
+  for (const event of events.slice(start)) transcript.apply(event);
+  return transcript;
+}

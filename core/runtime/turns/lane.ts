@@ -1,0 +1,122 @@
+// Order of turns: one at a time within a session, several sessions side by side up to a limit. Bounded queues, no timers.
+
+import { BoundedQueue } from '../../base/bounded-queue.ts';
+
+/** `held`: the lane stays taken though nothing runs in it, until it is resumed. */
+export type LaneState = 'free' | 'held';
+
+type Job = () => Promise<LaneState>;
+
+interface Lane {
+  readonly queue: BoundedQueue<Job>;
+  /** What goes on in a held lane, ahead of the queue. */
+  next: Job | null;
+  state: 'idle' | 'ready' | 'running' | 'held';
+}
+
+/** Runs jobs of one key in order and at most `parallel` jobs at once over all keys. A job must not throw. */
+export class Lanes {
+  readonly #parallel: number;
+  readonly #queuedMax: number;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #ready: string[] = [];
+  #running = 0;
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(parallel: number, queuedMax: number) {
+    this.#parallel = parallel;
+    this.#queuedMax = queuedMax;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  isBusy(key: string): boolean {
+    return this.#lanes.has(key);
+  }
+
+  isFull(key: string): boolean {
+    return (this.#lanes.get(key)?.queue.size ?? 0) >= this.#queuedMax;
+  }
+
+  /** False when the queue of this key is full. The first job of an idle key starts at once if there is room. */
+  push(key: string, job: Job): boolean {
+    const lane = this.#lane(key);
+    if (!lane.queue.push(job)) return false;
+    if (lane.state === 'idle') this.#makeReady(key, lane);
+    return true;
+  }
+
+  /** Takes a lane without running anything in it. */
+  hold(key: string): void {
+    const lane = this.#lane(key);
+    if (lane.state === 'idle') lane.state = 'held';
+  }
+
+  /** Goes on in a held lane, before anything queued behind it; in a free one at once. */
+  resume(key: string, job: Job): void {
+    const lane = this.#lane(key);
+    lane.next = job;
+    if (lane.state === 'held' || lane.state === 'idle') this.#makeReady(key, lane);
+  }
+
+  /** Resolves when nothing runs and nothing can start. */
+  whenIdle(): Promise<void> {
+    if (this.#running === 0 && this.#ready.length === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  #lane(key: string): Lane {
+    let lane = this.#lanes.get(key);
+    if (lane === undefined) {
+      lane = { queue: new BoundedQueue<Job>(this.#queuedMax), next: null, state: 'idle' };
+      this.#lanes.set(key, lane);
+    }
+    return lane;
+  }
+
+  #makeReady(key: string, lane: Lane): void {
+    lane.state = 'ready';
+    this.#ready.push(key);
+    this.#startReady();
+  }
+
+  #startReady(): void {
+    while (this.#running < this.#parallel) {
+      const key = this.#ready.shift();
+      if (key === undefined) break;
+      const lane = this.#lanes.get(key);
+      if (lane !== undefined) this.#start(key, lane);
+    }
+    if (this.#running === 0 && this.#ready.length === 0) this.#wakeIdle();
+  }
+
+  #start(key: string, lane: Lane): void {
+    const job = lane.next ?? lane.queue.shift();
+    lane.next = null;
+    if (job === undefined) {
+      this.#lanes.delete(key);
+      return;
+    }
+    lane.state = 'running';
+    this.#running += 1;
+    void job().then((state) => {
+      this.#finished(key, lane, state);
+    });
+  }
+
+  #finished(key: string, lane: Lane, state: LaneState): void {
+    this.#running -= 1;
+    if (lane.next !== null || (state === 'free' && lane.queue.size > 0)) this.#makeReady(key, lane);
+    else if (state === 'held') lane.state = 'held';
+    else this.#lanes.delete(key);
+    this.#startReady();
+  }
+
+  #wakeIdle(): void {
+    const waiters = this.#idleWaiters;
+    this.#idleWaiters = [];
+    for (const wake of waiters) wake();
+  }
+}

@@ -1,0 +1,72 @@
+// Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the question.
+
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { Intent } from '../../agent/brain/brain.ts';
+import type { CallState } from '../../agent/brain/brain.ts';
+import type { ParsedCall } from './ports.ts';
+import type { Step, TurnRunner } from './turn-runner.ts';
+
+export function performAuthorize(runner: TurnRunner, intent: Extract<Intent, { kind: 'authorize' }>): Step {
+  for (const call of callsOf(runner, intent.callIds)) authorizeCall(runner, call);
+  return 'next';
+}
+
+/** Puts one call before the gate. Also used when what was approved has changed since. */
+export function authorizeCall(runner: TurnRunner, call: CallState): void {
+  const { deps, place } = runner;
+  const parsed = deps.tools.parse(call.tool, call.args);
+  if (!parsed.ok) {
+    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
+    return;
+  }
+  try {
+    decideCall(runner, call, parsed.value);
+  } catch (cause) {
+    const error = toAppError(cause);
+    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
+    if (error.code === 'internal') deps.logger.log('error', 'a call could not be judged', { ...place, tool: call.tool, cause: String(cause) });
+  }
+}
+
+function decideCall(runner: TurnRunner, call: CallState, parsed: ParsedCall): void {
+  const { deps, place } = runner;
+  const facts = parsed.tool.facts(parsed.args, deps.facts);
+  const request = {
+    ...place,
+    callId: call.callId,
+    tool: call.tool,
+    args: parsed.argsJson,
+    argsHash: parsed.argsHash,
+    facts,
+    summary: parsed.tool.summarize(parsed.args),
+  };
+  const decision = deps.gate.authorize(request);
+  const question = decision.decision === 'ask' ? deps.gate.question(request, decision) : null;
+  runner.emit('policy.decided', {
+    callId: call.callId,
+    tool: call.tool,
+    decision: decision.decision,
+    ruleId: decision.ruleId,
+    reason: decision.reason,
+    facts,
+    idempotency: parsed.tool.idempotency(parsed.args),
+    verifies: parsed.tool.verify !== undefined,
+    grantId: decision.grantId,
+    approvalId: question?.approvalId ?? null,
+  });
+  if (question !== null) runner.emit('approval.requested', { approval: question });
+}
+
+export function performRefuse(runner: TurnRunner, intent: Extract<Intent, { kind: 'refuse' }>): Step {
+  for (const call of callsOf(runner, intent.callIds)) {
+    const error = new AppError('loop_detected', `Not run again: ${call.tool} was called with the same arguments and gave the same result each time.`, {
+      data: { hint: 'Use the result you have, or try something else.' },
+    });
+    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
+  }
+  return 'next';
+}
+
+export function callsOf(runner: TurnRunner, callIds: readonly string[]): CallState[] {
+  return runner.state.calls.filter((call) => callIds.includes(call.callId));
+}

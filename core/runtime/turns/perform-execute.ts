@@ -1,0 +1,154 @@
+// Performs `execute` and `verify`: the only place where a tool runs. The request is in the log, with the spent grant, before the effect begins.
+
+import { canonicalJson } from '../../base/json.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import type { CallState, Intent } from '../../agent/brain/brain.ts';
+import type { ToolContext } from '../../contracts/tools.ts';
+import { authorizeCall, callsOf } from './perform-authorize.ts';
+import type { HostedResult, ParsedCall } from './ports.ts';
+import type { Step, TurnRunner } from './turn-runner.ts';
+
+interface ReadyCall {
+  readonly call: CallState;
+  readonly parsed: ParsedCall;
+}
+
+export function performExecute(runner: TurnRunner, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
+  const ready: ReadyCall[] = [];
+  for (const call of callsOf(runner, intent.callIds)) {
+    const checked = readyToRun(runner, call);
+    if (checked !== null) ready.push(checked);
+  }
+  if (ready.length === 0) return 'next';
+  for (const { call, parsed } of ready) request(runner, call, parsed);
+  // What is not pure must be known to have begun, whatever happens to the machine.
+  runner.flush(ready.some(({ call }) => call.idempotency !== 'pure'));
+  return runAll(runner, ready);
+}
+
+/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again. */
+function readyToRun(runner: TurnRunner, call: CallState): ReadyCall | null {
+  const { deps } = runner;
+  const parsed = deps.tools.parse(call.tool, call.args);
+  if (!parsed.ok) {
+    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
+    return null;
+  }
+  if (call.idempotency === 'pure' && !deps.panic.engaged) return { call, parsed: parsed.value };
+  const drift = describeDrift(runner, call, parsed.value);
+  if (drift === null) return { call, parsed: parsed.value };
+  deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
+  authorizeCall(runner, call);
+  return null;
+}
+
+function describeDrift(runner: TurnRunner, call: CallState, parsed: ParsedCall): string | null {
+  const { deps } = runner;
+  if (deps.panic.engaged) return 'panic stop';
+  const approval = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
+  if (approval !== null) {
+    const now = parsed.tool.facts(parsed.args, deps.facts);
+    if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
+    if (approval.args !== parsed.argsJson) return 'its arguments have changed';
+  }
+  if (call.grantId !== null && !call.retried) {
+    const grant = deps.policy.grant(call.grantId);
+    if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
+    if (grant.spentAtMs !== null) return 'its permission was already used';
+    if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
+  }
+  return null;
+}
+
+function request(runner: TurnRunner, call: CallState, parsed: ParsedCall): void {
+  const { deps } = runner;
+  const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
+  if (grant?.scope.kind === 'once' && !call.retried) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
+  runner.emit('tool.requested', {
+    callId: call.callId,
+    tool: call.tool,
+    args: parsed.argsJson,
+    argsHash: parsed.argsHash,
+    idempotency: call.idempotency,
+    idempotencyKey: call.callId,
+    grantId: call.grantId,
+  });
+}
+
+async function runAll(runner: TurnRunner, ready: readonly ReadyCall[]): Promise<Step> {
+  const only = ready[0];
+  if (ready.length === 1 && only !== undefined) await runOne(runner, only);
+  else await Promise.all(ready.map((item) => runOne(runner, item)));
+  return runner.halted ? 'halt' : 'next';
+}
+
+async function runOne(runner: TurnRunner, { call, parsed }: ReadyCall): Promise<void> {
+  const result = await runner.deps.tools.run(parsed, createContext(runner, call));
+  // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
+  if (runner.halted) return;
+  finish(runner, call, result);
+}
+
+function finish(runner: TurnRunner, call: CallState, result: HostedResult): void {
+  const { redact } = runner.deps;
+  runner.emit(
+    'tool.finished',
+    {
+      callId: call.callId,
+      tool: call.tool,
+      outcome: result.outcome,
+      forModel: redact(result.forModel),
+      forUser: redact(result.forUser),
+      silent: result.silent,
+      isAsync: result.isAsync,
+      artifacts: [...result.artifacts],
+      tookMs: result.tookMs,
+      resultHash: result.resultHash,
+    },
+    'observe',
+  );
+  // A pure result may be had again; any other is written at once.
+  if (call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
+}
+
+function createContext(runner: TurnRunner, call: CallState): ToolContext {
+  const { deps, place } = runner;
+  return {
+    ...deps.facts,
+    ...place,
+    callId: call.callId,
+    idempotencyKey: call.callId,
+    signal: runner.abort.signal,
+    processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
+    artifacts: deps.artifacts,
+    onOutput: (chunk) => {
+      if (deps.wantsDeltas()) deps.publishDelta({ kind: 'output', ...place, callId: call.callId, text: deps.redact(chunk) });
+    },
+    onSpawn: (record) => {
+      runner.emit('tool.spawned', { callId: call.callId, pid: record.pid, startTime: record.startTime }, 'act');
+      runner.flush();
+    },
+    searchSessions: deps.searchSessions,
+  };
+}
+
+export async function performVerify(runner: TurnRunner, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {
+  for (const call of callsOf(runner, intent.callIds)) {
+    const { ok, detail } = await verifyCall(runner, call);
+    if (runner.halted) return 'halt';
+    runner.emit('verification.finished', { callId: call.callId, ok, detail });
+  }
+  return 'next';
+}
+
+async function verifyCall(runner: TurnRunner, call: CallState): Promise<{ ok: boolean; detail: string }> {
+  const parsed = runner.deps.tools.parse(call.tool, call.args);
+  if (!parsed.ok) return { ok: false, detail: parsed.error.message };
+  const { tool, args } = parsed.value;
+  if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
+  try {
+    return await tool.verify(args, createContext(runner, call));
+  } catch (cause) {
+    return { ok: false, detail: toAppError(cause).message };
+  }
+}

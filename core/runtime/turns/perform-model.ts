@@ -1,0 +1,117 @@
+// Performs `pack` and `complete`: builds what the model sees, checks the budget, asks, and records the answer or the failure.
+
+import { toAppError } from '../../contracts/errors.ts';
+import type { Intent } from '../../agent/brain/brain.ts';
+import type { ModelReply } from '../../contracts/llm.ts';
+import type { Step, TurnRunner } from './turn-runner.ts';
+
+export function performPack(runner: TurnRunner, intent: Extract<Intent, { kind: 'pack' }>): Step {
+  const { deps } = runner;
+  const model = runner.model;
+  if (model === null) {
+    runner.emit('model.failed', noModel(runner));
+    return 'next';
+  }
+  const pack = deps.packer.build({
+    packId: runner.nextPackId(),
+    transcript: runner.transcript,
+    model: deps.models.info(model),
+    tools: deps.tools.schemas(),
+    smaller: intent.smaller,
+  });
+  runner.pack = { packId: pack.event.packId, system: pack.system };
+  runner.emit('pack.built', pack.event);
+  return 'next';
+}
+
+export async function performComplete(runner: TurnRunner, intent: Extract<Intent, { kind: 'complete' }>): Promise<Step> {
+  const { deps, place, model } = runner;
+  const exceeded = deps.budget.check({ ...place, nowMs: deps.clock.nowMs() });
+  if (exceeded !== null) {
+    runner.emit('budget.exceeded', exceeded);
+    return 'next';
+  }
+  if (model === null || runner.pack === null) {
+    runner.emit('model.failed', noModel(runner));
+    return 'next';
+  }
+  const requestId = deps.ids.next('req');
+  runner.emit('model.requested', { requestId, packId: intent.packId, model });
+  runner.flush();
+  const startedMs = deps.clock.monotonicMs();
+  let partialText = '';
+  const sink = createSink(runner, (delta) => {
+    partialText += delta;
+  });
+  try {
+    const reply = await deps.models.stream(
+      model,
+      { system: runner.pack.system, tools: deps.tools.schemas(), messages: runner.transcript.messages },
+      sink,
+      { signal: runner.abort.signal, onRetry: (retry) => {
+        runner.emit('model.retried', { requestId, attempt: retry.attempt, waitMs: Math.round(retry.waitMs), error: retry.error.toBody() });
+        runner.flush();
+      } },
+    );
+    recordReply(runner, requestId, reply, deps.clock.monotonicMs() - startedMs);
+    return 'next';
+  } catch (cause) {
+    if (runner.halted) return 'halt';
+    const error = toAppError(cause);
+    if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: String(error.cause ?? error) });
+    runner.emit('model.failed', { requestId, error: error.toBody(), partialText, tookMs: deps.clock.monotonicMs() - startedMs });
+    return 'next';
+  }
+}
+
+function createSink(runner: TurnRunner, keep: (delta: string) => void): { text(delta: string): void; reasoning(delta: string): void } {
+  const { deps, place } = runner;
+  const publish = (kind: 'text' | 'reasoning', text: string): void => {
+    if (deps.wantsDeltas()) deps.publishDelta({ kind, ...place, callId: null, text });
+  };
+  return {
+    text: (delta) => {
+      keep(delta);
+      publish('text', delta);
+    },
+    reasoning: (delta) => {
+      publish('reasoning', delta);
+    },
+  };
+}
+
+function recordReply(runner: TurnRunner, requestId: string, reply: ModelReply & { firstTokenMs: number | null }, tookMs: number): void {
+  const { deps, place } = runner;
+  const model = runner.model ?? '';
+  const costUsd = deps.models.cost(model, reply.usage);
+  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: call.tool, args: call.args }));
+  runner.emit('model.finished', {
+    requestId,
+    text: reply.text,
+    reasoning: reply.reasoning,
+    calls,
+    usage: reply.usage,
+    usageReported: reply.usageReported,
+    costUsd,
+    finishReason: reply.finishReason,
+    tookMs,
+    firstTokenMs: reply.firstTokenMs,
+  });
+  deps.budget.record({ ...place, nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens });
+  if (calls.length > 0) {
+    runner.emit('plan.drafted', { text: reply.text, calls: calls.map((call) => ({ callId: call.callId, tool: call.tool })) });
+  }
+}
+
+function noModel(runner: TurnRunner): { requestId: string; error: { code: 'no_model'; message: string; hint: string }; partialText: string; tookMs: number } {
+  return {
+    requestId: runner.deps.ids.next('req'),
+    error: {
+      code: 'no_model',
+      message: 'No model is configured and no local model server was found.',
+      hint: 'Start Ollama, LM Studio or llama-server, add a provider to config.yaml, or set models.default to demo/offline.',
+    },
+    partialText: '',
+    tookMs: 0,
+  };
+}

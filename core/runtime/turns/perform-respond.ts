@@ -1,0 +1,34 @@
+// Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to go on.
+
+import type { Intent } from '../../agent/brain/brain.ts';
+import { callsOf } from './perform-authorize.ts';
+import type { Step, TurnRunner } from './turn-runner.ts';
+
+export function performWait(runner: TurnRunner, intent: Extract<Intent, { kind: 'wait' }>): Step {
+  const approvalIds = callsOf(runner, intent.callIds)
+    .map((call) => call.approvalId)
+    .filter((approvalId) => approvalId !== null);
+  runner.emit('turn.waiting', { approvalIds, callIds: [...intent.callIds] });
+  runner.flush(true);
+  return 'rest';
+}
+
+export function performRespond(runner: TurnRunner, intent: Extract<Intent, { kind: 'respond' }>): Step {
+  const { state } = runner;
+  for (const call of state.calls) {
+    if (call.status !== 'waiting' || call.approvalId === null) continue;
+    runner.emit('approval.decided', { approvalId: call.approvalId, callId: call.callId, decision: 'withdraw', scope: null, by: 'the end of the turn', grantId: null });
+  }
+  if (intent.text !== '') runner.emit('assistant.message', { text: intent.text });
+  runner.emit('turn.finished', {
+    status: intent.status,
+    text: intent.text,
+    error: intent.error,
+    usage: state.usage,
+    costUsd: state.costUsd,
+    modelCalls: state.modelCalls,
+    toolCalls: state.toolCalls,
+  });
+  runner.flush();
+  return 'rest';
+}

@@ -1,0 +1,90 @@
+// What the turn runtime needs of the floors below, as narrow as it uses it. compose.ts passes the real ones.
+
+import type { Result } from '../../base/result.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { AppError } from '../../contracts/errors.ts';
+import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
+import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
+import type { BudgetScope } from '../../contracts/policy.ts';
+import type { ArtifactRef, ArtifactSink, FactContext, SearchHit, ToolContext, ToolDefinition, ToolOutcome } from '../../contracts/tools.ts';
+import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { ContextPacker } from '../../mind/context/context.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+
+export interface ModelPort {
+  defaultRef(): string | null;
+  info(ref: string): ModelInfo;
+  cost(ref: string, usage: Usage): number | null;
+  /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
+  stream(
+    ref: string,
+    request: Omit<ModelRequest, 'modelId'>,
+    sink: DeltaSink,
+    options: { signal: AbortSignal; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
+  ): Promise<ModelReply & { firstTokenMs: number | null }>;
+}
+
+export interface ParsedCall {
+  readonly tool: ToolDefinition;
+  readonly name: string;
+  readonly args: unknown;
+  readonly argsJson: string;
+  readonly argsHash: string;
+}
+
+export interface HostedResult {
+  readonly outcome: ToolOutcome;
+  readonly forModel: string;
+  readonly forUser: string;
+  readonly silent: boolean;
+  readonly isAsync: boolean;
+  readonly artifacts: readonly ArtifactRef[];
+  readonly tookMs: number;
+  readonly resultHash: string;
+}
+
+export interface ToolPort {
+  schemas(): readonly ToolSchema[];
+  parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
+  /** Never throws. */
+  run(call: ParsedCall, context: ToolContext): Promise<HostedResult>;
+}
+
+export interface BudgetPort {
+  check(at: { turnId: string; sessionId: string; nowMs: number }): { scope: BudgetScope; unit: 'usd' | 'tokens'; limit: number; spent: number } | null;
+  record(spent: { turnId: string; sessionId: string; nowMs: number; costUsd: number | null; tokens: number }): void;
+}
+
+export interface ProcessPort {
+  /** Ends every process any tool started, with all their descendants. */
+  killAll(): Promise<{ killed: number; tookMs: number }>;
+  /** Ends what an earlier run of the program left behind. Returns how many. */
+  reap(records: readonly { pid: number; startTime: string }[], marker: Readonly<Record<string, string>>): Promise<number>;
+}
+
+export interface TurnDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly gate: PolicyGate;
+  readonly policy: PolicyStore;
+  readonly panic: { readonly engaged: boolean };
+  readonly models: ModelPort;
+  readonly tools: ToolPort;
+  readonly budget: BudgetPort;
+  readonly packer: ContextPacker;
+  readonly artifacts: ArtifactSink;
+  readonly facts: FactContext;
+  readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
+  /** Marks every child process of this data folder. */
+  readonly instanceMarker: Readonly<Record<string, string>>;
+  /** Takes known secrets out of a text before the model, the log or a person sees it. */
+  redact(text: string): string;
+  searchSessions(query: string, limit: number): readonly SearchHit[];
+  /** True while somebody listens to deltas; nothing is built for nobody. */
+  wantsDeltas(): boolean;
+  publishDelta(delta: DeltaNotice): void;
+}

@@ -1,0 +1,62 @@
+// What a start does before anything runs: ends what the last run left behind, and writes down for each open call and turn what is known of it.
+
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { OpenCall, SessionLog } from '../../store/session/session.ts';
+import type { ProcessPort } from './ports.ts';
+
+export interface Recovery {
+  readonly recoveredTurns: number;
+  readonly unknownOutcomes: number;
+  readonly reaped: number;
+}
+
+export interface RecoveryDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly processes: ProcessPort;
+  readonly instanceMarker: Readonly<Record<string, string>>;
+}
+
+/**
+ * Orphans are ended first: a call whose process still ran would otherwise finish after it was called unknown.
+ * Safe to be cut off anywhere and run again.
+ */
+export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
+  const { log } = deps;
+  const open = log.index.openCalls().filter((call) => call.state === 'requested');
+  const turns = log.index.openTurns().filter((turn) => turn.status === 'running');
+  const records = open.flatMap((call) => (call.pid === null || call.startTime === null ? [] : [{ pid: call.pid, startTime: call.startTime }]));
+  const reaped = open.length === 0 && turns.length === 0 ? 0 : await deps.processes.reap(records, deps.instanceMarker);
+  const lost = open.filter((call) => call.idempotency === 'unsafe');
+  const perSession = new Map<string, AnyDraft[]>();
+  const add = (sessionId: string, draft: AnyDraft): void => {
+    const drafts = perSession.get(sessionId);
+    if (drafts === undefined) perSession.set(sessionId, [draft]);
+    else drafts.push(draft);
+  };
+  for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call)));
+  for (const turn of turns) {
+    add(turn.sessionId, { type: 'turn.resumed', turnId: turn.turnId, body: { reason: 'The program ended while this turn was under way.' } });
+  }
+  if (perSession.size > 0) {
+    log.transact(() => {
+      for (const [sessionId, drafts] of perSession) log.append(sessionId, drafts);
+    }, true);
+  }
+  return { recoveredTurns: turns.length, unknownOutcomes: lost.length, reaped };
+}
+
+function unknownOutcome(call: OpenCall, args: string): AnyDraft {
+  return {
+    type: 'tool.outcome_unknown',
+    turnId: call.turnId,
+    phase: 'act',
+    body: { callId: call.callId, tool: call.tool, args, reason: 'The program ended while this call was under way; whether it took effect is not known.' },
+  };
+}
+
+function requestedArgs(log: SessionLog, call: OpenCall): string {
+  const event = log.reads.after(call.requestedSeq - 1, 1)[0];
+  return event?.type === 'tool.requested' ? event.body.args : '';
+}

@@ -1,0 +1,49 @@
+// Who waits for the end of which turn.
+
+import { Deferred } from '../../base/deferred.ts';
+import type { AppError } from '../../contracts/errors.ts';
+import type { TurnStatus } from '../../contracts/events.ts';
+
+export interface TurnEnd {
+  /** `running` or `queued` only when the program closed before the turn came to rest. */
+  readonly status: TurnStatus | 'queued';
+}
+
+export class TurnEnds {
+  readonly #waiting = new Map<string, Deferred<TurnEnd | null>[]>();
+
+  async wait(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
+    const deferred = new Deferred<TurnEnd | null>();
+    const waiting = this.#waiting.get(turnId);
+    if (waiting === undefined) this.#waiting.set(turnId, [deferred]);
+    else waiting.push(deferred);
+    if (timeoutMs === undefined) return deferred.promise;
+    const timer = setTimeout(() => {
+      deferred.resolve(null);
+    }, timeoutMs);
+    try {
+      return await deferred.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  end(turnId: string, end: TurnEnd): void {
+    for (const deferred of this.#take(turnId)) deferred.resolve(end);
+  }
+
+  fail(turnId: string, error: AppError): void {
+    for (const deferred of this.#take(turnId)) deferred.reject(error);
+  }
+
+  /** The program closes: whoever still waits learns that the turn goes on later. */
+  abandon(): void {
+    for (const turnId of [...this.#waiting.keys()]) this.end(turnId, { status: 'running' });
+  }
+
+  #take(turnId: string): Deferred<TurnEnd | null>[] {
+    const waiting = this.#waiting.get(turnId) ?? [];
+    this.#waiting.delete(turnId);
+    return waiting;
+  }
+}

@@ -1,0 +1,165 @@
+// One turn: decide, perform, record, again. Owns the turn's live state and its unwritten events; what happens in between is written
+// before anything leaves the process. Knows nothing of queues or other turns.
+
+import { assert, unreachable } from '../../base/assert.ts';
+import type { AnyDraft, AnyEvent, DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import { applyEvent, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
+import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
+import { performAuthorize, performRefuse } from './perform-authorize.ts';
+import { performExecute, performVerify } from './perform-execute.ts';
+import { performComplete, performPack } from './perform-model.ts';
+import { performRespond, performWait } from './perform-respond.ts';
+import type { TurnDeps } from './ports.ts';
+
+/** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
+export type Step = 'next' | 'rest' | 'halt';
+
+export interface TurnPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
+}
+
+export class TurnRunner {
+  readonly deps: TurnDeps;
+  readonly place: TurnPlace;
+  readonly transcript: Transcript;
+  /** Aborts whatever the turn is doing now. */
+  readonly abort = new AbortController();
+  #state: TurnState = emptyTurn;
+  #model: string | null = null;
+  #packs = 0;
+  #pack: { readonly packId: string; readonly system: string } | null = null;
+  #buffer: AnyDraft[] = [];
+  #halted = false;
+  #phase: Phase | null = null;
+
+  constructor(deps: TurnDeps, place: TurnPlace, transcript: Transcript) {
+    this.deps = deps;
+    this.place = place;
+    this.transcript = transcript;
+  }
+
+  get state(): TurnState {
+    return this.#state;
+  }
+
+  get model(): string | null {
+    return this.#model;
+  }
+
+  get pack(): { readonly packId: string; readonly system: string } | null {
+    return this.#pack;
+  }
+
+  set pack(pack: { readonly packId: string; readonly system: string } | null) {
+    this.#pack = pack;
+  }
+
+  get halted(): boolean {
+    return this.#halted;
+  }
+
+  nextPackId(): string {
+    this.#packs += 1;
+    return `${this.place.turnId}-p${this.#packs}`;
+  }
+
+  /** Takes in events that are already in the log: a turn being continued, or what an operation appended. */
+  absorb(events: readonly AnyEvent[], withTranscript: boolean): void {
+    for (const event of events) {
+      this.#fold(event);
+      if (withTranscript) this.transcript.apply(event);
+    }
+  }
+
+  /** Records something that happened. Folded at once, written with the next flush. */
+  emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase: Phase | null = this.#phase): void {
+    const atMs = this.deps.clock.nowMs();
+    // A decision opens the step its outcomes belong to.
+    const step = type === 'brain.decided' ? this.#state.step + 1 : this.#state.step;
+    const draft = { type, turnId: this.place.turnId, step, phase, atMs, body } as AnyDraft;
+    this.#buffer.push(draft);
+    this.#fold({ type, atMs, body } as TurnEvent);
+    const sessionSeq = this.deps.log.nextSessionSeq(this.place.sessionId) + this.#buffer.length - 1;
+    this.transcript.apply({ type, turnId: this.place.turnId, sessionSeq, body } as TranscriptEvent);
+  }
+
+  /** Writes what was recorded. `barrier` waits for the disk; `alongside` adds rows to the same transaction. */
+  flush(barrier = false, alongside?: () => void): void {
+    const drafts = this.#buffer;
+    if (drafts.length === 0 && alongside === undefined) return;
+    this.#buffer = [];
+    const { log } = this.deps;
+    log.transact(() => {
+      if (drafts.length > 0) log.append(this.place.sessionId, drafts);
+      alongside?.();
+    }, barrier);
+  }
+
+  /** Stops without recording an end: the next start goes on from what is written. */
+  halt(): void {
+    this.#halted = true;
+    this.abort.abort();
+  }
+
+  /** Runs until the turn waits, ends, or the program closes. Throws only what the store throws. */
+  async run(): Promise<Step> {
+    for (;;) {
+      if (this.#halted) return 'halt';
+      const intent = decide(this.#state);
+      if (intent === null) return 'rest';
+      this.#phase = intent.phase;
+      this.emit('brain.decided', { intent: intent.kind, reason: intent.reason, callIds: [...intent.callIds] });
+      const performed = this.#perform(intent);
+      const step = typeof performed === 'string' ? performed : await performed;
+      if (step !== 'next') return step;
+    }
+  }
+
+  #perform(intent: Intent): Step | Promise<Step> {
+    switch (intent.kind) {
+      case 'pack':
+        return performPack(this, intent);
+      case 'complete':
+        return performComplete(this, intent);
+      case 'authorize':
+        return performAuthorize(this, intent);
+      case 'refuse':
+        return performRefuse(this, intent);
+      case 'execute':
+        return performExecute(this, intent);
+      case 'observe':
+        return this.#observe();
+      case 'verify':
+        return performVerify(this, intent);
+      case 'reflect':
+        this.emit('reflection.recorded', intent.reflection);
+        return 'next';
+      case 'wait':
+        return performWait(this, intent);
+      case 'respond':
+        return performRespond(this, intent);
+      default:
+        return unreachable(intent, 'intent');
+    }
+  }
+
+  #observe(): Step {
+    const { calls } = this.#state;
+    const failed = calls.filter((call) => call.outcome !== 'ok').length;
+    this.emit('observation.recorded', { callIds: calls.map((call) => call.callId), failed, repeated: this.#state.repeatedMost });
+    return 'next';
+  }
+
+  #fold(event: TurnEvent): void {
+    this.#state = applyEvent(this.#state, event);
+    if (event.type === 'turn.started') this.#model = event.body.model;
+    if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
+  }
+}
+
+function packNumber(packId: string): number {
+  const number = Number(packId.slice(packId.lastIndexOf('-p') + 2));
+  assert(Number.isInteger(number), `pack id ${packId} ends in its number`);
+  return number;
+}

@@ -1,0 +1,288 @@
+// The turn runtime: takes messages and direct calls in, keeps turns in order, continues them after approvals and restarts, stops them.
+// Owns which turn is live; what a turn does is the runner's.
+
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
+import { HotSessions } from './hot-session.ts';
+import { Lanes, type LaneState } from './lane.ts';
+import type { TurnDeps } from './ports.ts';
+import { TurnEnds, type TurnEnd } from './turn-ends.ts';
+import { TurnRunner } from './turn-runner.ts';
+
+export type { BudgetPort, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
+export { loadTranscript } from './hot-session.ts';
+export { recoverLog, type Recovery } from './recovery.ts';
+export type { TurnEnd } from './turn-ends.ts';
+
+export interface InboundMessage {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly text: string;
+  readonly channel: string;
+  readonly sender: string;
+  readonly dedupeKey: string | null;
+  /** What else belongs into the same transaction, before the message: a new session's first event. */
+  readonly before: readonly AnyDraft[];
+}
+
+export interface DirectCall {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly tool: string;
+  readonly args: string;
+  readonly before: readonly AnyDraft[];
+}
+
+export class TurnRuntime {
+  readonly #deps: TurnDeps;
+  readonly #hot: HotSessions;
+  readonly #lanes: Lanes;
+  readonly #ends = new TurnEnds();
+  readonly #live = new Map<string, TurnRunner>();
+  #closing = false;
+
+  constructor(deps: TurnDeps) {
+    this.#deps = deps;
+    this.#hot = new HotSessions(deps.log, deps.packer);
+    this.#lanes = new Lanes(deps.limits.parallelTurns, deps.limits.queuedMessages);
+  }
+
+  get runningTurns(): number {
+    return this.#lanes.running;
+  }
+
+  /** Commits the message before it returns. Fails with panic_engaged, queue_full, shutting_down or a store error. */
+  submit(message: InboundMessage): { sessionId: string; turnId: string } {
+    const known = message.dedupeKey === null ? null : this.#deps.log.index.findInbound(message.channel, message.dedupeKey);
+    if (known !== null) return known;
+    this.#assertOpen(message.sessionId);
+    const { log, ids } = this.#deps;
+    const turnId = ids.next('trn');
+    const { sessionId } = message;
+    const text = this.#deps.redact(message.text);
+    const starts = !this.#lanes.isBusy(sessionId);
+    const runner = starts ? this.#createRunner(sessionId, turnId) : null;
+    const drafts: AnyDraft[] = [
+      ...message.before,
+      { type: 'user.message', turnId, phase: 'interpret', body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey } },
+    ];
+    if (runner !== null) drafts.push(this.#started(turnId, message.agentId, 'chat', []));
+    const events = log.transact(() => {
+      if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
+      return log.append(sessionId, drafts);
+    }, true);
+    runner?.absorb(events.filter((event) => event.turnId === turnId), true);
+    if (runner === null) this.#absorbCold(sessionId, events);
+    this.#enqueue(sessionId, turnId, message.agentId, runner);
+    return { sessionId, turnId };
+  }
+
+  /** Runs one tool for a person, through the same gate, with no model. */
+  runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
+    this.#assertOpen(call.sessionId);
+    const { log, ids } = this.#deps;
+    const turnId = ids.next('trn');
+    const callId = ids.next('call');
+    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args: call.args };
+    const runner = this.#createRunner(call.sessionId, turnId);
+    const start = this.#started(turnId, call.agentId, 'tool', [requested]);
+    const events = log.append(call.sessionId, [...call.before, start], true);
+    runner.absorb(events.filter((event) => event.turnId === turnId), true);
+    this.#lanesPushDirect(runner);
+    return { sessionId: call.sessionId, turnId, callId };
+  }
+
+  /** Words for a turn that is under way. Fails with turn_not_running. */
+  steer(turnId: string, text: string, sender: string): void {
+    const row = this.#openTurn(turnId);
+    this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
+  }
+
+  /** Asks a turn to end. A waiting one ends at once, a running one as soon as what it does is cut off. */
+  cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
+    const row = this.#openTurn(turnId);
+    if (row.status === 'queued') {
+      this.#endQueued(row.sessionId, turnId, by === 'panic' ? 'stopped' : 'cancelled');
+      return;
+    }
+    this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.cancel_requested', turnId, body: { reason, by } }]);
+    const live = this.#live.get(turnId);
+    if (live !== undefined) live.abort.abort();
+    else this.continueTurn(turnId);
+  }
+
+  /** Appends to a turn from outside of its loop, and lets a live one know. */
+  appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
+    return this.#appendToTurn(sessionId, turnId, drafts, alongside);
+  }
+
+  /** Goes on with a turn that waited. Does nothing while it is live. */
+  continueTurn(turnId: string): void {
+    if (this.#live.has(turnId) || this.#closing) return;
+    const row = this.#deps.log.index.turn(turnId);
+    if (row === null || row.status === 'queued') return;
+    const runner = this.#createRunner(row.sessionId, turnId);
+    runner.absorb(this.#deps.log.reads.turn(row.sessionId, turnId, row.firstSeq), false);
+    this.#live.set(turnId, runner);
+    this.#lanes.resume(laneOf(runner), () => this.#run(runner));
+  }
+
+  /** Takes up again what an earlier run left: running turns, then queued messages, in the order they came. Returns how many. */
+  resume(): number {
+    const open = this.#deps.log.index.openTurns();
+    for (const row of open) {
+      if (row.status === 'waiting') this.#lanes.hold(row.sessionId);
+      else if (row.status === 'running') this.continueTurn(row.turnId);
+      else if (row.status === 'queued') this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
+    }
+    return open.filter((row) => row.status !== 'waiting').length;
+  }
+
+  /** Ends every turn that is under way or queued, for the panic stop. Turns that wait keep waiting. */
+  stopAll(reason: string): void {
+    const queued = this.#deps.log.index.openTurns().filter((row) => row.status === 'queued');
+    for (const turnId of [...this.#live.keys(), ...queued.map((row) => row.turnId)]) {
+      try {
+        this.cancel(turnId, reason, 'panic');
+      } catch (cause) {
+        // The process kill must go on whatever the store says.
+        this.#deps.logger.log('error', 'a turn could not record its stop', { turnId, cause: String(cause) });
+        this.#live.get(turnId)?.abort.abort();
+      }
+    }
+  }
+
+  /** Resolves when the turn waits or has ended; null when `timeoutMs` passes first. */
+  whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
+    const row = this.#deps.log.index.turn(turnId);
+    if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+    if (!this.#live.has(turnId) && row.status !== 'running' && row.status !== 'queued') return Promise.resolve({ status: row.status });
+    return this.#ends.wait(turnId, timeoutMs);
+  }
+
+  isLive(turnId: string): boolean {
+    return this.#live.has(turnId);
+  }
+
+  forgetSession(sessionId: string): void {
+    this.#hot.forget(sessionId);
+  }
+
+  /** Resolves when no turn runs. */
+  whenIdle(): Promise<void> {
+    return this.#lanes.whenIdle();
+  }
+
+  /** Cuts off what runs without recording an end: the next start goes on from the log. */
+  async dispose(): Promise<void> {
+    this.#closing = true;
+    for (const runner of this.#live.values()) runner.halt();
+    await this.#lanes.whenIdle();
+    this.#ends.abandon();
+  }
+
+  #assertOpen(sessionId: string): void {
+    if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
+    if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
+    if (this.#lanes.isFull(sessionId)) {
+      throw new AppError('queue_full', `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages waiting.`, {
+        data: { hint: 'Wait for it to catch up, stop the running turn, or use another session.' },
+      });
+    }
+  }
+
+  #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[]): AnyDraft {
+    const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
+    const model = kind === 'chat' ? this.#deps.models.defaultRef() : null;
+    return { type: 'turn.started', turnId, phase: 'interpret', body: { kind, agentId, model, limits: { steps, turnMs, sameCall, parallelReads }, calls } };
+  }
+
+  #createRunner(sessionId: string, turnId: string): TurnRunner {
+    return new TurnRunner(this.#deps, { sessionId, turnId }, this.#hot.transcript(sessionId));
+  }
+
+  #enqueue(sessionId: string, turnId: string, agentId: string, started: TurnRunner | null): void {
+    if (started !== null) this.#live.set(turnId, started);
+    this.#lanes.push(sessionId, async () => {
+      if (started !== null) {
+        return this.#run(started);
+      }
+      if (this.#closing || this.#deps.log.index.turn(turnId)?.status !== 'queued') return 'free';
+      const runner = this.#createRunner(sessionId, turnId);
+      this.#live.set(turnId, runner);
+      return this.#guarded(runner, () => {
+        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId, 'chat', [])]), true);
+      });
+    });
+  }
+
+  #lanesPushDirect(runner: TurnRunner): void {
+    this.#live.set(runner.place.turnId, runner);
+    this.#lanes.push(laneOf(runner), () => this.#run(runner));
+  }
+
+  #run(runner: TurnRunner): Promise<LaneState> {
+    return this.#guarded(runner, () => undefined);
+  }
+
+  /** A turn's failure is the turn's: it is reported to whoever waits for it and never stops the lane. */
+  async #guarded(runner: TurnRunner, begin: () => void): Promise<LaneState> {
+    const { turnId, sessionId } = runner.place;
+    try {
+      begin();
+      const step = await runner.run();
+      this.#live.delete(turnId);
+      const status = step === 'halt' ? 'running' : (this.#deps.log.index.turn(turnId)?.status ?? 'failed');
+      this.#ends.end(turnId, { status });
+      return status === 'waiting' ? 'held' : 'free';
+    } catch (cause) {
+      const error = toAppError(cause);
+      this.#live.delete(turnId);
+      this.#hot.forget(sessionId);
+      this.#deps.logger.log('error', 'a turn could not go on', { turnId, code: error.code, message: error.message });
+      this.#ends.fail(turnId, error);
+      return 'free';
+    }
+  }
+
+  #endQueued(sessionId: string, turnId: string, status: 'stopped' | 'cancelled'): void {
+    const body = { status, text: '', error: null, usage: noUsage, costUsd: 0, modelCalls: 0, toolCalls: 0 };
+    this.#appendToTurn(sessionId, turnId, [{ type: 'turn.finished', turnId, phase: 'respond', body }]);
+    this.#ends.end(turnId, { status });
+  }
+
+  #openTurn(turnId: string): { sessionId: string; status: string } {
+    const row = this.#deps.log.index.turn(turnId);
+    if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+    if (row.status !== 'running' && row.status !== 'waiting' && row.status !== 'queued') {
+      throw new AppError('turn_not_running', `Turn ${turnId} has already ended (${row.status}).`);
+    }
+    return row;
+  }
+
+  #appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
+    const { log } = this.#deps;
+    const live = this.#live.get(turnId);
+    live?.flush();
+    const events = log.transact(() => {
+      const appended = log.append(sessionId, drafts);
+      alongside?.();
+      return appended;
+    }, true);
+    if (live !== undefined) live.absorb(events, true);
+    else this.#absorbCold(sessionId, events);
+    return events;
+  }
+
+  /** The transcript of a hot session learns of it even while the turn rests. */
+  #absorbCold(sessionId: string, events: readonly AnyEvent[]): void {
+    const transcript = this.#hot.transcript(sessionId);
+    for (const event of events) transcript.apply(event);
+  }
+}
+
+/** A direct call waits for nobody; a conversation's turns keep their order. */
+function laneOf(runner: TurnRunner): string {
+  return runner.state.kind === 'tool' ? `direct ${runner.place.turnId}` : runner.place.sessionId;
+}
