@@ -52,6 +52,7 @@ export const turnCallSchema = z.object({
   reason: z.string().nullable(),
   outcome: z.union([toolOutcomeSchema, z.enum(['waiting', 'running', 'proposed'])]),
   forUser: z.string(),
+  forModel: z.string(),
   tookMs: z.number().nullable(),
   artifacts: z.array(artifactRefSchema),
 });

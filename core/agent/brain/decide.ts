@@ -68,7 +68,12 @@ function decideCalls(state: TurnState): Intent | null {
     return chosen('wait', 'policy-gate', `${count(waiting.length, 'call')} wait for your approval.`, waiting);
   }
   const batch = readyBatch(open, state.limits.parallelReads);
-  return chosen('execute', 'act', batch.length > 1 ? 'Independent reads run side by side.' : 'The gate allowed it and its turn has come.', batch);
+  return chosen(
+    'execute',
+    'act',
+    batch.length > 1 ? 'Independent reads run side by side.' : 'The gate allowed it and its turn has come.',
+    batch,
+  );
 }
 
 /** Leading pure calls together, anything else alone: what changes something keeps its place in the order. */
@@ -97,14 +102,24 @@ function decideReply(state: TurnState): Intent | null {
   if (state.unseenSteers > 0) return null;
   const { text, truncated } = state.reply;
   if (text.trim() === '') return respond('done', 'The model ended its turn without an answer.', null, 'The model answered with nothing.');
-  return respond('done', truncated ? `${text}\n\n(The answer was cut off at the model's length limit.)` : text, null, 'The model answered and asked for nothing more.');
+  return respond(
+    'done',
+    truncated ? `${text}\n\n(The answer was cut off at the model's length limit.)` : text,
+    null,
+    'The model answered and asked for nothing more.',
+  );
 }
 
 function decideModel(state: TurnState): Intent {
   const over = overLimits(state);
   if (over !== null) return respond('failed', '', over, over.message);
   if (state.packId !== null) return { ...chosen('complete', 'plan', 'The pack is ready: ask the model.', []), packId: state.packId };
-  const reason = state.modelCalls === 0 ? 'Gather what the model needs to see.' : state.overflowed ? 'The pack was too large: build a smaller one.' : 'Show the model what came of it.';
+  const reason =
+    state.modelCalls === 0
+      ? 'Gather what the model needs to see.'
+      : state.overflowed
+        ? 'The pack was too large: build a smaller one.'
+        : 'Show the model what came of it.';
   return { ...chosen('pack', state.modelCalls === 0 ? 'interpret' : 'plan', reason, []), smaller: state.overflowed };
 }
 

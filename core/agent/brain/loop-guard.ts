@@ -22,7 +22,10 @@ export function repeatedTooOften(state: TurnState, call: Pick<CallState, 'tool' 
 export function overLimits(state: TurnState): ErrorBody | null {
   const { limits } = state;
   if (state.repeatedMost >= limits.sameCall * INSISTENCE_FACTOR) {
-    return { code: 'loop_detected', message: `Stopped: the model asked for the same call ${state.repeatedMost} times and got the same result.` };
+    return {
+      code: 'loop_detected',
+      message: `Stopped: the model asked for the same call ${state.repeatedMost} times and got the same result.`,
+    };
   }
   if (state.modelCalls >= limits.steps) {
     return { code: 'step_limit', message: `Stopped after ${state.modelCalls} model calls, the limit of a turn.` };

@@ -15,7 +15,10 @@ export interface GrantableCall {
 export function suggestMatch(call: GrantableCall): { match: GrantMatch; covers: string } {
   const { facts, tool } = call;
   if (facts.command !== null) {
-    return { match: { kind: 'command', tool, line: facts.command.line, cwd: facts.command.cwd }, covers: `run exactly this command in ${showFolder(facts.command.cwd, call.workspace)}` };
+    return {
+      match: { kind: 'command', tool, line: facts.command.line, cwd: facts.command.cwd },
+      covers: `run exactly this command in ${showFolder(facts.command.cwd, call.workspace)}`,
+    };
   }
   const written = facts.paths.filter((path) => path.access === 'write');
   if (facts.class === 'write' && written.length === 1 && written[0] !== undefined && written[0].insideWorkspace) {
@@ -37,7 +40,11 @@ export function matches(match: GrantMatch, call: GrantableCall): boolean {
     case 'command':
       return call.facts.command !== null && call.facts.command.line === match.line && call.facts.command.cwd === match.cwd;
     case 'folder':
-      return call.facts.command === null && call.facts.paths.length > 0 && call.facts.paths.every((path) => path.insideWorkspace && isBelow(path.real, match.folder));
+      return (
+        call.facts.command === null &&
+        call.facts.paths.length > 0 &&
+        call.facts.paths.every((path) => path.insideWorkspace && isBelow(path.real, match.folder))
+      );
   }
 }
 

@@ -84,7 +84,12 @@ function decideRead(input: RuleInput): RuleDecision {
     return { decision: 'allow', ruleId: 'read.workspace', reason: 'It only reads inside the workspace.', grantable: false };
   }
   if (input.coveredBy !== null) return allowByGrant(input.coveredBy);
-  return { decision: 'ask', ruleId: 'read.outside-workspace', reason: `It reads ${outside.given}, which is outside the workspace.`, grantable: true };
+  return {
+    decision: 'ask',
+    ruleId: 'read.outside-workspace',
+    reason: `It reads ${outside.given}, which is outside the workspace.`,
+    grantable: true,
+  };
 }
 
 function allowByGrant(grant: NonNullable<RuleInput['coveredBy']>): RuleDecision {

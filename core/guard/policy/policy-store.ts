@@ -28,7 +28,9 @@ const RECENT_MAX = 500;
 
 function prepareAll(db: SqlDatabase) {
   return {
-    putApproval: db.prepare('INSERT OR REPLACE INTO approvals (approval_id, state, session_id, call_id, created_at_ms, body) VALUES (?, ?, ?, ?, ?, ?)'),
+    putApproval: db.prepare(
+      'INSERT OR REPLACE INTO approvals (approval_id, state, session_id, call_id, created_at_ms, body) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
     approval: db.prepare('SELECT body FROM approvals WHERE approval_id = ?'),
     pending: db.prepare("SELECT body FROM approvals WHERE state = 'pending' ORDER BY created_at_ms, approval_id"),
     recent: db.prepare('SELECT body FROM approvals ORDER BY created_at_ms DESC LIMIT ?'),
@@ -117,7 +119,14 @@ export class PolicyStore {
   }
 
   #writeApproval(approval: Approval): void {
-    this.#sql.putApproval.run(approval.approvalId, approval.state, approval.sessionId, approval.callId, approval.createdAtMs, JSON.stringify(approval));
+    this.#sql.putApproval.run(
+      approval.approvalId,
+      approval.state,
+      approval.sessionId,
+      approval.callId,
+      approval.createdAtMs,
+      JSON.stringify(approval),
+    );
   }
 
   #decide(approvalId: string, change: Partial<Approval>): void {

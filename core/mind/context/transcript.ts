@@ -93,12 +93,14 @@ export class Transcript {
       }
       passedTokens += this.#tokens[i] ?? 0;
     }
-    if (cut === 0) return { count: 0, tokens: 0 };
-    this.#messages = this.#messages.slice(cut);
-    this.#tokens = this.#tokens.slice(cut);
-    this.#seqs = this.#seqs.slice(cut);
-    this.#totalTokens -= tokens;
+    if (cut > 0) this.#forget(cut);
     return { count: cut, tokens };
+  }
+
+  /** Leaves only what stands at or after a place of the log: a past pack's first message. */
+  keepFrom(sessionSeq: number): void {
+    const cut = this.#seqs.findIndex((seq) => seq >= sessionSeq);
+    if (cut > 0) this.#forget(cut);
   }
 
   /** Cuts the longest tool results down to `keepTokens` each. Returns what was cut. */
@@ -118,6 +120,13 @@ export class Transcript {
     return cuts;
   }
 
+  #forget(count: number): void {
+    for (const tokens of this.#tokens.slice(0, count)) this.#totalTokens -= tokens;
+    this.#messages = this.#messages.slice(count);
+    this.#tokens = this.#tokens.slice(count);
+    this.#seqs = this.#seqs.slice(count);
+  }
+
   #startTurn(event: Extract<TranscriptEvent, { type: 'turn.started' }>): void {
     if (event.body.kind === 'tool') {
       this.#directTurns.add(event.turnId ?? '');
@@ -134,7 +143,14 @@ export class Transcript {
 
   #pushReply(body: EventOf<'model.finished'>['body'], sessionSeq: number): void {
     if (body.text === '' && body.calls.length === 0) return;
-    this.#push({ role: 'assistant', text: body.text, calls: body.calls.map((call) => ({ id: call.providerCallId, tool: call.tool, args: call.args })) }, sessionSeq);
+    this.#push(
+      {
+        role: 'assistant',
+        text: body.text,
+        calls: body.calls.map((call) => ({ id: call.providerCallId, tool: call.tool, args: call.args })),
+      },
+      sessionSeq,
+    );
     for (const call of body.calls) this.#open.set(call.callId, { id: call.providerCallId, tool: call.tool });
   }
 
@@ -144,13 +160,25 @@ export class Transcript {
         this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event.sessionSeq);
         return;
       case 'tool.rejected':
-        this.#pushResult(event.body.callId, `${event.body.error.message}${event.body.error.hint === undefined ? '' : ` ${event.body.error.hint}`}`, true, event.sessionSeq);
+        this.#pushResult(
+          event.body.callId,
+          `${event.body.error.message}${event.body.error.hint === undefined ? '' : ` ${event.body.error.hint}`}`,
+          true,
+          event.sessionSeq,
+        );
         return;
       case 'policy.decided':
-        if (event.body.decision === 'deny') this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event.sessionSeq);
+        if (event.body.decision === 'deny')
+          this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event.sessionSeq);
         return;
       case 'approval.decided':
-        if (event.body.decision === 'deny') this.#pushResult(event.body.callId, 'The person said no. Do not try the same again; ask or find another way.', true, event.sessionSeq);
+        if (event.body.decision === 'deny')
+          this.#pushResult(
+            event.body.callId,
+            'The person said no. Do not try the same again; ask or find another way.',
+            true,
+            event.sessionSeq,
+          );
         return;
       default:
         return;

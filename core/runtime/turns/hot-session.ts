@@ -8,8 +8,16 @@ import type { SessionLog } from '../../store/session/session.ts';
 const RESTORE_EVENTS_MAX = 4_000;
 
 export const transcriptTypes: readonly EventType[] = [
-  'user.message', 'turn.started', 'turn.steered', 'turn.finished', 'reflection.recorded', 'model.finished',
-  'tool.finished', 'tool.rejected', 'policy.decided', 'approval.decided',
+  'user.message',
+  'turn.started',
+  'turn.steered',
+  'turn.finished',
+  'reflection.recorded',
+  'model.finished',
+  'tool.finished',
+  'tool.rejected',
+  'policy.decided',
+  'approval.decided',
 ];
 
 export class HotSessions {
@@ -57,7 +65,12 @@ export function loadTranscript(log: SessionLog, packer: ContextPacker, sessionId
     ...(before === undefined ? {} : { before }),
   });
   const complete = events.length < RESTORE_EVENTS_MAX;
-  const start = complete ? 0 : Math.max(0, events.findIndex((event) => event.type === 'user.message'));
+  const start = complete
+    ? 0
+    : Math.max(
+        0,
+        events.findIndex((event) => event.type === 'user.message'),
+      );
   for (const event of events.slice(start)) transcript.apply(event);
   return transcript;
 }

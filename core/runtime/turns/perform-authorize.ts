@@ -24,7 +24,8 @@ export function authorizeCall(runner: TurnRunner, call: CallState): void {
   } catch (cause) {
     const error = toAppError(cause);
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
-    if (error.code === 'internal') deps.logger.log('error', 'a call could not be judged', { ...place, tool: call.tool, cause: String(cause) });
+    if (error.code === 'internal')
+      deps.logger.log('error', 'a call could not be judged', { ...place, tool: call.tool, cause: String(cause) });
   }
 }
 
@@ -59,9 +60,13 @@ function decideCall(runner: TurnRunner, call: CallState, parsed: ParsedCall): vo
 
 export function performRefuse(runner: TurnRunner, intent: Extract<Intent, { kind: 'refuse' }>): Step {
   for (const call of callsOf(runner, intent.callIds)) {
-    const error = new AppError('loop_detected', `Not run again: ${call.tool} was called with the same arguments and gave the same result each time.`, {
-      data: { hint: 'Use the result you have, or try something else.' },
-    });
+    const error = new AppError(
+      'loop_detected',
+      `Not run again: ${call.tool} was called with the same arguments and gave the same result each time.`,
+      {
+        data: { hint: 'Use the result you have, or try something else.' },
+      },
+    );
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
   }
   return 'next';

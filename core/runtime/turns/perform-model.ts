@@ -48,10 +48,18 @@ export async function performComplete(runner: TurnRunner, intent: Extract<Intent
       model,
       { system: runner.pack.system, tools: deps.tools.schemas(), messages: runner.transcript.messages },
       sink,
-      { signal: runner.abort.signal, onRetry: (retry) => {
-        runner.emit('model.retried', { requestId, attempt: retry.attempt, waitMs: Math.round(retry.waitMs), error: retry.error.toBody() });
-        runner.flush();
-      } },
+      {
+        signal: runner.abort.signal,
+        onRetry: (retry) => {
+          runner.emit('model.retried', {
+            requestId,
+            attempt: retry.attempt,
+            waitMs: Math.round(retry.waitMs),
+            error: retry.error.toBody(),
+          });
+          runner.flush();
+        },
+      },
     );
     recordReply(runner, requestId, reply, deps.clock.monotonicMs() - startedMs);
     return 'next';
@@ -103,7 +111,12 @@ function recordReply(runner: TurnRunner, requestId: string, reply: ModelReply & 
   }
 }
 
-function noModel(runner: TurnRunner): { requestId: string; error: { code: 'no_model'; message: string; hint: string }; partialText: string; tookMs: number } {
+function noModel(runner: TurnRunner): {
+  requestId: string;
+  error: { code: 'no_model'; message: string; hint: string };
+  partialText: string;
+  tookMs: number;
+} {
   return {
     requestId: runner.deps.ids.next('req'),
     error: {

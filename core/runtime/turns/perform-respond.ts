@@ -17,7 +17,14 @@ export function performRespond(runner: TurnRunner, intent: Extract<Intent, { kin
   const { state } = runner;
   for (const call of state.calls) {
     if (call.status !== 'waiting' || call.approvalId === null) continue;
-    runner.emit('approval.decided', { approvalId: call.approvalId, callId: call.callId, decision: 'withdraw', scope: null, by: 'the end of the turn', grantId: null });
+    runner.emit('approval.decided', {
+      approvalId: call.approvalId,
+      callId: call.callId,
+      decision: 'withdraw',
+      scope: null,
+      by: 'the end of the turn',
+      grantId: null,
+    });
   }
   if (intent.text !== '') runner.emit('assistant.message', { text: intent.text });
   runner.emit('turn.finished', {

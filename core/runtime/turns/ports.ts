@@ -53,7 +53,11 @@ export interface ToolPort {
 }
 
 export interface BudgetPort {
-  check(at: { turnId: string; sessionId: string; nowMs: number }): { scope: BudgetScope; unit: 'usd' | 'tokens'; limit: number; spent: number } | null;
+  check(at: {
+    turnId: string;
+    sessionId: string;
+    nowMs: number;
+  }): { scope: BudgetScope; unit: 'usd' | 'tokens'; limit: number; spent: number } | null;
   record(spent: { turnId: string; sessionId: string; nowMs: number; costUsd: number | null; tokens: number }): void;
 }
 

@@ -26,7 +26,9 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   const { log } = deps;
   const open = log.index.openCalls().filter((call) => call.state === 'requested');
   const turns = log.index.openTurns().filter((turn) => turn.status === 'running');
-  const records = open.flatMap((call) => (call.pid === null || call.startTime === null ? [] : [{ pid: call.pid, startTime: call.startTime }]));
+  const records = open.flatMap((call) =>
+    call.pid === null || call.startTime === null ? [] : [{ pid: call.pid, startTime: call.startTime }],
+  );
   const reaped = open.length === 0 && turns.length === 0 ? 0 : await deps.processes.reap(records, deps.instanceMarker);
   const lost = open.filter((call) => call.idempotency === 'unsafe');
   const perSession = new Map<string, AnyDraft[]>();
@@ -37,7 +39,11 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
   };
   for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call)));
   for (const turn of turns) {
-    add(turn.sessionId, { type: 'turn.resumed', turnId: turn.turnId, body: { reason: 'The program ended while this turn was under way.' } });
+    add(turn.sessionId, {
+      type: 'turn.resumed',
+      turnId: turn.turnId,
+      body: { reason: 'The program ended while this turn was under way.' },
+    });
   }
   if (perSession.size > 0) {
     log.transact(() => {
@@ -52,7 +58,12 @@ function unknownOutcome(call: OpenCall, args: string): AnyDraft {
     type: 'tool.outcome_unknown',
     turnId: call.turnId,
     phase: 'act',
-    body: { callId: call.callId, tool: call.tool, args, reason: 'The program ended while this call was under way; whether it took effect is not known.' },
+    body: {
+      callId: call.callId,
+      tool: call.tool,
+      args,
+      reason: 'The program ended while this call was under way; whether it took effect is not known.',
+    },
   };
 }
 

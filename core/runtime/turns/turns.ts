@@ -65,14 +65,22 @@ export class TurnRuntime {
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
       ...message.before,
-      { type: 'user.message', turnId, phase: 'interpret', body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey } },
+      {
+        type: 'user.message',
+        turnId,
+        phase: 'interpret',
+        body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey },
+      },
     ];
     if (runner !== null) drafts.push(this.#started(turnId, message.agentId, 'chat', []));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
     }, true);
-    runner?.absorb(events.filter((event) => event.turnId === turnId), true);
+    runner?.absorb(
+      events.filter((event) => event.turnId === turnId),
+      true,
+    );
     if (runner === null) this.#absorbCold(sessionId, events);
     this.#enqueue(sessionId, turnId, message.agentId, runner);
     return { sessionId, turnId };
@@ -88,7 +96,10 @@ export class TurnRuntime {
     const runner = this.#createRunner(call.sessionId, turnId);
     const start = this.#started(turnId, call.agentId, 'tool', [requested]);
     const events = log.append(call.sessionId, [...call.before, start], true);
-    runner.absorb(events.filter((event) => event.turnId === turnId), true);
+    runner.absorb(
+      events.filter((event) => event.turnId === turnId),
+      true,
+    );
     this.#lanesPushDirect(runner);
     return { sessionId: call.sessionId, turnId, callId };
   }
@@ -134,7 +145,8 @@ export class TurnRuntime {
     for (const row of open) {
       if (row.status === 'waiting') this.#lanes.hold(row.sessionId);
       else if (row.status === 'running') this.continueTurn(row.turnId);
-      else if (row.status === 'queued') this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
+      else if (row.status === 'queued')
+        this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
     }
     return open.filter((row) => row.status !== 'waiting').length;
   }
@@ -195,7 +207,12 @@ export class TurnRuntime {
   #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[]): AnyDraft {
     const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
     const model = kind === 'chat' ? this.#deps.models.defaultRef() : null;
-    return { type: 'turn.started', turnId, phase: 'interpret', body: { kind, agentId, model, limits: { steps, turnMs, sameCall, parallelReads }, calls } };
+    return {
+      type: 'turn.started',
+      turnId,
+      phase: 'interpret',
+      body: { kind, agentId, model, limits: { steps, turnMs, sameCall, parallelReads }, calls },
+    };
   }
 
   #createRunner(sessionId: string, turnId: string): TurnRunner {

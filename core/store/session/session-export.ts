@@ -36,7 +36,9 @@ function markdownOf(event: AnyEvent): string | null {
     case 'approval.decided':
       return `*Approval ${event.body.decision} by ${event.body.by} · ${at}*`;
     case 'turn.finished':
-      return event.body.status === 'done' ? null : `*Turn ended: ${event.body.status}${event.body.error === null ? '' : ` (${event.body.error.message})`}*`;
+      return event.body.status === 'done'
+        ? null
+        : `*Turn ended: ${event.body.status}${event.body.error === null ? '' : ` (${event.body.error.message})`}*`;
     default:
       return null;
   }

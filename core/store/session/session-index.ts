@@ -47,7 +47,9 @@ const callColumns =
 
 function prepareAll(db: SqlDatabase) {
   return {
-    putSession: db.prepare('INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?, ?, ?)'),
+    putSession: db.prepare(
+      'INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    ),
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
     touch: db.prepare('UPDATE sessions SET last_text = ?, updated_at_ms = ? WHERE session_id = ?'),
@@ -165,7 +167,14 @@ export class SessionIndex {
     return removed;
   }
 
-  #applyToSession(event: EventOf<'session.created'> | EventOf<'session.renamed'> | EventOf<'session.archived'> | EventOf<'user.message'> | EventOf<'assistant.message'>): void {
+  #applyToSession(
+    event:
+      | EventOf<'session.created'>
+      | EventOf<'session.renamed'>
+      | EventOf<'session.archived'>
+      | EventOf<'user.message'>
+      | EventOf<'assistant.message'>,
+  ): void {
     switch (event.type) {
       case 'session.created':
         this.#sql.putSession.run(event.sessionId, event.body.title, event.body.agentId, event.body.channel, event.atMs, event.atMs);
@@ -208,7 +217,14 @@ export class SessionIndex {
     }
   }
 
-  #applyToCall(event: EventOf<'tool.requested'> | EventOf<'tool.spawned'> | EventOf<'tool.finished'> | EventOf<'tool.outcome_unknown'> | EventOf<'tool.outcome_settled'>): void {
+  #applyToCall(
+    event:
+      | EventOf<'tool.requested'>
+      | EventOf<'tool.spawned'>
+      | EventOf<'tool.finished'>
+      | EventOf<'tool.outcome_unknown'>
+      | EventOf<'tool.outcome_settled'>,
+  ): void {
     const { callId } = event.body;
     switch (event.type) {
       case 'tool.requested':

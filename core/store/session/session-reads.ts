@@ -3,7 +3,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
-import type { AnyEvent, EventType, Phase } from '../../contracts/events.ts';
+import type { AnyEvent, EventOf, EventType, Phase } from '../../contracts/events.ts';
 import type { SqlDatabase, SqlStatement } from '../storage/storage.ts';
 import { eventColumns, readEventRow, type EventRow } from './event-rows.ts';
 
@@ -32,8 +32,6 @@ export interface Envelope {
   readonly body: unknown;
 }
 
-
-
 const BATCH = 500;
 
 export class SessionReads {
@@ -55,9 +53,9 @@ export class SessionReads {
 
   /** The last event of a session: its place and hash. */
   head(sessionId: string): { sessionSeq: number; hashHex: string } | null {
-    const row = this.#prepare('SELECT session_seq, lower(hex(hash)) AS hash FROM events WHERE session_id = ? ORDER BY session_seq DESC LIMIT 1').get(
-      sessionId,
-    ) as { session_seq: number; hash: string } | undefined;
+    const row = this.#prepare(
+      'SELECT session_seq, lower(hex(hash)) AS hash FROM events WHERE session_id = ? ORDER BY session_seq DESC LIMIT 1',
+    ).get(sessionId) as { session_seq: number; hash: string } | undefined;
     return row === undefined ? null : { sessionSeq: row.session_seq, hashHex: row.hash };
   }
 
@@ -66,7 +64,11 @@ export class SessionReads {
     const rows =
       sessionId === undefined
         ? this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit)
-        : this.#prepare(`SELECT ${eventColumns} FROM events WHERE session_id = ? AND seq > ? ORDER BY session_seq LIMIT ?`).all(sessionId, seq, limit);
+        : this.#prepare(`SELECT ${eventColumns} FROM events WHERE session_id = ? AND seq > ? ORDER BY session_seq LIMIT ?`).all(
+            sessionId,
+            seq,
+            limit,
+          );
     return this.#readable(rows as EventRow[]);
   }
 
@@ -108,6 +110,30 @@ export class SessionReads {
     }
   }
 
+  /** How a turn ended; null while it has not. */
+  turnEnd(sessionId: string, turnId: string): EventOf<'turn.finished'>['body'] | null {
+    const rows = this.#prepare(
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND turn_id = ? AND type = 'turn.finished' ORDER BY session_seq DESC LIMIT 1`,
+    ).all(sessionId, turnId) as EventRow[];
+    const event = this.#strict(rows)[0];
+    return event?.type === 'turn.finished' ? event.body : null;
+  }
+
+  /** The newest event of one type that names a call. */
+  lastOfCall<T extends 'tool.outcome_unknown' | 'tool.requested'>(sessionId: string, type: T, callId: string): EventOf<T> | null {
+    const rows = this.#prepare(
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND type = ? AND json_extract(body, '$.callId') = ? ORDER BY session_seq DESC LIMIT 1`,
+    ).all(sessionId, type, callId) as EventRow[];
+    return (this.#strict(rows)[0] as EventOf<T> | undefined) ?? null;
+  }
+
+  /** The newest events of some types since a time, newest first, at most `limit`. */
+  newestOfTypes(types: readonly EventType[], sinceMs: number, limit: number): AnyEvent[] {
+    const marks = types.map(() => '?').join(', ');
+    const sql = `SELECT ${eventColumns} FROM events WHERE type IN (${marks}) AND at_ms >= ? ORDER BY seq DESC LIMIT ?`;
+    return this.#readable(this.#prepare(sql).all(...types, sinceMs, limit) as EventRow[]);
+  }
+
   quarantined(): { seq: number; reason: string }[] {
     return this.#prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
   }
@@ -146,7 +172,11 @@ export class SessionReads {
       if (event.ok) return event.value;
       this.#quarantine(row.seq, event.error);
       throw new AppError('store_corrupt', `Event ${row.seq} of session ${row.session_id} cannot be read: ${event.error}.`, {
-        data: { seq: row.seq, sessionId: row.session_id, hint: 'Nothing was changed. Run trayclaw audit verify, then restore a backup or delete this session.' },
+        data: {
+          seq: row.seq,
+          sessionId: row.session_id,
+          hint: 'Nothing was changed. Run trayclaw audit verify, then restore a backup or delete this session.',
+        },
       });
     });
   }
@@ -156,8 +186,16 @@ export class SessionReads {
     if (event.ok) return event.value;
     this.#quarantine(row.seq, event.error);
     return {
-      seq: row.seq, sessionId: row.session_id, sessionSeq: row.session_seq, turnId: row.turn_id, step: row.step,
-      phase: null, type: row.type, v: row.v, atMs: row.at_ms, body: null,
+      seq: row.seq,
+      sessionId: row.session_id,
+      sessionSeq: row.session_seq,
+      turnId: row.turn_id,
+      step: row.step,
+      phase: null,
+      type: row.type,
+      v: row.v,
+      atMs: row.at_ms,
+      body: null,
     };
   }
 

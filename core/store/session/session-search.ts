@@ -80,5 +80,8 @@ function searchText(event: AnyEvent): string {
 /** Each word becomes a quoted string, so nothing in a query is FTS5 syntax. */
 function toMatch(query: string): string {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
-  return words.slice(0, 16).map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`).join(' ');
+  return words
+    .slice(0, 16)
+    .map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`)
+    .join(' ');
 }

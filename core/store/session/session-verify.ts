@@ -1,7 +1,6 @@
 // Checks every chain of the log: each stored field, each link, each head, and that no session vanished without a trace.
 
 import type { SqlDatabase } from '../storage/storage.ts';
-import { systemSessionId } from '../../contracts/events.ts';
 import { genesisHash, hashEvent } from './event-hash.ts';
 
 export interface AuditReport {
@@ -37,36 +36,51 @@ interface HeadRow {
   readonly hash: string;
 }
 
-/** Reads the whole log once in global order, in constant memory per session. */
-export function verifyLog(db: SqlDatabase): AuditReport {
+const PAGE = 2_000;
+
+/**
+ * Reads the whole log once in global order, in pages, giving way between them. What is appended meanwhile is not looked at.
+ */
+export async function verifyLog(db: SqlDatabase, giveWay: () => Promise<void>): Promise<AuditReport> {
   const chains = new Map<string, Link>();
   const heads = readHeads(db);
+  const sessions = db.prepare('SELECT session_id AS sessionId FROM sessions').all() as { sessionId: string }[];
+  const { last } = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM events').get() as { last: number };
+  const page = db.prepare(
+    `SELECT seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
+       body AS bodyText, lower(hex(hash)) AS hash FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${PAGE}`,
+  );
   let events = 0;
-  const bad = (row: { seq: number; sessionId: string; sessionSeq: number }, reason: string): AuditReport => ({
-    ok: false,
+  let from = 0;
+  const report = (fault: Fault | null): AuditReport => ({
+    ok: fault === null,
     events,
     sessions: chains.size,
-    firstBad: { seq: row.seq, sessionId: row.sessionId, sessionSeq: row.sessionSeq, reason },
+    ...(fault === null ? {} : { firstBad: { ...fault.at, reason: fault.reason } }),
   });
-  const statement = db.prepare(
-    `SELECT seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
-       body AS bodyText, lower(hex(hash)) AS hash FROM events ORDER BY seq`,
-  );
-  for (const item of statement.iterate()) {
-    const row = item as Row;
-    events += 1;
-    const link = chains.get(row.sessionId) ?? { sessionSeq: 0, hashHex: genesisHash, seq: 0 };
-    if (row.sessionSeq !== link.sessionSeq + 1) return bad(row, `event ${link.sessionSeq + 1} of the session is missing`);
-    if (hashEvent(link.hashHex, row) !== row.hash) return bad(row, 'the event does not match its hash');
-    const head = heads.get(row.sessionId);
-    if (head?.sessionSeq === row.sessionSeq && head.hash !== row.hash) return bad(row, 'the session was recorded to have come to another event here');
-    chains.set(row.sessionId, { sessionSeq: row.sessionSeq, hashHex: row.hash, seq: row.seq });
+  while (from < last) {
+    const rows = page.all(from, last) as Row[];
+    if (rows.length === 0) break;
+    for (const row of rows) {
+      events += 1;
+      const fault = verifyRow(row, chains, heads);
+      if (fault !== null) return report(fault);
+    }
+    from = rows.at(-1)?.seq ?? last;
+    await giveWay();
   }
-  const headFault = verifyHeads(heads, chains);
-  if (headFault !== null) return bad(headFault.at, headFault.reason);
-  const lost = verifyNoneLost(db, chains);
-  if (lost !== null) return bad(lost.at, lost.reason);
-  return { ok: true, events, sessions: chains.size };
+  return report(verifyHeads(heads, chains) ?? verifyNoneLost(sessions, chains));
+}
+
+function verifyRow(row: Row, chains: Map<string, Link>, heads: ReadonlyMap<string, HeadRow>): Fault | null {
+  const at = { seq: row.seq, sessionId: row.sessionId, sessionSeq: row.sessionSeq };
+  const link = chains.get(row.sessionId) ?? { sessionSeq: 0, hashHex: genesisHash, seq: 0 };
+  if (row.sessionSeq !== link.sessionSeq + 1) return { at, reason: `event ${link.sessionSeq + 1} of the session is missing` };
+  if (hashEvent(link.hashHex, row) !== row.hash) return { at, reason: 'the event does not match its hash' };
+  const head = heads.get(row.sessionId);
+  if (head?.sessionSeq === row.sessionSeq && head.hash !== row.hash) return { at, reason: 'another event was recorded at this place' };
+  chains.set(row.sessionId, { sessionSeq: row.sessionSeq, hashHex: row.hash, seq: row.seq });
+  return null;
 }
 
 interface Fault {
@@ -75,7 +89,9 @@ interface Fault {
 }
 
 function readHeads(db: SqlDatabase): Map<string, HeadRow> {
-  const rows = db.prepare('SELECT session_id AS sessionId, session_seq AS sessionSeq, lower(hex(hash)) AS hash FROM heads').all() as (HeadRow & {
+  const rows = db
+    .prepare('SELECT session_id AS sessionId, session_seq AS sessionSeq, lower(hex(hash)) AS hash FROM heads')
+    .all() as (HeadRow & {
     sessionId: string;
   })[];
   return new Map(rows.map((row) => [row.sessionId, row]));
@@ -87,15 +103,17 @@ function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<st
     const link = chains.get(sessionId);
     if (link === undefined) return { at: { seq: 0, sessionId, sessionSeq: head.sessionSeq }, reason: 'all events of the session are gone' };
     if (link.sessionSeq < head.sessionSeq) {
-      return { at: { seq: link.seq, sessionId, sessionSeq: link.sessionSeq }, reason: `the session should go on to event ${head.sessionSeq}` };
+      return {
+        at: { seq: link.seq, sessionId, sessionSeq: link.sessionSeq },
+        reason: `the session should go on to event ${head.sessionSeq}`,
+      };
     }
   }
   return null;
 }
 
-/** A listed session must have its chain; a deleted one must be recorded as deleted. */
-function verifyNoneLost(db: SqlDatabase, chains: ReadonlyMap<string, Link>): Fault | null {
-  const rows = db.prepare('SELECT session_id AS sessionId FROM sessions').all() as { sessionId: string }[];
-  const lost = rows.find((row) => row.sessionId !== systemSessionId && !chains.has(row.sessionId));
+/** A listed session must have its chain. */
+function verifyNoneLost(sessions: readonly { sessionId: string }[], chains: ReadonlyMap<string, Link>): Fault | null {
+  const lost = sessions.find((row) => !chains.has(row.sessionId));
   return lost === undefined ? null : { at: { seq: 0, sessionId: lost.sessionId, sessionSeq: 0 }, reason: 'the session has no events' };
 }

@@ -146,7 +146,17 @@ export class SessionLog {
     } as AnyEvent;
     const hashHex = hashEvent(head.hashHex, { ...event, bodyText: stored });
     this.#insert.run(
-      event.seq, sessionId, event.sessionSeq, event.turnId, event.step, event.phase, event.type, event.v, event.atMs, stored, hashHex,
+      event.seq,
+      sessionId,
+      event.sessionSeq,
+      event.turnId,
+      event.step,
+      event.phase,
+      event.type,
+      event.v,
+      event.atMs,
+      stored,
+      hashHex,
     );
     if (copied) this.index.applyCopied(event);
     else this.#project(event);
@@ -184,14 +194,25 @@ export class SessionLog {
    * A new session holding a copy of another's events up to and including `atSessionSeq`, chained anew.
    * Costs in proportion to what is copied. Fails with not_found.
    */
-  fork(from: { sessionId: string; atSessionSeq: number }, to: { sessionId: string; title: string; agentId: string; channel: string }): void {
+  fork(
+    from: { sessionId: string; atSessionSeq: number },
+    to: { sessionId: string; title: string; agentId: string; channel: string },
+  ): void {
     const last = this.reads.head(from.sessionId);
     if (last === null || from.atSessionSeq > last.sessionSeq) {
       throw new AppError('not_found', `Session ${from.sessionId} has no event ${from.atSessionSeq}.`);
     }
     this.transact(() => {
       this.append(to.sessionId, [
-        { type: 'session.created', body: { title: to.title, agentId: to.agentId, channel: to.channel, forkedFrom: { sessionId: from.sessionId, sessionSeq: from.atSessionSeq } } },
+        {
+          type: 'session.created',
+          body: {
+            title: to.title,
+            agentId: to.agentId,
+            channel: to.channel,
+            forkedFrom: { sessionId: from.sessionId, sessionSeq: from.atSessionSeq },
+          },
+        },
       ]);
       for (const event of this.reads.iterateSession(from.sessionId, from.atSessionSeq)) {
         if (notCopied.has(event.type)) continue;

@@ -78,7 +78,10 @@ export function verifyBackup(file: string): { ok: boolean; events: number; detai
 export function restoreBackup(home: string, file: string, nowMs: number): { restored: string; kept: string | null } {
   const source = isAbsolute(file) || existsSync(file) ? file : join(home, 'backups', basename(file));
   const check = verifyBackup(source);
-  if (!check.ok) throw new AppError('store_corrupt', `${source} is not a sound backup: ${check.detail}`, { data: { hint: 'Choose another backup: trayclaw backup list' } });
+  if (!check.ok)
+    throw new AppError('store_corrupt', `${source} is not a sound backup: ${check.detail}`, {
+      data: { hint: 'Choose another backup: trayclaw backup list' },
+    });
   const release = acquireOwnerLock(home);
   try {
     const target = join(home, 'trayclaw.db');

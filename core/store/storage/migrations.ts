@@ -23,11 +23,16 @@ export function migrate(db: Database.Database, migrations: readonly Migration[])
   const applied = readApplied(db);
   const minSafe = readMinSafeVersion(db, applied);
   if (minSafe > schemaVersion) {
-    throw new AppError('store_too_new', `This data folder was written by a newer TrayClaw (needs schema ${minSafe}, this is ${schemaVersion}).`);
+    throw new AppError(
+      'store_too_new',
+      `This data folder was written by a newer TrayClaw (needs schema ${minSafe}, this is ${schemaVersion}).`,
+    );
   }
   const missing = migrations.filter((migration) => !applied.has(migration.id));
   if (missing.length === 0) return;
-  db.exec('CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, min_safe_version INTEGER NOT NULL, applied_at_ms INTEGER NOT NULL) STRICT');
+  db.exec(
+    'CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, min_safe_version INTEGER NOT NULL, applied_at_ms INTEGER NOT NULL) STRICT',
+  );
   const record = db.prepare('INSERT OR IGNORE INTO migrations (id, min_safe_version, applied_at_ms) VALUES (?, ?, unixepoch() * 1000)');
   for (const migration of missing) {
     db.transaction(() => {

@@ -1,0 +1,75 @@
+// Every way in ends here: a message or a direct call of any channel gets its session, its agent and its sender, and goes to the runtime.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { Caller, OpParsed } from '../../contracts/ops.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { SessionIndex } from '../../store/session/session.ts';
+import type { TurnRuntime } from '../../runtime/turns/turns.ts';
+
+export interface ControlplaneDeps {
+  readonly runtime: TurnRuntime;
+  readonly index: SessionIndex;
+  readonly ids: IdSource;
+  readonly defaultAgentId: string;
+}
+
+const TITLE_MAX = 60;
+const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+
+export class Controlplane {
+  readonly #deps: ControlplaneDeps;
+
+  constructor(deps: ControlplaneDeps) {
+    this.#deps = deps;
+  }
+
+  /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
+  receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
+    const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(params.text), caller);
+    return this.#deps.runtime.submit({
+      sessionId,
+      agentId,
+      text: params.text,
+      channel: caller.channel,
+      sender: caller.actor,
+      dedupeKey: params.dedupeKey ?? null,
+      before,
+    });
+  }
+
+  runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string } {
+    const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
+    const { sessionId, agentId, before } = this.#resolve(params.sessionId, undefined, `Direct: ${params.tool}`, caller);
+    return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, before });
+  }
+
+  /** The first event of a new session; none for one that is there. A session a client names is made on first use. */
+  #resolve(
+    named: string | undefined,
+    wantedAgent: string | undefined,
+    title: string,
+    caller: Caller,
+  ): { sessionId: string; agentId: string; before: AnyDraft[] } {
+    const { index, ids, defaultAgentId } = this.#deps;
+    const known = named === undefined ? null : index.session(named);
+    if (known !== null) return { sessionId: known.sessionId, agentId: wantedAgent ?? known.agentId, before: [] };
+    if (named !== undefined && !SESSION_ID.test(named)) {
+      throw new AppError('invalid_params', `"${named}" cannot be the id of a session.`, {
+        data: { hint: 'Use up to 100 letters, digits, dots, dashes and underscores.' },
+      });
+    }
+    const sessionId = named ?? ids.next('ses');
+    const agentId = wantedAgent ?? defaultAgentId;
+    return {
+      sessionId,
+      agentId,
+      before: [{ type: 'session.created', body: { title, agentId, channel: caller.channel, forkedFrom: null } }],
+    };
+  }
+}
+
+function titleOf(text: string): string {
+  const line = text.trim().split('\n')[0] ?? '';
+  return line.length > TITLE_MAX ? `${line.slice(0, TITLE_MAX - 1).trimEnd()}…` : line;
+}

@@ -1,0 +1,95 @@
+// Operations that look and never touch: audit, replay, explain, safety, health, usage, config, artifacts; and the care of secrets and backups.
+
+import * as z from 'zod';
+import { isPlainObject } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { configSchema } from '../../contracts/config.ts';
+import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { replayTurn } from '../../agent/brain/brain.ts';
+import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
+import { verifyLog } from '../../store/session/session.ts';
+import type { OpsDeps } from './deps.ts';
+
+type AuditOps = Omit<
+  OpHandlers,
+  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session'}.${string}`
+>;
+
+export function createAuditOps(deps: OpsDeps): AuditOps {
+  return {
+    'audit.verify': () => verifyLog(deps.log.storage.db, giveWay),
+    'replay.run': (params) => replay(deps, params.turnId),
+    'policy.explain': (params) => explain(deps, params),
+    'safety.url': (params) => deps.safety.checkUrl(params.url),
+    'safety.redact': (params) => deps.safety.redact(params.text),
+    'health.check': () => deps.checkHealth(),
+    'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
+    'config.get': () => ({ config: deps.config.config, path: deps.config.path, warnings: [...deps.config.warnings] }),
+    'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
+    'model.list': () => ({ models: deps.models.list(), defaultModel: deps.models.defaultRef() }),
+    'secret.set': async (params) => {
+      await deps.secrets.set(params.name, params.value);
+      return { name: params.name };
+    },
+    'secret.list': async () => ({ names: await deps.secrets.list() }),
+    'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
+    'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params) }),
+    'artifact.get': (params) => readArtifact(deps, params),
+    'backup.create': () => backup(deps),
+    'backup.list': () => ({ backups: listBackups(deps.log.storage.home) }),
+    'backup.verify': (params) => verifyBackup(params.file),
+  };
+}
+
+function replay(deps: OpsDeps, turnId: string): OpResult<'replay.run'> {
+  const row = deps.log.index.turn(turnId);
+  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  const report = replayTurn(deps.log.reads.turn(row.sessionId, turnId, row.firstSeq));
+  return { ...report, differences: [...report.differences] };
+}
+
+/** Runs nothing: the gate's answer to a call that is not made. */
+function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>): OpResult<'policy.explain'> {
+  const given =
+    isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
+  const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
+  if (!parsed.ok) throw parsed.error;
+  const call = parsed.value;
+  const facts = call.tool.facts(call.args, deps.facts);
+  const { decision, ruleId, reason } = deps.gate.authorize({ sessionId: '', tool: call.name, argsHash: call.argsHash, facts });
+  return { decision, ruleId, reason, class: facts.class, facts };
+}
+
+function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {
+  const { perTurnUsd, perSessionUsd, perDayUsd } = deps.config.config.budget;
+  return { perTurnUsd: perTurnUsd ?? null, perSessionUsd: perSessionUsd ?? null, perDayUsd: perDayUsd ?? null };
+}
+
+const ARTIFACT_CHUNK = 200_000;
+
+function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult<'artifact.get'> {
+  const artifact = deps.artifacts.get(params.artifact);
+  const offset = params.offset ?? 0;
+  const bytes = deps.artifacts.read(params.artifact, { offset, length: params.length ?? ARTIFACT_CHUNK });
+  const end = offset + bytes.length;
+  const isText = artifact.mediaType.startsWith('text/') || artifact.mediaType === 'application/json';
+  return {
+    artifact,
+    text: isText ? deps.safety.redact(Buffer.from(bytes).toString('utf8')).text : null,
+    base64: isText ? null : Buffer.from(bytes).toString('base64'),
+    nextOffset: end < artifact.sizeBytes ? end : null,
+  };
+}
+
+async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {
+  const { storage } = deps.log;
+  const made = await createBackup(storage.db, storage.home, deps.clock.nowMs());
+  pruneBackups(storage.home, deps.config.config.retention.backups);
+  return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
+}
+
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

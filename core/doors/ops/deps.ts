@@ -1,0 +1,76 @@
+// What the operations reach: the runtime, the log, the gate and the stores, each as the class it is.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Result } from '../../base/result.ts';
+import type { AppError } from '../../contracts/errors.ts';
+import type { Config } from '../../contracts/config.ts';
+import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { ToolListing } from '../../contracts/tools.ts';
+import type { FactContext } from '../../contracts/tools.ts';
+import type { PanicSwitch } from '../../guard/panic/panic.ts';
+import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { ContextPacker } from '../../mind/context/context.ts';
+import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+
+export interface OpsDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly runtime: TurnRuntime;
+  readonly gate: PolicyGate;
+  readonly policy: PolicyStore;
+  readonly panic: PanicSwitch;
+  readonly packer: ContextPacker;
+  readonly processes: ProcessPort;
+  readonly facts: FactContext;
+  readonly controlplane: {
+    receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string };
+    runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string };
+  };
+  readonly tools: {
+    list(): ToolListing[];
+    parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
+  };
+  readonly artifacts: ArtifactPort;
+  readonly usage: UsagePort;
+  readonly models: ModelListPort;
+  readonly secrets: SecretPort;
+  readonly safety: SafetyPort;
+  readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
+  readonly systemText: () => string;
+  /** Aborted when the instance closes. */
+  readonly closing: AbortSignal;
+  /** Resolves at the next commit, or when the signal aborts. */
+  nextCommit(signal: AbortSignal): Promise<void>;
+  checkHealth(): Promise<OpResult<'health.check'>>;
+}
+
+export interface ArtifactPort {
+  list(query: OpParsed<'artifact.list'>): OpResult<'artifact.list'>['artifacts'];
+  get(idOrAlias: string): OpResult<'artifact.get'>['artifact'];
+  read(idOrAlias: string, range?: { offset: number; length: number }): Uint8Array;
+}
+
+export interface UsagePort {
+  usage(query: OpParsed<'usage.get'>): Pick<OpResult<'usage.get'>, 'rows' | 'today'>;
+}
+
+export interface ModelListPort {
+  list(): OpResult<'model.list'>['models'];
+  defaultRef(): string | null;
+}
+
+export interface SecretPort {
+  set(name: string, value: string): Promise<void>;
+  list(): Promise<string[]>;
+  delete(name: string): Promise<boolean>;
+}
+
+export interface SafetyPort {
+  checkUrl(url: string): OpResult<'safety.url'> | Promise<OpResult<'safety.url'>>;
+  redact(text: string): OpResult<'safety.redact'>;
+}

@@ -1,0 +1,107 @@
+// Operations on messages, turns and direct tool calls.
+
+import { AppError } from '../../contracts/errors.ts';
+import { noUsage } from '../../contracts/llm.ts';
+import type { AskResult, Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { OpsDeps } from './deps.ts';
+import { readTurnView } from './turn-view.ts';
+import { readPackView } from './pack-view.ts';
+
+type MessageOps = Pick<
+  OpHandlers,
+  'message.send' | 'turn.wait' | 'turn.cancel' | 'turn.steer' | 'turn.get' | 'pack.get' | 'tool.run' | 'tool.list'
+>;
+
+export function createMessageOps(deps: OpsDeps): MessageOps {
+  return {
+    'message.send': (params, caller) => deps.controlplane.receive(params, caller),
+    'turn.wait': async (params) => {
+      await deps.runtime.whenResting(params.turnId, params.timeoutMs);
+      return askResult(deps, params.turnId);
+    },
+    'turn.cancel': async (params, caller) => {
+      deps.runtime.cancel(params.turnId, `${caller.actor} stopped it.`, 'person');
+      await deps.runtime.whenResting(params.turnId, CANCEL_WAIT_MS);
+      return { turnId: params.turnId, status: askResult(deps, params.turnId).status };
+    },
+    'turn.steer': (params, caller) => {
+      deps.runtime.steer(params.turnId, params.text, caller.actor);
+      return { turnId: params.turnId };
+    },
+    'turn.get': (params) => readTurnView(deps, params.turnId),
+    'pack.get': (params) => readPackView(deps, params.packId),
+    'tool.run': (params, caller) => runTool(deps, params, caller),
+    'tool.list': () => ({ tools: deps.tools.list() }),
+  };
+}
+
+const CANCEL_WAIT_MS = 5_000;
+
+async function runTool(
+  deps: OpsDeps,
+  params: OpParsed<'tool.run'>,
+  caller: Caller,
+): ReturnType<OpHandlers['tool.run']> extends infer R ? Promise<Awaited<R>> : never {
+  const checked = deps.tools.parse(params.tool, typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {}));
+  if (!checked.ok) throw checked.error;
+  const { sessionId, turnId, callId } = deps.controlplane.runTool(params, caller);
+  await deps.runtime.whenResting(turnId);
+  if (params.wait !== false) await waitForEnd(deps, turnId, caller.signal);
+  const view = readTurnView(deps, turnId);
+  const call = view.calls.find((item) => item.callId === callId);
+  if (call === undefined) throw new AppError('internal', `call ${callId} is missing from its turn`);
+  const outcome = call.outcome === 'running' || call.outcome === 'proposed' ? 'cancelled' : call.outcome;
+  const pending = pendingOf(deps, turnId);
+  return {
+    callId,
+    turnId,
+    sessionId,
+    outcome,
+    forUser: call.forUser,
+    forModel: call.forModel,
+    artifacts: call.artifacts,
+    ...(pending.length === 0 ? {} : { pending }),
+  };
+}
+
+/** A direct call whose approval is awaited stays open until a person answers, or the caller goes away. */
+async function waitForEnd(deps: OpsDeps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
+  while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
+    await deps.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
+    await deps.runtime.whenResting(turnId);
+  }
+}
+
+export function askResult(deps: OpsDeps, turnId: string): AskResult {
+  const row = deps.log.index.turn(turnId);
+  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  const base = { sessionId: row.sessionId, turnId };
+  if (row.status === 'running' || row.status === 'queued' || row.status === 'waiting') {
+    const status = row.status === 'waiting' ? 'waiting' : 'running';
+    const pending = pendingOf(deps, turnId);
+    const spent = readTurnView(deps, turnId);
+    return {
+      ...base,
+      status,
+      text: spent.text,
+      usage: { ...spent.usage, costUsd: spent.costUsd },
+      ...(pending.length === 0 ? {} : { pending }),
+    };
+  }
+  const end = deps.log.reads.turnEnd(row.sessionId, turnId);
+  if (end === null) return { ...base, status: row.status, text: '', usage: { ...noUsage, costUsd: null } };
+  return {
+    ...base,
+    status: end.status,
+    text: end.text,
+    usage: { ...end.usage, costUsd: end.costUsd },
+    ...(end.error === null ? {} : { error: end.error }),
+  };
+}
+
+function pendingOf(deps: OpsDeps, turnId: string): { approvalId: string; tool: string; summary: string; risk: string }[] {
+  return deps.policy
+    .pendingApprovals()
+    .filter((approval) => approval.turnId === turnId)
+    .map(({ approvalId, tool, summary, risk }) => ({ approvalId, tool, summary, risk }));
+}

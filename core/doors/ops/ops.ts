@@ -1,0 +1,87 @@
+// The table of operations put to work, and the Claw every door of this process uses.
+
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { Claw, EventsQuery } from '../../contracts/claw.ts';
+import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
+import { isOpName, opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
+import type { Emitter } from '../../base/emitter.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { createApprovalOps } from './approval-ops.ts';
+import { createAuditOps } from './audit-ops.ts';
+import type { OpsDeps } from './deps.ts';
+import { createMessageOps } from './message-ops.ts';
+import { createPanicOps } from './panic-ops.ts';
+import { createSessionOps } from './session-ops.ts';
+
+export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
+
+export function createOps(deps: OpsDeps): OpHandlers {
+  return {
+    ...createMessageOps(deps),
+    ...createApprovalOps(deps),
+    ...createPanicOps(deps),
+    ...createSessionOps(deps),
+    ...createAuditOps(deps),
+  };
+}
+
+const libraryCaller: Caller = { channel: 'library', actor: 'library' };
+const EVENTS_PER_READ = 200;
+
+export interface LocalClawDeps {
+  readonly ops: OpHandlers;
+  readonly log: SessionLog;
+  readonly deltas: Emitter<DeltaNotice>;
+  readonly closing: AbortSignal;
+  nextCommit(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The runtime of this process as every door sees it. */
+export class LocalClaw implements Claw {
+  readonly #deps: LocalClawDeps;
+
+  constructor(deps: LocalClawDeps) {
+    this.#deps = deps;
+  }
+
+  async op<N extends OpName>(name: N, params: OpParams<N>, caller: Caller = libraryCaller): Promise<OpResult<N>> {
+    if (!isOpName(name)) throw new AppError('unknown_op', `There is no operation ${String(name)}.`);
+    if (this.#deps.closing.aborted) throw new AppError('shutting_down', 'TrayClaw is closing.');
+    const parsed = opTable[name].params.safeParse(params);
+    if (!parsed.success) {
+      const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || name}: ${issue.message}`);
+      throw new AppError('invalid_params', `The parameters of ${name} do not fit: ${issues.join('; ')}.`, { data: { issues } });
+    }
+    const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
+    try {
+      return await handler(parsed.data, caller);
+    } catch (cause) {
+      throw toAppError(cause);
+    }
+  }
+
+  async *events(query: EventsQuery): AsyncGenerator<AnyEvent> {
+    const { closing, log } = this.#deps;
+    const signal = query.signal === undefined ? closing : AbortSignal.any([query.signal, closing]);
+    let cursor = query.after;
+    while (!signal.aborted) {
+      const arrived = this.#deps.nextCommit(signal);
+      const events = log.reads.after(cursor, EVENTS_PER_READ, query.sessionId);
+      for (const event of events) {
+        yield event;
+        cursor = event.seq;
+        if (signal.aborted) return;
+      }
+      if (events.length < EVENTS_PER_READ) await arrived;
+    }
+  }
+
+  onDelta(listener: (delta: DeltaNotice) => void): () => void {
+    return this.#deps.deltas.on(listener);
+  }
+
+  close(): Promise<void> {
+    return this.#deps.close();
+  }
+}
