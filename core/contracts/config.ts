@@ -21,12 +21,20 @@ const pricesSchema = z
     }),
   )
   .optional();
+/** Which code speaks the format: our own adapter (the default) or the AI SDK package of that vendor. */
+const viaSchema = z.enum(['native', 'ai-sdk']).optional();
 const modelSettings = { headers: headersSchema, prices: pricesSchema, contextTokens: z.number().int().min(1024).optional() };
 
 export const providerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('openai'), apiKey: secretRefSchema, baseUrl: z.url().optional(), ...modelSettings }),
-  z.strictObject({ kind: z.literal('anthropic'), apiKey: secretRefSchema, baseUrl: z.url().optional(), ...modelSettings }),
-  z.strictObject({ kind: z.literal('openai-compatible'), baseUrl: z.url(), apiKey: secretRefSchema.optional(), ...modelSettings }),
+  z.strictObject({ kind: z.literal('openai'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
+  z.strictObject({ kind: z.literal('anthropic'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
+  z.strictObject({
+    kind: z.literal('openai-compatible'),
+    baseUrl: z.url(),
+    apiKey: secretRefSchema.optional(),
+    via: viaSchema,
+    ...modelSettings,
+  }),
   z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().optional(), ...modelSettings }),
   z.strictObject({ kind: z.literal('demo') }),
 ]);

@@ -1,0 +1,60 @@
+// Our request as AI SDK call options (provider specification V4). Pure; imports types only.
+
+import type {
+  JSONSchema7,
+  LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+} from '@ai-sdk/provider';
+import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
+import { groupMessages, nextAssistant, safeArgs, safeToolName, type AssistantMessage, type ToolMessage } from './message-groups.ts';
+
+export type PromptOptions = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice' | 'maxOutputTokens'>;
+
+export function createCallOptions(request: ModelRequest): PromptOptions {
+  return {
+    prompt: createPrompt(request.system, request.messages),
+    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(createTool), toolChoice: { type: 'auto' as const } }),
+    ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
+  };
+}
+
+function createPrompt(system: string, messages: readonly ChatMessage[]): LanguageModelV4Prompt {
+  const prompt: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: system }];
+  let at = 0;
+  while (at < messages.length) {
+    const end = nextAssistant(messages, at + 1);
+    const group = groupMessages(messages, at, end);
+    if (group.assistant !== null) prompt.push(createAssistant(group.assistant));
+    if (group.results.length > 0) prompt.push({ role: 'tool', content: group.results.map(createResult) });
+    for (const text of group.texts) prompt.push({ role: 'user', content: [{ type: 'text', text }] });
+    at = end;
+  }
+  return prompt;
+}
+
+function createAssistant(message: AssistantMessage): LanguageModelV4Message {
+  const calls = message.calls.map((call) => ({
+    type: 'tool-call' as const,
+    toolCallId: call.id,
+    toolName: safeToolName(call.tool),
+    input: JSON.parse(safeArgs(call.args)) as unknown,
+  }));
+  const text = message.text === '' && calls.length > 0 ? [] : [{ type: 'text' as const, text: message.text }];
+  return { role: 'assistant', content: [...text, ...calls] };
+}
+
+function createResult(message: ToolMessage) {
+  const type = message.isError ? ('error-text' as const) : ('text' as const);
+  return {
+    type: 'tool-result' as const,
+    toolCallId: message.id,
+    toolName: safeToolName(message.tool),
+    output: { type, value: message.text },
+  };
+}
+
+function createTool(tool: ModelRequest['tools'][number]): LanguageModelV4FunctionTool {
+  return { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.parameters as JSONSchema7 };
+}

@@ -1,0 +1,91 @@
+// The Anthropic messages request as JSON text pieces. Source: Anthropic API reference, version 2023-06-01.
+// Everything between two assistant messages becomes one user message, results first: the API wants each result directly after
+// its call. That user message stays open, so that later words join it without anything being written again.
+
+import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
+import { jsonText, safeArgs, safeToolName, type AssistantMessage, type ToolMessage } from './message-groups.ts';
+import type { WireFormat } from './request-body.ts';
+
+const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
+const EMPTY_TEXT = '(empty)';
+
+export interface AnthropicFormatOptions {
+  /** `max_tokens` is required by the API. */
+  maxOutputTokens(modelId: string): number;
+  /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
+  thinkingBefore(callId: string): readonly string[];
+}
+
+export function createAnthropicFormat(options: AnthropicFormatOptions): WireFormat {
+  return {
+    prefix(request) {
+      const parts = [`{"model":${jsonText(request.modelId)},"stream":true`];
+      if (request.tools.length > 0) parts.push(`,"tools":[${toolTexts(request.tools).join(',')}]`);
+      if (request.system !== '') parts.push(`,"system":[{"type":"text","text":${jsonText(request.system)},${CACHE_MARK}}]`);
+      parts.push(',"messages":[');
+      return { text: parts.join(''), tail: 'empty' };
+    },
+    group(group, tail) {
+      let text = '';
+      let isOpen = tail === 'open';
+      if (group.assistant !== null) {
+        // The API wants a user message first; an earlier part of the conversation may have been left out.
+        if (tail === 'empty') text += openUser([textBlock('(The conversation started earlier.)')]);
+        if (isOpen || tail === 'empty') text += ']}';
+        text += ',' + assistantText(group.assistant, options);
+        isOpen = false;
+      }
+      const blocks = [...group.results.map(resultBlock), ...group.texts.map(textBlock)];
+      if (blocks.length === 0) return { text, tail: group.assistant === null ? tail : 'closed' };
+      if (isOpen) text += ',' + blocks.join(',');
+      else text += (tail === 'empty' && group.assistant === null ? '' : ',') + openUser(blocks);
+      return { text, tail: 'open' };
+    },
+    spoken(text, tail) {
+      if (tail === 'open') return { text: ',' + textBlock(text), tail };
+      return { text: (tail === 'empty' ? '' : ',') + openUser([textBlock(text)]), tail: 'open' };
+    },
+    suffix(request: ModelRequest, tail) {
+      const maxTokens = request.maxOutputTokens ?? options.maxOutputTokens(request.modelId);
+      return `${tail === 'open' ? ']}' : ''}],"max_tokens":${maxTokens}}`;
+    },
+  };
+}
+
+/** The API allows letters, digits, _ and - in call ids; other vendors' ids in the same conversation may hold more. */
+function safeId(id: string): string {
+  return id.replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+function openUser(blocks: readonly string[]): string {
+  return `{"role":"user","content":[${blocks.join(',')}`;
+}
+
+function textBlock(text: string): string {
+  return `{"type":"text","text":${jsonText(text.trim() === '' ? EMPTY_TEXT : text)}}`;
+}
+
+function resultBlock(result: ToolMessage): string {
+  const error = result.isError ? ',"is_error":true' : '';
+  return `{"type":"tool_result","tool_use_id":${jsonText(safeId(result.id))},"content":${jsonText(result.text)}${error}}`;
+}
+
+function assistantText(message: AssistantMessage, options: AnthropicFormatOptions): string {
+  const [firstCall] = message.calls;
+  const blocks = firstCall === undefined ? [] : [...options.thinkingBefore(firstCall.id)];
+  if (message.text.trim() !== '') blocks.push(textBlock(message.text));
+  for (const call of message.calls) {
+    blocks.push(
+      `{"type":"tool_use","id":${jsonText(safeId(call.id))},"name":${jsonText(safeToolName(call.tool))},"input":${safeArgs(call.args)}}`,
+    );
+  }
+  if (blocks.length === 0) blocks.push(textBlock(''));
+  return `{"role":"assistant","content":[${blocks.join(',')}]}`;
+}
+
+function toolTexts(tools: readonly ToolSchema[]): string[] {
+  return tools.map((tool, index) => {
+    const text = JSON.stringify({ name: tool.name, description: tool.description, input_schema: tool.parameters });
+    return index === tools.length - 1 ? `${text.slice(0, -1)},${CACHE_MARK}}` : text;
+  });
+}

@@ -1,0 +1,172 @@
+// Reads an Anthropic messages answer, streamed or whole. Source: Anthropic API reference, streaming messages, version 2023-06-01.
+// Must not decide what a vendor's error means (anthropic-errors.ts does).
+
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import type { FinishReason, Usage } from '../../contracts/llm.ts';
+import type { ReaderContext } from './openai-reader.ts';
+import { argsText, badReply, count, cutOff, type RawReply, type ReplyReader } from './reply-reader.ts';
+
+interface Block {
+  readonly index: number | null;
+  readonly type: string;
+  id: string;
+  name: string;
+  /** Arguments as they stood in the block's start; used only when no pieces followed. */
+  readonly startInput: unknown;
+  pieces: string;
+  thinking: string;
+  signature: string;
+  readonly redacted: string;
+}
+
+const stopReasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+export class AnthropicReader implements ReplyReader {
+  readonly #context: ReaderContext;
+  #text = '';
+  #reasoning = '';
+  readonly #blocks: Block[] = [];
+  #usage: Record<string, unknown> | null = null;
+  #finish: FinishReason | null = null;
+  #isDone = false;
+
+  constructor(context: ReaderContext) {
+    this.#context = context;
+  }
+
+  event(data: string, event: string): boolean {
+    if (data.startsWith('[DONE]')) return (this.#isDone = true);
+    const parsed = parseJson(data);
+    if (!parsed.ok || !isPlainObject(parsed.value)) throw badReply(this.#context.provider, parsed.ok ? undefined : parsed.error);
+    this.#take(typeof parsed.value['type'] === 'string' ? parsed.value['type'] : event, parsed.value);
+    return this.#isDone;
+  }
+
+  whole(document: unknown): void {
+    if (!isPlainObject(document)) throw badReply(this.#context.provider);
+    if (document['type'] === 'error' || document['error'] !== undefined) throw this.#context.mapError(document);
+    if (!Array.isArray(document['content'])) throw badReply(this.#context.provider);
+    this.#addUsage(document['usage']);
+    (document['content'] as unknown[]).forEach((block, index) => this.#openBlock(index, block));
+    this.#setFinish(document['stop_reason']);
+    this.#isDone = true;
+  }
+
+  /** JSON texts of the thinking blocks that carry the vendor's signature, to be sent back with their calls. */
+  signedThinking(): string[] {
+    return this.#blocks.flatMap((block) => {
+      if (block.redacted !== '') return [JSON.stringify({ type: 'redacted_thinking', data: block.redacted })];
+      if (block.type !== 'thinking' || block.signature === '') return [];
+      return [JSON.stringify({ type: 'thinking', thinking: block.thinking, signature: block.signature })];
+    });
+  }
+
+  finish(): RawReply {
+    if (this.#finish === null && !this.#isDone) throw cutOff(this.#context.provider);
+    const calls = this.#blocks
+      .filter((block) => block.type === 'tool_use')
+      .map((block) => ({ id: block.id, tool: block.name, args: block.pieces === '' ? argsText(block.startInput) : block.pieces }));
+    const given = this.#finish ?? 'stop';
+    const finishReason = calls.length > 0 && (given === 'stop' || given === 'other') ? 'tool_calls' : given;
+    return { text: this.#text, reasoning: this.#reasoning, calls, usage: this.#readUsage(), finishReason };
+  }
+
+  #take(type: string, event: Record<string, unknown>): void {
+    switch (type) {
+      case 'message_start':
+        if (isPlainObject(event['message'])) this.#addUsage(event['message']['usage']);
+        return;
+      case 'content_block_start':
+        this.#openBlock(event['index'], event['content_block']);
+        return;
+      case 'content_block_delta':
+        if (isPlainObject(event['delta'])) this.#delta(event['index'], event['delta']);
+        return;
+      case 'message_delta':
+        this.#addUsage(event['usage']);
+        if (isPlainObject(event['delta'])) this.#setFinish(event['delta']['stop_reason']);
+        return;
+      case 'message_stop':
+        this.#isDone = true;
+        return;
+      case 'error':
+        throw this.#context.mapError(event);
+      default:
+      // Pings, block ends and whatever comes new need nothing.
+    }
+  }
+
+  #openBlock(index: unknown, block: unknown): void {
+    if (!isPlainObject(block)) return;
+    const type = text(block['type']);
+    this.#blocks.push({
+      index: typeof index === 'number' ? index : null,
+      type,
+      id: text(block['id']),
+      name: text(block['name']),
+      startInput: block['input'],
+      pieces: '',
+      thinking: text(block['thinking']),
+      signature: text(block['signature']),
+      redacted: type === 'redacted_thinking' ? text(block['data']) : '',
+    });
+    if (type === 'tool_use') this.#context.sink.began?.();
+    this.#addText(type === 'text' ? block['text'] : '');
+    this.#addReasoning(block['thinking']);
+  }
+
+  #delta(index: unknown, delta: Record<string, unknown>): void {
+    this.#addText(delta['text']);
+    this.#addReasoning(delta['thinking']);
+    const block = this.#blocks.findLast((one) => one.index === index) ?? this.#blocks[this.#blocks.length - 1];
+    if (block === undefined) return;
+    block.thinking += text(delta['thinking']);
+    block.signature += text(delta['signature']);
+    block.pieces += argsText(delta['partial_json']);
+  }
+
+  #addText(value: unknown): void {
+    const delta = text(value);
+    if (delta === '') return;
+    this.#text += delta;
+    this.#context.sink.text(delta);
+  }
+
+  #addReasoning(value: unknown): void {
+    const delta = text(value);
+    if (delta === '') return;
+    this.#reasoning += delta;
+    this.#context.sink.reasoning?.(delta);
+  }
+
+  #setFinish(reason: unknown): void {
+    if (typeof reason === 'string') this.#finish = stopReasons[reason] ?? 'other';
+  }
+
+  /** Counts are cumulative: a later one replaces an earlier one, an absent one does not. */
+  #addUsage(usage: unknown): void {
+    if (!isPlainObject(usage)) return;
+    const known = Object.entries(usage).filter(([, value]) => typeof value === 'number');
+    this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+  }
+
+  /** The vendor's `input_tokens` leaves out what came from or went to the cache; ours counts all input. */
+  #readUsage(): Usage | null {
+    if (this.#usage === null) return null;
+    const cached = count(this.#usage['cache_read_input_tokens']);
+    const written = count(this.#usage['cache_creation_input_tokens']);
+    const inputTokens = count(this.#usage['input_tokens']) + cached + written;
+    return { inputTokens, outputTokens: count(this.#usage['output_tokens']), cachedInputTokens: cached };
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,127 @@
+// One attempt at a model call under watch: time to the first token, silence in between, and the caller's abort.
+// Decides nothing about trying again (retry-policy.ts does).
+
+import type { Clock } from '../../base/clock.ts';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
+import { abortReason } from './http-transport.ts';
+import type { ProgressSink } from './reply-reader.ts';
+
+export interface AttemptLimits {
+  readonly firstTokenMs: number;
+  readonly idleMs: number;
+}
+
+export type AttemptOutcome =
+  | { readonly ok: true; readonly reply: ModelReply; readonly firstTokenMs: number | null }
+  | { readonly ok: false; readonly error: AppError; readonly hasDelivered: boolean };
+
+export interface Attempt {
+  readonly provider: string;
+  readonly limits: AttemptLimits;
+  readonly clock: Clock;
+  readonly run: (sink: ProgressSink, signal: AbortSignal) => Promise<ModelReply>;
+}
+
+/**
+ * Never rejects. Ends at once when `signal` aborts or a limit is passed, even if the client does not; what such a client
+ * still says is dropped. `signal.reason` is the error if it is an AppError, else `cancelled`.
+ */
+export async function runAttempt(attempt: Attempt, outer: DeltaSink, signal: AbortSignal): Promise<AttemptOutcome> {
+  const watch = new AttemptWatch(attempt, outer);
+  const onAbort = (): void => watch.stop(abortReason(signal));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const reply = await Promise.race([attempt.run(watch, watch.signal), watch.stopped]);
+    return { ok: true, reply, firstTokenMs: watch.firstTokenMs };
+  } catch (cause) {
+    return { ok: false, error: watch.stopError ?? toAppError(cause), hasDelivered: watch.hasDelivered };
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    watch.close();
+  }
+}
+
+class AttemptWatch implements ProgressSink {
+  readonly #attempt: Attempt;
+  readonly #outer: DeltaSink;
+  readonly #controller = new AbortController();
+  readonly #stopped = new Deferred<never>();
+  readonly #startMs: number;
+  #timer: NodeJS.Timeout;
+  #isClosed = false;
+  firstTokenMs: number | null = null;
+  hasDelivered = false;
+  stopError: AppError | null = null;
+
+  constructor(attempt: Attempt, outer: DeltaSink) {
+    this.#attempt = attempt;
+    this.#outer = outer;
+    this.#startMs = attempt.clock.monotonicMs();
+    const { firstTokenMs } = attempt.limits;
+    this.#timer = setTimeout(() => this.stop(this.#timeout('has not begun to answer', firstTokenMs)), firstTokenMs);
+    // Rejected only while someone races it, but a race that is already over must not look unhandled.
+    this.#stopped.promise.catch(() => undefined);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get stopped(): Promise<never> {
+    return this.#stopped.promise;
+  }
+
+  stop(error: AppError): void {
+    if (this.#isClosed || this.stopError !== null) return;
+    this.stopError = error;
+    this.#stopped.reject(error);
+    this.#controller.abort(error);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+  }
+
+  text(delta: string): void {
+    if (this.#isOver()) return;
+    this.began();
+    this.hasDelivered = true;
+    this.#outer.text(delta);
+  }
+
+  reasoning(delta: string): void {
+    if (this.#isOver()) return;
+    this.began();
+    if (this.#outer.reasoning === undefined) return;
+    this.hasDelivered = true;
+    this.#outer.reasoning(delta);
+  }
+
+  began(): void {
+    if (this.#isOver() || this.firstTokenMs !== null) return;
+    this.firstTokenMs = this.#attempt.clock.monotonicMs() - this.#startMs;
+    const { idleMs } = this.#attempt.limits;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.stop(this.#timeout('stopped in the middle of its answer', idleMs)), idleMs);
+  }
+
+  alive(): void {
+    if (this.firstTokenMs !== null && !this.#isOver()) this.#timer.refresh();
+  }
+
+  #isOver(): boolean {
+    return this.#isClosed || this.stopError !== null;
+  }
+
+  #timeout(what: string, limitMs: number): AppError {
+    const { provider } = this.#attempt;
+    return new AppError('model_timeout', `${provider} ${what}: nothing came for ${limitMs} ms.`, {
+      data: { provider, limitMs },
+      isRetryable: true,
+    });
+  }
+}

@@ -1,0 +1,169 @@
+// POSTs over kept-open connections of one origin, answer bytes handed out as they come (undici Pool.dispatch: no web streams).
+// Must not know any vendor's format. The HTTP client is imported at first use: it costs start-up time and idle memory.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher, Pool } from 'undici';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import { mapNetworkError } from './network-errors.ts';
+
+const CONNECTIONS_MAX = 32;
+const KEEP_ALIVE_MS = 30_000;
+/** How long a server may leave its answer open after everything wanted has been read, before the connection is dropped. */
+const DRAIN_MS = 1_000;
+
+export interface PostRequest {
+  readonly path: string;
+  /** Name, value, name, value… */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+/** Reads one answer. What it throws ends the request and becomes the rejection. */
+export interface ResponseReader {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  /** True means: the answer is complete, whatever else may come. */
+  data(chunk: Buffer): boolean;
+  /** The server closed the answer in good order. */
+  end(): void;
+}
+
+export interface HttpTransportOptions {
+  readonly provider: string;
+  readonly origin: string;
+  readonly connectTimeoutMs: number;
+}
+
+export class HttpTransport {
+  readonly #options: HttpTransportOptions;
+  #pool: Promise<Pool> | null = null;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when the reader has everything. Rejects with what the reader threw, with the signal's reason when aborted,
+   * or with `model_unavailable`, `model_timeout` (connecting) or `model_cut_off`.
+   */
+  async post(request: PostRequest, reader: ResponseReader, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw abortReason(signal);
+    const pool = await (this.#pool ??= this.#open());
+    return new Promise((resolve, reject) => {
+      const exchange = new Exchange(reader, signal, this.#options, { resolve, reject });
+      const headers = request.headers as string[];
+      pool.dispatch({ path: request.path, method: 'POST', headers, body: request.body }, exchange);
+    });
+  }
+
+  async close(): Promise<void> {
+    const pool = await this.#pool;
+    this.#pool = null;
+    await pool?.destroy();
+  }
+
+  async #open(): Promise<Pool> {
+    const undici = await import('undici');
+    return new undici.Pool(this.#options.origin, {
+      connections: CONNECTIONS_MAX,
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: this.#options.connectTimeoutMs },
+      // The router watches the clock; a slow local model may think for longer than the client's own defaults.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+}
+
+interface Outcome {
+  readonly resolve: () => void;
+  readonly reject: (error: AppError) => void;
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #reader: ResponseReader;
+  readonly #signal: AbortSignal;
+  readonly #options: HttpTransportOptions;
+  readonly #outcome: Outcome;
+  readonly #onAbort = (): void => this.#fail(abortReason(this.#signal));
+  #controller: Dispatcher.DispatchController | null = null;
+  #hasAnswered = false;
+  #isSettled = false;
+  #drainTimer: NodeJS.Timeout | null = null;
+
+  constructor(reader: ResponseReader, signal: AbortSignal, options: HttpTransportOptions, outcome: Outcome) {
+    this.#reader = reader;
+    this.#signal = signal;
+    this.#options = options;
+    this.#outcome = outcome;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Aborted while it waited for a connection: do not send it at all.
+    if (this.#isSettled) controller.abort(new Error('no longer wanted'));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isSettled || status < 200) return;
+    this.#hasAnswered = true;
+    this.#guard(() => this.#reader.head(status, headers));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isSettled) return;
+    this.#guard(() => {
+      if (!this.#reader.data(chunk)) return;
+      this.#settle();
+      this.#drainTimer = setTimeout(() => this.#controller?.abort(new Error('answer was complete')), DRAIN_MS);
+      this.#drainTimer.unref();
+      this.#outcome.resolve();
+    });
+  }
+
+  onResponseEnd(): void {
+    if (this.#drainTimer !== null) clearTimeout(this.#drainTimer);
+    if (this.#isSettled) return;
+    this.#guard(() => {
+      this.#reader.end();
+      this.#settle();
+      this.#outcome.resolve();
+    });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    if (this.#drainTimer !== null) clearTimeout(this.#drainTimer);
+    if (this.#isSettled) return;
+    this.#settle();
+    const { provider, origin } = this.#options;
+    this.#outcome.reject(mapNetworkError(cause, { provider, origin, hasAnswered: this.#hasAnswered }));
+  }
+
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (cause) {
+      this.#fail(toAppError(cause));
+    }
+  }
+
+  #fail(error: AppError): void {
+    if (this.#isSettled) return;
+    this.#settle();
+    this.#controller?.abort(error);
+    this.#outcome.reject(error);
+  }
+
+  #settle(): void {
+    this.#isSettled = true;
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+/** Why a call was stopped: the router's own reason (a timeout) where it gave one, else `cancelled`. */
+export function abortReason(signal: AbortSignal): AppError {
+  const reason: unknown = signal.reason;
+  return reason instanceof AppError ? reason : new AppError('cancelled', 'The model call was stopped.');
+}

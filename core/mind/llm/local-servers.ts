@@ -1,0 +1,188 @@
+// Finds model servers that run on this machine: Ollama, LM Studio, llama-server, and configured local addresses.
+// Asks loopback addresses only, with short limits, and believes only answers of the right shape.
+
+import { get } from 'node:http';
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import type { Config } from '../../contracts/config.ts';
+import { isLoopback } from './model-catalog.ts';
+
+const PROBE_TIMEOUT_MS = 300;
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+const MODELS_PER_SERVER_MAX = 200;
+
+export type LocalServerKind = 'ollama' | 'lm-studio' | 'llama-server' | 'openai-compatible';
+
+export interface LocalServer {
+  /** The provider name its models get. */
+  readonly provider: string;
+  readonly kind: LocalServerKind;
+  /** Scheme, host and port; for a configured provider its base address as given. */
+  readonly baseUrl: string;
+  /** True for an address from config: its models belong to that provider. */
+  readonly isConfigured: boolean;
+}
+
+export interface DiscoveredModel {
+  readonly ref: string;
+  readonly provider: string;
+  readonly modelId: string;
+  /** The wire kind to use. */
+  readonly kind: 'ollama' | 'openai-compatible';
+  /** The base address for a client of that kind. */
+  readonly baseUrl: string;
+  /** How it was found, in words: `LM Studio at http://127.0.0.1:1234`. */
+  readonly source: string;
+  /** The window the server says it has loaded, or null. */
+  readonly contextTokens: number | null;
+}
+
+export const wellKnownServers: readonly LocalServer[] = [
+  { provider: 'ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', isConfigured: false },
+  { provider: 'lmstudio', kind: 'lm-studio', baseUrl: 'http://127.0.0.1:1234', isConfigured: false },
+  { provider: 'llama-server', kind: 'llama-server', baseUrl: 'http://127.0.0.1:9931', isConfigured: false },
+  { provider: 'llama-server', kind: 'llama-server', baseUrl: 'http://127.0.0.1:8080', isConfigured: false },
+];
+
+/** What to ask: configured local providers first, then well-known addresses that config does not already speak for. */
+export function localServersToProbe(providers: Config['providers'], wellKnown: readonly LocalServer[]): LocalServer[] {
+  const configured: LocalServer[] = [];
+  for (const [provider, config] of Object.entries(providers)) {
+    if (config.kind === 'ollama')
+      configured.push({ provider, kind: 'ollama', baseUrl: config.baseUrl ?? 'http://127.0.0.1:11434', isConfigured: true });
+    if (config.kind === 'openai-compatible')
+      configured.push({ provider, kind: 'openai-compatible', baseUrl: config.baseUrl, isConfigured: true });
+  }
+  const local = configured.filter((server) => isLoopback(server.baseUrl));
+  const taken = new Set(local.map((server) => portOf(server.baseUrl)));
+  return [...local, ...wellKnown.filter((server) => !(server.provider in providers) && !taken.has(portOf(server.baseUrl)))];
+}
+
+/** Models of all servers that answer, in the order of `servers`. One that does not answer in time is not there. Never rejects. */
+export async function discoverModels(servers: readonly LocalServer[], signal: AbortSignal): Promise<DiscoveredModel[]> {
+  const found = await Promise.all(servers.map((server) => probe(server, signal)));
+  return found.flat();
+}
+
+async function probe(server: LocalServer, signal: AbortSignal): Promise<DiscoveredModel[]> {
+  switch (server.kind) {
+    case 'ollama':
+      return describe(server, readOllama(await getJson(`${server.baseUrl.replace(/\/(api)?\/*$/, '')}/api/tags`, signal)));
+    case 'lm-studio': {
+      const [own, common] = await Promise.all([
+        getJson(`${server.baseUrl}/api/v1/models`, signal),
+        getJson(`${server.baseUrl}/v1/models`, signal),
+      ]);
+      const models = readLmStudio(own);
+      return describe(server, models.length > 0 ? models : readOpenAi(common, null));
+    }
+    case 'llama-server': {
+      const [common, props] = await Promise.all([
+        getJson(`${server.baseUrl}/v1/models`, signal),
+        getJson(`${server.baseUrl}/props`, signal),
+      ]);
+      return describe(server, readOpenAi(common, readLoadedWindow(props)));
+    }
+    case 'openai-compatible':
+      return describe(server, readOpenAi(await getJson(`${server.baseUrl.replace(/\/+$/, '')}/models`, signal), null));
+  }
+}
+
+interface FoundModel {
+  readonly modelId: string;
+  readonly contextTokens: number | null;
+}
+
+const serverNames: Readonly<Record<LocalServerKind, string>> = {
+  ollama: 'Ollama',
+  'lm-studio': 'LM Studio',
+  'llama-server': 'llama-server',
+  'openai-compatible': 'server',
+};
+
+function describe(server: LocalServer, models: readonly FoundModel[]): DiscoveredModel[] {
+  const kind = server.kind === 'ollama' ? 'ollama' : 'openai-compatible';
+  const baseUrl = server.isConfigured || kind === 'ollama' ? server.baseUrl : `${server.baseUrl}/v1`;
+  return models.slice(0, MODELS_PER_SERVER_MAX).map((model) => ({
+    ref: `${server.provider}/${model.modelId}`,
+    provider: server.provider,
+    modelId: model.modelId,
+    kind,
+    baseUrl,
+    source: `${serverNames[server.kind]} at ${new URL(server.baseUrl).origin}`,
+    contextTokens: model.contextTokens,
+  }));
+}
+
+function readOllama(answer: unknown): FoundModel[] {
+  return listOf(answer, 'models').flatMap((model) => {
+    const name = model['name'] ?? model['model'];
+    return typeof name === 'string' && isChatModel(name) ? [{ modelId: name, contextTokens: null }] : [];
+  });
+}
+
+/** LM Studio loads at need; the window of a loaded instance is what counts and is often smaller than the model's own. */
+function readLmStudio(answer: unknown): FoundModel[] {
+  return listOf(answer, 'models').flatMap((model) => {
+    if (model['type'] !== 'llm' || typeof model['key'] !== 'string') return [];
+    const [instance] = listOf(model, 'loaded_instances');
+    const config = instance?.['config'];
+    return [{ modelId: model['key'], contextTokens: isPlainObject(config) ? windowOf(config['context_length']) : null }];
+  });
+}
+
+function readOpenAi(answer: unknown, contextTokens: number | null): FoundModel[] {
+  return listOf(answer, 'data').flatMap((model) => {
+    const { id } = model as { id?: unknown };
+    return typeof id === 'string' && id !== '' && isChatModel(id) ? [{ modelId: id, contextTokens }] : [];
+  });
+}
+
+function readLoadedWindow(props: unknown): number | null {
+  const settings = isPlainObject(props) ? props['default_generation_settings'] : undefined;
+  return isPlainObject(settings) ? windowOf(settings['n_ctx']) : null;
+}
+
+function windowOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1024 ? value : null;
+}
+
+function isChatModel(name: string): boolean {
+  return !/embed|rerank|whisper|bge-|minilm/i.test(name);
+}
+
+function listOf(answer: unknown, key: string): Record<string, unknown>[] {
+  const list: unknown = isPlainObject(answer) ? answer[key] : undefined;
+  return Array.isArray(list) ? (list as unknown[]).filter(isPlainObject) : [];
+}
+
+/** The JSON answer, or null for anything else: refused, late, too long, not JSON. Probing is a question, so no is an answer. */
+async function getJson(url: string, signal: AbortSignal): Promise<unknown> {
+  const text = await getText(url, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+  const parsed = parseJson(text ?? '');
+  return parsed.ok ? parsed.value : null;
+}
+
+/** Plain `node:http` instead of fetch: this runs at every start, and fetch brings a whole client into memory. */
+function getText(url: string, signal: AbortSignal): Promise<string | null> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => resolve(null);
+    if (signal.aborted || !url.startsWith('http:')) return giveUp();
+    const request = get(url, { signal, agent: false, headers: { accept: 'application/json' } }, (response) => {
+      const parts: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('error', giveUp);
+      response.on('data', (part: Buffer) => {
+        sizeBytes += part.length;
+        parts.push(part);
+        if (sizeBytes > ANSWER_BYTES_MAX) request.destroy();
+      });
+      response.on('close', () => resolve(response.complete && response.statusCode === 200 ? Buffer.concat(parts).toString('utf8') : null));
+    });
+    request.on('error', giveUp);
+  });
+}
+
+function portOf(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  return url.port === '' ? url.protocol : url.port;
+}

@@ -1,0 +1,77 @@
+// Brings a conversation into the order every vendor accepts: an assistant message, then one result for each of its calls,
+// then what was said. Knows no wire format. A group is the unit the request bodies are built from.
+
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import type { ChatMessage } from '../../contracts/llm.ts';
+
+export type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;
+export type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;
+
+export interface MessageGroup {
+  /** Null only for what comes before the first assistant message. */
+  readonly assistant: AssistantMessage | null;
+  /** One for each call of the assistant message; a missing one is filled in, because vendors refuse a call without a result. */
+  readonly results: readonly ToolMessage[];
+  /** Words of the user and notes of the runtime, ready to send. */
+  readonly texts: readonly string[];
+  /** False when a result was filled in: the real one may still come, and then the group is written anew. */
+  readonly isSettled: boolean;
+}
+
+/** The index of the next assistant message at or after `from`, or the length. */
+export function nextAssistant(messages: readonly ChatMessage[], from: number): number {
+  let at = from;
+  while (at < messages.length && messages[at]?.role !== 'assistant') at += 1;
+  return at;
+}
+
+/** The group of `messages[start … end)`, where only the first may be an assistant message. */
+export function groupMessages(messages: readonly ChatMessage[], start: number, end: number): MessageGroup {
+  const first = messages[start];
+  const assistant = first?.role === 'assistant' ? first : null;
+  const found = new Map<string, ToolMessage>();
+  const texts: string[] = [];
+  for (let i = assistant === null ? start : start + 1; i < end; i++) {
+    const message = messages[i];
+    if (message === undefined || message.role === 'assistant') continue;
+    if (message.role !== 'tool') texts.push(spokenText(message));
+    else if (assistant !== null && !found.has(message.id) && assistant.calls.some((call) => call.id === message.id))
+      found.set(message.id, message);
+    else texts.push(orphanText(message));
+  }
+  const results = (assistant?.calls ?? []).map((call) => found.get(call.id) ?? missingResult(call));
+  return { assistant, results, texts, isSettled: found.size === results.length };
+}
+
+/** What a user or note message says on the wire. A note is marked, and cannot close its own mark. */
+export function spokenText(message: { readonly role: 'user' | 'note'; readonly text: string }): string {
+  if (message.role === 'user') return message.text;
+  return `<runtime-note>\n${message.text.replaceAll('</runtime-note', '<\\/runtime-note')}\n</runtime-note>`;
+}
+
+/** JSON text of an object, whatever the model wrote: what is not one is kept under `_raw`. */
+export function safeArgs(args: string): string {
+  if (args.trim() === '') return '{}';
+  const parsed = parseJson(args);
+  if (parsed.ok && isPlainObject(parsed.value)) return args;
+  return JSON.stringify({ _raw: args });
+}
+
+/** A name both big vendors accept in a history; models do invent names with dots and spaces. */
+export function safeToolName(name: string): string {
+  const safe = name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+  return safe === '' ? 'unnamed' : safe;
+}
+
+/** A JSON string literal without lone surrogates, which strict servers refuse (text cut in the middle of an emoji has one). */
+export function jsonText(text: string): string {
+  return JSON.stringify(text.replace(/\p{Surrogate}/gu, '\uFFFD'));
+}
+
+function orphanText(message: ToolMessage): string {
+  return spokenText({ role: 'note', text: `Result of an earlier call of ${message.tool}:\n${message.text}` });
+}
+
+function missingResult(call: AssistantMessage['calls'][number]): ToolMessage {
+  return { role: 'tool', id: call.id, tool: call.tool, text: 'No result was recorded for this call.', isError: true };
+}

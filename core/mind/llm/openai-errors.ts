@@ -1,0 +1,51 @@
+// The one place that reads failures of the OpenAI wire format, the vendor's own and those of the servers that imitate it.
+// Sources: OpenAI API error codes; llama.cpp server (exceed_context_size_error); vLLM, LM Studio and gateways as seen.
+
+import type { AppError } from '../../contracts/errors.ts';
+import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
+
+const byCode: Readonly<Record<string, FailureCode>> = {
+  invalid_api_key: 'model_auth',
+  invalid_authentication: 'model_auth',
+  insufficient_quota: 'model_quota',
+  billing_hard_limit_reached: 'model_quota',
+  billing_not_active: 'model_quota',
+  rate_limit_exceeded: 'model_rate_limited',
+  rate_limit_error: 'model_rate_limited',
+  context_length_exceeded: 'model_context_overflow',
+  exceed_context_size_error: 'model_context_overflow',
+  request_too_large: 'model_context_overflow',
+  model_not_found: 'model_unknown',
+  authentication_error: 'model_auth',
+  permission_error: 'model_auth',
+  server_error: 'model_unavailable',
+  unavailable_error: 'model_unavailable',
+  overloaded_error: 'model_unavailable',
+};
+
+const overflowSentences =
+  /maximum context length|context (length|window|size) (exceeded|is|of)|exceeds? the (available|model'?s?) context|too many tokens|prompt is too long/i;
+const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
+
+export function mapOpenAiFailure(failure: VendorFailure): AppError {
+  const { type, code, message } = readVendorError(failure.body);
+  const status = failure.status >= 400 ? failure.status : Number.parseInt(code, 10) || failure.status;
+  const found = byCode[code] ?? byCode[type] ?? byStatus(status, message);
+  const hint =
+    found === 'model_unknown' && !missingModelSentences.test(message) && code !== 'model_not_found'
+      ? 'Check the model name and the baseUrl of this provider; it usually ends in /v1.'
+      : undefined;
+  return createFailure(found, failure, message, hint);
+}
+
+function byStatus(status: number, message: string): FailureCode {
+  if (status === 401 || status === 403) return 'model_auth';
+  if (status === 402) return 'model_quota';
+  if (status === 408 || status === 504) return 'model_timeout';
+  if (status === 413 || ((status === 400 || status === 422 || status >= 500) && overflowSentences.test(message)))
+    return 'model_context_overflow';
+  if (status === 404 || (status === 400 && missingModelSentences.test(message))) return 'model_unknown';
+  if (status === 429) return 'model_rate_limited';
+  if (status >= 500 || status === 409 || status === 425 || status < 300) return 'model_unavailable';
+  return 'model_rejected';
+}

@@ -1,0 +1,70 @@
+// What the readers of all wire formats share: the reader's shape, call ids made whole, and errors for unreadable answers.
+// Must not know any vendor's fields.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
+
+/** What the router's watch needs to know beyond the text. Every part is optional: a plain DeltaSink will do. */
+export interface ProgressSink extends DeltaSink {
+  /** Bytes of the answer came in, whatever they are. */
+  alive?(): void;
+  /** The first piece of the answer itself, text or call, is here. */
+  began?(): void;
+}
+
+/** A reply before the call ids are checked and a missing usage is estimated. */
+export interface RawReply {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly calls: readonly ReplyCall[];
+  readonly usage: Usage | null;
+  readonly finishReason: FinishReason;
+}
+
+export interface ReplyReader {
+  /** One event of the stream. True means: the answer is complete. Throws `model_bad_reply` or a mapped vendor failure. */
+  event(data: string, event: string): boolean;
+  /** A whole answer in one JSON document, from servers that do not stream. */
+  whole(document: unknown): void;
+  /** Throws `model_cut_off` when the stream ended before the answer did. */
+  finish(): RawReply;
+}
+
+export interface CallIds {
+  next(): string;
+  isTaken(id: string): boolean;
+}
+
+/** Every call with an id of its own, here and in the conversation, and with arguments that are at least an empty object. */
+export function completeCalls(calls: readonly ReplyCall[], ids: CallIds): ReplyCall[] {
+  const used = new Set<string>();
+  return calls.map((call) => {
+    let id = call.id === '' ? ids.next() : call.id;
+    for (let copy = 2; used.has(id) || ids.isTaken(id); copy++) id = call.id === '' ? ids.next() : `${call.id}_${copy}`;
+    used.add(id);
+    return { id, tool: call.tool, args: call.args.trim() === '' ? '{}' : call.args };
+  });
+}
+
+export function badReply(provider: string, cause?: unknown): AppError {
+  return new AppError('model_bad_reply', `${provider} sent something that is not a model's answer.`, {
+    data: { provider, hint: 'Try again; if it stays, check the baseUrl and kind of this provider.' },
+    isRetryable: true,
+    cause,
+  });
+}
+
+export function cutOff(provider: string): AppError {
+  return new AppError('model_cut_off', `The answer of ${provider} ended in the middle.`, { data: { provider }, isRetryable: true });
+}
+
+/** Arguments as text, from servers that send them as text (in pieces) or as a value. */
+export function argsText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** A token count as vendors send it; 0 for anything else. */
+export function count(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}

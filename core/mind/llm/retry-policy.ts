@@ -1,0 +1,27 @@
+// Whether and when a failed model call is tried again. Pure.
+
+import type { AppError } from '../../contracts/errors.ts';
+
+const WAIT_MS_MAX = 60_000;
+const BACKOFF_START_MS = 500;
+const BACKOFF_MS_MAX = 30_000;
+
+export interface FailedAttempt {
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly error: AppError;
+  /** True when the person has already seen a part of this answer. */
+  readonly hasDelivered: boolean;
+}
+
+/**
+ * Milliseconds to wait before the next try, or null for none. A server's own `retry-after` is honoured up to a minute;
+ * otherwise the wait doubles from half a second, with jitter. `random` gives [0, 1).
+ */
+export function retryWaitMs(failed: FailedAttempt, retriesMax: number, random: () => number): number | null {
+  if (failed.hasDelivered || !failed.error.isRetryable || failed.attempt > retriesMax) return null;
+  const asked = failed.error.data['retryAfterMs'];
+  if (typeof asked === 'number') return Math.min(Math.max(0, asked), WAIT_MS_MAX);
+  const ceilingMs = Math.min(BACKOFF_MS_MAX, BACKOFF_START_MS * 2 ** (failed.attempt - 1));
+  return Math.round(ceilingMs / 2 + (ceilingMs / 2) * random());
+}

@@ -1,0 +1,172 @@
+// A model client over our own wire formats: body from cached fragments, POST, events to the vendor's reader, one reply.
+// Owns no vendor knowledge: that is in the dialect it is given.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseJson } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ModelClient, ModelReply, ModelRequest } from '../../contracts/llm.ts';
+import type { HttpTransport, ResponseReader } from './http-transport.ts';
+import { badReply, completeCalls, cutOff, type CallIds, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
+import type { RequestBodies } from './request-body.ts';
+import { SseParser } from './sse-parser.ts';
+import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
+
+const ERROR_BODY_BYTES_MAX = 64 * 1024;
+const WHOLE_BODY_BYTES_MAX = 32 * 1024 * 1024;
+const OPEN_BRACE = 123;
+
+export interface Dialect {
+  readonly provider: string;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly bodies: RequestBodies;
+  createReader(request: ModelRequest, sink: ProgressSink): ReplyReader;
+  mapFailure(answer: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: unknown }, modelId: string): AppError;
+  /** Called with the finished reader and the reply as it is handed out. */
+  onReply?(reader: ReplyReader, reply: ModelReply): void;
+}
+
+export class WireClient implements ModelClient {
+  readonly #dialect: Dialect;
+  readonly #transport: HttpTransport;
+  readonly #nextCallId: () => string;
+
+  constructor(dialect: Dialect, transport: HttpTransport, nextCallId: () => string) {
+    this.#dialect = dialect;
+    this.#transport = transport;
+    this.#nextCallId = nextCallId;
+  }
+
+  async stream(request: ModelRequest, sink: ProgressSink, signal: AbortSignal): Promise<ModelReply> {
+    const { path, headers, bodies } = this.#dialect;
+    const lease = bodies.lease(request);
+    let isClean = false;
+    try {
+      const reader = this.#dialect.createReader(request, sink);
+      const answer = new AnswerReader(this.#dialect, request.modelId, reader, sink);
+      await this.#transport.post({ path, headers, body: lease.bytes }, answer, signal);
+      const raw = reader.finish();
+      isClean = true;
+      const ids: CallIds = { next: this.#nextCallId, isTaken: (id) => lease.isCallIdTaken(id) };
+      const reply = completeReply(raw, ids, lease.bytes.length);
+      this.#dialect.onReply?.(reader, reply);
+      return reply;
+    } finally {
+      lease.release(isClean);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+}
+
+/** Makes call ids whole and estimates a usage the server did not report. */
+export function completeReply(raw: RawReply, ids: CallIds, requestBytes: number): ModelReply {
+  const calls = completeCalls(raw.calls, ids);
+  const { text, reasoning, finishReason } = raw;
+  if (raw.usage !== null) return { text, reasoning, calls, usage: raw.usage, usageReported: true, finishReason };
+  const callTokens = calls.reduce((sum, call) => sum + estimateTokens(call.tool) + estimateTokens(call.args), 0);
+  const outputTokens = estimateTokens(text) + estimateTokens(reasoning) + callTokens;
+  const usage = { inputTokens: estimateTokensOfBytes(requestBytes), outputTokens, cachedInputTokens: 0 };
+  return { text, reasoning, calls, usage, usageReported: false, finishReason };
+}
+
+/** One HTTP answer: events, one JSON document instead of events, or an error body. */
+class AnswerReader implements ResponseReader {
+  readonly #dialect: Dialect;
+  readonly #modelId: string;
+  readonly #reader: ReplyReader;
+  readonly #sink: ProgressSink;
+  readonly #parser: SseParser;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #mode: 'unknown' | 'events' | 'document' | 'error' = 'unknown';
+  #collected: Buffer[] = [];
+  #collectedBytes = 0;
+  #hasEvents = false;
+  #isAtEnd = false;
+
+  constructor(dialect: Dialect, modelId: string, reader: ReplyReader, sink: ProgressSink) {
+    this.#dialect = dialect;
+    this.#modelId = modelId;
+    this.#reader = reader;
+    this.#sink = sink;
+    this.#parser = new SseParser({ event: (data, event) => this.#event(data, event) });
+  }
+
+  head(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (status < 200 || status > 299) this.#mode = 'error';
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#sink.alive?.();
+    if (this.#mode === 'unknown') this.#mode = detectMode(chunk);
+    if (this.#mode === 'events') return this.#parser.push(chunk);
+    if (this.#mode === 'unknown') return false;
+    return this.#collect(chunk, this.#mode === 'error' ? ERROR_BODY_BYTES_MAX : WHOLE_BODY_BYTES_MAX);
+  }
+
+  end(): void {
+    this.#isAtEnd = true;
+    if (this.#mode === 'events') {
+      this.#parser.end();
+      if (!this.#hasEvents) throw badReply(this.#dialect.provider);
+    } else if (this.#mode === 'document') {
+      this.#document();
+    } else if (this.#mode === 'error') {
+      throw this.#failure();
+    } else {
+      throw cutOff(this.#dialect.provider);
+    }
+  }
+
+  #event(data: string, event: string): boolean {
+    this.#hasEvents = true;
+    try {
+      return this.#reader.event(data, event);
+    } catch (cause) {
+      // Half a line at the very end is a cut, not nonsense.
+      if (this.#isAtEnd && cause instanceof AppError && cause.code === 'model_bad_reply') throw cutOff(this.#dialect.provider);
+      throw cause;
+    }
+  }
+
+  #collect(chunk: Buffer, bytesMax: number): boolean {
+    this.#collectedBytes += chunk.length;
+    if (this.#collectedBytes > bytesMax) {
+      if (this.#mode === 'error') throw this.#failure();
+      throw badReply(this.#dialect.provider);
+    }
+    this.#collected.push(chunk);
+    return false;
+  }
+
+  #document(): void {
+    const parsed = parseJson(this.#collectedText());
+    if (!parsed.ok) throw cutOff(this.#dialect.provider);
+    this.#reader.whole(parsed.value);
+  }
+
+  #failure(): AppError {
+    const text = this.#collectedText();
+    const parsed = parseJson(text);
+    const answer = { status: this.#status, headers: this.#headers, body: parsed.ok ? parsed.value : text };
+    return this.#dialect.mapFailure(answer, this.#modelId);
+  }
+
+  #collectedText(): string {
+    return Buffer.concat(this.#collected).toString('utf8');
+  }
+}
+
+/** An event stream never opens with a brace; an answer that does is one JSON document, whatever its content type says. */
+function detectMode(chunk: Buffer): 'unknown' | 'events' | 'document' {
+  for (const byte of chunk) {
+    if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) continue;
+    return byte === OPEN_BRACE ? 'document' : 'events';
+  }
+  return 'unknown';
+}
