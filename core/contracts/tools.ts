@@ -55,6 +55,8 @@ export interface ToolResult {
   readonly isError?: boolean;
   /** The work goes on in the background; the result says how to follow it. */
   readonly isAsync?: boolean;
+  /** The tool cut its own work short but has something to show: the outcome is this instead of `error`. */
+  readonly endedBy?: 'timeout' | 'cancelled';
   readonly artifacts?: readonly ArtifactRef[];
 }
 

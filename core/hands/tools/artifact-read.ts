@@ -1,0 +1,46 @@
+// The artifact_read tool: a part of stored content, such as output that was too long to show.
+
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { shownPath } from './path-argument.ts';
+import { isBinary } from './text-file.ts';
+import { incompleteTailBytes } from './utf8-cut.ts';
+
+const NOTE_BYTES_MAX = 200;
+
+const input = z.strictObject({
+  artifact: z.string().min(1).max(300).describe('The id of the artifact (its SHA-256) or its alias.'),
+  offset: z.number().int().min(0).default(0).describe('First byte to read.'),
+  length: z.number().int().min(1).max(1_000_000).optional().describe('How many bytes to read; bounded by what fits one result.'),
+});
+
+export function createArtifactRead(deps: { readonly outputBytesMax: number }): ToolDefinition {
+  return defineTool({
+    name: 'artifact_read',
+    description: 'Read a part of an artifact, such as the whole of an output that was cut. The end of the result says how to go on.',
+    input,
+    class: 'read',
+    idempotency: () => 'pure',
+    timeoutMs: 30_000,
+    facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),
+    summarize: (args) => `read artifact ${shownPath(args.artifact)}`,
+    run(args, context) {
+      const length = Math.min(args.length ?? Number.POSITIVE_INFINITY, deps.outputBytesMax - NOTE_BYTES_MAX);
+      const bytes = context.artifacts.read(args.artifact, { offset: args.offset, length });
+      if (bytes.length === 0) return Promise.resolve({ forModel: `(there is nothing at or after byte ${args.offset})` });
+      if (isBinary(bytes)) {
+        const start = Buffer.from(bytes.subarray(0, 32)).toString('hex');
+        return Promise.resolve({ forModel: `This artifact is binary; at byte ${args.offset} it has ${start}.` });
+      }
+      // One that is all of a part asked for by length is shown as it is.
+      const whole = bytes.length === incompleteTailBytes(bytes) ? bytes.length : bytes.length - incompleteTailBytes(bytes);
+      const isLast = bytes.length < length;
+      const text = Buffer.from(bytes.subarray(0, isLast ? bytes.length : whole)).toString('utf8');
+      const note = isLast
+        ? ''
+        : `${text.endsWith('\n') ? '' : '\n'}[bytes ${args.offset} to ${args.offset + whole - 1}; go on with offset ${args.offset + whole}]`;
+      return Promise.resolve({ forModel: text + note });
+    },
+  });
+}

@@ -1,0 +1,69 @@
+// Replaces a file as a whole or not at all: a temporary file beside it, synced, then renamed over it.
+
+import { hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { lstat, open, rename, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errnoOf, fileError } from './errno.ts';
+import { makeParents, openPlainFile } from './open-file.ts';
+
+/** Keeps the mode (and, where allowed, the owner) of the file that was there. Fails with `tool_failed`; then nothing changed. */
+export async function writeAtomically(real: string, content: string | Uint8Array, temporarySuffix: string): Promise<void> {
+  await makeParents(real, 'write');
+  const before = await existingFile(real);
+  const temporary = join(dirname(real), `.${basename(real).slice(0, 100)}.${temporarySuffix}.tmp`);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  const handle = await openPlainFile(temporary, flags, 'write', before === null ? 0o666 : 0o600);
+  try {
+    try {
+      await handle.writeFile(content);
+      if (before !== null) {
+        await handle.chown(before.uid, before.gid).catch(ignorePermission);
+        await handle.chmod(before.mode & 0o7777);
+      }
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, real);
+  } catch (cause) {
+    await unlink(temporary).catch(ignoreMissing);
+    throw fileError('write', real, cause);
+  }
+  await syncFolder(dirname(real));
+}
+
+export function contentHash(content: string | Uint8Array): string {
+  return hash('sha256', content, 'hex');
+}
+
+async function existingFile(real: string): Promise<{ mode: number; uid: number; gid: number } | null> {
+  try {
+    const stat = await lstat(real);
+    if (stat.isFile()) return stat;
+    const cause = Object.assign(new Error('not a plain file'), stat.isDirectory() ? { code: 'EISDIR' } : {});
+    throw cause;
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return null;
+    throw fileError('write', real, cause);
+  }
+}
+
+/** Makes the rename itself durable. Windows has no such thing and refuses to open folders. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function ignorePermission(cause: unknown): void {
+  if (errnoOf(cause) !== 'EPERM' && errnoOf(cause) !== 'EINVAL') throw cause;
+}
+
+function ignoreMissing(cause: unknown): void {
+  if (errnoOf(cause) !== 'ENOENT') throw cause;
+}

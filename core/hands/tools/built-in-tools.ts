@@ -1,0 +1,66 @@
+// The list of the tools every instance has, wired from what they need. Starts nothing.
+
+import type { Clock } from '../../base/clock.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { createAppendFile } from './append-file.ts';
+import { createArtifactRead } from './artifact-read.ts';
+import { createCalc } from './calc.ts';
+import { CheckedPaths } from './checked-paths.ts';
+import type { Environment } from './child-environment.ts';
+import { createEditFile } from './edit-file.ts';
+import { createExec } from './exec.ts';
+import { realPathFileSystem, type PathFileSystem } from './file-system-port.ts';
+import { createGlob } from './glob.ts';
+import { createGrep } from './grep.ts';
+import { createListDir } from './list-dir.ts';
+import { PathFacts } from './path-facts.ts';
+import type { ProcessTrees } from './process-trees.ts';
+import { createReadFile } from './read-file.ts';
+import { createSessionSearch } from './session-search.ts';
+import { findShell } from './shell-command.ts';
+import { createWriteFile } from './write-file.ts';
+
+export interface BuiltInToolDeps {
+  readonly processTrees: ProcessTrees;
+  readonly clock: Clock;
+  /** The environment commands get a harmless part of. */
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+  /** What `~` stands for. */
+  readonly userHome: string;
+  /** Folder for command output that does not fit memory. */
+  readonly temporaryFolder: string;
+  /** Time limit of a foreground command that names none. */
+  readonly execTimeoutMs: number;
+  /** The host's bound, so that tools can divide long results themselves. */
+  readonly outputBytesMax: number;
+  readonly files?: PathFileSystem;
+}
+
+export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefinition[] {
+  const { outputBytesMax } = deps;
+  const paths = new CheckedPaths(new PathFacts({ files: deps.files ?? realPathFileSystem, userHome: deps.userHome }));
+  return [
+    createReadFile({ paths, outputBytesMax }),
+    createWriteFile({ paths }),
+    createEditFile({ paths }),
+    createAppendFile({ paths }),
+    createListDir({ paths }),
+    createGlob({ paths }),
+    createGrep({ paths }),
+    createCalc(),
+    createSessionSearch(),
+    createArtifactRead({ outputBytesMax }),
+    createExec({
+      paths,
+      trees: deps.processTrees,
+      shell: findShell(deps.platform),
+      clock: deps.clock,
+      environment: deps.environment,
+      platform: deps.platform,
+      temporaryFolder: deps.temporaryFolder,
+      outputBytesMax,
+      execTimeoutMs: deps.execTimeoutMs,
+    }),
+  ];
+}

@@ -1,0 +1,45 @@
+// Ties the path a tool opens to the path the gate was shown: facts are remembered by the call's own argument object, and a
+// run whose path leads elsewhere by then is refused. Opens nothing itself.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
+import type { PathFacts } from './path-facts.ts';
+
+export class CheckedPaths {
+  readonly #facts: PathFacts;
+  readonly #shown = new WeakMap<object, PathFact>();
+
+  constructor(facts: PathFacts) {
+    this.#facts = facts;
+  }
+
+  /** The facts of a call that touches one path. */
+  callFacts(args: object, given: string, access: PathFact['access'], context: FactContext): CallFacts {
+    return { class: access, paths: [this.fact(args, given, access, context)], command: null, hosts: [] };
+  }
+
+  fact(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
+    const fact = this.#facts.of(given, access, context);
+    this.#shown.set(args, fact);
+    return fact;
+  }
+
+  /** The real path to act on now. Fails with `tool_failed` where it is not the one the facts named. */
+  confirm(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
+    const problem = this.#facts.problemOf(given, context);
+    if (problem !== null) throw new AppError('tool_failed', `Cannot use this path: ${problem}.`);
+    const now = this.#facts.of(given, access, context);
+    const shown = this.#shown.get(args);
+    if (shown !== undefined && shown.real !== now.real) {
+      throw new AppError('tool_failed', `${given} leads to ${now.real} now; it led to ${shown.real} when the call was checked.`, {
+        data: { hint: 'Nothing was done. Look at the folder again, then repeat the call.' },
+      });
+    }
+    return now;
+  }
+
+  /** The folders of a context by their real paths. */
+  folders(context: FactContext): ReturnType<PathFacts['folders']> {
+    return this.#facts.folders(context);
+  }
+}

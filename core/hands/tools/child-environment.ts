@@ -1,0 +1,30 @@
+// The environment a command gets: a fixed list of harmless names and the marker that lets stop find it. Nothing else is
+// inherited, so no secret is.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const passed = new Set(['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TERM', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR']);
+
+const passedOnWindows = new Set([
+  ...['PATH', 'PATHEXT', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'COMSPEC', 'TEMP', 'TMP', 'USERNAME', 'USERPROFILE', 'HOMEDRIVE'],
+  ...['HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMDATA', 'PROGRAMFILES', 'PROGRAMFILES(X86)', 'COMMONPROGRAMFILES', 'PSMODULEPATH'],
+  ...['NUMBER_OF_PROCESSORS', 'PROCESSOR_ARCHITECTURE', 'OS', 'LANG', 'TZ'],
+]);
+
+/** Names are compared as the system does: without case on Windows. The marker wins over everything. */
+export function childEnvironment(
+  environment: Environment,
+  marker: Readonly<Record<string, string>>,
+  platform: NodeJS.Platform,
+): Record<string, string> {
+  const child: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined && isPassed(name, platform)) child[name] = value;
+  }
+  return { ...child, ...marker };
+}
+
+function isPassed(name: string, platform: NodeJS.Platform): boolean {
+  if (platform === 'win32') return passedOnWindows.has(name.toUpperCase());
+  return passed.has(name) || name.startsWith('LC_');
+}

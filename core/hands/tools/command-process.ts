@@ -1,0 +1,154 @@
+// Starts one command as the leader of its own process group, through pipes or a terminal, and tells its output and end.
+// Knows nothing of results or sessions; ending it is ProcessTrees' affair.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
+import type { Shell } from './shell-command.ts';
+
+export interface CommandOptions {
+  readonly command: string;
+  /** Real path of a folder. */
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly marker: EnvironmentMarker;
+  readonly pty: boolean;
+  /** Without it the command reads the end of its input at once. */
+  readonly keepInput: boolean;
+  /** The last moment to call it off: aborted, nothing is started. */
+  readonly signal: AbortSignal;
+  onSpawn(record: SpawnRecord): void;
+  onData(bytes: Buffer): void;
+}
+
+export interface CommandEnd {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+export interface RunningCommand {
+  readonly pid: number;
+  /** The command itself has ended; what it started may still hold its output open. */
+  readonly exited: Promise<CommandEnd>;
+  /** All output was read and nothing holds it open any more. */
+  readonly closed: Promise<void>;
+  /** False when the input is closed. */
+  write(data: string): boolean;
+  /** Stops reading, whoever still writes, and takes the command off the register of running ones. */
+  release(): void;
+}
+
+export interface CommandStarter {
+  readonly trees: ProcessTrees;
+  readonly shell: Shell;
+}
+
+/** Fails with `tool_failed` when it cannot be started. The record is handed over before anything else happens. */
+export function startCommand(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
+  return options.pty ? startInTerminal(starter, options) : startPiped(starter, options);
+}
+
+async function startPiped(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
+  options.signal.throwIfAborted();
+  const { file, args } = starter.shell.piped(options.command);
+  const child = spawn(file, args, {
+    cwd: options.cwd,
+    env: options.environment,
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+    stdio: [options.keepInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+  });
+  const { pid } = child;
+  if (pid === undefined) throw await startFailure(child);
+  const untrack = register(starter, options, pid);
+  return watchPiped(child, pid, untrack, options);
+}
+
+function register(starter: CommandStarter, options: CommandOptions, pid: number): () => void {
+  const record = starter.trees.recordOf(pid);
+  // Tracked first: if the record cannot be kept, stop still finds the child.
+  const untrack = starter.trees.track({ ...record, marker: options.marker });
+  options.onSpawn(record);
+  return untrack;
+}
+
+function watchPiped(child: ChildProcess, pid: number, untrack: () => void, options: CommandOptions): RunningCommand {
+  const exited = new Deferred<CommandEnd>();
+  const closed = new Deferred<void>();
+  child.stdout?.on('data', options.onData);
+  child.stderr?.on('data', options.onData);
+  // A command that ends without reading its input breaks the pipe; that is its right.
+  child.stdin?.on('error', () => undefined);
+  // After a start only failed signals are reported here, and ours go another way.
+  child.on('error', () => undefined);
+  child.once('exit', (exitCode, signal) => exited.resolve({ exitCode, signal }));
+  child.once('close', () => closed.resolve());
+  return {
+    pid,
+    exited: exited.promise,
+    closed: closed.promise,
+    write: (data) => {
+      if (child.stdin === null || !child.stdin.writable) return false;
+      child.stdin.write(data);
+      return true;
+    },
+    release: () => {
+      untrack();
+      child.stdin?.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
+  };
+}
+
+async function startFailure(child: ChildProcess): Promise<AppError> {
+  const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+  return new AppError('tool_failed', `The shell could not be started: ${cause.message}.`, { cause });
+}
+
+async function startInTerminal(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
+  const { spawn: spawnTerminal } = await loadTerminals();
+  options.signal.throwIfAborted();
+  const { file, args } = starter.shell.interactive(options.command);
+  const terminal = spawnTerminal(file, [...args], {
+    name: 'xterm-256color',
+    cols: 120,
+    rows: 30,
+    cwd: options.cwd,
+    env: { ...options.environment },
+  });
+  const untrack = register(starter, options, terminal.pid);
+  const exited = new Deferred<CommandEnd>();
+  const closed = new Deferred<void>();
+  let isOver = false;
+  terminal.onData((text) => options.onData(Buffer.from(text)));
+  terminal.onExit(({ exitCode, signal }) => {
+    isOver = true;
+    exited.resolve({ exitCode: signal === undefined || signal === 0 ? exitCode : null, signal: signal ? String(signal) : null });
+    closed.resolve();
+  });
+  return {
+    pid: terminal.pid,
+    exited: exited.promise,
+    closed: closed.promise,
+    write: (data) => {
+      if (!isOver) terminal.write(data);
+      return !isOver;
+    },
+    release: untrack,
+  };
+}
+
+/** Loaded at first use: a native addon that most runs never need and some machines cannot load. */
+async function loadTerminals(): Promise<typeof import('@lydell/node-pty')> {
+  try {
+    return await import('@lydell/node-pty');
+  } catch (cause) {
+    throw new AppError('tool_failed', 'Terminals are not available on this machine: the node-pty addon could not be loaded.', {
+      cause,
+      data: { hint: 'Run the command without pty.' },
+    });
+  }
+}

@@ -1,0 +1,52 @@
+// The edit_file tool: replaces an exact piece of a text file, atomically. Never repeated on its own.
+
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { contentHash, writeAtomically } from './atomic-write.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { pathArgument, shownPath } from './path-argument.ts';
+import { editText } from './text-edit.ts';
+import { decodeExactly, readBytes } from './text-file.ts';
+import { temporarySuffix } from './write-file.ts';
+
+const input = z.strictObject({
+  path: pathArgument,
+  old: z.string().describe('The exact text to replace, with its white space; it must be in the file once unless replaceAll is set.'),
+  new: z.string().describe('The text to put in its place.'),
+  replaceAll: z.boolean().optional().describe('Replace every occurrence.'),
+});
+
+export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
+  // What each edit left behind, by the call's own argument object, for its verification.
+  const written = new WeakMap<object, string>();
+  return defineTool({
+    name: 'edit_file',
+    description: 'Replace an exact piece of a text file by another. Read the file first and copy the old text exactly.',
+    input,
+    class: 'write',
+    idempotency: () => 'unsafe',
+    timeoutMs: 60_000,
+    facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),
+    summarize: (args) => `edit ${shownPath(args.path)}`,
+    async run(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'write', context);
+      const text = decodeExactly(await readBytes(real, 'edit'), real);
+      const edited = editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
+      if (!edited.ok) return { forModel: `${args.path} was not changed: ${edited.error}`, isError: true };
+      context.signal.throwIfAborted();
+      await writeAtomically(real, edited.value.text, temporarySuffix(context.callId));
+      written.set(args, contentHash(edited.value.text));
+      const { replaced, firstLine } = edited.value;
+      const what = replaced === 1 ? `1 place, line ${firstLine}` : `${replaced} places, the first on line ${firstLine}`;
+      return { forModel: `Edited ${args.path} (${what}).` };
+    },
+    async verify(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'write', context);
+      const found = await readBytes(real, 'verify');
+      const expected = written.get(args);
+      const same = expected === undefined ? found.toString('utf8').includes(args.new) : contentHash(found) === expected;
+      return { ok: same, detail: same ? `${args.path} holds the edit` : `${args.path} does not hold the edit` };
+    },
+  });
+}

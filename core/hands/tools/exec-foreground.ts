@@ -1,0 +1,125 @@
+// One command run to its end within a call: live output, a time limit, abort, and no process left behind.
+
+import type { Clock } from '../../base/clock.ts';
+import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
+import { childEnvironment, type Environment } from './child-environment.ts';
+import { showOutput } from './command-output.ts';
+import { startCommand, type CommandEnd, type CommandStarter, type RunningCommand } from './command-process.ts';
+import { formatSeconds } from './hosted-result.ts';
+import { LiveOutput } from './live-output.ts';
+import { OutputSpool } from './output-spool.ts';
+import { settlesWithin } from './settles-within.ts';
+
+export interface ExecDeps extends CommandStarter {
+  readonly clock: Clock;
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+  /** Folder for output that does not fit memory. */
+  readonly temporaryFolder: string;
+  readonly outputBytesMax: number;
+  /** Time limit of a foreground command that names none. */
+  readonly execTimeoutMs: number;
+}
+
+export interface ForegroundRun {
+  readonly command: string;
+  readonly cwd: string;
+  readonly pty: boolean;
+  readonly timeoutMs: number;
+}
+
+export const spoolFileBytesMax = 50_000_000;
+const HEADROOM_BYTES = 600;
+const CLOSE_GRACE_MS = 100;
+const RELEASE_GRACE_MS = 1000;
+
+export async function runForeground(deps: ExecDeps, run: ForegroundRun, context: ToolContext): Promise<ToolResult> {
+  const shownMax = Math.max(512, deps.outputBytesMax - HEADROOM_BYTES);
+  const spool = new OutputSpool({ folder: deps.temporaryFolder, memoryBytesMax: shownMax * 2, fileBytesMax: spoolFileBytesMax });
+  const live = new LiveOutput((chunk) => context.onOutput(chunk));
+  const startedMs = deps.clock.monotonicMs();
+  try {
+    const running = await startCommand(deps, {
+      command: run.command,
+      cwd: run.cwd,
+      environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
+      marker: context.processMarker,
+      pty: run.pty,
+      keepInput: false,
+      signal: context.signal,
+      onSpawn: (record) => context.onSpawn(record),
+      onData: (bytes) => {
+        spool.append(bytes);
+        live.push(bytes);
+      },
+    });
+    const stopped = await waitOrStop(deps, running, run.timeoutMs, context.signal);
+    const end = stopped === null ? await running.exited : null;
+    const strays = await collectStrays(deps, running);
+    live.end();
+    const output = showOutput(spool, shownMax, context);
+    const tookMs = deps.clock.monotonicMs() - startedMs;
+    return present(output, { end, stopped, strays, tookMs, timeoutMs: run.timeoutMs });
+  } finally {
+    spool.close();
+  }
+}
+
+/** Waits for the command's end; on the time limit or abort ends it with all it started. */
+async function waitOrStop(
+  deps: ExecDeps,
+  running: RunningCommand,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<'timeout' | 'cancelled' | null> {
+  if (await settlesWithin(running.exited, timeoutMs, signal)) return null;
+  await deps.trees.kill(running.pid);
+  return signal.aborted ? 'cancelled' : 'timeout';
+}
+
+/** A foreground command is over when it exits: what it left in the background is ended. Returns how many that were. */
+async function collectStrays(deps: ExecDeps, running: RunningCommand): Promise<number> {
+  try {
+    const hasClosed = await settlesWithin(running.closed, CLOSE_GRACE_MS);
+    if (hasClosed && !deps.trees.hasGroup(running.pid)) return 0;
+    const { killed } = await deps.trees.kill(running.pid);
+    await settlesWithin(running.closed, RELEASE_GRACE_MS);
+    return killed;
+  } finally {
+    running.release();
+  }
+}
+
+interface Ending {
+  readonly end: CommandEnd | null;
+  readonly stopped: 'timeout' | 'cancelled' | null;
+  readonly strays: number;
+  readonly tookMs: number;
+  readonly timeoutMs: number;
+}
+
+function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolResult {
+  const remarks: string[] = [];
+  if (ending.stopped === 'timeout') remarks.push(`timed out after ${formatSeconds(ending.timeoutMs)}; it and all it started were ended`);
+  if (ending.stopped === 'cancelled') remarks.push('cancelled; it and all it started were ended');
+  if (ending.end !== null) remarks.push(...describeEnd(ending.end, output.text === ''));
+  if (ending.strays > 0 && ending.stopped === null) {
+    const count = ending.strays === 1 ? '1 process it left behind was' : `${ending.strays} processes it left behind were`;
+    remarks.push(`${count} ended; use background to keep a command running`);
+  }
+  const gap = output.text === '' || output.text.endsWith('\n') ? '' : '\n';
+  const note = remarks.length === 0 ? '' : `${gap}[${remarks.join('; ')}]`;
+  return {
+    forModel: output.text + note,
+    isError: ending.stopped !== null || ending.end?.exitCode !== 0,
+    ...(ending.stopped === null ? {} : { endedBy: ending.stopped }),
+    artifacts: output.artifacts,
+  };
+}
+
+/** Success needs no words where there is output to see. */
+export function describeEnd(end: CommandEnd, isQuiet: boolean): string[] {
+  if (end.exitCode === null) return [`ended by signal ${end.signal ?? 'unknown'}`];
+  if (end.exitCode !== 0) return [`exit code ${end.exitCode}`];
+  return isQuiet ? ['no output, exit code 0'] : [];
+}

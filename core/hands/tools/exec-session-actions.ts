@@ -1,0 +1,97 @@
+// What can be done with a background command: list, poll, read, write, kill, each as a tool result.
+
+import { Deferred } from '../../base/deferred.ts';
+import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
+import { plainText } from './command-output.ts';
+import { describeEnd } from './exec-foreground.ts';
+import type { ExecSession, ExecSessions } from './exec-sessions.ts';
+import { formatBytes } from './bound-text.ts';
+import { formatSeconds } from './hosted-result.ts';
+import { shownPath } from './path-argument.ts';
+import { settlesWithin } from './settles-within.ts';
+import { incompleteTailBytes } from './utf8-cut.ts';
+
+const NOTE_BYTES_MAX = 500;
+const KILL_WAIT_MS = 2000;
+
+export class ExecSessionActions {
+  readonly #sessions: ExecSessions;
+  readonly #pieceBytesMax: number;
+  readonly #nowMs: () => number;
+
+  constructor(sessions: ExecSessions, outputBytesMax: number, nowMs: () => number) {
+    this.#sessions = sessions;
+    this.#pieceBytesMax = Math.max(512, outputBytesMax - NOTE_BYTES_MAX);
+    this.#nowMs = nowMs;
+  }
+
+  list(context: ToolContext): ToolResult {
+    const sessions = this.#sessions.list(context.sessionId);
+    if (sessions.length === 0) return { forModel: 'No background commands.' };
+    const lines = sessions.map((session) => {
+      const age = formatSeconds((session.endedMs ?? this.#nowMs()) - session.startedMs);
+      return `${session.id}  ${stateOf(session)}  ${age}  ${formatBytes(session.output.totalBytes)} of output  ${shownPath(session.command)}`;
+    });
+    return { forModel: lines.join('\n') };
+  }
+
+  /** What is new since the last poll; waits up to `waitMs` for news when there is none. */
+  async poll(id: string, waitMs: number, context: ToolContext): Promise<ToolResult> {
+    const session = this.#sessions.get(id, context.sessionId);
+    await waitForNews(session, waitMs, context.signal);
+    const piece = this.#piece(session, session.polledBytes);
+    session.polledBytes = piece.next;
+    return { forModel: piece.text };
+  }
+
+  /** Output from a place on, whatever poll has read. */
+  read(id: string, offset: number, context: ToolContext): ToolResult {
+    return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset).text };
+  }
+
+  write(id: string, data: string, context: ToolContext): ToolResult {
+    const session = this.#sessions.get(id, context.sessionId);
+    if (session.end !== null || !session.running.write(data)) {
+      return { forModel: `${id} takes no more input: it ${stateOf(session)}.`, isError: true };
+    }
+    return { forModel: `Wrote ${formatBytes(Buffer.byteLength(data))} to ${id}.` };
+  }
+
+  async kill(id: string, context: ToolContext): Promise<ToolResult> {
+    const session = this.#sessions.get(id, context.sessionId);
+    if (session.end !== null) return { forModel: `${id} was over already: it ${stateOf(session)}.` };
+    const killed = await this.#sessions.kill(session);
+    await settlesWithin(session.running.closed, KILL_WAIT_MS);
+    return { forModel: `Ended ${id} (${killed} ${killed === 1 ? 'process' : 'processes'}).` };
+  }
+
+  #piece(session: ExecSession, offset: number): { text: string; next: number } {
+    const { bytes, offset: from } = session.output.read(offset, this.#pieceBytesMax);
+    // The rest of a character that is still being written comes with the next piece.
+    const isAll = session.end !== null && from + bytes.length === session.output.totalBytes;
+    const whole = isAll ? bytes : bytes.subarray(0, bytes.length - incompleteTailBytes(bytes));
+    const next = from + whole.length;
+    const notes = [`${session.id} ${stateOf(session)}`];
+    if (from > offset && bytes.length > 0) notes.push(`${formatBytes(from - offset)} before this were not kept`);
+    if (next < session.output.totalBytes && whole.length > 0) notes.push(`more follows from offset ${next}`);
+    const text = plainText(whole);
+    const gap = text === '' || text.endsWith('\n') ? '' : '\n';
+    return { text: `${text}${gap}[${text === '' ? 'no new output; ' : ''}${notes.join('; ')}]`, next };
+  }
+}
+
+export function stateOf(session: ExecSession): string {
+  if (session.end === null) return 'is running';
+  return describeEnd(session.end, false)[0] === undefined ? 'ended with exit code 0' : `ended: ${describeEnd(session.end, false).join('')}`;
+}
+
+async function waitForNews(session: ExecSession, waitMs: number, signal: AbortSignal): Promise<void> {
+  if (waitMs === 0 || session.end !== null || session.output.totalBytes > session.polledBytes) return;
+  const news = new Deferred<void>();
+  const off = session.onNews.on(() => news.resolve());
+  try {
+    await settlesWithin(news.promise, waitMs, signal);
+  } finally {
+    off();
+  }
+}

@@ -1,0 +1,157 @@
+// Commands that go on in the background after the call that started them: their output, input and end. Bounded in number
+// and memory; forgotten half an hour after their end. A conversation sees only its own.
+
+import { Emitter } from '../../base/emitter.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ToolContext } from '../../contracts/tools.ts';
+import { childEnvironment } from './child-environment.ts';
+import { startCommand, type CommandEnd, type RunningCommand } from './command-process.ts';
+import { spoolFileBytesMax, type ExecDeps, type ForegroundRun } from './exec-foreground.ts';
+import { OutputSpool } from './output-spool.ts';
+
+export const sessionsMax = 20;
+const KEPT_MS = 30 * 60_000;
+const MEMORY_BYTES_MAX = 256_000;
+
+export interface ExecSession {
+  readonly id: string;
+  readonly command: string;
+  readonly cwd: string;
+  readonly owner: string;
+  readonly startedMs: number;
+  readonly running: RunningCommand;
+  readonly output: OutputSpool;
+  readonly onNews: Emitter<void>;
+  /** How far poll has read. */
+  polledBytes: number;
+  end: CommandEnd | null;
+  endedMs: number | null;
+}
+
+export class ExecSessions {
+  readonly #deps: ExecDeps;
+  readonly #sessions = new Map<string, ExecSession>();
+  #starting = 0;
+  #count = 0;
+
+  constructor(deps: ExecDeps) {
+    this.#deps = deps;
+  }
+
+  /** Starts a command that outlives the call. Fails with `tool_failed` when too many are running. */
+  async start(run: Omit<ForegroundRun, 'timeoutMs'> & { timeoutMs: number | null }, context: ToolContext): Promise<ExecSession> {
+    this.#makeRoom();
+    this.#starting += 1;
+    const output = new OutputSpool({
+      folder: this.#deps.temporaryFolder,
+      memoryBytesMax: MEMORY_BYTES_MAX,
+      fileBytesMax: spoolFileBytesMax,
+    });
+    const onNews = new Emitter<void>(() => undefined);
+    try {
+      const running = await startCommand(this.#deps, {
+        command: run.command,
+        cwd: run.cwd,
+        environment: childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform),
+        marker: context.processMarker,
+        pty: run.pty,
+        keepInput: true,
+        signal: context.signal,
+        onSpawn: (record) => context.onSpawn(record),
+        onData: (bytes) => {
+          output.append(bytes);
+          onNews.emit();
+        },
+      });
+      return this.#keep(run, context.sessionId, { running, output, onNews });
+    } finally {
+      this.#starting -= 1;
+    }
+  }
+
+  /** The folder a session was started in, for the gate. */
+  cwdOf(id: string): string | undefined {
+    return this.#sessions.get(id)?.cwd;
+  }
+
+  /** A session of this conversation. Fails with `not_found`. */
+  get(id: string, owner: string): ExecSession {
+    this.#sweep();
+    const session = this.#sessions.get(id);
+    if (session?.owner === owner) return session;
+    throw new AppError('not_found', `There is no background command ${JSON.stringify(id.slice(0, 80))}.`, {
+      data: { hint: 'Use the action list to see those there are; they are forgotten half an hour after their end.' },
+    });
+  }
+
+  list(owner: string): ExecSession[] {
+    this.#sweep();
+    return [...this.#sessions.values()].filter((session) => session.owner === owner);
+  }
+
+  async kill(session: ExecSession): Promise<number> {
+    const { killed } = await this.#deps.trees.kill(session.running.pid);
+    return killed;
+  }
+
+  #keep(
+    run: { command: string; cwd: string; timeoutMs: number | null },
+    owner: string,
+    parts: Pick<ExecSession, 'running' | 'output' | 'onNews'>,
+  ): ExecSession {
+    const { pid } = parts.running;
+    const session: ExecSession = {
+      ...parts,
+      // The pid keeps an id from naming another command after a restart.
+      id: `cmd-${++this.#count}-${pid}`,
+      command: run.command,
+      cwd: run.cwd,
+      owner,
+      startedMs: this.#deps.clock.monotonicMs(),
+      polledBytes: 0,
+      end: null,
+      endedMs: null,
+    };
+    this.#sessions.set(session.id, session);
+    const limit = run.timeoutMs === null ? null : setTimeout(() => void this.kill(session), run.timeoutMs);
+    void this.#watch(session, limit);
+    return session;
+  }
+
+  /** A background command is over when it has exited and nothing it started holds its output open. */
+  async #watch(session: ExecSession, limit: NodeJS.Timeout | null): Promise<void> {
+    const end = await session.running.exited;
+    await session.running.closed;
+    if (limit !== null) clearTimeout(limit);
+    session.end = end;
+    session.endedMs = this.#deps.clock.monotonicMs();
+    // What it left running apart from its output stays on the register, so that stop finds it at once.
+    if (!this.#deps.trees.hasGroup(session.running.pid)) session.running.release();
+    session.onNews.emit();
+  }
+
+  #makeRoom(): void {
+    this.#sweep();
+    if (this.#sessions.size + this.#starting < sessionsMax) return;
+    const oldest = [...this.#sessions.values()].find((session) => session.endedMs !== null);
+    if (oldest === undefined) {
+      throw new AppError('tool_failed', `${sessionsMax} background commands are running already.`, {
+        data: { hint: 'End one with the action kill first.' },
+      });
+    }
+    this.#forget(oldest);
+  }
+
+  #sweep(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const session of this.#sessions.values()) {
+      if (session.endedMs !== null && nowMs - session.endedMs > KEPT_MS) this.#forget(session);
+    }
+  }
+
+  #forget(session: ExecSession): void {
+    this.#sessions.delete(session.id);
+    session.running.release();
+    session.output.close();
+  }
+}

@@ -1,0 +1,153 @@
+// The exec tool: commands of the system's shell, in the foreground or going on in the background. Whether a command may
+// run is the guard's affair; this file only says truthfully what it would be.
+
+import { stat } from 'node:fs/promises';
+import * as z from 'zod';
+import { AppError } from '../../contracts/errors.ts';
+import type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { defineTool } from './define-tool.ts';
+import { fileError } from './errno.ts';
+import { runForeground, type ExecDeps } from './exec-foreground.ts';
+import { ExecSessionActions } from './exec-session-actions.ts';
+import { ExecSessions } from './exec-sessions.ts';
+import { formatSeconds } from './hosted-result.ts';
+import { shownPath } from './path-argument.ts';
+
+const TIMEOUT_MS_MAX = 3_600_000;
+const POLL_WAIT_MS_MAX = 60_000;
+const HOST_GRACE_MS = 10_000;
+
+const actions = ['run', 'list', 'poll', 'read', 'write', 'kill'] as const;
+type Action = (typeof actions)[number];
+
+const needed: Readonly<Record<Action, readonly ('command' | 'sessionId' | 'data')[]>> = {
+  run: ['command'],
+  list: [],
+  poll: ['sessionId'],
+  read: ['sessionId'],
+  write: ['sessionId', 'data'],
+  kill: ['sessionId'],
+};
+
+const input = z
+  .strictObject({
+    action: z.enum(actions).default('run').describe('run a command; or list, poll, read, write to or kill background commands.'),
+    command: z.string().min(1).max(100_000).optional().describe('For run: the command line, for bash (PowerShell on Windows).'),
+    cwd: z
+      .string()
+      .min(1)
+      .max(4096)
+      .refine((path) => !path.includes('\0'), 'a path cannot hold a NUL byte')
+      .optional()
+      .describe('For run: the folder to run in; default: the workspace.'),
+    background: z.boolean().optional().describe('For run: go on after the call; the result names the sessionId for poll, write and kill.'),
+    pty: z.boolean().optional().describe('For run: in a terminal, for programs that need one.'),
+    sessionId: z.string().min(1).max(100).optional().describe('For poll, read, write and kill: which background command.'),
+    data: z.string().max(100_000).optional().describe('For write: the input to send; end it with \\n to send a line.'),
+    offset: z.number().int().min(0).optional().describe('For read: first byte of the output to read; default 0.'),
+    timeoutMs: z
+      .number()
+      .int()
+      .min(1)
+      .max(TIMEOUT_MS_MAX)
+      .optional()
+      .describe('For run: time limit, after which the command is ended. For poll: how long to wait for new output.'),
+  })
+  .superRefine((args, check) => {
+    for (const key of needed[args.action]) {
+      if (args[key] === undefined) check.addIssue({ code: 'custom', path: [key], message: `is needed for the action ${args.action}` });
+    }
+  });
+type Args = z.infer<typeof input>;
+
+export function createExec(deps: ExecDeps & { readonly paths: CheckedPaths }): ToolDefinition {
+  const sessions = new ExecSessions(deps);
+  const sessionActions = new ExecSessionActions(sessions, deps.outputBytesMax, () => deps.clock.monotonicMs());
+  return defineTool<Args>({
+    name: 'exec',
+    description:
+      'Run a shell command. Give interactive or long-running programs (servers, watchers) background: true, then poll for their output, write to them and kill them by sessionId.',
+    input,
+    class: 'exec',
+    idempotency: (args) => (isReading(args.action) ? 'pure' : 'unsafe'),
+    timeoutMs: Math.max(TIMEOUT_MS_MAX, deps.execTimeoutMs) + HOST_GRACE_MS,
+    facts: (args, context) => commandFacts(args, context, deps.paths, sessions),
+    summarize: summarizeExec,
+    async run(args, context) {
+      if (args.action === 'run') return runCommand(args, context, deps, sessions);
+      const id = args.sessionId ?? '';
+      switch (args.action) {
+        case 'list':
+          return sessionActions.list(context);
+        case 'poll':
+          return sessionActions.poll(id, Math.min(args.timeoutMs ?? 0, POLL_WAIT_MS_MAX), context);
+        case 'read':
+          return sessionActions.read(id, args.offset ?? 0, context);
+        case 'write':
+          return sessionActions.write(id, args.data ?? '', context);
+        case 'kill':
+          return sessionActions.kill(id, context);
+      }
+    },
+  });
+}
+
+async function runCommand(
+  args: Args,
+  context: ToolContext,
+  deps: ExecDeps & { readonly paths: CheckedPaths },
+  sessions: ExecSessions,
+): Promise<ToolResult> {
+  const { real: cwd } = deps.paths.confirm(args, args.cwd ?? '.', 'read', context);
+  await assertFolder(cwd);
+  const run = { command: args.command ?? '', cwd, pty: args.pty === true };
+  if (args.background !== true) return runForeground(deps, { ...run, timeoutMs: args.timeoutMs ?? deps.execTimeoutMs }, context);
+  const session = await sessions.start({ ...run, timeoutMs: args.timeoutMs ?? null }, context);
+  const limit = args.timeoutMs === undefined ? '' : ` It is ended after ${formatSeconds(args.timeoutMs)}.`;
+  return {
+    forModel: `Started in the background as ${session.id}.${limit} Follow it with {"action":"poll","sessionId":"${session.id}"}.`,
+    isAsync: true,
+  };
+}
+
+function isReading(action: Action): boolean {
+  return action === 'list' || action === 'poll' || action === 'read';
+}
+
+/** Input for a running shell is a command as well: it is shown with the folder the session was started in. */
+function commandFacts(args: Args, context: FactContext, paths: CheckedPaths, sessions: ExecSessions): CallFacts {
+  if (isReading(args.action)) return { class: 'read', paths: [], command: null, hosts: [] };
+  if (args.action === 'run') {
+    const cwd = paths.fact(args, args.cwd ?? '.', 'read', context);
+    return { class: 'exec', paths: [cwd], command: { line: args.command ?? '', cwd: cwd.real }, hosts: [] };
+  }
+  const line = args.action === 'write' ? (args.data ?? '') : `kill ${args.sessionId ?? ''}`;
+  const cwd = sessions.cwdOf(args.sessionId ?? '') ?? context.workspace;
+  return { class: 'exec', paths: [], command: { line, cwd }, hosts: [] };
+}
+
+function summarizeExec(args: Args): string {
+  const id = args.sessionId ?? '';
+  switch (args.action) {
+    case 'run':
+      return `run ${shownPath(args.command ?? '')}${args.background === true ? ' in the background' : ''}`;
+    case 'list':
+      return 'list background commands';
+    case 'poll':
+    case 'read':
+      return `read the output of ${id}`;
+    case 'write':
+      return `send ${JSON.stringify(shownPath(args.data ?? ''))} to ${id}`;
+    case 'kill':
+      return `end ${id}`;
+  }
+}
+
+async function assertFolder(cwd: string): Promise<void> {
+  const found = await stat(cwd).then(
+    (entry) => entry,
+    (cause: unknown) => Promise.reject(fileError('run in', cwd, cause)),
+  );
+  if (!found.isDirectory()) throw new AppError('tool_failed', `Could not run in ${cwd}: it is not a folder.`);
+}

@@ -1,0 +1,42 @@
+// The few questions path resolution asks the file system, as a port, and its answer from the real one. Changes nothing.
+
+import { lstatSync, readlinkSync } from 'node:fs';
+import { errnoOf } from './errno.ts';
+
+export interface PathEntry {
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+  /** Number of hard links. */
+  readonly links: number;
+}
+
+/** `absent`: nothing is there. `unreadable`: something may be there, but it cannot be looked at. */
+export type PathLookup = PathEntry | 'absent' | 'unreadable' | 'too-long';
+
+export interface PathFileSystem {
+  lookUp(path: string): PathLookup;
+  /** The target of a symbolic link, as it is written, or null when it is none any more. */
+  readLink(path: string): string | null;
+}
+
+export const realPathFileSystem: PathFileSystem = { lookUp, readLink };
+
+function lookUp(path: string): PathLookup {
+  try {
+    const stat = lstatSync(path);
+    const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'folder' : stat.isFile() ? 'file' : 'other';
+    return { kind, links: stat.nlink };
+  } catch (cause) {
+    const code = errnoOf(cause);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
+    return code === 'ENAMETOOLONG' ? 'too-long' : 'unreadable';
+  }
+}
+
+function readLink(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return null;
+  }
+}

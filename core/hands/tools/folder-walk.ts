@@ -1,0 +1,90 @@
+// Walks a folder for the search tools: sorted, bounded, obeying .gitignore, never through links and never into protected
+// places. Reads names only.
+
+import type { Dirent } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileError } from './errno.ts';
+import { inheritedRules, type IgnoreRules } from './ignore-rules.ts';
+import { protectionOf, type ProtectedFolders } from './protected-places.ts';
+
+export interface WalkOptions {
+  readonly root: string;
+  readonly folders: ProtectedFolders;
+  readonly signal: AbortSignal;
+  readonly entriesMax?: number;
+}
+
+export interface WalkedFile {
+  readonly path: string;
+  readonly isLink: boolean;
+  readonly isProtected: boolean;
+}
+
+/** What a walk left out, so that a result can say so. */
+export interface WalkReport {
+  entriesSeen: number;
+  /** True when the walk stopped at its limit. */
+  stopped: boolean;
+  unreadableFolders: number;
+  protectedFolders: number;
+}
+
+const ENTRIES_MAX = 200_000;
+const DEPTH_MAX = 64;
+
+export function newWalkReport(): WalkReport {
+  return { entriesSeen: 0, stopped: false, unreadableFolders: 0, protectedFolders: 0 };
+}
+
+/** Files below the root, folder by folder in code-unit order. Throws when the root itself cannot be read, or on abort. */
+export async function* walkFiles(options: WalkOptions, report: WalkReport): AsyncGenerator<WalkedFile, void, undefined> {
+  // Where a person said yes to a protected folder, what lies in it is not hidden again.
+  const guards = protectionOf(options.root, options.folders) === null;
+  const rules = await (await inheritedRules(options.root)).below(options.root);
+  const pending: { folder: string; rules: IgnoreRules; depth: number }[] = [{ folder: options.root, rules, depth: 0 }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    options.signal.throwIfAborted();
+    const { folder, depth } = next;
+    const entries = await readFolder(folder, depth === 0, report);
+    const ownRules = depth > 0 && entries.some((entry) => entry.name === '.gitignore') ? await next.rules.below(folder) : next.rules;
+    const subfolders: string[] = [];
+    for (const entry of entries) {
+      if (++report.entriesSeen > (options.entriesMax ?? ENTRIES_MAX)) {
+        report.stopped = true;
+        return;
+      }
+      const path = join(folder, entry.name);
+      if (entry.name === '.git' || ownRules.ignores(path, entry.isDirectory())) continue;
+      const isProtected = guards && protectionOf(path, options.folders) !== null;
+      if (!entry.isDirectory()) {
+        if (entry.isFile() || entry.isSymbolicLink()) yield { path, isLink: entry.isSymbolicLink(), isProtected };
+      } else if (isProtected) {
+        report.protectedFolders += 1;
+      } else if (depth < DEPTH_MAX) {
+        subfolders.push(path);
+      }
+    }
+    for (const path of subfolders.reverse()) pending.push({ folder: path, rules: ownRules, depth: depth + 1 });
+  }
+}
+
+async function readFolder(folder: string, isRoot: boolean, report: WalkReport): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (cause) {
+    if (isRoot) throw fileError('search', folder, cause);
+    report.unreadableFolders += 1;
+    return [];
+  }
+}
+
+/** The remarks a search result ends with, or nothing. */
+export function walkRemarks(report: WalkReport): string[] {
+  const remarks: string[] = [];
+  if (report.stopped) remarks.push(`stopped after ${report.entriesSeen - 1} entries; search a smaller folder`);
+  if (report.protectedFolders > 0) remarks.push(`${report.protectedFolders} protected folders were left out`);
+  if (report.unreadableFolders > 0) remarks.push(`${report.unreadableFolders} folders could not be read`);
+  return remarks;
+}

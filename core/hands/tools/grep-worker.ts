@@ -1,0 +1,113 @@
+// The search thread of grep. The function is run from its own source text in a worker, so that it needs no file of its own in
+// a bundle: it must not refer to anything outside itself.
+
+export interface GrepWorkerData {
+  readonly pattern: string;
+  readonly flags: string;
+  readonly contextLines: number;
+  /** Characters of a line the pattern sees. */
+  readonly lineCharsMax: number;
+  /** Characters of a line that are reported. */
+  readonly shownCharsMax: number;
+  readonly linesMax: number;
+}
+
+export interface GrepLine {
+  readonly line: number;
+  readonly text: string;
+  readonly isMatch: boolean;
+}
+
+/** `alive` says that a large file is still being read; every file ends with exactly one of the others. */
+export type GrepReply =
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'searched'; readonly file: string; readonly lines: GrepLine[]; readonly more: boolean }
+  | { readonly kind: 'binary' | 'unreadable'; readonly file: string };
+
+export function grepWorkerMain(): void {
+  const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
+  const fs = process.getBuiltinModule('node:fs');
+  if (parentPort === null) return;
+  const port = parentPort;
+  const data = workerData as GrepWorkerData;
+  const expression = new RegExp(data.pattern, data.flags);
+  const chunk = Buffer.alloc(1 << 18);
+  const reply = (message: GrepReply): void => port.postMessage(message);
+
+  const createCollector = () => {
+    const lines: GrepLine[] = [];
+    let before: GrepLine[] = [];
+    let number = 0;
+    let after = 0;
+    let matched = 0;
+    return {
+      lines,
+      isFull: () => matched >= data.linesMax && after === 0,
+      take(bytes: Buffer, start: number, end: number): void {
+        number += 1;
+        const stop = bytes[end - 1] === 13 && end > start ? end - 1 : end;
+        const text = bytes.toString('utf8', start, Math.min(stop, start + data.lineCharsMax * 4)).slice(0, data.lineCharsMax);
+        const isMatch = matched < data.linesMax && expression.test(text);
+        const shown = text.length > data.shownCharsMax ? `${text.slice(0, data.shownCharsMax)}…` : text;
+        if (isMatch) {
+          matched += 1;
+          lines.push(...before, { line: number, text: shown, isMatch });
+          before = [];
+          after = data.contextLines;
+        } else if (after > 0) {
+          after -= 1;
+          lines.push({ line: number, text: shown, isMatch });
+        } else if (data.contextLines > 0) {
+          before.push({ line: number, text: shown, isMatch });
+          if (before.length > data.contextLines) before.shift();
+        }
+      },
+    };
+  };
+
+  /** Reads on from one chunk to the next; the start of an unfinished line is carried over, cut at what the pattern sees. */
+  const readLines = (handle: number, collector: ReturnType<typeof createCollector>): boolean => {
+    let carried: Buffer = Buffer.alloc(0);
+    for (let first = true; ; first = false) {
+      const length = fs.readSync(handle, chunk, 0, chunk.length, null);
+      if (first && chunk.subarray(0, Math.min(length, 8192)).includes(0)) return false;
+      if (length === 0) break;
+      if (!first) reply({ kind: 'alive' });
+      let start = 0;
+      for (let end = chunk.indexOf(10); end >= 0 && end < length; end = chunk.indexOf(10, start)) {
+        if (carried.length > 0) {
+          const whole = Buffer.concat([carried, chunk.subarray(0, end)]);
+          collector.take(whole, 0, whole.length);
+          carried = Buffer.alloc(0);
+        } else {
+          collector.take(chunk, start, end);
+        }
+        start = end + 1;
+        if (collector.isFull()) return true;
+      }
+      if (start < length && carried.length < data.lineCharsMax * 4) carried = Buffer.concat([carried, chunk.subarray(start, length)]);
+    }
+    if (carried.length > 0) collector.take(carried, 0, carried.length);
+    return true;
+  };
+
+  const search = (file: string): GrepReply => {
+    let handle: number | undefined;
+    try {
+      handle = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0));
+      if (!fs.fstatSync(handle).isFile()) return { kind: 'unreadable', file };
+      const collector = createCollector();
+      if (!readLines(handle, collector)) return { kind: 'binary', file };
+      return { kind: 'searched', file, lines: collector.lines, more: collector.isFull() };
+    } catch {
+      // Gone, or not for this user: the main thread counts it.
+      return { kind: 'unreadable', file };
+    } finally {
+      if (handle !== undefined) fs.closeSync(handle);
+    }
+  };
+
+  port.on('message', (files: string[]) => {
+    for (const file of files) reply(search(file));
+  });
+}

@@ -1,0 +1,190 @@
+// The grep tool: lines that match an expression, in one file or below a folder. Bounded, cancellable, skips binary and
+// protected files.
+
+import { stat } from 'node:fs/promises';
+import { relative } from 'node:path';
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { fileError } from './errno.ts';
+import type { KnownFolders } from './path-facts.ts';
+import { newWalkReport, walkFiles, walkRemarks, type WalkReport } from './folder-walk.ts';
+import { pathForModel, pathMatcher } from './glob.ts';
+import type { GrepReply } from './grep-worker.ts';
+import { LineSearch, type SearchStop } from './line-search.ts';
+import { printable } from './list-dir.ts';
+import { folderArgument, shownPath } from './path-argument.ts';
+
+const MATCHES_MAX = 500;
+const BATCH_FILES = 32;
+const STALL_MS = 2000;
+const LINE_CHARS_MAX = 10_000;
+const SHOWN_CHARS_MAX = 500;
+
+const input = z.strictObject({
+  pattern: z.string().min(1).max(1000).describe('Regular expression (JavaScript syntax), matched against each line.'),
+  path: folderArgument.describe('File or folder to search; default: the workspace.'),
+  glob: z.string().min(1).max(1000).optional().describe('Search only files whose path matches, such as *.ts or src/**/*.md.'),
+  ignoreCase: z.boolean().optional(),
+  context: z.number().int().min(0).max(20).optional().describe('Lines to show before and after each match.'),
+});
+type Args = z.infer<typeof input>;
+
+export interface GrepDeps {
+  readonly paths: CheckedPaths;
+  /** How long one stretch of a file may take before the expression is given up. */
+  readonly stallMs?: number;
+}
+
+/** One search: what was asked, and what it found so far. */
+interface SearchJob {
+  readonly real: string;
+  readonly args: Args;
+  readonly folders: KnownFolders;
+  readonly signal: AbortSignal;
+  readonly report: WalkReport;
+  readonly out: string[];
+  matches: number;
+  more: boolean;
+  skippedProtected: number;
+  unreadable: number;
+}
+
+export function createGrep(deps: GrepDeps): ToolDefinition {
+  return defineTool({
+    name: 'grep',
+    description:
+      'Search file contents for a regular expression, line by line. Results are path:line:text. Leaves out binary files, .git and what .gitignore names.',
+    input,
+    class: 'read',
+    idempotency: () => 'pure',
+    timeoutMs: 90_000,
+    facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),
+    summarize: (args) => `search ${shownPath(args.path)} for ${shownPath(args.pattern)}`,
+    async run(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'read', context);
+      const flags = expressionFlags(args);
+      const problem = expressionProblem(flags.pattern, flags.flags);
+      if (problem !== null) return { forModel: `The pattern is not a valid expression: ${problem}`, isError: true };
+      const search = new LineSearch({
+        ...flags,
+        contextLines: args.context ?? 0,
+        lineCharsMax: LINE_CHARS_MAX,
+        shownCharsMax: SHOWN_CHARS_MAX,
+        linesMax: MATCHES_MAX,
+        stallMs: deps.stallMs ?? STALL_MS,
+        signal: context.signal,
+      });
+      try {
+        return await searchAll(search, newJob(real, args, deps.paths.folders(context), context.signal));
+      } finally {
+        await search.close();
+      }
+    },
+  });
+}
+
+function newJob(real: string, args: Args, folders: KnownFolders, signal: AbortSignal): SearchJob {
+  return { real, args, folders, signal, report: newWalkReport(), out: [], matches: 0, more: false, skippedProtected: 0, unreadable: 0 };
+}
+
+async function searchAll(search: LineSearch, job: SearchJob): Promise<ToolResult> {
+  let stop: SearchStop | null = null;
+  for await (const batch of batches(job)) {
+    stop = await search.search(batch, (reply) => collect(reply, job));
+    if (stop !== null || job.more) break;
+  }
+  return present(job, stop);
+}
+
+/** The files to search, some at a time: the one file that was named, or what the walk finds. */
+async function* batches(job: SearchJob): AsyncGenerator<string[], void, undefined> {
+  if (!(await isFolder(job.real))) {
+    yield [job.real];
+    return;
+  }
+  const matches = job.args.glob === undefined ? null : fileMatcher(job.args.glob);
+  let batch: string[] = [];
+  for await (const file of walkFiles({ root: job.real, folders: job.folders, signal: job.signal }, job.report)) {
+    if (file.isLink || (matches !== null && !matches(relative(job.real, file.path)))) continue;
+    if (file.isProtected) {
+      job.skippedProtected += 1;
+      continue;
+    }
+    batch.push(file.path);
+    if (batch.length === BATCH_FILES) {
+      yield batch;
+      batch = [];
+    }
+  }
+  yield batch;
+}
+
+async function isFolder(real: string): Promise<boolean> {
+  try {
+    return (await stat(real)).isDirectory();
+  } catch (cause) {
+    throw fileError('search', real, cause);
+  }
+}
+
+/** As people mean it: a pattern without a slash is about the file's name, wherever it lies. */
+function fileMatcher(glob: string): (path: string) => boolean {
+  return pathMatcher(glob.includes('/') ? glob : `**/${glob}`);
+}
+
+/** Takes the `(?i)` other dialects begin with for what it means. */
+function expressionFlags(args: Args): { pattern: string; flags: string } {
+  const inline = args.pattern.startsWith('(?i)');
+  return {
+    pattern: inline ? args.pattern.slice(4) : args.pattern,
+    flags: inline || args.ignoreCase === true ? 'i' : '',
+  };
+}
+
+function expressionProblem(pattern: string, flags: string): string | null {
+  try {
+    new RegExp(pattern, flags);
+    return null;
+  } catch (cause) {
+    return cause instanceof Error ? cause.message.replace(/^Invalid regular expression: /, '') : 'unknown reason';
+  }
+}
+
+function collect(reply: GrepReply, job: SearchJob): void {
+  if (reply.kind === 'unreadable') job.unreadable += 1;
+  if (reply.kind !== 'searched' || reply.lines.length === 0 || job.more) return;
+  const name = printable(pathForModel(reply.file, job.folders.workspace));
+  const hasContext = (job.args.context ?? 0) > 0;
+  let last = 0;
+  for (const { line, text, isMatch } of reply.lines) {
+    if (isMatch && job.matches === MATCHES_MAX) {
+      job.more = true;
+      return;
+    }
+    if (isMatch) job.matches += 1;
+    const mark = isMatch ? ':' : '-';
+    if (hasContext && job.out.length > 0 && line !== last + 1) job.out.push('--');
+    job.out.push(`${name}${mark}${line}${mark}${text}`);
+    last = line;
+  }
+  if (reply.more) job.more = true;
+}
+
+function present(job: SearchJob, stop: SearchStop | null): ToolResult {
+  const remarks = walkRemarks(job.report);
+  if (job.skippedProtected > 0) remarks.push(`${job.skippedProtected} protected files were left out`);
+  if (job.unreadable > 0) remarks.push(`${job.unreadable} files could not be read`);
+  if (job.more) remarks.unshift(`stopped after ${MATCHES_MAX} matching lines; use a narrower pattern, path or glob`);
+  if (stop?.kind === 'stalled') {
+    remarks.unshift(
+      `the pattern takes too long on ${pathForModel(stop.file, job.folders.workspace)} and was stopped there; use a simpler one`,
+    );
+  }
+  if (stop?.kind === 'crashed') remarks.unshift('the search broke off; use a simpler pattern');
+  const notes = remarks.length === 0 ? '' : `\n[${remarks.join('; ')}]`;
+  const found = job.out.length === 0 ? 'No line matches.' : job.out.join('\n');
+  const endedBy = stop?.kind === 'aborted' ? { endedBy: 'cancelled' as const } : {};
+  return { forModel: found + notes, isError: stop !== null, ...endedBy };
+}

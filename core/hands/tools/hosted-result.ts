@@ -1,0 +1,139 @@
+// Makes one well-formed result of whatever a run ended with: bounds what the model sees, spills the whole to an artifact.
+
+import { hash } from 'node:crypto';
+import { isAppError } from '../../contracts/errors.ts';
+import { isPlainObject } from '../../base/json.ts';
+import type { ArtifactRef, ArtifactSink, ToolContext, ToolOutcome, ToolResult } from '../../contracts/tools.ts';
+import { artifactRefSchema } from '../../contracts/tools.ts';
+import { cutEnd, cutMiddle, formatBytes, isLongerThan } from './bound-text.ts';
+import type { RaceEnd } from './race-run.ts';
+
+export interface HostedResult {
+  readonly outcome: Extract<ToolOutcome, 'ok' | 'error' | 'cancelled' | 'timeout'>;
+  readonly forModel: string;
+  readonly forUser: string;
+  readonly silent: boolean;
+  readonly isAsync: boolean;
+  readonly artifacts: readonly ArtifactRef[];
+  readonly tookMs: number;
+  /** SHA-256 (hex) of the outcome and the whole text for the model, before any cut. */
+  readonly resultHash: string;
+}
+
+export interface BoundOptions {
+  readonly outputBytesMax: number;
+  readonly artifacts: ArtifactSink;
+  onSpillFailure(cause: unknown): void;
+}
+
+const NOTE_BYTES_MAX = 300;
+
+/** A run's end as a result of the tool itself; garbage becomes an error that says what was wrong. */
+export function settleEnd(end: RaceEnd, toolName: string, timeoutMs: number): ToolResult {
+  switch (end.kind) {
+    case 'returned':
+      try {
+        return wellFormed(end.value, toolName);
+      } catch (cause) {
+        // A getter or proxy of the tool's own making threw while it was read.
+        return { forModel: describeThrown(cause, toolName), isError: true };
+      }
+    case 'threw':
+      return { forModel: describeThrown(end.cause, toolName), isError: true };
+    case 'timeout':
+      return { forModel: `${toolName} timed out after ${formatSeconds(timeoutMs)} and was ended.`, endedBy: 'timeout' };
+    case 'cancelled':
+      return { forModel: `${toolName} was cancelled before it finished.`, endedBy: 'cancelled' };
+  }
+}
+
+export function hostResult(
+  result: ToolResult,
+  toolName: string,
+  context: ToolContext,
+  options: BoundOptions,
+): Omit<HostedResult, 'tookMs'> {
+  const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
+  const whole = result.forModel === '' ? '(no output)' : result.forModel;
+  const artifacts = [...(result.artifacts ?? [])];
+  let forModel = whole;
+  if (isLongerThan(whole, options.outputBytesMax)) {
+    const spilled = spill(whole, toolName, context, options);
+    if (spilled !== null) artifacts.push(spilled);
+    forModel = cutWithNote(whole, spilled, options.outputBytesMax);
+  }
+  return {
+    outcome,
+    forModel,
+    forUser: result.forUser == null ? forModel : cutEnd(result.forUser, options.outputBytesMax),
+    silent: result.silent === true,
+    isAsync: result.isAsync === true,
+    artifacts,
+    resultHash: hash('sha256', `${outcome}\n${whole}`, 'hex'),
+  };
+}
+
+/** "… 182 KB more in artifact NAME; read it with artifact_read …": says what is missing and how to get it. */
+export function missingNote(droppedBytes: number, ref: ArtifactRef | null): string {
+  const size = formatBytes(droppedBytes);
+  if (ref === null) return `… ${size} more were cut and could not be kept …`;
+  return `… ${size} more in artifact ${ref.name}; read it with artifact_read {"artifact":"${ref.sha256}"} …`;
+}
+
+export function formatSeconds(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
+}
+
+function cutWithNote(whole: string, ref: ArtifactRef | null, bytesMax: number): string {
+  const { head, tail, droppedBytes } = cutMiddle(whole, Math.max(0, bytesMax - NOTE_BYTES_MAX));
+  const gap = head === '' || head.endsWith('\n') ? '' : '\n';
+  return `${head}${gap}${missingNote(droppedBytes, ref)}\n${tail}`;
+}
+
+function spill(whole: string, toolName: string, context: ToolContext, options: BoundOptions): ArtifactRef | null {
+  try {
+    return options.artifacts.put(whole, {
+      name: `${toolName}-${context.callId}.txt`.slice(-120),
+      mediaType: 'text/plain; charset=utf-8',
+      callId: context.callId,
+      sessionId: context.sessionId,
+    });
+  } catch (cause) {
+    options.onSpillFailure(cause);
+    return null;
+  }
+}
+
+function wellFormed(value: unknown, toolName: string): ToolResult {
+  if (!isPlainObject(value) || typeof value['forModel'] !== 'string') {
+    return { forModel: `${toolName} gave back ${describeValue(value)} instead of a result.`, isError: true };
+  }
+  const { forUser, endedBy, artifacts } = value;
+  return {
+    forModel: value['forModel'],
+    forUser: typeof forUser === 'string' ? forUser : null,
+    silent: value['silent'] === true,
+    isError: value['isError'] === true,
+    isAsync: value['isAsync'] === true,
+    ...(endedBy === 'timeout' || endedBy === 'cancelled' ? { endedBy } : {}),
+    ...(Array.isArray(artifacts) && artifacts.length > 0 ? { artifacts: artifacts.filter(isArtifactRef) } : {}),
+  };
+}
+
+function isArtifactRef(value: unknown): value is ArtifactRef {
+  return artifactRefSchema.safeParse(value).success;
+}
+
+function describeThrown(cause: unknown, toolName: string): string {
+  if (isAppError(cause)) return cause.hint === undefined ? cause.message : `${cause.message} ${cause.hint}`;
+  if (cause instanceof Error) return `${toolName} failed: ${cause.message === '' ? cause.name : cause.message}`;
+  return `${toolName} failed: it threw ${describeValue(cause)}.`;
+}
+
+/** Names any value, also one that cannot be turned into text. */
+export function describeValue(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (typeof value === 'string') return JSON.stringify(cutEnd(value, 200));
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
+  return `a ${typeof value}`;
+}

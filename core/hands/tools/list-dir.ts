@@ -1,0 +1,74 @@
+// The list_dir tool: one folder's entries with kind and size, sorted by name and bounded.
+
+import { lstat, opendir, readlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { formatBytes } from './bound-text.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { errnoOf, fileError } from './errno.ts';
+import { folderArgument, shownPath } from './path-argument.ts';
+
+const NAMES_READ_MAX = 20_000;
+const ENTRIES_SHOWN_MAX = 1000;
+
+const input = z.strictObject({ path: folderArgument });
+
+export function createListDir(deps: { readonly paths: CheckedPaths }): ToolDefinition {
+  return defineTool({
+    name: 'list_dir',
+    description: 'List the entries of one folder with their sizes; folders end with /. Use glob to find files further down.',
+    input,
+    class: 'read',
+    idempotency: () => 'pure',
+    timeoutMs: 30_000,
+    facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),
+    summarize: (args) => `list ${shownPath(args.path)}`,
+    async run(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'read', context);
+      const { names, complete } = await readNames(real, context.signal);
+      if (names.length === 0) return { forModel: '(the folder is empty)' };
+      const shown = names.slice(0, ENTRIES_SHOWN_MAX);
+      const lines: string[] = [];
+      for (const name of shown) {
+        context.signal.throwIfAborted();
+        lines.push(await describeEntry(join(real, name), name));
+      }
+      if (!complete) lines.push(`… and more than ${NAMES_READ_MAX - shown.length} further entries`);
+      else if (names.length > shown.length) lines.push(`… and ${names.length - shown.length} further entries`);
+      return { forModel: lines.join('\n') };
+    },
+  });
+}
+
+async function readNames(real: string, signal: AbortSignal): Promise<{ names: string[]; complete: boolean }> {
+  const names: string[] = [];
+  try {
+    for await (const entry of await opendir(real)) {
+      signal.throwIfAborted();
+      if (names.length === NAMES_READ_MAX) return { names: names.sort(), complete: false };
+      names.push(entry.name);
+    }
+  } catch (cause) {
+    throw fileError('list', real, cause);
+  }
+  return { names: names.sort(), complete: true };
+}
+
+async function describeEntry(path: string, name: string): Promise<string> {
+  const shown = printable(name);
+  try {
+    const stat = await lstat(path);
+    if (stat.isDirectory()) return `${shown}/`;
+    if (stat.isSymbolicLink()) return `${shown} -> ${printable(await readlink(path))}`;
+    return stat.isFile() ? `${shown}  ${formatBytes(stat.size)}` : `${shown}  (not a plain file)`;
+  } catch (cause) {
+    return `${shown}  (${errnoOf(cause) === 'ENOENT' ? 'gone meanwhile' : 'cannot be looked at'})`;
+  }
+}
+
+/** A name with line breaks or other control characters is shown quoted, so that it cannot pose as several. */
+export function printable(name: string): string {
+  return /[\p{Cc}\u2028\u2029]/u.test(name) ? JSON.stringify(name) : name;
+}

@@ -1,0 +1,38 @@
+// Finds the names a mistyped one may have meant. Pure; bounded by the length of the names it is given.
+
+const NAME_CHARS_MAX = 64;
+
+/** Up to `limit` names of `known` that resemble `name`, nearest first. */
+export function nearNames(name: string, known: Iterable<string>, limit = 3): string[] {
+  const wanted = plain(name);
+  if (wanted === '') return [];
+  const scored: { name: string; distance: number }[] = [];
+  for (const candidate of known) {
+    const other = plain(candidate);
+    const distance = other.includes(wanted) || wanted.includes(other) ? 1 : editDistance(wanted, other);
+    if (distance <= Math.max(2, Math.floor(other.length / 3))) scored.push({ name: candidate, distance });
+  }
+  scored.sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1));
+  return scored.slice(0, limit).map((entry) => entry.name);
+}
+
+function plain(name: string): string {
+  return name
+    .slice(0, NAME_CHARS_MAX)
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+}
+
+/** Levenshtein distance, one row at a time. */
+export function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    previous = row;
+  }
+  return previous[b.length] ?? 0;
+}

@@ -1,0 +1,59 @@
+// Opens resolved paths without being led astray: no link at the end, plain files only, and the opened file is the one meant.
+
+import { constants } from 'node:fs';
+import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { errnoOf, fileError } from './errno.ts';
+
+// Both are missing on Windows, where links need a privilege.
+const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;
+const NON_BLOCK: number = constants.O_NONBLOCK ?? 0;
+
+/** Opens a plain file. A pipe, device, folder or link is refused; so is a path whose folders were swapped meanwhile. */
+export async function openPlainFile(real: string, flags: number, doing: string, mode = 0o666): Promise<FileHandle> {
+  let handle: FileHandle;
+  try {
+    handle = await open(real, flags | NO_FOLLOW | NON_BLOCK, mode);
+  } catch (cause) {
+    // What a pipe without a reader answers.
+    if (errnoOf(cause) === 'ENXIO') throw new AppError('tool_failed', `Could not ${doing} ${real}: it is not a plain file.`, { cause });
+    throw fileError(doing, real, cause);
+  }
+  try {
+    const stat = await handle.stat();
+    if (stat.isDirectory()) throw new AppError('tool_failed', `Could not ${doing} ${real}: this is a folder, not a file.`);
+    if (!stat.isFile()) throw new AppError('tool_failed', `Could not ${doing} ${real}: it is not a plain file.`);
+    await assertSameFile(handle, real, doing);
+    return handle;
+  } catch (cause) {
+    await handle.close();
+    throw fileError(doing, real, cause);
+  }
+}
+
+/** Makes the folders above a path. Fails when one of them turns out to lead elsewhere. */
+export async function makeParents(real: string, doing: string): Promise<void> {
+  const folder = dirname(real);
+  try {
+    await mkdir(folder, { recursive: true });
+    await assertSamePath(await realpath(folder), folder, doing);
+  } catch (cause) {
+    throw fileError(doing, real, cause);
+  }
+}
+
+async function assertSameFile(handle: FileHandle, real: string, doing: string): Promise<void> {
+  if (process.platform === 'linux') {
+    await assertSamePath(await readlink(`/proc/self/fd/${handle.fd}`), real, doing);
+  } else {
+    await assertSamePath(await realpath(dirname(real)), dirname(real), doing);
+  }
+}
+
+function assertSamePath(found: string, meant: string, doing: string): void {
+  if (found === meant) return;
+  // Disks of macOS and Windows keep a name's case but find it by any.
+  if (process.platform !== 'linux' && found.toLowerCase() === meant.toLowerCase()) return;
+  throw new AppError('tool_failed', `Could not ${doing} ${meant}: its folder was replaced meanwhile and leads to ${found}.`);
+}

@@ -1,0 +1,172 @@
+// Keeps the output of a command with flat memory: small output in memory, large output in a file without a name, and always
+// the newest piece, so that head, tail and any part that was kept can be read. Interprets nothing.
+
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { errnoOf } from './errno.ts';
+
+export interface OutputSpoolOptions {
+  /** Folder for the file; it is made only when memory does not do. */
+  readonly folder: string;
+  readonly memoryBytesMax: number;
+  readonly fileBytesMax: number;
+}
+
+export interface SpoolPart {
+  readonly bytes: Buffer;
+  /** Where the part really starts: later than asked for when what lay between was not kept. */
+  readonly offset: number;
+}
+
+export class OutputSpool {
+  readonly #options: OutputSpoolOptions;
+  /** The newest bytes; all of them while there is no file. */
+  #recent: Buffer[] = [];
+  #recentBytes = 0;
+  #total = 0;
+  #file: SpoolFile | null = null;
+  #fileBytes = 0;
+  #isClosed = false;
+
+  constructor(options: OutputSpoolOptions) {
+    this.#options = options;
+  }
+
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  /** Bytes in the middle that were not kept anywhere. */
+  get lostBytes(): number {
+    return Math.max(0, this.#recentStart - this.#fileBytes);
+  }
+
+  append(chunk: Buffer): void {
+    if (chunk.length === 0 || this.#isClosed) return;
+    this.#total += chunk.length;
+    this.#recent.push(chunk);
+    this.#recentBytes += chunk.length;
+    if (this.#recentBytes <= this.#options.memoryBytesMax) return;
+    this.#spill();
+    this.#forget();
+  }
+
+  /** Up to `length` bytes from `offset` on. */
+  read(offset: number, length: number): SpoolPart {
+    const end = Math.min(offset + length, this.#total);
+    if (offset >= end) return { bytes: Buffer.alloc(0), offset };
+    if (offset < this.#fileBytes && this.#file !== null) {
+      return { bytes: this.#file.read(offset, Math.min(end, this.#fileBytes) - offset), offset };
+    }
+    const start = Math.max(offset, this.#recentStart);
+    if (start >= end) return { bytes: Buffer.alloc(0), offset: start };
+    return { bytes: Buffer.concat(this.#recent).subarray(start - this.#recentStart, end - this.#recentStart), offset: start };
+  }
+
+  /** All that was kept, with a line that says so where something is missing. */
+  content(): Buffer {
+    const start = this.read(0, this.#total);
+    const parts = [start.bytes];
+    const rest = this.read(start.bytes.length, this.#total);
+    if (rest.bytes.length > 0) {
+      const lost = rest.offset - start.bytes.length;
+      if (lost > 0) parts.push(Buffer.from(`\n[… ${lost} bytes were not kept …]\n`));
+      parts.push(rest.bytes);
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Lets go of the file. What is in memory can still be read. */
+  close(): void {
+    this.#isClosed = true;
+    this.#file?.close();
+    this.#file = null;
+    this.#fileBytes = 0;
+  }
+
+  get #recentStart(): number {
+    return this.#total - this.#recentBytes;
+  }
+
+  /** Writes what the file lacks, up to its limit. */
+  #spill(): void {
+    if (this.#fileBytes < this.#recentStart) return;
+    const room = this.#options.fileBytesMax - this.#fileBytes;
+    if (room <= 0) return;
+    this.#file ??= SpoolFile.open(this.#options.folder);
+    const fresh = Buffer.concat(this.#recent).subarray(this.#fileBytes - this.#recentStart);
+    this.#fileBytes += this.#file?.append(fresh.subarray(0, room)) ?? 0;
+  }
+
+  #forget(): void {
+    const keep = this.#options.memoryBytesMax / 2;
+    if (this.#recentBytes <= keep) return;
+    const newest = Buffer.concat(this.#recent);
+    this.#recent = [Buffer.from(newest.subarray(newest.length - keep))];
+    this.#recentBytes = keep;
+  }
+}
+
+/** A file that has no name any more where the system allows it, so that a crash leaves nothing behind. */
+class SpoolFile {
+  readonly #handle: number;
+  readonly #path: string;
+  readonly #isUnlinked: boolean;
+  #length = 0;
+
+  private constructor(handle: number, path: string) {
+    this.#handle = handle;
+    this.#path = path;
+    this.#isUnlinked = tryUnlink(path);
+  }
+
+  /** Null where no file can be made: then only the newest output is kept. */
+  static open(folder: string): SpoolFile | null {
+    const path = join(folder, `trayclaw-output-${randomUUID()}`);
+    try {
+      return new SpoolFile(openSync(path, 'wx+', 0o600), path);
+    } catch (cause) {
+      if (errnoOf(cause) === undefined) throw cause;
+      return null;
+    }
+  }
+
+  /** Returns how many bytes were taken; fewer when the disk is full. */
+  append(bytes: Buffer): number {
+    let written = 0;
+    try {
+      while (written < bytes.length) written += writeSync(this.#handle, bytes, written, bytes.length - written, this.#length + written);
+    } catch (cause) {
+      if (errnoOf(cause) === undefined) throw cause;
+    }
+    this.#length += written;
+    return written;
+  }
+
+  read(offset: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    let filled = 0;
+    while (filled < length) {
+      const count = readSync(this.#handle, bytes, filled, length - filled, offset + filled);
+      if (count === 0) break;
+      filled += count;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  close(): void {
+    closeSync(this.#handle);
+    if (!this.#isUnlinked) tryUnlink(this.#path);
+  }
+}
+
+function tryUnlink(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return false;
+  }
+}

@@ -1,0 +1,19 @@
+// The path argument as every file tool takes it. Only its form is checked here; where it leads is path-facts' affair.
+
+import * as z from 'zod';
+
+export const pathArgument = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((path) => !path.includes('\0'), 'a path cannot hold a NUL byte')
+  .describe('File path; relative paths start at the workspace folder, ~ is the home folder.');
+
+export const folderArgument = pathArgument
+  .default('.')
+  .describe('Folder to look in; relative paths start at the workspace folder. Default: the workspace.');
+
+/** How a path is shown in a sentence. */
+export function shownPath(path: string): string {
+  return path.length <= 120 ? path : `…${path.slice(-119)}`;
+}

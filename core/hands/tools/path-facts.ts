@@ -1,0 +1,78 @@
+// What the gate must know of a path before a tool touches it: where it really leads, whether that is inside the opened
+// folders, and why it is never covered by a grant. Pure over the file system port; changes nothing.
+
+import type { FactContext, PathFact } from '../../contracts/tools.ts';
+import type { PathFileSystem } from './file-system-port.ts';
+import { isInside } from './inside.ts';
+import { protectionOf, type ProtectedFolders } from './protected-places.ts';
+import { resolveRealPath, type PathProblem } from './real-path.ts';
+
+export interface PathFactsOptions {
+  readonly files: PathFileSystem;
+  /** What `~` stands for. */
+  readonly userHome: string;
+}
+
+export interface KnownFolders extends ProtectedFolders {
+  readonly opened: readonly string[];
+}
+
+const problems: Readonly<Record<PathProblem, string>> = {
+  'nul-byte': 'the path holds a NUL byte',
+  'too-long': 'the path is longer than the file system allows',
+  'link-circle': 'symbolic links lead in circles',
+  unreadable: 'a part of the path cannot be looked at',
+  empty: 'the path is empty',
+};
+
+export class PathFacts {
+  readonly #files: PathFileSystem;
+  readonly #userHome: string;
+
+  constructor(options: PathFactsOptions) {
+    this.#files = options.files;
+    this.#userHome = options.userHome;
+  }
+
+  /** One path of a call. A path that cannot be followed is outside and protected, and its `real` is what was given. */
+  of(given: string, access: PathFact['access'], context: FactContext): PathFact {
+    const resolved = resolveRealPath(given, context.workspace, this.#userHome, this.#files);
+    if (!resolved.ok) return { given, real: given, access, insideWorkspace: false, protectedBy: problems[resolved.error] };
+    const { real, fileLinks } = resolved.value;
+    const folders = this.folders(context);
+    return {
+      given,
+      real,
+      access,
+      insideWorkspace: folders.opened.some((folder) => isInside(real, folder)),
+      protectedBy: protectionOf(real, folders) ?? hardLinkReason(access, fileLinks),
+    };
+  }
+
+  /** Why a path cannot be followed at all, or null. */
+  problemOf(given: string, context: FactContext): string | null {
+    const resolved = resolveRealPath(given, context.workspace, this.#userHome, this.#files);
+    return resolved.ok ? null : problems[resolved.error];
+  }
+
+  /** The context's folders by their real paths. */
+  folders(context: FactContext): KnownFolders {
+    const workspace = this.#realFolder(context.workspace, context.workspace);
+    return {
+      workspace,
+      home: this.#realFolder(context.home, context.workspace),
+      opened: [workspace, ...context.extraFolders.map((folder) => this.#realFolder(folder, context.workspace))],
+    };
+  }
+
+  /** A folder that cannot be followed keeps its letters: then it opens nothing that resolves elsewhere. */
+  #realFolder(folder: string, base: string): string {
+    const resolved = resolveRealPath(folder, base, this.#userHome, this.#files);
+    return resolved.ok ? resolved.value.real : folder;
+  }
+}
+
+function hardLinkReason(access: PathFact['access'], fileLinks: number): string | null {
+  if (access === 'read' || fileLinks <= 1) return null;
+  return 'the file has further names elsewhere (hard links), so a change may reach beyond this folder';
+}

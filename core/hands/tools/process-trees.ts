@@ -1,0 +1,194 @@
+// The register of running children, and the stop that ends them with all they started: hold still, look again until nothing
+// new turns up, end all, wait until they are gone. Touches no process that is not of a tree or marked as ours.
+
+import { execFile } from 'node:child_process';
+import type { Clock } from '../../base/clock.ts';
+import { sleep } from '../../base/deferred.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SpawnRecord } from '../../contracts/tools.ts';
+import { errnoOf } from './errno.ts';
+import type { ProcessRow, ProcessTable } from './process-table.ts';
+import { findMembers } from './tree-members.ts';
+
+export type EnvironmentMarker = Readonly<Record<string, string>>;
+
+export interface ProcessTreesOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Null on Windows. */
+  readonly table: ProcessTable | null;
+  /** What every child of this instance carries in its environment, whichever call started it. */
+  readonly instanceMarker: EnvironmentMarker;
+  /** How long a stop waits for the last one to be gone. */
+  readonly waitMsMax?: number;
+}
+
+export interface TrackedProcess extends SpawnRecord {
+  /** What this child and its own children carry, beside the instance's marker. */
+  readonly marker: EnvironmentMarker;
+}
+
+export interface KillReport {
+  readonly killed: number;
+  readonly tookMs: number;
+  /** Members that were still there when the wait ended; 0 but for processes the kernel cannot end. */
+  readonly survivors: number;
+}
+
+interface KillTarget {
+  readonly roots: readonly SpawnRecord[];
+  readonly markers: readonly string[];
+}
+
+const WAIT_MS = 2000;
+const SWEEPS_MAX = 20;
+const ROUNDS_MAX = 3;
+
+export class ProcessTrees {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #table: ProcessTable | null;
+  readonly #instanceMarker: EnvironmentMarker;
+  readonly #waitMsMax: number;
+  readonly #live = new Map<number, TrackedProcess>();
+
+  constructor(options: ProcessTreesOptions) {
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#table = options.table;
+    this.#instanceMarker = options.instanceMarker;
+    this.#waitMsMax = options.waitMsMax ?? WAIT_MS;
+  }
+
+  /** How many children are registered. */
+  get size(): number {
+    return this.#live.size;
+  }
+
+  /** The record of a child that was spawned just now; empty start time where the system has none. */
+  recordOf(pid: number): SpawnRecord {
+    return { pid, startTime: this.#table?.startTimeOf(pid) ?? '' };
+  }
+
+  /** Registers a child. Call the returned function once it and what it started are gone. */
+  track(process: TrackedProcess): () => void {
+    this.#live.set(process.pid, process);
+    return () => {
+      if (this.#live.get(process.pid) === process) this.#live.delete(process.pid);
+    };
+  }
+
+  /** True while the process group of a child still has members. Cheap: one system call. */
+  hasGroup(pid: number): boolean {
+    return this.#table !== null && signal(-pid, 0);
+  }
+
+  /** Ends one registered child and all it started. */
+  kill(pid: number): Promise<KillReport> {
+    const tracked = this.#live.get(pid);
+    if (tracked === undefined) return Promise.resolve({ killed: 0, tookMs: 0, survivors: 0 });
+    return this.#end({ roots: [tracked], markers: callMarkers(tracked.marker, this.#instanceMarker) });
+  }
+
+  /** Ends every child of this instance wherever it hides, also those of runs that are over. */
+  killAll(): Promise<KillReport> {
+    return this.#end({ roots: [...this.#live.values()], markers: markerTexts(this.#instanceMarker) });
+  }
+
+  /**
+   * At boot: ends what earlier runs left. A recorded pid counts only with its recorded start time; what hides from that is
+   * found by the marker.
+   */
+  reap(records: readonly SpawnRecord[], marker: EnvironmentMarker): Promise<KillReport> {
+    return this.#end({ roots: records.filter((record) => record.startTime !== ''), markers: markerTexts(marker) });
+  }
+
+  async #end(target: KillTarget): Promise<KillReport> {
+    const startedMs = this.#clock.monotonicMs();
+    if (this.#table === null) return endOnWindows(target.roots, () => this.#clock.monotonicMs() - startedMs);
+    const known = new Map<number, string>();
+    let survivors: readonly ProcessRow[] = [];
+    for (let round = 0; round < ROUNDS_MAX; round++) {
+      const found = await this.#holdStill(this.#table, target, known);
+      if (found === 0) break;
+      // Continued by nobody: a stopped process dies of SIGKILL as it is.
+      for (const [pid, startTime] of known) this.#signalIfSame(this.#table, pid, startTime, 'SIGKILL');
+      survivors = await this.#waitUntilGone(this.#table, known);
+      if (survivors.length > 0) break;
+    }
+    if (survivors.length > 0) this.#logger.log('error', 'processes could not be ended', { pids: survivors.map((row) => row.pid) });
+    return { killed: known.size - survivors.length, tookMs: this.#clock.monotonicMs() - startedMs, survivors: survivors.length };
+  }
+
+  /** Stops the members, sweep by sweep, until a sweep finds none that runs on. Returns how many are alive. */
+  async #holdStill(table: ProcessTable, target: KillTarget, known: Map<number, string>): Promise<number> {
+    const held = new Map<number, string>();
+    for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+      const rows = await table.list(target.markers);
+      const members = findMembers(rows, { roots: target.roots, known, self: process.pid });
+      let fresh = 0;
+      for (const { pid, startTime } of members) {
+        if (held.get(pid) === startTime) continue;
+        fresh += 1;
+        held.set(pid, startTime);
+        known.set(pid, startTime);
+        signal(pid, 'SIGSTOP');
+      }
+      if (fresh === 0) return members.length;
+    }
+    return held.size;
+  }
+
+  async #waitUntilGone(table: ProcessTable, known: ReadonlyMap<number, string>): Promise<readonly ProcessRow[]> {
+    const deadlineMs = this.#clock.monotonicMs() + this.#waitMsMax;
+    let pauseMs = 1;
+    for (;;) {
+      const left = [...known].filter(([pid, startTime]) => table.isAlive({ pid, startTime }));
+      if (left.length === 0) return [];
+      if (this.#clock.monotonicMs() >= deadlineMs) return left.map(([pid, startTime]) => survivorRow(pid, startTime));
+      await sleep(pauseMs);
+      pauseMs = Math.min(pauseMs * 2, 16);
+    }
+  }
+
+  #signalIfSame(table: ProcessTable, pid: number, startTime: string, name: NodeJS.Signals): void {
+    if (table.isAlive({ pid, startTime })) signal(pid, name);
+  }
+}
+
+function survivorRow(pid: number, startTime: string): ProcessRow {
+  return { pid, startTime, parentPid: 0, groupId: 0, sessionId: 0, isDead: false, isMarked: false };
+}
+
+/** `NAME=value` texts. A marker without a value would match strangers and is left out. */
+function markerTexts(marker: EnvironmentMarker): string[] {
+  return Object.entries(marker).flatMap(([name, value]) => (value === '' ? [] : [`${name}=${value}`]));
+}
+
+/** The parts of a call's marker that no other call shares. */
+function callMarkers(marker: EnvironmentMarker, instanceMarker: EnvironmentMarker): string[] {
+  return markerTexts(Object.fromEntries(Object.entries(marker).filter(([name]) => !Object.hasOwn(instanceMarker, name))));
+}
+
+/** False when there is no such process or it is not ours to signal. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return errnoOf(cause) === 'EPERM';
+  }
+}
+
+async function endOnWindows(roots: readonly SpawnRecord[], tookMs: () => number): Promise<KillReport> {
+  const ended = await Promise.all(
+    roots.map(
+      (root) =>
+        new Promise<boolean>((resolve) => {
+          execFile('taskkill', ['/PID', String(root.pid), '/T', '/F'], { windowsHide: true }, (failure) => resolve(failure === null));
+        }),
+    ),
+  );
+  const killed = ended.filter(Boolean).length;
+  return { killed, tookMs: tookMs(), survivors: ended.length - killed };
+}

@@ -1,0 +1,200 @@
+// Places no grant ever covers, each with the reason a person reads. Pure: judges a real path by its letters, never opens it.
+
+import { sep } from 'node:path';
+import { isInside } from './inside.ts';
+
+export interface ProtectedFolders {
+  /** TrayClaw's own data folder, real path. */
+  readonly home: string;
+  /** The workspace, real path. */
+  readonly workspace: string;
+}
+
+interface Place {
+  /** Parts that follow one another anywhere in the path; `*` at an end of a part stands for anything. */
+  readonly parts: readonly string[];
+  readonly reason: string;
+}
+
+const KEYS = 'keys and sign-in data are kept here';
+const BROWSER = 'a browser keeps passwords and sign-ins here';
+const START = 'this runs by itself when a shell or session starts';
+const GIT_RUN = 'git runs commands from here';
+const SCHEDULE = 'commands from here are run on a schedule';
+
+const anywhere: readonly Place[] = [
+  ...places(KEYS, [
+    '.ssh',
+    '.gnupg',
+    '.aws',
+    '.kube',
+    '.azure',
+    '.password-store',
+    '.netrc',
+    '_netrc',
+    '.pgpass',
+    '.npmrc',
+    '.pypirc',
+    '.git-credentials',
+    '.vault-token',
+    'keychains',
+    'keyrings',
+    'kwalletd',
+    'id_rsa*',
+    'id_ed25519*',
+    'id_ecdsa*',
+    '.docker/config.json',
+    '.config/gcloud',
+    '.config/gh',
+    '.config/op',
+    '.config/rclone',
+    '.cargo/credentials*',
+    '.terraform.d/credentials*',
+    'microsoft/credentials',
+    'microsoft/protect',
+    'microsoft/vault',
+  ]),
+  ...places('environment files usually hold keys', ['.env', '.env.*', '.envrc']),
+  ...places(BROWSER, [
+    '.mozilla',
+    '.config/google-chrome*',
+    '.config/chromium',
+    '.config/bravesoftware',
+    'google/chrome/user data',
+    'microsoft/edge/user data',
+    'application support/google/chrome',
+    'application support/firefox',
+    'mozilla/firefox',
+    'library/cookies',
+  ]),
+  ...places(START, [
+    '.bashrc',
+    '.bash_profile',
+    '.bash_login',
+    '.bash_logout',
+    '.bash_aliases',
+    '.profile',
+    '.zshrc',
+    '.zshenv',
+    '.zprofile',
+    '.zlogin',
+    '.zlogout',
+    '.kshrc',
+    '.cshrc',
+    '.tcshrc',
+    '.login',
+    '.inputrc',
+    '.xprofile',
+    '.xinitrc',
+    '.xsession*',
+    '.pam_environment',
+    '.config/fish',
+    '.config/autostart',
+    '.config/systemd',
+    '.config/environment.d',
+    'library/launchagents',
+    'library/launchdaemons',
+    'start menu/programs/startup',
+    'windowspowershell/*profile.ps1',
+    'powershell/*profile.ps1',
+  ]),
+  ...places(GIT_RUN, ['.git/hooks', '.git/config', '.git/config.worktree', '.git/modules', '.gitconfig', '.config/git', '.husky']),
+  ...places(SCHEDULE, ['crontabs', 'spool/cron', 'cron.d', 'cron.daily', 'cron.hourly', 'cron.weekly', 'cron.monthly', 'crontab']),
+];
+
+const roots: readonly { readonly root: string; readonly reason: string }[] = [
+  ...['/etc', '/private/etc'].map((root) => ({ root, reason: 'the settings of the whole machine are kept here' })),
+  ...['/boot', '/efi'].map((root) => ({ root, reason: 'the machine starts from here' })),
+  ...['/dev', '/proc', '/sys'].map((root) => ({ root, reason: 'this is the kernel and its devices, not a file' })),
+  ...['/run', '/private/var/run'].map((root) => ({ root, reason: 'running services are reached through here' })),
+  ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/System', '/Library', '/private/var/db', '/var/lib', '/var/spool'].map(
+    (root) => ({
+      root,
+      reason: 'this is part of the operating system',
+    }),
+  ),
+];
+
+const windowsRoot = /^[a-z]:\\(windows|program files|program files \(x86\)|programdata)(\\|$)/;
+
+/** Why nothing but a single yes covers this path, or null. The comparison ignores case, so it holds on every disk. */
+export function protectionOf(real: string, folders: ProtectedFolders): string | null {
+  const plainReal = plain(real);
+  if (isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders)) return "this is TrayClaw's own data";
+  const listed = listedReason(plainReal.split(sep));
+  if (listed !== null) return listed;
+  if (windowsRoot.test(plainReal)) return 'this is part of the operating system';
+  return roots.find(({ root }) => isUnderRoot(plainReal, plain(root), plain(folders.workspace)))?.reason ?? null;
+}
+
+/** A workspace that was put below such a root (a service's folder in /var/lib) is not the system's. */
+function isUnderRoot(plainReal: string, root: string, workspace: string): boolean {
+  if (!isInside(plainReal, root) || isInside(plainReal, '/run/media')) return false;
+  return !(isInside(workspace, root) && isInside(plainReal, workspace));
+}
+
+/** The workspace is free of the data folder's protection only where it lies within the data folder, never around it. */
+function isInOwnWorkspace(plainReal: string, folders: ProtectedFolders): boolean {
+  const workspace = plain(folders.workspace);
+  const home = plain(folders.home);
+  return workspace !== home && isInside(workspace, home) && isInside(plainReal, workspace);
+}
+
+// A walk asks this of every file: most parts are settled by one look into a map.
+const exactStarts = groupByFirstPart(anywhere.filter((place) => !startsWide(place)));
+const wideStarts = anywhere.filter(startsWide);
+
+function groupByFirstPart(listed: readonly Place[]): ReadonlyMap<string, readonly Place[]> {
+  const groups = new Map<string, Place[]>();
+  for (const place of listed) {
+    const start = place.parts[0] ?? '';
+    groups.set(start, [...(groups.get(start) ?? []), place]);
+  }
+  return groups;
+}
+
+function startsWide(place: Place): boolean {
+  return place.parts[0]?.includes('*') === true;
+}
+
+function listedReason(parts: readonly string[]): string | null {
+  for (const [start, part] of parts.entries()) {
+    const exact = exactStarts.get(part)?.find((place) => matchesAt(parts, start, place));
+    const found = exact ?? wideStarts.find((place) => matchesAt(parts, start, place));
+    if (found !== undefined) return found.reason;
+  }
+  return null;
+}
+
+function matchesAt(parts: readonly string[], start: number, place: Place): boolean {
+  return place.parts.every((pattern, index) => matchesPart(parts[start + index] ?? '', pattern));
+}
+
+function matchesPart(part: string, pattern: string): boolean {
+  if (pattern.startsWith('*')) return part.endsWith(pattern.slice(1));
+  return pattern.endsWith('*') ? part.startsWith(pattern.slice(0, -1)) : part === pattern;
+}
+
+function places(reason: string, paths: readonly string[]): Place[] {
+  return paths.map((path) => ({ parts: path.split('/'), reason }));
+}
+
+/**
+ * Folds away the spellings disks treat as the same name: case, Unicode forms, code points some disks ignore, and the
+ * dots, spaces and `:stream` suffixes Windows drops.
+ */
+function plain(path: string): string {
+  if (hasOneSpelling.test(path) && !trailingDot.test(path)) return path.toLowerCase();
+  const folded = path
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .toLowerCase();
+  return folded
+    .split(sep)
+    .map((part, index) => (index === 0 ? part : part.replace(/(?<=.):.*$/, '').replace(/(?<=[^. ])[. ]+$/, '')))
+    .join(sep);
+}
+
+// Printable ASCII without the space and the colon.
+const hasOneSpelling = /^[\x21-\x39\x3b-\x7e]*$/;
+const trailingDot = /\.(?:[\\/]|$)/;

@@ -1,0 +1,81 @@
+// Runs one tool against its time limit and the caller's abort. Owns the promise that a run ends at once when either strikes, even
+// when the tool ignores its signal; knows nothing of results' content.
+
+import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+
+export type RaceEnd =
+  | { readonly kind: 'returned'; readonly value: unknown }
+  | { readonly kind: 'threw'; readonly cause: unknown }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'cancelled' };
+
+export interface RaceOptions {
+  readonly timeoutMs: number;
+  /** Bytes of live output passed on for one call; the rest is dropped. */
+  readonly liveBytesMax: number;
+  /** Told what a tool did wrong after its run was already over. */
+  onLate(cause: unknown): void;
+}
+
+/** Never rejects. */
+export function raceRun(tool: ToolDefinition, args: unknown, context: ToolContext, options: RaceOptions): Promise<RaceEnd> {
+  if (context.signal.aborted) return Promise.resolve({ kind: 'cancelled' });
+  return new Promise((resolve) => {
+    const controller = new AbortController();
+    const state = { over: false, liveBytes: 0 };
+    const end = (result: RaceEnd): void => {
+      if (state.over) return;
+      state.over = true;
+      clearTimeout(timer);
+      context.signal.removeEventListener('abort', onAbort);
+      resolve(result);
+    };
+    const stop = (kind: 'timeout' | 'cancelled', reason: unknown): void => {
+      end({ kind });
+      controller.abort(reason);
+    };
+    const onAbort = (): void => stop('cancelled', context.signal.reason);
+    const timer = setTimeout(() => stop('timeout', new Error(`timed out after ${options.timeoutMs} ms`)), options.timeoutMs);
+    context.signal.addEventListener('abort', onAbort, { once: true });
+    const fail = (cause: unknown): void => {
+      if (state.over) options.onLate(cause);
+      else end({ kind: 'threw', cause });
+    };
+    try {
+      tool.run(args, guardedContext(context, controller.signal, state, options.liveBytesMax)).then((value) => {
+        end({ kind: 'returned', value });
+      }, fail);
+    } catch (cause) {
+      fail(cause);
+    }
+  });
+}
+
+/** The tool's view of its context: the run's own signal, and live output that is bounded and ends with the run. */
+function guardedContext(
+  context: ToolContext,
+  signal: AbortSignal,
+  state: { over: boolean; liveBytes: number },
+  liveBytesMax: number,
+): ToolContext {
+  return {
+    workspace: context.workspace,
+    home: context.home,
+    extraFolders: context.extraFolders,
+    callId: context.callId,
+    sessionId: context.sessionId,
+    turnId: context.turnId,
+    idempotencyKey: context.idempotencyKey,
+    processMarker: context.processMarker,
+    artifacts: context.artifacts,
+    signal,
+    onOutput: (chunk) => {
+      if (state.over || state.liveBytes >= liveBytesMax) return;
+      state.liveBytes += chunk.length;
+      context.onOutput(chunk);
+    },
+    // A child started late still has to be on record, or stop would not find it after a restart.
+    onSpawn: (record) => context.onSpawn(record),
+    searchSessions: (query, limit) => context.searchSessions(query, limit),
+  };
+}

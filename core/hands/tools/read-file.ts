@@ -1,0 +1,105 @@
+// The read_file tool: lines of a text file, bounded so that the model always learns how to read on.
+
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import { formatBytes } from './bound-text.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { pathArgument, shownPath } from './path-argument.ts';
+import { isBinary, readBytes } from './text-file.ts';
+
+export interface ReadFileDeps {
+  readonly paths: CheckedPaths;
+  readonly outputBytesMax: number;
+}
+
+const NOTE_BYTES_MAX = 200;
+
+const input = z.strictObject({
+  path: pathArgument,
+  offset: z.number().int().min(1).optional().describe('First line to read, counted from 1.'),
+  limit: z.number().int().min(1).max(1_000_000).optional().describe('How many lines to read.'),
+  lineNumbers: z.boolean().optional().describe('Put each line number before its line. Off by default.'),
+});
+type Args = z.infer<typeof input>;
+
+export function createReadFile(deps: ReadFileDeps): ToolDefinition {
+  return defineTool({
+    name: 'read_file',
+    description:
+      'Read a text file (up to 10 MB). Long files come in parts: the end of the result says which offset to go on with. Binary files are only described.',
+    input,
+    class: 'read',
+    idempotency: () => 'pure',
+    timeoutMs: 30_000,
+    facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),
+    summarize: (args) => `read ${shownPath(args.path)}`,
+    async run(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'read', context);
+      const bytes = await readBytes(real, 'read');
+      if (isBinary(bytes)) {
+        const start = bytes.subarray(0, 16).toString('hex');
+        return { forModel: `${args.path} is a binary file (${formatBytes(bytes.length)}, it starts with the bytes ${start}).` };
+      }
+      return selectLines(bytes, args, deps.outputBytesMax);
+    },
+  });
+}
+
+/** The asked lines as far as they fit; whole lines only, unless the first alone is too long. */
+function selectLines(bytes: Buffer, args: Args, outputBytesMax: number): ToolResult {
+  const wantedFrom = args.offset ?? 1;
+  const wanted = args.limit ?? Number.POSITIVE_INFINITY;
+  const room = outputBytesMax - NOTE_BYTES_MAX;
+  const skipped = startOfLine(bytes, wantedFrom);
+  if (skipped.lines < wantedFrom - 1 || (wantedFrom > 1 && skipped.at >= bytes.length)) {
+    return { forModel: `${args.path} has only ${countLines(bytes)} lines; offset ${wantedFrom} is beyond its end.`, isError: true };
+  }
+  const out: string[] = [];
+  let at = skipped.at;
+  let used = 0;
+  let line = wantedFrom;
+  while (at < bytes.length && line < wantedFrom + wanted) {
+    const newline = bytes.indexOf(10, at);
+    const end = newline < 0 ? bytes.length : newline + 1;
+    const prefix = args.lineNumbers === true ? `${line}\t` : '';
+    if (used + prefix.length + (end - at) > room) {
+      if (out.length === 0) return longLine(bytes.subarray(at, end), line, room, args.path);
+      break;
+    }
+    out.push(prefix + bytes.toString('utf8', at, end));
+    used += prefix.length + (end - at);
+    at = end;
+    line += 1;
+  }
+  const text = out.join('');
+  if (at >= bytes.length) return { forModel: text === '' ? '(the file is empty)' : text };
+  const gap = text.endsWith('\n') ? '' : '\n';
+  const shown = line - 1 < wantedFrom ? '' : `lines ${wantedFrom}–${line - 1} of ${countLines(bytes)}`;
+  return { forModel: `${text}${gap}[${shown}; go on with offset ${line}]` };
+}
+
+function longLine(line: Buffer, number: number, room: number, path: string): ToolResult {
+  const start = new TextDecoder().decode(line.subarray(0, room)).replace(/\uFFFD$/, '');
+  return {
+    forModel: `${start}\n[line ${number} of ${path} has ${formatBytes(line.length)} and is cut here; use exec with cut or head -c for more]`,
+  };
+}
+
+function startOfLine(bytes: Buffer, line: number): { at: number; lines: number } {
+  let at = 0;
+  let lines = 0;
+  while (lines < line - 1) {
+    const newline = bytes.indexOf(10, at);
+    if (newline < 0) break;
+    at = newline + 1;
+    lines += 1;
+  }
+  return { at, lines };
+}
+
+function countLines(bytes: Buffer): number {
+  let count = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count += 1;
+  return bytes.length > 0 && bytes[bytes.length - 1] !== 10 ? count + 1 : count;
+}

@@ -1,0 +1,129 @@
+// The tool host: the one door through which tools are listed, their calls checked, and runs bounded in time and size.
+// Decides nothing about permission: whoever calls `run` has asked the guard first.
+
+import * as z from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import { assert } from '../../base/assert.ts';
+import type { Logger } from '../../base/logger.ts';
+import { err, type Result } from '../../base/result.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ToolSchema } from '../../contracts/llm.ts';
+import type { ArtifactSink, ToolContext, ToolDefinition, ToolListing } from '../../contracts/tools.ts';
+import { describeValue, hostResult, settleEnd, type HostedResult } from './hosted-result.ts';
+import { nearNames } from './near-names.ts';
+import { parseCall, type ParsedCall } from './parse-call.ts';
+import { raceRun } from './race-run.ts';
+
+export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
+export { defineTool } from './define-tool.ts';
+export type { HostedResult } from './hosted-result.ts';
+export type { ParsedCall } from './parse-call.ts';
+export { createProcessTable, type ProcessTable } from './process-table.ts';
+export { ProcessTrees, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';
+
+export interface ToolHostOptions {
+  readonly tools: readonly ToolDefinition[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Bytes of UTF-8 the model sees of one result; the whole goes to an artifact. */
+  readonly outputBytesMax: number;
+  readonly artifacts: ArtifactSink;
+}
+
+const TIMEOUT_MS = 120_000;
+const LIVE_BYTES_MAX = 1_000_000;
+const NAME_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+
+export class ToolHost {
+  readonly #tools = new Map<string, ToolDefinition>();
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #outputBytesMax: number;
+  readonly #artifacts: ArtifactSink;
+  #schemas: readonly ToolSchema[] | null = null;
+
+  constructor(options: ToolHostOptions) {
+    this.#clock = options.clock;
+    this.#logger = options.logger;
+    this.#outputBytesMax = options.outputBytesMax;
+    this.#artifacts = options.artifacts;
+    for (const tool of options.tools) this.register(tool);
+  }
+
+  /** Adds a tool, or replaces the one of the same name. Returns the function that takes it away again. */
+  register(tool: ToolDefinition): () => void {
+    assert(NAME_PATTERN.test(tool.name), `a tool name is 1 to 64 letters, digits, _ or -: ${tool.name}`);
+    this.#tools.set(tool.name, tool);
+    this.#schemas = null;
+    return () => {
+      if (this.#tools.get(tool.name) !== tool) return;
+      this.#tools.delete(tool.name);
+      this.#schemas = null;
+    };
+  }
+
+  has(name: string): boolean {
+    return this.#tools.has(name);
+  }
+
+  get(name: string): ToolDefinition | undefined {
+    return this.#tools.get(name);
+  }
+
+  list(): ToolListing[] {
+    return this.schemas().map(({ name, description, parameters }) => ({
+      name,
+      description,
+      class: this.#tools.get(name)?.class ?? 'exec',
+      schema: { ...parameters },
+    }));
+  }
+
+  /** What a model is told, by name. The very same object until a tool comes or goes. */
+  schemas(): readonly ToolSchema[] {
+    this.#schemas ??= [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(schemaOf);
+    return this.#schemas;
+  }
+
+  /** Fails with `unknown_tool`, `arguments_too_large` or `invalid_arguments`. Empty text counts as `{}`. */
+  parse(name: string, argsJson: string): Result<ParsedCall, AppError> {
+    const tool = this.#tools.get(name);
+    return tool === undefined ? err(this.#unknownTool(name)) : parseCall(tool, argsJson);
+  }
+
+  /**
+   * Runs a checked call and never throws: whatever a tool does becomes a result. A run over its time limit ends as
+   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice.
+   */
+  async run(parsed: ParsedCall, context: ToolContext, options: { readonly timeoutMs?: number } = {}): Promise<HostedResult> {
+    const startedMs = this.#clock.monotonicMs();
+    const timeoutMs = options.timeoutMs ?? parsed.tool.timeoutMs ?? TIMEOUT_MS;
+    const end = await raceRun(parsed.tool, parsed.args, context, {
+      timeoutMs,
+      liveBytesMax: LIVE_BYTES_MAX,
+      onLate: (cause) => this.#log('debug', 'a tool failed after its run was over', parsed.name, cause),
+    });
+    if (end.kind === 'threw') this.#log('info', 'a tool threw', parsed.name, end.cause);
+    const result = hostResult(settleEnd(end, parsed.name, timeoutMs), parsed.name, context, {
+      outputBytesMax: this.#outputBytesMax,
+      artifacts: this.#artifacts,
+      onSpillFailure: (cause) => this.#log('warn', 'the whole output of a tool could not be kept', parsed.name, cause),
+    });
+    return { ...result, tookMs: this.#clock.monotonicMs() - startedMs };
+  }
+
+  #unknownTool(name: string): AppError {
+    const near = nearNames(name, this.#tools.keys());
+    const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
+    return new AppError('unknown_tool', `There is no tool called ${JSON.stringify(name.slice(0, 80))}.${meant}`, { data: { near } });
+  }
+
+  #log(level: 'debug' | 'info' | 'warn', message: string, tool: string, cause: unknown): void {
+    this.#logger.log(level, message, { tool, cause: cause instanceof Error ? (cause.stack ?? cause.message) : describeValue(cause) });
+  }
+}
+
+function schemaOf(tool: ToolDefinition): ToolSchema {
+  const { $schema: _, ...parameters } = z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' });
+  return { name: tool.name, description: tool.description, parameters };
+}

@@ -1,0 +1,64 @@
+// Works out which processes belong to some trees: by parent, process group, session and environment marker. Pure.
+
+import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { ProcessRow } from './process-table.ts';
+
+export interface TreeQuery {
+  /** The roots; one whose start time differs is another process and no root. */
+  readonly roots: readonly SpawnRecord[];
+  /** Processes that were found to be members before; their children stay members when they are gone. */
+  readonly known: ReadonlyMap<number, string>;
+  /** Never a member, nor is what runs above them: ourselves. */
+  readonly self: number;
+}
+
+/** The living members. Roots were spawned as leaders of their own group and session, and so may be their descendants. */
+export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): ProcessRow[] {
+  const byPid = new Map(rows.map((row) => [row.pid, row]));
+  const spared = ancestorsOf(query.self, byPid);
+  const roots = new Map(query.roots.map((root) => [root.pid, root.startTime]));
+  const members = new Map<number, ProcessRow>();
+  const leaders = leadersOf(query.roots, byPid);
+  for (let grew = true; grew;) {
+    grew = false;
+    for (const row of rows) {
+      if (members.has(row.pid) || spared.has(row.pid)) continue;
+      const isMember =
+        row.isMarked ||
+        isNamed(row, roots) ||
+        isNamed(row, query.known) ||
+        members.has(row.parentPid) ||
+        leaders.has(row.groupId) ||
+        leaders.has(row.sessionId);
+      if (!isMember) continue;
+      members.set(row.pid, row);
+      if (row.groupId === row.pid || row.sessionId === row.pid) leaders.add(row.pid);
+      grew = true;
+    }
+  }
+  return [...members.values()].filter((row) => !row.isDead);
+}
+
+function isNamed(row: ProcessRow, named: ReadonlyMap<number, string>): boolean {
+  const startTime = named.get(row.pid);
+  return startTime !== undefined && startTime !== '' && startTime === row.startTime;
+}
+
+/**
+ * Groups and sessions the roots lead. While a group has members its number is not given out again as a pid, so a root that is
+ * gone still names its group; one whose pid now belongs to another process does not.
+ */
+function leadersOf(roots: readonly SpawnRecord[], byPid: ReadonlyMap<number, ProcessRow>): Set<number> {
+  const leaders = new Set<number>();
+  for (const root of roots) {
+    const now = byPid.get(root.pid);
+    if (root.startTime !== '' && (now === undefined || now.startTime === root.startTime)) leaders.add(root.pid);
+  }
+  return leaders;
+}
+
+function ancestorsOf(pid: number, byPid: ReadonlyMap<number, ProcessRow>): Set<number> {
+  const spared = new Set([0, 1, pid]);
+  for (let row = byPid.get(pid); row !== undefined && !spared.has(row.parentPid); row = byPid.get(row.parentPid)) spared.add(row.parentPid);
+  return spared;
+}

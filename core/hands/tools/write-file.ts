@@ -1,0 +1,45 @@
+// The write_file tool: a whole file, atomically. Writing the same content again is the same state, so a crash may repeat it.
+
+import * as z from 'zod';
+import { defineTool } from './define-tool.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { contentHash, writeAtomically } from './atomic-write.ts';
+import { formatBytes } from './bound-text.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { pathArgument, shownPath } from './path-argument.ts';
+import { readBytes } from './text-file.ts';
+
+const input = z.strictObject({
+  path: pathArgument,
+  content: z.string().describe('The whole new content of the file.'),
+});
+
+export function createWriteFile(deps: { readonly paths: CheckedPaths }): ToolDefinition {
+  return defineTool({
+    name: 'write_file',
+    description: 'Write a file, replacing what was there; missing parent folders are made. Use edit_file to change a part of a file.',
+    input,
+    class: 'write',
+    idempotency: () => 'idempotent',
+    timeoutMs: 60_000,
+    facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),
+    summarize: (args) => `write ${shownPath(args.path)} (${formatBytes(Buffer.byteLength(args.content))})`,
+    async run(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'write', context);
+      context.signal.throwIfAborted();
+      await writeAtomically(real, args.content, temporarySuffix(context.callId));
+      return { forModel: `Wrote ${args.path} (${formatBytes(Buffer.byteLength(args.content))}).` };
+    },
+    async verify(args, context) {
+      const { real } = deps.paths.confirm(args, args.path, 'write', context);
+      const found = await readBytes(real, 'verify');
+      const same = contentHash(found) === contentHash(args.content);
+      return { ok: same, detail: same ? `${args.path} holds what was written` : `${args.path} does not hold what was written` };
+    },
+  });
+}
+
+/** Names the temporary file after the call, so that a crash leaves a trace that says where it came from. */
+export function temporarySuffix(callId: string): string {
+  return callId.replace(/[^A-Za-z0-9_-]/g, '').slice(-40) || 'call';
+}
