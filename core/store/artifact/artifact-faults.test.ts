@@ -80,13 +80,14 @@ test('dying at any file call of put and collection leaves every described conten
     const clock = new ManualClock(Date.now());
     const sound = new ArtifactStore({ db, folder, clock });
     sound.put('kept', { ...about, name: 'kept' });
-    sound.put('old', { ...about, name: 'old' });
+    // Two to remove, so that the death can fall between them.
+    const old = ['old', 'older'].map((name) => sound.put(name, { ...about, name }).sha256);
     clock.advance(7_200_000);
     const fault = failing(nth, 'EIO', true);
     const dying = new ArtifactStore({ db, folder, clock, fs: fault.fs });
     try {
       dying.put('new', { ...about, name: 'new' });
-      dying.collectGarbage({ nowMs: clock.nowMs(), olderThanDays: 0, isReferenced: (id) => id !== sound.get('old')?.sha256 });
+      dying.collectGarbage({ nowMs: clock.nowMs(), olderThanDays: 0, isReferenced: (id) => !old.includes(id) });
     } catch (cause) {
       expect(isAppError(cause)).toBe(true);
     }
