@@ -1,0 +1,212 @@
+// Content files under artifacts/, named by their SHA-256: ab/cdef…. Owns how bytes reach and leave the disk.
+// Knows nothing of names, sessions or rows. A file appears under its name only when it is whole and synced.
+
+import * as nodeFs from 'node:fs';
+import { join } from 'node:path';
+import { assert } from '../../base/assert.ts';
+import { failureCode } from './store-failure.ts';
+
+/** The file system calls used here, as a port: a fault test makes the nth one fail. */
+export type FileCalls = Pick<
+  typeof nodeFs,
+  | 'closeSync'
+  | 'fstatSync'
+  | 'fsyncSync'
+  | 'mkdirSync'
+  | 'openSync'
+  | 'readSync'
+  | 'readdirSync'
+  | 'renameSync'
+  | 'statSync'
+  | 'unlinkSync'
+  | 'writeSync'
+>;
+
+export interface Range {
+  readonly offset: number;
+  readonly length: number;
+}
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+export class ArtifactFiles {
+  readonly #folder: string;
+  readonly #temporary: string;
+  readonly #fs: FileCalls;
+  #counter = 0;
+
+  constructor(folder: string, fs: FileCalls = nodeFs) {
+    this.#folder = folder;
+    this.#temporary = join(folder, 'tmp');
+    this.#fs = fs;
+  }
+
+  /** Returns when the content is on the disk under its name, directory entry included. */
+  write(sha256: string, content: Uint8Array): void {
+    const draft = this.openDraft();
+    try {
+      draft.append(content);
+      draft.commit(sha256);
+    } catch (cause) {
+      draft.discard();
+      throw cause;
+    }
+  }
+
+  /** A temporary file to fill piece by piece. Either `commit` or `discard` must follow. */
+  openDraft(): ArtifactDraft {
+    this.#fs.mkdirSync(this.#temporary, { recursive: true, mode: FOLDER_MODE });
+    this.#counter += 1;
+    const path = join(this.#temporary, `${process.pid}-${this.#counter}-${crypto.randomUUID()}`);
+    const handle = this.#fs.openSync(path, 'wx', FILE_MODE);
+    return new ArtifactDraft(this.#fs, path, handle, (sha256) => this.#place(path, sha256));
+  }
+
+  /** The whole file, or the part of it that exists; null where there is no file. */
+  read(sha256: string, range?: Range): { bytes: Uint8Array; sizeBytes: number } | null {
+    const handle = this.#open(sha256);
+    if (handle === null) return null;
+    try {
+      const sizeBytes = this.#fs.fstatSync(handle).size;
+      const offset = Math.min(range?.offset ?? 0, sizeBytes);
+      const bytes = new Uint8Array(Math.min(range?.length ?? sizeBytes, sizeBytes - offset));
+      let filled = 0;
+      while (filled < bytes.length) {
+        const count = this.#fs.readSync(handle, bytes, filled, bytes.length - filled, offset + filled);
+        if (count === 0) break;
+        filled += count;
+      }
+      return { bytes: bytes.subarray(0, filled), sizeBytes };
+    } finally {
+      this.#fs.closeSync(handle);
+    }
+  }
+
+  remove(sha256: string): void {
+    this.#unlinkIfThere(this.#pathOf(sha256));
+  }
+
+  /** Hashes of the content files there are, in no order. */
+  *stored(): Generator<{ sha256: string; changedAtMs: number; sizeBytes: number }> {
+    for (const prefix of this.#names(this.#folder)) {
+      if (!/^[0-9a-f]{2}$/.test(prefix)) continue;
+      for (const rest of this.#names(join(this.#folder, prefix))) {
+        const stat = /^[0-9a-f]{62}$/.test(rest) ? this.#statIfThere(join(this.#folder, prefix, rest)) : null;
+        if (stat !== null) yield { sha256: prefix + rest, changedAtMs: stat.mtimeMs, sizeBytes: stat.size };
+      }
+    }
+  }
+
+  /** Removes what an interrupted write left behind; returns how many files. */
+  removeTemporary(changedBeforeMs: number): number {
+    let removed = 0;
+    for (const name of this.#names(this.#temporary)) {
+      const path = join(this.#temporary, name);
+      const stat = this.#statIfThere(path);
+      if (stat === null || stat.mtimeMs >= changedBeforeMs) continue;
+      this.#unlinkIfThere(path);
+      removed += 1;
+    }
+    return removed;
+  }
+
+  #place(path: string, sha256: string): void {
+    const folder = join(this.#folder, sha256.slice(0, 2));
+    const isNewFolder = this.#fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }) !== undefined;
+    this.#fs.renameSync(path, this.#pathOf(sha256));
+    this.#syncFolder(folder);
+    if (isNewFolder) this.#syncFolder(this.#folder);
+  }
+
+  #pathOf(sha256: string): string {
+    return join(this.#folder, sha256.slice(0, 2), sha256.slice(2));
+  }
+
+  #open(sha256: string): number | null {
+    try {
+      return this.#fs.openSync(this.#pathOf(sha256), 'r');
+    } catch (cause) {
+      if (failureCode(cause) === 'ENOENT') return null;
+      throw cause;
+    }
+  }
+
+  #syncFolder(folder: string): void {
+    // Windows has no handle on a directory to sync; NTFS journals the rename.
+    if (process.platform === 'win32') return;
+    const handle = this.#fs.openSync(folder, 'r');
+    try {
+      this.#fs.fsyncSync(handle);
+    } finally {
+      this.#fs.closeSync(handle);
+    }
+  }
+
+  #names(folder: string): readonly string[] {
+    try {
+      return this.#fs.readdirSync(folder);
+    } catch (cause) {
+      if (failureCode(cause) === 'ENOENT') return [];
+      throw cause;
+    }
+  }
+
+  #statIfThere(path: string): nodeFs.Stats | null {
+    return this.#fs.statSync(path, { throwIfNoEntry: false }) ?? null;
+  }
+
+  #unlinkIfThere(path: string): void {
+    try {
+      this.#fs.unlinkSync(path);
+    } catch (cause) {
+      if (failureCode(cause) !== 'ENOENT') throw cause;
+    }
+  }
+}
+
+/** Content on its way in: invisible until committed. */
+export class ArtifactDraft {
+  readonly #fs: FileCalls;
+  readonly #path: string;
+  readonly #place: (sha256: string) => void;
+  #handle: number | null;
+
+  constructor(fs: FileCalls, path: string, handle: number, place: (sha256: string) => void) {
+    this.#fs = fs;
+    this.#path = path;
+    this.#handle = handle;
+    this.#place = place;
+  }
+
+  append(bytes: Uint8Array): void {
+    const handle = this.#handle;
+    assert(handle !== null, 'a closed draft takes no more content');
+    let written = 0;
+    while (written < bytes.length) written += this.#fs.writeSync(handle, bytes, written, bytes.length - written);
+  }
+
+  commit(sha256: string): void {
+    if (this.#handle !== null) this.#fs.fsyncSync(this.#handle);
+    this.#close();
+    this.#place(sha256);
+  }
+
+  /** Safe at any time; what cannot be removed now, garbage collection removes later. */
+  discard(): void {
+    try {
+      this.#close();
+      this.#fs.unlinkSync(this.#path);
+    } catch (cause) {
+      // The failure that led here is the one to report; a file left in tmp/ holds nothing anyone refers to.
+      void cause;
+    }
+  }
+
+  #close(): void {
+    if (this.#handle === null) return;
+    const handle = this.#handle;
+    this.#handle = null;
+    this.#fs.closeSync(handle);
+  }
+}

@@ -1,0 +1,188 @@
+// What the database knows of artifacts: one row per content, one per use of it, one per alias. Touches no file.
+
+import type Database from 'better-sqlite3';
+import type { ArtifactRef } from '../../contracts/tools.ts';
+
+/** Structurally the Migration of store/storage; modules of one floor do not import each other. */
+interface Migration {
+  readonly id: string;
+  readonly minSafeVersion: number;
+  up(db: Database.Database): void;
+}
+
+export const artifactMigrations: readonly Migration[] = [
+  {
+    id: 'artifact-001-tables',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS artifacts (
+          sha256 TEXT PRIMARY KEY,
+          size_bytes INTEGER NOT NULL,
+          last_used_at_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS artifacts_by_last_use ON artifacts (last_used_at_ms);
+        -- Absent session and call are '' so that a use that happens twice is one row.
+        CREATE TABLE IF NOT EXISTS artifact_uses (
+          use_id INTEGER PRIMARY KEY AUTOINCREMENT,
+          sha256 TEXT NOT NULL REFERENCES artifacts (sha256),
+          name TEXT NOT NULL,
+          media_type TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          call_id TEXT NOT NULL,
+          created_at_ms INTEGER NOT NULL,
+          UNIQUE (sha256, session_id, call_id, name)
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS artifact_uses_by_session ON artifact_uses (session_id, use_id);
+        CREATE TABLE IF NOT EXISTS artifact_aliases (
+          alias_id INTEGER PRIMARY KEY AUTOINCREMENT,
+          session_id TEXT NOT NULL,
+          alias TEXT NOT NULL,
+          sha256 TEXT NOT NULL REFERENCES artifacts (sha256),
+          UNIQUE (session_id, alias)
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS artifact_aliases_by_name ON artifact_aliases (alias, alias_id);
+        CREATE INDEX IF NOT EXISTS artifact_aliases_by_content ON artifact_aliases (sha256);`);
+    },
+  },
+];
+
+/** An artifact as its newest use describes it. */
+export interface ArtifactInfo extends ArtifactRef {
+  readonly aliases: string[];
+  readonly createdAtMs: number;
+  readonly sessionId: string | null;
+}
+
+export interface ArtifactUse {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly sessionId: string;
+  readonly callId: string;
+  readonly atMs: number;
+}
+
+interface InfoRow {
+  sha256: string;
+  name: string;
+  mediaType: string;
+  sizeBytes: number;
+  createdAtMs: number;
+  sessionId: string;
+}
+
+const SELECT_INFO = `
+  SELECT u.sha256, u.name, u.media_type AS mediaType, a.size_bytes AS sizeBytes, u.created_at_ms AS createdAtMs,
+         u.session_id AS sessionId, MAX(u.use_id) AS newest
+  FROM artifact_uses u JOIN artifacts a USING (sha256)`;
+
+export class ArtifactRows {
+  readonly #db: Database.Database;
+  readonly #content;
+  readonly #insertUse;
+  readonly #insertAlias;
+  readonly #sizeOf;
+  readonly #byAlias;
+  readonly #bySessionAlias;
+  readonly #infoOf;
+  readonly #aliasesOf;
+  readonly #unusedSince;
+  readonly #list;
+  readonly #listOfSession;
+  readonly #deletes;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.#content = db.prepare<[string, number, number]>(
+      `INSERT INTO artifacts VALUES (?, ?, ?)
+       ON CONFLICT DO UPDATE SET last_used_at_ms = MAX(last_used_at_ms, excluded.last_used_at_ms)`,
+    );
+    this.#insertUse = db.prepare<[string, string, string, string, string, number]>(
+      `INSERT OR REPLACE INTO artifact_uses (sha256, name, media_type, session_id, call_id, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)`,
+    );
+    this.#insertAlias = db.prepare<[string, string, string]>(
+      `INSERT OR REPLACE INTO artifact_aliases (session_id, alias, sha256) VALUES (?, ?, ?)`,
+    );
+    this.#sizeOf = db.prepare<[string], number>(`SELECT size_bytes FROM artifacts WHERE sha256 = ?`).pluck();
+    this.#byAlias = db
+      .prepare<[string], string>(`SELECT sha256 FROM artifact_aliases WHERE alias = ? ORDER BY alias_id DESC LIMIT 1`)
+      .pluck();
+    this.#bySessionAlias = db
+      .prepare<[string, string], string>(`SELECT sha256 FROM artifact_aliases WHERE session_id = ? AND alias = ?`)
+      .pluck();
+    this.#infoOf = db.prepare<[string], InfoRow>(`${SELECT_INFO} WHERE u.sha256 = ? GROUP BY u.sha256`);
+    this.#aliasesOf = db.prepare<[string], string>(`SELECT DISTINCT alias FROM artifact_aliases WHERE sha256 = ? ORDER BY alias`).pluck();
+    this.#unusedSince = db.prepare<[number, number, string, number], { sha256: string; sizeBytes: number; lastUsedAtMs: number }>(
+      `SELECT sha256, size_bytes AS sizeBytes, last_used_at_ms AS lastUsedAtMs FROM artifacts
+       WHERE last_used_at_ms < ? AND (last_used_at_ms, sha256) > (?, ?) ORDER BY last_used_at_ms, sha256 LIMIT ?`,
+    );
+    const order = 'GROUP BY u.sha256 ORDER BY newest DESC LIMIT ?';
+    this.#list = db.prepare<[number], InfoRow>(`${SELECT_INFO} ${order}`);
+    this.#listOfSession = db.prepare<[string, number], InfoRow>(`${SELECT_INFO} WHERE u.session_id = ? ${order}`);
+    this.#deletes = ['artifact_aliases', 'artifact_uses', 'artifacts'].map((table) =>
+      db.prepare<[string]>(`DELETE FROM ${table} WHERE sha256 = ?`),
+    );
+  }
+
+  recordUse(sha256: string, sizeBytes: number, use: ArtifactUse): void {
+    this.#inTransaction(() => {
+      this.#content.run(sha256, sizeBytes, use.atMs);
+      this.#insertUse.run(sha256, use.name, use.mediaType, use.sessionId, use.callId, use.atMs);
+      this.#insertAlias.run(use.sessionId, use.name, sha256);
+    });
+  }
+
+  recordAlias(sha256: string, alias: string, sessionId: string, sizeBytes: number, atMs: number): void {
+    this.#inTransaction(() => {
+      this.#content.run(sha256, sizeBytes, atMs);
+      this.#insertAlias.run(sessionId, alias, sha256);
+    });
+  }
+
+  sizeBytes(sha256: string): number | null {
+    return this.#sizeOf.get(sha256) ?? null;
+  }
+
+  /** The session's own alias first, else the newest of that name anywhere. */
+  resolveAlias(alias: string, sessionId: string | null): string | null {
+    const own = sessionId === null ? undefined : this.#bySessionAlias.get(sessionId, alias);
+    return own ?? this.#byAlias.get(alias) ?? null;
+  }
+
+  info(sha256: string): ArtifactInfo | null {
+    const row = this.#infoOf.get(sha256);
+    return row === undefined ? null : this.#toInfo(row);
+  }
+
+  list(sessionId: string | null, limit: number): ArtifactInfo[] {
+    const rows = sessionId === null ? this.#list.all(limit) : this.#listOfSession.all(sessionId, limit);
+    return rows.map((row) => this.#toInfo(row));
+  }
+
+  /** A page of content not used since; pass the last row of a page to get the next. */
+  unusedSince(beforeMs: number, after: { lastUsedAtMs: number; sha256: string }, limit: number) {
+    return this.#unusedSince.all(beforeMs, after.lastUsedAtMs, after.sha256, limit);
+  }
+
+  remove(sha256s: readonly string[]): void {
+    this.#inTransaction(() => {
+      for (const sha256 of sha256s) for (const statement of this.#deletes) statement.run(sha256);
+    });
+  }
+
+  #toInfo(row: InfoRow): ArtifactInfo {
+    return {
+      sha256: row.sha256,
+      name: row.name,
+      mediaType: row.mediaType,
+      sizeBytes: row.sizeBytes,
+      aliases: this.#aliasesOf.all(row.sha256),
+      createdAtMs: row.createdAtMs,
+      sessionId: row.sessionId === '' ? null : row.sessionId,
+    };
+  }
+
+  #inTransaction(work: () => void): void {
+    this.#db.transaction(work)();
+  }
+}

@@ -1,0 +1,24 @@
+// The one place that reads the codes of Node's file errors and of SQLite, and says what they mean for an artifact.
+
+import { AppError, isAppError, type ErrorCode } from '../../contracts/errors.ts';
+
+const meanings: readonly (readonly [RegExp, ErrorCode, string])[] = [
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)$/, 'store_full', 'there is no room left on the disk'],
+  [/^(EROFS|EACCES|EPERM|SQLITE_READONLY.*|SQLITE_PERM)$/, 'store_readonly', 'the data folder cannot be written'],
+  [/^(SQLITE_CORRUPT.*|SQLITE_NOTADB)$/, 'store_corrupt', 'the database is damaged'],
+  [/^(SQLITE_BUSY.*|SQLITE_LOCKED.*)$/, 'store_locked', 'another process holds the database'],
+];
+
+/** `doing` completes the sentence "Could not …". */
+export function storeFailure(cause: unknown, doing: string): AppError {
+  if (isAppError(cause)) return cause;
+  const code = failureCode(cause);
+  for (const [pattern, errorCode, why] of meanings) {
+    if (pattern.test(code)) return new AppError(errorCode, `Could not ${doing}: ${why}.`, { cause });
+  }
+  return new AppError('store_failed', `Could not ${doing}${code === '' ? '' : ` (${code})`}.`, { cause });
+}
+
+export function failureCode(cause: unknown): string {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+}

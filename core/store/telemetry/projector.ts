@@ -1,0 +1,137 @@
+// Turns one event into table rows. Applying an event again changes nothing; order is that of the log.
+// Returns the finished row for the sinks, where the event finished one.
+
+import type Database from 'better-sqlite3';
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { ModelCallRow, TelemetryRow, TurnOutcomeRow } from './telemetry-rows.ts';
+
+type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
+
+export class Projector {
+  readonly #dayOf: (atMs: number) => string;
+  readonly #insertPack;
+  readonly #insertCall;
+  readonly #countRetry;
+  readonly #finishCall;
+  readonly #startTurn;
+  readonly #setStatus;
+  readonly #finishTurn;
+  readonly #rememberDeleted;
+
+  constructor(db: Database.Database, dayOf: (atMs: number) => string) {
+    this.#dayOf = dayOf;
+    this.#insertPack = db.prepare(
+      `INSERT OR REPLACE INTO telemetry_packs
+       VALUES (@packId, @seq, @sessionId, @turnId, @atMs, @tokens, @budgetTokens, @dropped, @truncated)`,
+    );
+    this.#insertCall = db.prepare(
+      `INSERT OR REPLACE INTO telemetry_model_calls VALUES
+       (@requestId, @seq, @sessionId, @turnId, @packId, @model, 'requested', @atMs, @day, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL)`,
+    );
+    this.#countRetry = db.prepare(`UPDATE telemetry_model_calls SET retries = MAX(retries, @attempt) WHERE request_id = @requestId`);
+    this.#finishCall = db.prepare<[Record<string, unknown>], { model: string; packId: string; retries: number }>(
+      `UPDATE telemetry_model_calls SET seq = @seq, status = @status, at_ms = @atMs, day = @day, input_tokens = @inputTokens,
+         output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens, usage_reported = @usageReported, billed = @billed,
+         cost_usd = @costUsd, took_ms = @tookMs, first_token_ms = @firstTokenMs
+       WHERE request_id = @requestId RETURNING model, pack_id AS packId, retries`,
+    );
+    this.#startTurn = db.prepare(
+      `INSERT OR REPLACE INTO telemetry_turns VALUES (@turnId, @seq, @sessionId, 'running', @atMs, @day, NULL, 0, 0, 0, 0, 0, NULL)`,
+    );
+    this.#setStatus = db.prepare(`UPDATE telemetry_turns SET status = @status WHERE turn_id = @turnId AND finished_at_ms IS NULL`);
+    this.#finishTurn = db.prepare<[Record<string, unknown>], { startedAtMs: number }>(
+      `UPDATE telemetry_turns SET seq = @seq, status = @status, finished_at_ms = @finishedAtMs, model_calls = @modelCalls,
+         tool_calls = @toolCalls, input_tokens = @inputTokens, output_tokens = @outputTokens,
+         cached_input_tokens = @cachedInputTokens, cost_usd = @costUsd
+       WHERE turn_id = @turnId RETURNING started_at_ms AS startedAtMs`,
+    );
+    this.#rememberDeleted = db.prepare(`INSERT OR IGNORE INTO telemetry_deleted_sessions VALUES (?)`);
+  }
+
+  apply(event: AnyEvent): TelemetryRow | null {
+    switch (event.type) {
+      case 'pack.built':
+        return this.#packBuilt(event);
+      case 'model.requested':
+        this.#modelRequested(event);
+        return null;
+      case 'model.retried':
+        this.#countRetry.run({ requestId: event.body.requestId, attempt: event.body.attempt });
+        return null;
+      case 'model.finished':
+      case 'model.failed':
+        return this.#modelEnded(event);
+      case 'turn.started':
+        this.#startTurn.run({ ...placeOf(event), day: this.#dayOf(event.atMs) });
+        return null;
+      case 'turn.waiting':
+      case 'turn.resumed':
+        this.#setStatus.run({ turnId: event.turnId, status: event.type === 'turn.waiting' ? 'waiting' : 'running' });
+        return null;
+      case 'turn.finished':
+        return this.#turnFinished(event);
+      case 'session.deleted':
+        this.#rememberDeleted.run(event.body.sessionId);
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  #packBuilt(event: EventOf<'pack.built'>): TelemetryRow {
+    const { packId, tokens, budgetTokens, dropped, truncated } = event.body;
+    const row = { packId, ...placeOf(event), tokens, budgetTokens, dropped: dropped.length, truncated: truncated.length };
+    this.#insertPack.run(row);
+    return { kind: 'context.pack', ...row };
+  }
+
+  #modelRequested(event: EventOf<'model.requested'>): void {
+    const { requestId, packId, model } = event.body;
+    this.#insertCall.run({ ...placeOf(event), requestId, packId, model, day: this.#dayOf(event.atMs) });
+  }
+
+  #modelEnded(event: CallEnd): ModelCallRow | null {
+    const { requestId, tookMs } = event.body;
+    const place = placeOf(event);
+    const figures = callFigures(event);
+    const begun = this.#finishCall.get({
+      ...figures,
+      seq: place.seq,
+      atMs: place.atMs,
+      requestId,
+      tookMs,
+      usageReported: Number(figures.usageReported),
+      day: this.#dayOf(event.atMs),
+    });
+    if (begun === undefined) return null;
+    const { billed: _, ...told } = figures;
+    return { kind: 'llm.usage', requestId, ...place, ...begun, ...told, tookMs };
+  }
+
+  #turnFinished(event: EventOf<'turn.finished'>): TurnOutcomeRow | null {
+    const { turnId } = event;
+    if (turnId === null) return null;
+    const { status, usage, costUsd, modelCalls, toolCalls } = event.body;
+    const row = { turnId, seq: event.seq, status, finishedAtMs: event.atMs, modelCalls, toolCalls, ...usageOf(usage), costUsd };
+    const begun = this.#finishTurn.get(row);
+    return begun === undefined ? null : { kind: 'turn.outcome', ...row, sessionId: event.sessionId, ...begun };
+  }
+}
+
+function placeOf(event: AnyEvent) {
+  return { seq: event.seq, sessionId: event.sessionId, turnId: event.turnId, atMs: event.atMs };
+}
+
+function usageOf(usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number }) {
+  return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cachedInputTokens: usage.cachedInputTokens };
+}
+
+/** A failed call that had begun to answer was most likely billed, nobody knows for how much; one that never answered was not. */
+function callFigures(event: CallEnd) {
+  if (event.type === 'model.finished') {
+    const { usage, usageReported, costUsd, firstTokenMs } = event.body;
+    return { status: 'finished' as const, ...usageOf(usage), usageReported, billed: 1, costUsd, firstTokenMs };
+  }
+  const nothing = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, usageReported: false, costUsd: null, firstTokenMs: null };
+  return { status: 'failed' as const, ...nothing, billed: event.body.partialText === '' ? 0 : 1 };
+}
