@@ -1,1 +1,104 @@
-process.exit(0);
+// Builds dist/: the command line, the library, the daemon, the desktop, the preload bridge and the window.
+// `--if-stale` does nothing when dist/ already matches the sources; `--quiet` prints only what went wrong.
+
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fingerprint, isFresh, readStamp, stampFile } from './freshness.mjs';
+import { listFiles, projectRoot } from './files.mjs';
+import { nodeBundle } from './vite.node.mjs';
+import { withLock } from './build-lock.mjs';
+
+const ENTRIES = { cli: 'main/cli.ts', index: 'core/index.ts', daemon: 'main/daemon.ts', desktop: 'main/desktop.ts' };
+const PRELOAD = { preload: 'preload/preload.ts' };
+const RENDERER_CONFIG = 'build/vite.renderer.config.ts';
+
+const root = projectRoot;
+const dist = join(root, 'dist');
+const quiet = process.argv.includes('--quiet');
+const say = (/** @type {string} */ line) => quiet || process.stdout.write(`${line}\n`);
+
+await withLock(join(dist, '.building'), async () => {
+  if (process.argv.includes('--if-stale') && isFresh(root)) return;
+  const startMs = performance.now();
+  // Taken first: a source that changes while the build runs leaves it stale, never wrongly fresh.
+  const stamp = fingerprint(root);
+  const previous = readStamp(root)?.files ?? [];
+  const vite = await import('vite');
+  const written = [
+    ...writeBundle(await bundle(vite, ENTRIES, 'es')),
+    ...writeBundle(await bundle(vite, PRELOAD, 'cjs')),
+    ...(await buildRenderer(vite)),
+  ];
+  removeOldFiles(written, previous);
+  writeFileSync(join(root, stampFile), JSON.stringify({ fingerprint: stamp, files: written }));
+  say(summary(written, performance.now() - startMs));
+});
+
+/**
+ * @param {typeof import('vite')} vite
+ * @param {Record<string, string>} entries
+ * @param {'es' | 'cjs'} format
+ */
+async function bundle(vite, entries, format) {
+  const present = Object.entries(entries).filter(([, source]) => existsSync(join(root, source)));
+  for (const [name, source] of Object.entries(entries)) {
+    if (!existsSync(join(root, source))) say(`build: no ${source} yet, so no ${name}`);
+  }
+  if (present.length === 0) return [];
+  const result = await vite.build(nodeBundle(root, Object.fromEntries(present), format));
+  return [result].flat().flatMap((part) => ('output' in part ? part.output : []));
+}
+
+/**
+ * Entries are written last and put in place by renaming, so that a process that starts meanwhile sees the old program or
+ * the new one, never half of each.
+ * @param {import('vite').Rolldown.OutputBundle[string][]} output
+ */
+function writeBundle(output) {
+  const isEntry = (/** @type {typeof output[number]} */ part) => part.type === 'chunk' && part.isEntry;
+  for (const part of output.toSorted((a, b) => Number(isEntry(a)) - Number(isEntry(b)))) {
+    const file = join(dist, part.fileName);
+    const next = `${file}.${process.pid}`;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(next, part.type === 'chunk' ? part.code : part.source);
+    if (part.fileName === 'cli.js') chmodSync(next, 0o755);
+    renameSync(next, file);
+  }
+  return output.map((part) => part.fileName);
+}
+
+/** @param {typeof import('vite')} vite */
+async function buildRenderer(vite) {
+  if (!existsSync(join(root, RENDERER_CONFIG))) {
+    say(`build: no ${RENDERER_CONFIG} yet, so no window`);
+    return [];
+  }
+  const next = join(dist, 'renderer.next');
+  await vite.build({ configFile: join(root, RENDERER_CONFIG), logLevel: 'warn', build: { outDir: next, emptyOutDir: true } });
+  rmSync(join(dist, 'renderer'), { recursive: true, force: true });
+  renameSync(next, join(dist, 'renderer'));
+  return listFiles(dist, ['renderer']);
+}
+
+/**
+ * The chunks of the build before stay, because a program that still runs may yet load one; older ones go.
+ * @param {string[]} written
+ * @param {string[]} previous
+ */
+function removeOldFiles(written, previous) {
+  const kept = new Set([...written, ...previous]);
+  for (const path of listFiles(dist, ['.'])) {
+    if (path.startsWith('chunks/') && !kept.has(path)) rmSync(join(dist, path));
+  }
+  rmSync(join(dist, '.compile-cache'), { recursive: true, force: true });
+}
+
+/**
+ * @param {string[]} written
+ * @param {number} tookMs
+ */
+function summary(written, tookMs) {
+  const code = written.filter((path) => !path.endsWith('.map'));
+  const sizeBytes = code.reduce((sum, path) => sum + statSync(join(dist, path)).size, 0);
+  return `build: ${code.length} files, ${Math.round(sizeBytes / 1024)} KB in ${(tookMs / 1000).toFixed(1)} s`;
+}

@@ -1,0 +1,57 @@
+// One build at a time: several commands started at once over changed sources wait for the one that builds.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 50;
+const WAIT_MS_MAX = 120_000;
+
+/**
+ * @template T
+ * @param {string} file
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export async function withLock(file, work) {
+  mkdirSync(dirname(file), { recursive: true });
+  const deadlineMs = performance.now() + WAIT_MS_MAX;
+  while (!tryLock(file)) {
+    if (performance.now() > deadlineMs) throw new Error(`another build holds ${file} for two minutes; end it or delete the file`);
+    await sleep(POLL_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    rmSync(file, { force: true });
+  }
+}
+
+/** @param {string} file */
+function tryLock(file) {
+  try {
+    writeFileSync(file, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (cause) {
+    if (/** @type {NodeJS.ErrnoException} */ (cause).code !== 'EEXIST') throw cause;
+    if (ownerIsGone(file)) rmSync(file, { force: true });
+    return false;
+  }
+}
+
+/** @param {string} file */
+function ownerIsGone(file) {
+  let pid;
+  try {
+    pid = Number(readFileSync(file, 'utf8'));
+  } catch {
+    return false; // released in this very moment
+  }
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (cause) {
+    return /** @type {NodeJS.ErrnoException} */ (cause).code === 'ESRCH';
+  }
+}

@@ -1,0 +1,43 @@
+// Finds the Chromium that end-to-end tests drive. Looks only; downloads nothing.
+
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+const PLACES = {
+  darwin: ['/Applications/Chromium.app/Contents/MacOS/Chromium', '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome'],
+  win32: ['C:/Program Files/Google/Chrome/Application/chrome.exe', 'C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe'],
+};
+
+/**
+ * TRAYCLAW_CHROMIUM first, then the usual names and places of this system.
+ * @param {Readonly<Record<string, string | undefined>>} env
+ * @param {NodeJS.Platform} platform
+ * @returns {string | null}
+ */
+export function findChromium(env = process.env, platform = process.platform) {
+  const given = env.TRAYCLAW_CHROMIUM;
+  if (given) return isExecutable(given) ? given : null;
+  if (platform === 'darwin' || platform === 'win32') return PLACES[platform].find(isExecutable) ?? null;
+  return findOnPath(NAMES, env);
+}
+
+/**
+ * @param {readonly string[]} names
+ * @param {Readonly<Record<string, string | undefined>>} env
+ * @returns {string | null}
+ */
+export function findOnPath(names, env = process.env) {
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable) ?? null;
+}
+
+/** @param {string} file */
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false; // absent or not ours to run: the next place may have one
+  }
+}

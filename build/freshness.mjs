@@ -1,0 +1,43 @@
+// Knows whether dist/ was built from the present sources, cheaply enough to ask at every start.
+// Compares names, sizes and times of the files, never their content.
+
+import { hash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isTestFile, listFiles, sourceFolders } from './files.mjs';
+
+const BUILD_INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'build/build.mjs', 'build/vite.node.mjs', 'build/vite.renderer.config.ts'];
+
+export const stampFile = 'dist/.stamp';
+
+/**
+ * @typedef {object} Stamp
+ * @property {string} fingerprint what the sources looked like when the build began
+ * @property {string[]} files what the build wrote, relative to dist/
+ */
+
+/** @param {string} root */
+export function fingerprint(root) {
+  const lines = [];
+  for (const path of [...listFiles(root, sourceFolders), ...BUILD_INPUTS]) {
+    if (isTestFile(path)) continue;
+    const stat = statSync(join(root, path), { throwIfNoEntry: false });
+    if (stat) lines.push(`${path} ${stat.size} ${stat.mtimeMs}`);
+  }
+  return hash('sha1', lines.join('\n'));
+}
+
+/**
+ * @param {string} root
+ * @returns {Stamp | null} null when there is no build to speak of
+ */
+export function readStamp(root) {
+  try {
+    return JSON.parse(readFileSync(join(root, stampFile), 'utf8'));
+  } catch {
+    return null; // no stamp, or a torn one: either way the answer is to build
+  }
+}
+
+/** @param {string} root */
+export const isFresh = (root) => readStamp(root)?.fingerprint === fingerprint(root);

@@ -1,0 +1,92 @@
+// `npm test [-- FILTER…]`: builds what is stale, runs every suite, and ends with the line "N passed, N failed".
+// End-to-end tests run when there is a Chromium; a line says so when there is none.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findChromium, findOnPath } from './chromium.mjs';
+import { listFiles, projectRoot } from './files.mjs';
+import { runsOnPinnedNode } from './node24.mjs';
+
+/** @typedef {import('./test-tally.mjs').Tally} Tally */
+
+if (runsOnPinnedNode()) runTests(process.argv.slice(2));
+
+/** @param {string[]} filters */
+function runTests(filters) {
+  const build = node(['build/build.mjs', '--if-stale', '--quiet'], {});
+  if (build.status !== 0) {
+    process.stdout.write('the build failed, so no test ran\n');
+    return finish({ passed: 0, failed: 1, skipped: 0, files: 0 }, false);
+  }
+  const scratch = mkdtempSync(join(tmpdir(), 'trayclaw-test-'));
+  try {
+    const tallyFile = join(scratch, 'tally.json');
+    const run = runVitest(filters, tallyFile);
+    const tally = readTally(tallyFile);
+    if (tally.files === 0) process.stdout.write(filters.length > 0 ? `no test file matches ${filters.join(' ')}\n` : 'no test ran\n');
+    finish(tally, run.status === 0);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string[]} filters
+ * @param {string} tallyFile
+ */
+function runVitest(filters, tallyFile) {
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts'];
+  args.push('--reporter', './build/test-tally.mjs', '--reporter', 'dot', ...filters);
+  const env = { TRAYCLAW_TEST_TALLY: tallyFile };
+  if (!listFiles(projectRoot, ['tests/e2e']).some((path) => path.endsWith('.e2e.ts'))) return node(args, env);
+  const chromium = findChromium();
+  if (chromium === null) {
+    process.stdout.write('end-to-end tests are skipped: no Chromium here; install one or set TRAYCLAW_CHROMIUM to its path\n');
+    return node([...args, '--project', '!e2e'], env);
+  }
+  return node(args, { ...env, TRAYCLAW_CHROMIUM: chromium }, displayWrapper());
+}
+
+/** On Linux without a display, windows need a virtual one; without that the browser still runs headless. */
+function displayWrapper() {
+  const hasDisplay = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
+  if (process.platform !== 'linux' || hasDisplay) return [];
+  const xvfb = findOnPath(['xvfb-run']);
+  return xvfb === null ? [] : [xvfb, '-a', '-s', '-screen 0 1600x1200x24'];
+}
+
+/**
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ * @param {string[]} wrapper a command that runs another
+ */
+function node(args, env, wrapper = []) {
+  const [command, ...rest] = [...wrapper, process.execPath, ...args];
+  return spawnSync(command ?? process.execPath, rest, { cwd: projectRoot, stdio: 'inherit', env: { ...process.env, ...env } });
+}
+
+/**
+ * @param {string} file
+ * @returns {Tally} one failure when the run ended before it could count
+ */
+function readTally(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    process.stdout.write(`the run left no counts: ${cause instanceof Error ? cause.message : cause}\n`);
+    return { passed: 0, failed: 1, skipped: 0, files: 1 };
+  }
+}
+
+/**
+ * @param {Tally} tally
+ * @param {boolean} runnerSucceeded
+ */
+function finish(tally, runnerSucceeded) {
+  const isGreen = runnerSucceeded && tally.failed === 0 && tally.passed > 0;
+  process.exitCode = isGreen ? 0 : 1;
+  const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : '';
+  process.stdout.write(`${tally.passed} passed, ${tally.failed} failed${skipped}\n`);
+}

@@ -1,0 +1,47 @@
+// How everything that runs under Node is bundled: ES modules, lazy chunks, nothing left outside but native addons and Electron.
+
+/** Native addons and the shell cannot be bundled; whoever imports them finds them in node_modules. */
+const EXTERNAL = [/^node:/, /^electron(\/|$)/, 'better-sqlite3', 'keytar', '@lydell/node-pty'];
+
+/**
+ * @param {string} root
+ * @param {Record<string, string>} input entry name to source file
+ * @param {'es' | 'cjs'} format
+ * @returns {import('vite').InlineConfig}
+ */
+export function nodeBundle(root, input, format) {
+  return {
+    root,
+    configFile: false,
+    publicDir: false,
+    logLevel: 'warn',
+    ssr: { noExternal: true },
+    build: {
+      ssr: true,
+      write: false,
+      target: 'node24',
+      // Measured: with a compile cache, minified code starts no sooner, and stack traces lose their names.
+      minify: false,
+      sourcemap: true,
+      rolldownOptions: {
+        input,
+        external: EXTERNAL,
+        output: {
+          format,
+          entryFileNames: format === 'es' ? '[name].js' : '[name].cjs',
+          chunkFileNames: (chunk) => `chunks/${chunkName(chunk)}-[hash].js`,
+          banner: (chunk) => (chunk.isEntry && chunk.name === 'cli' ? '#!/usr/bin/env node' : ''),
+        },
+      },
+    },
+  };
+}
+
+/**
+ * A chunk made of one package is named after it, so that a stack trace says where it was.
+ * @param {{ name: string, moduleIds: string[] }} chunk
+ */
+function chunkName(chunk) {
+  const packageName = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(chunk.moduleIds.at(-1)?.replaceAll('\\', '/') ?? '')?.[1];
+  return packageName?.replace('@', '').replace('/', '-') ?? chunk.name;
+}

@@ -1,0 +1,51 @@
+// Which tests exist and how they run. Unit tests sit beside their sources; tests/ holds what crosses modules.
+// End-to-end tests (tests/e2e) drive the built program and a real Chromium, one at a time.
+
+import { fileURLToPath } from 'node:url';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+// Vitest reads its configuration from a default export.
+export default defineConfig({
+  root,
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    globals: false,
+    allowOnly: false,
+    detectAsyncLeaks: true,
+    teardownTimeout: 5_000,
+    cache: false,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'unit', include: ['{core,main,preload}/**/*.test.ts'], sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        // The compiled form that browsers get, so that runes react.
+        resolve: { conditions: ['browser'] },
+        plugins: [svelte({ configFile: false, compilerOptions: { runes: true } })],
+        test: { name: 'window', include: ['renderer/**/*.test.ts'], sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
+        test: { name: 'system', include: ['tests/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 30_000, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: ['tests/e2e/**/*.e2e.ts'],
+          fileParallelism: false,
+          detectAsyncLeaks: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
