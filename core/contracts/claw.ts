@@ -4,8 +4,8 @@ import type { AnyEvent, DeltaNotice } from './events.ts';
 import type { Caller, OpName, OpParams, OpResult } from './ops.ts';
 
 export interface EventsQuery {
-  /** Only events with a global sequence above this; 0 for all. */
-  readonly after: number;
+  /** Only events with a global sequence above this; 0 for all; 'latest' for those committed after the call of `events`. */
+  readonly after: number | 'latest';
   readonly sessionId?: string;
   readonly signal?: AbortSignal;
 }

@@ -1,0 +1,73 @@
+// Asks a person at the terminal for one approval: what it does, the risk, the exact arguments. Silence and Enter never approve.
+
+import type { Approval, GrantScope } from '../../contracts/policy.ts';
+import type { LineReader } from './line-reader.ts';
+import type { Paint } from './output.ts';
+import { revealed } from './visible-text.ts';
+
+export type PromptAnswer =
+  | { readonly kind: 'approve'; readonly scope: GrantScope }
+  | { readonly kind: 'deny' }
+  /** Nobody answered; the approval stays as it is. */
+  | { readonly kind: 'none' };
+
+const triesMax = 5;
+
+const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
+  o: { kind: 'approve', scope: { kind: 'once' } },
+  once: { kind: 'approve', scope: { kind: 'once' } },
+  '': { kind: 'deny' },
+  d: { kind: 'deny' },
+  deny: { kind: 'deny' },
+  n: { kind: 'deny' },
+  no: { kind: 'deny' },
+};
+
+const widerAnswers: Readonly<Record<string, PromptAnswer>> = {
+  '15': { kind: 'approve', scope: { kind: 'minutes', minutes: 15 } },
+  s: { kind: 'approve', scope: { kind: 'session' } },
+  session: { kind: 'approve', scope: { kind: 'session' } },
+  a: { kind: 'approve', scope: { kind: 'always' } },
+  always: { kind: 'approve', scope: { kind: 'always' } },
+};
+
+export interface PromptOptions {
+  readonly paint: Paint;
+  say(text: string): void;
+  /** Aborts when the question is no longer one: decided elsewhere, or interrupted. */
+  readonly signal: AbortSignal;
+}
+
+export async function promptApproval(approval: Approval, lines: LineReader, options: PromptOptions): Promise<PromptAnswer> {
+  options.say(describeApproval(approval, options.paint));
+  const wider = approval.widerScope === null ? {} : widerAnswers;
+  const choices = approval.widerScope === null ? '[o]nce · [d]eny' : '[o]nce · [15] minutes · [s]ession · [a]lways · [d]eny';
+  lines.forgetTypedAhead();
+  for (let tries = 0; tries < triesMax; tries++) {
+    const line = await lines.ask(`Approve? ${choices} (Enter denies): `, options.signal);
+    if (line === null || options.signal.aborted) return { kind: 'none' };
+    const typed = line.trim().toLowerCase();
+    const answers = { ...onceAnswers, ...wider };
+    const answer = Object.hasOwn(answers, typed) ? answers[typed] : undefined;
+    if (answer !== undefined) return answer;
+    options.say('That is none of the choices.');
+  }
+  return { kind: 'deny' };
+}
+
+/** Everything that is approved, with nothing left out and nothing invisible. */
+export function describeApproval(approval: Approval, paint: Paint): string {
+  const { facts } = approval;
+  const lines = [
+    '',
+    paint('yellow', paint('bold', revealed(approval.summary))),
+    `Risk: ${revealed(approval.risk)}`,
+    `Why it is asked: ${revealed(approval.reason)} (${revealed(approval.ruleId)})`,
+    ...(facts.command === null ? [] : [`Command: ${revealed(facts.command.line)}`, `Folder: ${revealed(facts.command.cwd)}`]),
+    ...facts.paths.map((path) => `${path.access === 'write' ? 'Writes' : 'Reads'}: ${revealed(path.real)}`),
+    ...facts.hosts.map((host) => `Host: ${revealed(host)}`),
+    `Exact arguments of ${revealed(approval.tool)}: ${revealed(approval.args)}`,
+    ...(approval.widerScope === null ? [] : [`A wider approval would cover: ${revealed(approval.widerScope)}`]),
+  ];
+  return lines.join('\n');
+}

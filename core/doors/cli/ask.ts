@@ -1,0 +1,123 @@
+// `ask` and `tool`: one message, or one tool call without a model, through the same gate as everything else.
+
+import type { Command } from 'commander';
+import { AppError } from '../../contracts/errors.ts';
+import type { AskResult, OpParams, OpResult } from '../../contracts/ops.ts';
+import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
+import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
+import type { Connection } from './connect.ts';
+import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
+import { LineReader } from './line-reader.ts';
+import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+
+export interface AskOptions {
+  readonly session?: string;
+  readonly agent?: string;
+}
+
+export function registerAsk(program: Command, run: Run): void {
+  program
+    .command('ask')
+    .description('ask the agent and wait for the answer')
+    .argument('<text...>', 'what to ask; - reads it from standard input')
+    .option('--session <id>', 'go on with this session')
+    .option('--agent <id>', 'the agent to ask')
+    .action((words: string[], options: AskOptions) => run((context) => ask(context, words.join(' '), options)));
+  program
+    .command('tool')
+    .description('run one tool through the gate, with no model')
+    .argument('<name>', 'the tool')
+    .argument('[args]', 'its arguments as JSON', '{}')
+    .option('--session <id>', 'run it in this session')
+    .action((name: string, args: string, options: AskOptions) =>
+      run((context) => runTool(context, name, { args, session: options.session })),
+    );
+}
+
+async function ask(context: CommandContext, given: string, options: AskOptions): Promise<number> {
+  const text = given === '-' ? await context.readStdin() : given;
+  if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
+  const message: OpParams<'message.send'> = {
+    text,
+    ...(options.session === undefined ? {} : { sessionId: options.session }),
+    ...(options.agent === undefined ? {} : { agentId: options.agent }),
+  };
+  return context.withClaw('live', async ({ claw }) => {
+    const streams = !context.output.isJson;
+    const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).send(message));
+    return reportAnswer(context, end);
+  });
+}
+
+/** Prints how a streamed turn ended; its text is already out. */
+export function reportAnswer(context: CommandContext, { result, wasInterrupted }: ConversationEnd): number {
+  const { output } = context;
+  if (output.isJson) output.jsonLine(result);
+  else {
+    output.raw('\n');
+    if (result.error !== undefined) output.explain(result.error);
+    sayPending(context, result.pending ?? []);
+  }
+  return wasInterrupted ? exitCodes.interrupted : exitCodeOfTurn(result);
+}
+
+async function runTool(context: CommandContext, tool: string, given: { args: string; session: string | undefined }): Promise<number> {
+  const args = parseJsonArgument(given.args, 'The tool arguments');
+  const params: OpParams<'tool.run'> = { tool, args, wait: false, ...(given.session === undefined ? {} : { sessionId: given.session }) };
+  return context.withClaw('live', async (connection) => {
+    let started: OpResult<'tool.run'> | null = null;
+    const end = await withLines(context, (lines) => {
+      const conversation = new TurnConversation(context, { claw: connection.claw, lines, streams: false });
+      return conversation.run(async (signal) => (started = await connection.claw.op('tool.run', params, { ...cliCaller, signal })));
+    });
+    if (started === null) throw new AppError('internal', 'The tool call gave no result.');
+    const result = await finalResult(connection, started, end);
+    context.output.result(result, () => context.output.forStdout(result.forUser));
+    sayPending(context, end.result.pending ?? []);
+    return end.wasInterrupted ? exitCodes.interrupted : exitCodeOfCall(connection, result.outcome);
+  });
+}
+
+/** The call as it ended: at once, or after an approval was given here. */
+async function finalResult(connection: Connection, started: OpResult<'tool.run'>, end: ConversationEnd): Promise<ToolRunResult> {
+  const { callId, outcome, forUser, forModel, artifacts } = started;
+  const first: ToolRunResult = { callId, outcome, forUser, forModel, artifacts };
+  if (outcome !== 'waiting' || end.result.status === 'waiting') return first;
+  const seen = end.calls.findLast((event) => event.body.callId === callId)?.body;
+  if (seen !== undefined) {
+    return { callId, outcome: seen.outcome, forUser: seen.forUser, forModel: seen.forModel, artifacts: seen.artifacts };
+  }
+  const turn = await connection.claw.op('turn.get', { turnId: started.turnId }, cliCaller);
+  const call = turn.calls.find((one) => one.callId === callId);
+  if (call === undefined) return first;
+  const outcomeNow = call.outcome === 'running' || call.outcome === 'proposed' ? 'waiting' : call.outcome;
+  return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forUser, artifacts: call.artifacts };
+}
+
+async function exitCodeOfCall({ claw }: Connection, outcome: ToolOutcome | 'waiting'): Promise<number> {
+  if (outcome === 'ok') return exitCodes.done;
+  if (outcome === 'waiting') return exitCodes.waiting;
+  // A stop shows up as a denied or cancelled call; scripts need to know that it was the stop.
+  const panic = await claw.op('panic.status', {}, cliCaller);
+  if (panic.engaged) return exitCodes.panic;
+  return outcome === 'denied' ? exitCodes.waiting : exitCodes.failed;
+}
+
+export function sayPending(context: CommandContext, pending: NonNullable<AskResult['pending']>): void {
+  const { output } = context;
+  if (output.isJson) return;
+  for (const { approvalId, summary, risk } of pending) {
+    output.say(`${output.paintNote('yellow', 'Waits for approval:')} ${summary} (${risk})`);
+    output.say(`  trayclaw approvals approve ${approvalId} --scope once`);
+    output.say(`  trayclaw approvals deny ${approvalId}`);
+  }
+}
+
+async function withLines<T>(context: CommandContext, use: (lines: LineReader | null) => Promise<T>): Promise<T> {
+  const lines = context.hasPerson ? await LineReader.open(context.io) : null;
+  try {
+    return await use(lines);
+  } finally {
+    lines?.close();
+  }
+}

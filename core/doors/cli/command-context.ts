@@ -1,0 +1,109 @@
+// What every command works with: the terminal, the options all commands share, and a Claw for as long as it is needed.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
+import { openClaw, type Connection, type Need } from './connect.ts';
+import { exitCodes } from './exit-code.ts';
+import type { Output, Paint } from './output.ts';
+import type { CliIo, CliParts, FoundInstance } from './ports.ts';
+
+const stdinCharsMax = 16 * 1024 * 1024;
+
+export interface OpView<N extends OpName> {
+  /** What --json prints; the result itself when left out. */
+  readonly json?: (result: OpResult<N>) => unknown;
+  readonly human: (result: OpResult<N>, paint: Paint) => string;
+  readonly exitCode?: (result: OpResult<N>) => number;
+}
+
+/** Hands the body of a command its context; the exit code is what the body resolves to. */
+export type Run = (body: (context: CommandContext) => Promise<number>) => Promise<void>;
+
+export interface CommandContextParts {
+  readonly io: CliIo;
+  readonly parts: CliParts;
+  readonly output: Output;
+  readonly home: string;
+}
+
+export class CommandContext {
+  readonly io: CliIo;
+  readonly parts: CliParts;
+  readonly output: Output;
+  readonly home: string;
+
+  constructor(own: CommandContextParts) {
+    this.io = own.io;
+    this.parts = own.parts;
+    this.output = own.output;
+    this.home = own.home;
+  }
+
+  /** A person sits at the terminal and can be asked. */
+  get hasPerson(): boolean {
+    return this.io.stdinIsTty && this.io.stderrIsTty;
+  }
+
+  connect(need: Need, accepts?: (instance: FoundInstance) => boolean): Promise<Connection> {
+    return openClaw(this.parts, {
+      home: this.home,
+      need,
+      ...(accepts === undefined ? {} : { accepts }),
+      note: (text) => this.output.note(text),
+      onInterrupt: (listener) => this.io.onInterrupt(listener),
+    });
+  }
+
+  async withClaw(need: Need, use: (connection: Connection) => Promise<number>): Promise<number> {
+    const connection = await this.connect(need);
+    try {
+      return await use(connection);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  /** A command that is one operation and a way to show its result. Ctrl-C gives the operation up. */
+  runOp<N extends OpName>(name: N, params: OpParams<N>, view: OpView<N>): Promise<number> {
+    return this.withClaw('any', async ({ claw }) => {
+      const gone = new AbortController();
+      const stopListening = this.io.onInterrupt(() => gone.abort());
+      try {
+        const result = await claw.op(name, params, { channel: 'cli', actor: 'cli', signal: gone.signal });
+        this.output.result(view.json?.(result) ?? result, () => view.human(result, this.output.paint));
+        return view.exitCode?.(result) ?? exitCodes.done;
+      } catch (cause) {
+        if (gone.signal.aborted) return exitCodes.interrupted;
+        throw cause;
+      } finally {
+        stopListening();
+      }
+    });
+  }
+
+  async readStdin(): Promise<string> {
+    this.io.stdin.setEncoding('utf8');
+    let text = '';
+    for await (const chunk of this.io.stdin) {
+      text += String(chunk);
+      if (text.length > stdinCharsMax)
+        throw new AppError('payload_too_large', 'There is more on standard input than can be taken (16 MB).');
+    }
+    return text;
+  }
+}
+
+/** Parses JSON a person typed. Fails with `invalid_params`. */
+export function parseJsonArgument(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('invalid_params', `${what} is not valid JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** Parses a whole number a person typed. Fails with `invalid_params`. */
+export function parseCount(text: string, what: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new AppError('invalid_params', `${what} must be a whole number.`);
+  return Number(text);
+}

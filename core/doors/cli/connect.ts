@@ -1,0 +1,119 @@
+// Gets a Claw for a command: the running instance where there is one, else a runtime hosted in this process for as long as it takes.
+// A hosted one is open to other processes meanwhile and leaves only when nobody's work is under way.
+
+import { Lifetimes } from '../../base/disposable.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import type { EventType } from '../../contracts/events.ts';
+import type { CliParts, FoundInstance, OwnDoors } from './ports.ts';
+
+const joinWithinMs = 3_000;
+const retryMs = 100;
+
+/** live: turns must be able to go on here, so unfinished ones are resumed. any: a look at the data is enough. */
+export type Need = 'any' | 'live';
+
+export interface Connection {
+  readonly claw: Claw;
+  /** The instance this is a client of; null when the runtime runs in this process. */
+  readonly instance: FoundInstance | null;
+  readonly doors: OwnDoors | null;
+  /** A hosted runtime first waits for work under way, unless told not to. */
+  close(options?: { readonly drains: boolean }): Promise<void>;
+}
+
+export interface ConnectOptions {
+  readonly home: string;
+  readonly need: Need;
+  /** Says whether a found instance will do; one that will not must end first. */
+  accepts?(instance: FoundInstance): boolean;
+  note(text: string): void;
+  onInterrupt(listener: () => void): () => void;
+}
+
+/** Fails with `store_locked` when the owner of the data folder neither answers nor ends within three seconds. */
+export async function openClaw(parts: CliParts, options: ConnectOptions): Promise<Connection> {
+  const deadlineMs = parts.clock.monotonicMs() + joinWithinMs;
+  for (;;) {
+    const found = await parts.findInstance(options.home);
+    if (found !== null && (options.accepts?.(found) ?? true)) return joined(parts, found, options);
+    const hosted = found === null ? await tryHosting(parts, options) : null;
+    if (hosted !== null) return hosted;
+    if (parts.clock.monotonicMs() >= deadlineMs) throw stillLocked(options.home, found);
+    await found?.claw.close();
+    await parts.pause(retryMs);
+  }
+}
+
+function joined(parts: CliParts, instance: FoundInstance, options: ConnectOptions): Connection {
+  const { version, pid } = instance.record;
+  if (version !== parts.version)
+    options.note(`The running instance (process ${pid}) is version ${version}; this command is ${parts.version}.`);
+  return { claw: instance.claw, instance, doors: null, close: () => instance.claw.close() };
+}
+
+/** Null when another process owns the data folder just now. */
+async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Connection | null> {
+  let claw: Claw;
+  try {
+    claw = await parts.hostClaw({ home: options.home, resume: options.need === 'live' });
+  } catch (cause) {
+    if (isAppError(cause) && cause.code === 'store_locked') return null;
+    throw cause;
+  }
+  let doors: OwnDoors;
+  try {
+    doors = await parts.openDoors({ home: options.home, claw });
+  } catch (cause) {
+    await claw.close();
+    throw cause;
+  }
+  const close = async (how = { drains: true }): Promise<void> => {
+    const lifetimes = new Lifetimes();
+    lifetimes.defer(() => claw.close());
+    lifetimes.add(doors);
+    if (how.drains) lifetimes.defer(() => drain(claw, doors, options));
+    await lifetimes.dispose();
+  };
+  return { claw, instance: null, doors, close };
+}
+
+function stillLocked(home: string, found: FoundInstance | null): AppError {
+  const who = found === null ? 'Another process' : `Another TrayClaw command (process ${found.record.pid})`;
+  const what = found === null ? 'and does not answer' : 'and is still at work';
+  return new AppError('store_locked', `${who} uses the data folder ${home} ${what}.`, { isRetryable: true });
+}
+
+/** Waits for what others asked of this process and for turns that run; Ctrl-C ends the waiting. */
+async function drain(claw: Claw, doors: OwnDoors, options: ConnectOptions): Promise<void> {
+  const over = new AbortController();
+  const interrupted = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve(), { once: true }));
+  const stopListening = options.onInterrupt(() => over.abort());
+  // Subscribed before looking, so that a turn ending in between is not waited for.
+  const events = claw.events({ after: 'latest', signal: over.signal })[Symbol.asyncIterator]();
+  let next = events.next();
+  let hasSaid = false;
+  try {
+    while (!over.signal.aborted && (doors.openRequests > 0 || (await hasRunningTurn(claw)))) {
+      if (!hasSaid) options.note('Waiting for work that is still under way here; Ctrl-C ends it.');
+      hasSaid = true;
+      if (doors.openRequests > 0) await Promise.race([doors.whenIdle(), interrupted]);
+      else {
+        let item = await next;
+        while (item.done !== true && !endsRunning.has(item.value.type)) item = await events.next();
+        if (item.done === true) return;
+        next = events.next();
+      }
+    }
+  } finally {
+    over.abort();
+    stopListening();
+  }
+}
+
+const endsRunning: ReadonlySet<EventType> = new Set(['turn.finished', 'turn.waiting']);
+
+async function hasRunningTurn(claw: Claw): Promise<boolean> {
+  const { sessions } = await claw.op('session.list', { limit: 1000 });
+  return sessions.some((session) => session.status === 'running');
+}

@@ -1,0 +1,47 @@
+// Exit codes, which scripts rely on: 0 done, 1 failed, 2 usage, 3 waits for approval or denied, 4 over budget, 5 panic, 130 interrupted.
+
+import type { ErrorCode } from '../../contracts/errors.ts';
+import type { TurnStatus } from '../../contracts/events.ts';
+
+export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, overBudget: 4, panic: 5, interrupted: 130 } as const;
+
+export function exitCodeOfError(code: ErrorCode): number {
+  switch (code) {
+    case 'invalid_params':
+    case 'unknown_op':
+      return exitCodes.usage;
+    case 'denied':
+      return exitCodes.waiting;
+    case 'over_budget':
+      return exitCodes.overBudget;
+    case 'panic_engaged':
+      return exitCodes.panic;
+    case 'cancelled':
+      return exitCodes.interrupted;
+    default:
+      return exitCodes.failed;
+  }
+}
+
+export function exitCodeOfTurn(turn: { readonly status: TurnStatus; readonly error?: { readonly code: ErrorCode } | undefined }): number {
+  switch (turn.status) {
+    case 'done':
+      return exitCodes.done;
+    case 'waiting':
+      return exitCodes.waiting;
+    case 'over_budget':
+      return exitCodes.overBudget;
+    case 'stopped':
+      return exitCodes.panic;
+    case 'failed':
+      return turn.error === undefined ? exitCodes.failed : asFailure(exitCodeOfError(turn.error.code));
+    case 'cancelled':
+    case 'running':
+      return exitCodes.failed;
+  }
+}
+
+/** A turn's error is never the caller's usage error. */
+function asFailure(code: number): number {
+  return code === exitCodes.usage ? exitCodes.failed : code;
+}

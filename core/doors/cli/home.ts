@@ -1,0 +1,18 @@
+// Where TrayClaw keeps its data: --home, TRAYCLAW_HOME, or the usual application-data folder of the system. Creates nothing.
+// Source for Linux: XDG Base Directory Specification 0.8 (a relative XDG_DATA_HOME is to be ignored).
+
+import { isAbsolute, join, resolve } from 'node:path';
+import type { CliIo } from './ports.ts';
+
+export function resolveHome(flag: string | undefined, io: Pick<CliIo, 'env' | 'cwd' | 'platform' | 'userFolder'>): string {
+  const named = flag ?? nonEmpty(io.env['TRAYCLAW_HOME']);
+  if (named !== undefined) return resolve(io.cwd, named);
+  if (io.platform === 'win32') return join(nonEmpty(io.env['APPDATA']) ?? join(io.userFolder, 'AppData', 'Roaming'), 'TrayClaw');
+  if (io.platform === 'darwin') return join(io.userFolder, 'Library', 'Application Support', 'TrayClaw');
+  const shared = nonEmpty(io.env['XDG_DATA_HOME']);
+  return join(shared !== undefined && isAbsolute(shared) ? shared : join(io.userFolder, '.local', 'share'), 'trayclaw');
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : text;
+}

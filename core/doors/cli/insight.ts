@@ -1,0 +1,261 @@
+// Commands that only look: tools, turns, packs, audit, replay, usage, models, config, doctor.
+
+import type { Command } from 'commander';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { OpParams, OpResult, TurnView } from '../../contracts/ops.ts';
+import { parseCount, type CommandContext, type Run } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
+import type { Paint } from './output.ts';
+import { facts, money, table, when } from './table.ts';
+
+export function registerInsight(program: Command, run: Run): void {
+  program
+    .command('tools')
+    .description('the tools the agent has')
+    .action(() => run(listTools));
+  program
+    .command('turns')
+    .description('one turn in detail')
+    .command('show')
+    .argument('<id>')
+    .action((turnId: string) => run((context) => context.runOp('turn.get', { turnId }, { human: describeTurn })));
+  program
+    .command('packs')
+    .description('what the model saw')
+    .command('show')
+    .argument('<id>')
+    .action((packId: string) => run((context) => context.runOp('pack.get', { packId }, { human: describePack })));
+  program
+    .command('audit')
+    .description('the event log')
+    .command('verify')
+    .action(() => run(verifyAudit));
+  program
+    .command('replay')
+    .description('decide a recorded turn again and compare')
+    .argument('<turn-id>')
+    .action((turnId: string) => run((context) => replay(context, turnId)));
+  program
+    .command('usage')
+    .description('tokens and money')
+    .option('--by <key>', 'day, model or session')
+    .option('--days <n>', 'how far to look back')
+    .action((options: UsageOptions) => run((context) => showUsage(context, options)));
+  program
+    .command('models')
+    .description('the models that can be used')
+    .action(() => run(listModels));
+  registerConfig(program, run);
+  program
+    .command('doctor')
+    .description('check that everything works')
+    .action(() => run(doctor));
+}
+
+function registerConfig(program: Command, run: Run): void {
+  const config = program.command('config').description('the settings in config.yaml');
+  config.command('get').action(() =>
+    run((context) =>
+      context.runOp(
+        'config.get',
+        {},
+        {
+          human: (result) =>
+            [`# ${result.path}`, ...result.warnings.map((text) => `# ${text}`), JSON.stringify(result.config, null, 2)].join('\n'),
+        },
+      ),
+    ),
+  );
+  config
+    .command('schema')
+    .action(() =>
+      run((context) =>
+        context.runOp('config.schema', {}, { json: ({ schema }) => schema, human: ({ schema }) => JSON.stringify(schema, null, 2) }),
+      ),
+    );
+}
+
+function listTools(context: CommandContext): Promise<number> {
+  return context.runOp(
+    'tool.list',
+    {},
+    {
+      json: (result) => result.tools,
+      human: ({ tools }) =>
+        table(
+          ['TOOL', 'CLASS', 'WHAT IT DOES'],
+          tools.map((tool) => [tool.name, tool.class, tool.description]),
+          'No tools.',
+        ),
+    },
+  );
+}
+
+function describeTurn(turn: TurnView, paint: Paint): string {
+  const about = facts([
+    ['Turn', turn.turnId],
+    ['Session', turn.sessionId],
+    ['Status', turn.status],
+    ['Model', turn.model ?? '-'],
+    ['Started', when(turn.startedAtMs)],
+    ['Finished', when(turn.finishedAtMs)],
+    ['Tokens', `${turn.usage.inputTokens} in, ${turn.usage.outputTokens} out`],
+    ['Cost', money(turn.costUsd)],
+    ['Packs', turn.packs.join(', ') || '-'],
+    ...(turn.error === null ? [] : [['Error', turn.error.message] as const]),
+  ]);
+  const part = (title: string, text: string): string => `${paint('bold', title)}\n${text}`;
+  return [
+    about,
+    part(
+      'Phases',
+      table(
+        ['PHASE', 'SINCE', 'EVENTS'],
+        turn.phases.map((one) => [one.phase, when(one.atMs), String(one.events)]),
+        'None.',
+      ),
+    ),
+    part(
+      'Calls',
+      table(
+        ['CALL', 'OUTCOME', 'GATE', 'RULE', 'WHAT'],
+        turn.calls.map((one) => [one.callId, one.outcome, one.decision ?? '-', one.ruleId ?? '-', one.summary]),
+        'None.',
+      ),
+    ),
+    part(
+      'Decisions',
+      table(
+        ['STEP', 'INTENT', 'WHY'],
+        turn.decisions.map((one) => [String(one.step), one.intent, one.reason]),
+        'None.',
+      ),
+    ),
+  ].join('\n\n');
+}
+
+function describePack(pack: OpResult<'pack.get'>): string {
+  return [
+    facts([
+      ['Pack', pack.packId],
+      ['Turn', pack.turnId],
+      ['Tokens', `${pack.tokens} of ${pack.budgetTokens}`],
+    ]),
+    table(
+      ['SECTION', 'TOKENS', 'ITEMS'],
+      pack.sections.map((one) => [one.name, String(one.tokens), String(one.items)]),
+      'No sections.',
+    ),
+    table(
+      ['LEFT OUT', 'COUNT', 'TOKENS', 'WHY'],
+      pack.dropped.map((one) => [one.what, String(one.count), String(one.tokens), one.reason]),
+      'Nothing was left out.',
+    ),
+    table(
+      ['SHORTENED', 'FROM', 'TO', 'WHY'],
+      pack.truncated.map((one) => [one.what, String(one.fromTokens), String(one.toTokens), one.reason]),
+      'Nothing was shortened.',
+    ),
+    table(
+      ['ROLE', 'TEXT'],
+      pack.messages.map((one) => [one.role, one.text]),
+      'No messages.',
+    ),
+  ].join('\n\n');
+}
+
+function verifyAudit(context: CommandContext): Promise<number> {
+  return context.runOp(
+    'audit.verify',
+    {},
+    {
+      human: (result, paint) =>
+        result.firstBad === undefined
+          ? `${paint('green', 'Intact')}: ${result.events} events in ${result.sessions} sessions.`
+          : `${paint('red', 'Damaged')}: event ${result.firstBad.seq} (${result.firstBad.sessionId} #${result.firstBad.sessionSeq}): ${result.firstBad.reason}`,
+      exitCode: (result) => (result.ok ? exitCodes.done : exitCodes.failed),
+    },
+  );
+}
+
+function replay(context: CommandContext, turnId: string): Promise<number> {
+  return context.runOp(
+    'replay.run',
+    { turnId },
+    {
+      human: (result) =>
+        result.identical
+          ? `Identical: ${result.decisions} decisions.`
+          : table(
+              ['STEP', 'RECORDED', 'DECIDED NOW'],
+              result.differences.map((one) => [String(one.step), one.recorded, one.decided]),
+              'Different.',
+            ),
+      exitCode: (result) => (result.identical ? exitCodes.done : exitCodes.failed),
+    },
+  );
+}
+
+interface UsageOptions {
+  readonly by?: string;
+  readonly days?: string;
+}
+
+function showUsage(context: CommandContext, options: UsageOptions): Promise<number> {
+  const { by } = options;
+  if (by !== undefined && by !== 'day' && by !== 'model' && by !== 'session')
+    throw new AppError('invalid_params', '--by is day, model or session.');
+  const params = {
+    ...(by === undefined ? {} : { by }),
+    ...(options.days === undefined ? {} : { days: parseCount(options.days, '--days') }),
+  };
+  return context.runOp('usage.get', params, {
+    human: ({ rows, today, budget }) => {
+      const row = (one: (typeof rows)[number]): string[] => [
+        one.key,
+        String(one.turns),
+        String(one.modelCalls),
+        String(one.inputTokens),
+        String(one.outputTokens),
+        money(one.costUsd),
+      ];
+      const limit = budget.perDayUsd === null ? '' : ` of ${money(budget.perDayUsd)}`;
+      return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
+    },
+  });
+}
+
+function listModels(context: CommandContext): Promise<number> {
+  return context.runOp(
+    'model.list',
+    {},
+    {
+      json: (result) => result.models,
+      human: ({ models }) =>
+        table(
+          ['MODEL', 'KIND', 'DEFAULT', 'SOURCE'],
+          models.map((one) => [one.ref, one.kind, one.isDefault ? 'yes' : '', one.source]),
+          'No models were found.',
+        ),
+    },
+  );
+}
+
+/** A runtime that can not even start is a finding too. */
+async function doctor(context: CommandContext): Promise<number> {
+  const human = ({ checks }: OpResult<'health.check'>): string =>
+    table(
+      ['CHECK', 'STATE', 'DETAIL', 'WHAT TO DO'],
+      checks.map((one) => [one.id, one.ok ? 'ok' : 'FAILED', one.detail, one.fix ?? '']),
+      'No checks.',
+    );
+  try {
+    return await context.runOp('health.check', {}, { human, exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed) });
+  } catch (cause) {
+    const { code, message, hint } = toAppError(cause);
+    if (code === 'internal') throw cause;
+    const result = { ok: false, checks: [{ id: 'runtime', ok: false, detail: message, ...(hint === undefined ? {} : { fix: hint }) }] };
+    context.output.result(result, () => human(result));
+    return exitCodes.failed;
+  }
+}

@@ -1,0 +1,90 @@
+// What is printed, and where: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { CliIo } from './ports.ts';
+import { safeForTerminal } from './visible-text.ts';
+
+export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
+
+const codes: Readonly<Record<Style, readonly [number, number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  yellow: [33, 39],
+  green: [32, 39],
+};
+
+export type Paint = (style: Style, text: string) => string;
+
+export class Output {
+  readonly isJson: boolean;
+  readonly isQuiet: boolean;
+  readonly #io: CliIo;
+
+  constructor(io: CliIo, options: { readonly isJson: boolean; readonly isQuiet: boolean }) {
+    this.#io = io;
+    this.isJson = options.isJson;
+    this.isQuiet = options.isQuiet;
+  }
+
+  /** Paints for stdout. */
+  readonly paint: Paint = (style, text) => (this.#io.stdoutIsTty && this.#hasColour() ? colour(style, text) : text);
+
+  /** Paints for stderr. */
+  readonly paintNote: Paint = (style, text) => (this.#io.stderrIsTty && this.#hasColour() ? colour(style, text) : text);
+
+  /** The result of a command: one JSON document, or what a person reads. */
+  result(json: unknown, human: () => string): void {
+    const text = this.isJson ? JSON.stringify(json) : human();
+    if (text !== '') this.#io.stdout.write(text.endsWith('\n') ? text : text + '\n');
+  }
+
+  /** One JSON document a line, whatever the options say. */
+  jsonLine(value: unknown): void {
+    this.#io.stdout.write(JSON.stringify(value) + '\n');
+  }
+
+  raw(content: string | Uint8Array): void {
+    this.#io.stdout.write(content);
+  }
+
+  /** Text of an answer: raw into a pipe, disarmed on a terminal. */
+  text(text: string): void {
+    this.#io.stdout.write(this.forStdout(text));
+  }
+
+  forStdout(text: string): string {
+    return this.#io.stdoutIsTty ? safeForTerminal(text) : text;
+  }
+
+  /** Said to the person beside the result. */
+  say(text: string): void {
+    this.#io.stderr.write(text + '\n');
+  }
+
+  /** Progress; nothing of it with --quiet. */
+  note(text: string): void {
+    if (!this.isQuiet) this.say(this.paintNote('dim', text));
+  }
+
+  failure(error: AppError): void {
+    const { code, message, hint } = error;
+    if (this.isJson) this.jsonLine({ error: { code, message, ...(hint === undefined ? {} : { hint }) } });
+    else this.explain({ message, hint });
+  }
+
+  /** What happened, then what to do. */
+  explain(error: { readonly message: string; readonly hint?: string | undefined }): void {
+    this.say(this.paintNote('red', safeForTerminal(error.message)));
+    if (error.hint !== undefined) this.say(safeForTerminal(error.hint));
+  }
+
+  #hasColour(): boolean {
+    return (this.#io.env['NO_COLOR'] ?? '') === '' && this.#io.env['TERM'] !== 'dumb';
+  }
+}
+
+function colour(style: Style, text: string): string {
+  const [on, off] = codes[style];
+  return `\u001B[${on}m${text}\u001B[${off}m`;
+}

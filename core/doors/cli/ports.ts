@@ -1,0 +1,53 @@
+// What the command line needs from outside: the terminal, the environment, and the parts only the process entry can wire.
+
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import type { Claw } from '../../contracts/claw.ts';
+
+export interface CliIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly stdinIsTty: boolean;
+  readonly stdoutIsTty: boolean;
+  readonly stderrIsTty: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  /** The person's home folder. */
+  readonly userFolder: string;
+  /** Ctrl-C, or a request to end. Returns the function that stops listening. */
+  onInterrupt(listener: () => void): () => void;
+}
+
+/** A running instance of the same person, found through its data folder. */
+export interface FoundInstance {
+  readonly record: { readonly pid: number; readonly url?: string | undefined; readonly token: string; readonly version: string };
+  readonly claw: Claw;
+}
+
+/** What lets other processes join the runtime this one hosts. */
+export interface OwnDoors {
+  readonly openRequests: number;
+  whenIdle(): Promise<void>;
+  /** Fails with `port_in_use`. */
+  serve(port?: number): Promise<{ readonly url: string; readonly token: string }>;
+  dispose(): Promise<void>;
+}
+
+export interface CliParts {
+  readonly version: string;
+  readonly pid: number;
+  readonly clock: Clock;
+  pause(ms: number): Promise<unknown>;
+  /** Starts the runtime in this process. Fails with `store_locked` when another process owns the data folder. */
+  hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<Claw>;
+  findInstance(home: string): Promise<FoundInstance | null>;
+  openDoors(options: { readonly home: string; readonly claw: Claw }): Promise<OwnDoors>;
+  /** Works on the files themselves; nothing may own the data folder meanwhile. */
+  restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
+  /** Shows the window; resolves to how, or null when this machine has no way to. */
+  openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
+  /** Path of an installed Electron, or null. */
+  findElectron(): string | null;
+}

@@ -1,0 +1,136 @@
+// `serve` and `start`: the runtime with its window on loopback, until it is told to end. An instance that already serves is reused.
+
+import type { Command } from 'commander';
+import { sleep } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { CommandContext, Run } from './command-context.ts';
+import type { Connection } from './connect.ts';
+import { exitCodes } from './exit-code.ts';
+
+const closeWithinMs = 5_000;
+
+interface ServeOptions {
+  readonly port?: string;
+  readonly open?: boolean;
+}
+
+export function registerServe(program: Command, run: Run): void {
+  program
+    .command('serve')
+    .description('run with the window served on 127.0.0.1, until stopped')
+    .option('--port <n>', 'the port; a free one when left out')
+    .option('--open', 'open the window')
+    .action((options: ServeOptions) => run((context) => serve(context, options)));
+  program
+    .command('start')
+    .description('start the app')
+    .option('--port <n>', 'the port of the window')
+    .action((options: ServeOptions) => run((context) => start(context, options)));
+}
+
+/** The desktop shell is not part of this build, so the window opens in a browser; said in one line. */
+function start(context: CommandContext, options: ServeOptions): Promise<number> {
+  const electron = context.parts.findElectron();
+  const found = electron === null ? 'Electron is not installed' : 'this build has no desktop shell yet';
+  context.output.say(`Starting without a tray icon (${found}); the window opens in a browser.`);
+  return serve(context, { ...options, open: true });
+}
+
+async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
+  const port = options.port === undefined ? undefined : parsePort(options.port);
+  const stop = new StopSignal(context);
+  try {
+    const connection = await context.connect('live', (instance) => instance.record.url !== undefined);
+    if (connection.instance !== null) return await reuse(context, connection, options);
+    try {
+      await announce(context, connection, { port, opens: options.open === true });
+      await stop.first;
+    } catch (cause) {
+      await connection.close();
+      throw cause;
+    }
+    context.output.note('Stopping.');
+    return await closeInTime(connection, stop);
+  } finally {
+    stop.dispose();
+  }
+}
+
+async function announce(
+  context: CommandContext,
+  connection: Connection,
+  how: { readonly port: number | undefined; readonly opens: boolean },
+): Promise<void> {
+  if (connection.doors === null) throw new AppError('internal', 'A hosted runtime has no doors.');
+  const { url, token } = await connection.doors.serve(how.port);
+  printAddress(context, { url, token, pid: context.parts.pid });
+  if (how.opens) await open(context, url, token);
+}
+
+async function reuse(context: CommandContext, connection: Connection, options: ServeOptions): Promise<number> {
+  const { url, token, pid } = connection.instance?.record ?? {};
+  try {
+    if (url === undefined || token === undefined || pid === undefined)
+      throw new AppError('internal', 'The running instance serves no window.');
+    context.output.note(`Already running as process ${pid}; this is its address.`);
+    printAddress(context, { url, token, pid });
+    if (options.open === true) await open(context, url, token);
+    return exitCodes.done;
+  } finally {
+    await connection.close();
+  }
+}
+
+function printAddress(context: CommandContext, at: { readonly url: string; readonly token: string; readonly pid: number }): void {
+  const { url, token, pid } = at;
+  context.output.jsonLine({ url, token, pid, windowUrl: windowUrl(url, token) });
+}
+
+async function open(context: CommandContext, url: string, token: string): Promise<void> {
+  const how = await context.parts.openWindow({ home: context.home, url, token });
+  if (how === null) context.output.say(`No browser could be opened here. Open this address yourself: ${windowUrl(url, token)}`);
+  else context.output.note(`Opened the window with ${how}.`);
+}
+
+function windowUrl(url: string, token: string): string {
+  return `${url}/#token=${token}`;
+}
+
+/** At most five seconds; a second signal ends it at once. */
+async function closeInTime(connection: Connection, stop: StopSignal): Promise<number> {
+  const timeUp = new AbortController();
+  try {
+    return await Promise.race([
+      connection.close({ drains: false }).then(() => exitCodes.done),
+      stop.second.then(() => exitCodes.interrupted),
+      sleep(closeWithinMs, timeUp.signal).then(() => exitCodes.failed),
+    ]);
+  } finally {
+    timeUp.abort();
+  }
+}
+
+class StopSignal {
+  readonly first: Promise<void>;
+  readonly second: Promise<void>;
+  readonly dispose: () => void;
+
+  constructor(context: CommandContext) {
+    let onFirst = (): void => undefined;
+    let onSecond = (): void => undefined;
+    this.first = new Promise((resolve) => (onFirst = resolve));
+    this.second = new Promise((resolve) => (onSecond = resolve));
+    let count = 0;
+    this.dispose = context.io.onInterrupt(() => {
+      count += 1;
+      (count === 1 ? onFirst : onSecond)();
+    });
+  }
+}
+
+/** Fails with `invalid_params`. */
+function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (port < 0 || port > 65_535) throw new AppError('invalid_params', `${JSON.stringify(text)} is not a port (0 to 65535).`);
+  return port;
+}

@@ -1,0 +1,211 @@
+// `sessions` and `artifacts`: what was said and what was made.
+
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { AppError } from '../../contracts/errors.ts';
+import type { OpResult, SessionInfo } from '../../contracts/ops.ts';
+import { parseCount, type CommandContext, type Run } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
+import { LineReader } from './line-reader.ts';
+import { facts, size, table, when } from './table.ts';
+import { cliCaller } from './turn-conversation.ts';
+
+const artifactChunkBytes = 1_000_000;
+
+export function registerSessions(program: Command, run: Run): void {
+  const sessions = program.command('sessions').description('conversations');
+  sessions
+    .command('list')
+    .option('--archived', 'the archived ones')
+    .option('--limit <n>', 'at most so many')
+    .action((options: { archived?: boolean; limit?: string }) => run((context) => listSessions(context, options)));
+  sessions
+    .command('show')
+    .argument('<id>')
+    .option('--limit <n>', 'at most so many events')
+    .action((sessionId: string, options: { limit?: string }) => run((context) => showSession(context, sessionId, options.limit)));
+  sessions
+    .command('search')
+    .argument('<query...>')
+    .option('--limit <n>', 'at most so many hits')
+    .action((words: string[], options: { limit?: string }) => run((context) => searchSessions(context, words.join(' '), options.limit)));
+  sessions
+    .command('fork')
+    .argument('<id>')
+    .option('--at <n>', 'after this event of the session')
+    .option('--title <text>')
+    .action((sessionId: string, options: { at?: string; title?: string }) => run((context) => forkSession(context, sessionId, options)));
+  sessions
+    .command('rename')
+    .argument('<id>')
+    .argument('<title>')
+    .action((sessionId: string, title: string) =>
+      run((context) => context.runOp('session.rename', { sessionId, title }, { human: sessionLine })),
+    );
+  sessions
+    .command('archive')
+    .argument('<id>')
+    .option('--undo', 'take it out of the archive')
+    .action((sessionId: string, options: { undo?: boolean }) =>
+      run((context) => context.runOp('session.archive', { sessionId, archived: options.undo !== true }, { human: sessionLine })),
+    );
+  sessions
+    .command('export')
+    .argument('<id>')
+    .option('--format <form>', 'jsonl or markdown', 'jsonl')
+    .action((sessionId: string, options: { format: string }) => run((context) => exportSession(context, sessionId, options.format)));
+  sessions
+    .command('delete')
+    .argument('<id>')
+    .option('--yes', 'without asking')
+    .action((sessionId: string, options: { yes?: boolean }) => run((context) => deleteSession(context, sessionId, options.yes === true)));
+}
+
+function listSessions(context: CommandContext, options: { archived?: boolean; limit?: string }): Promise<number> {
+  const params = {
+    ...(options.archived === true ? { archived: true } : {}),
+    ...(options.limit === undefined ? {} : { limit: parseCount(options.limit, '--limit') }),
+  };
+  return context.runOp('session.list', params, {
+    json: (result) => result.sessions,
+    human: (result) =>
+      table(
+        ['SESSION', 'CHANGED', 'STATUS', 'TITLE'],
+        result.sessions.map((one) => [one.sessionId, when(one.updatedAtMs), one.status ?? '-', one.title]),
+        'No sessions.',
+      ),
+  });
+}
+
+function showSession(context: CommandContext, sessionId: string, limit: string | undefined): Promise<number> {
+  const params = { sessionId, ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit') }) };
+  return context.runOp('session.get', params, {
+    human: ({ session, events }) =>
+      `${sessionLine(session)}\n\n` +
+      table(
+        ['#', 'WHEN', 'EVENT', 'WHAT'],
+        events.map((one) => [String(one.sessionSeq), when(one.atMs), one.type, eventText(one.body)]),
+        'No events.',
+      ),
+  });
+}
+
+function eventText(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'text' in body ? String(body.text) : JSON.stringify(body);
+}
+
+function searchSessions(context: CommandContext, query: string, limit: string | undefined): Promise<number> {
+  const params = { query, ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit') }) };
+  return context.runOp('session.search', params, {
+    json: (result) => result.hits,
+    human: ({ hits }) =>
+      table(
+        ['SESSION', 'WHEN', 'WHAT'],
+        hits.map((one) => [one.sessionId, when(one.atMs), one.excerpt]),
+        'Nothing found.',
+      ),
+  });
+}
+
+function forkSession(context: CommandContext, sessionId: string, options: { at?: string; title?: string }): Promise<number> {
+  const params = {
+    sessionId,
+    ...(options.at === undefined ? {} : { atSessionSeq: parseCount(options.at, '--at') }),
+    ...(options.title === undefined ? {} : { title: options.title }),
+  };
+  return context.runOp('session.fork', params, { human: sessionLine });
+}
+
+function exportSession(context: CommandContext, sessionId: string, format: string): Promise<number> {
+  if (format !== 'jsonl' && format !== 'markdown') throw new AppError('invalid_params', 'The format is jsonl or markdown.');
+  return context.runOp('session.export', { sessionId, format }, { human: ({ text }) => text });
+}
+
+async function deleteSession(context: CommandContext, sessionId: string, isSure: boolean): Promise<number> {
+  if (!isSure && context.hasPerson && !(await confirm(context, `Delete ${sessionId} for good? Type yes: `))) {
+    context.output.say('Nothing was deleted.');
+    return exitCodes.failed;
+  }
+  return context.runOp('session.delete', { sessionId }, { human: (result) => `Deleted ${result.sessionId} (${result.events} events).` });
+}
+
+async function confirm(context: CommandContext, question: string): Promise<boolean> {
+  const lines = await LineReader.open(context.io);
+  try {
+    return (await lines.ask(question))?.trim().toLowerCase() === 'yes';
+  } finally {
+    lines.close();
+  }
+}
+
+function sessionLine(session: SessionInfo): string {
+  return `${session.sessionId}  ${session.title}${session.archived ? ' (archived)' : ''}`;
+}
+
+export function registerArtifacts(program: Command, run: Run): void {
+  const artifacts = program.command('artifacts').description('files that were made or seen');
+  artifacts
+    .command('list')
+    .option('--session <id>')
+    .option('--limit <n>', 'at most so many')
+    .action((options: { session?: string; limit?: string }) => run((context) => listArtifacts(context, options)));
+  artifacts
+    .command('get')
+    .argument('<id>', 'its SHA-256 or a name')
+    .option('--out <file>', 'write it to a new file')
+    .option('--offset <bytes>', 'from here on (with --json)')
+    .action((artifact: string, options: { out?: string; offset?: string }) => run((context) => getArtifact(context, artifact, options)));
+}
+
+function listArtifacts(context: CommandContext, options: { session?: string; limit?: string }): Promise<number> {
+  const params = {
+    ...(options.session === undefined ? {} : { sessionId: options.session }),
+    ...(options.limit === undefined ? {} : { limit: parseCount(options.limit, '--limit') }),
+  };
+  return context.runOp('artifact.list', params, {
+    json: (result) => result.artifacts,
+    human: (result) =>
+      table(
+        ['SHA-256', 'SIZE', 'TYPE', 'NAME'],
+        result.artifacts.map((one) => [one.sha256.slice(0, 16), size(one.sizeBytes), one.mediaType, one.name]),
+        'No artifacts.',
+      ),
+  });
+}
+
+function getArtifact(context: CommandContext, artifact: string, options: { out?: string; offset?: string }): Promise<number> {
+  if (context.output.isJson && options.out === undefined) {
+    const offset = options.offset === undefined ? {} : { offset: parseCount(options.offset, '--offset') };
+    return context.runOp('artifact.get', { artifact, ...offset }, { human: () => '' });
+  }
+  return context.withClaw('any', async ({ claw }) => {
+    const chunks: Buffer[] = [];
+    let about: OpResult<'artifact.get'>['artifact'] | null = null;
+    for (let offset: number | null = 0; offset !== null;) {
+      const part: OpResult<'artifact.get'> = await claw.op('artifact.get', { artifact, offset, length: artifactChunkBytes }, cliCaller);
+      about = part.artifact;
+      chunks.push(part.base64 === null ? Buffer.from(part.text ?? '') : Buffer.from(part.base64, 'base64'));
+      offset = part.nextOffset;
+    }
+    if (options.out === undefined) context.output.raw(Buffer.concat(chunks));
+    else saveArtifact(context, resolve(context.io.cwd, options.out), { about, bytes: Buffer.concat(chunks) });
+    return exitCodes.done;
+  });
+}
+
+function saveArtifact(context: CommandContext, file: string, content: { readonly about: unknown; readonly bytes: Buffer }): void {
+  try {
+    writeFileSync(file, content.bytes, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new AppError('conflict', `Can not write the new file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+  context.output.result({ artifact: content.about, file }, () =>
+    facts([
+      ['File', file],
+      ['Size', size(content.bytes.length)],
+    ]),
+  );
+}

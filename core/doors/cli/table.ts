@@ -1,0 +1,43 @@
+// Plain aligned columns for people, and the small words that go into them. No borders, no wrapping, no state.
+
+import { safeForTerminal } from './visible-text.ts';
+
+/** Rows as aligned columns; the last column is as long as it likes. `none` stands in for an empty table. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string): string {
+  if (rows.length === 0) return none;
+  const cells = [headings, ...rows].map((row) => row.map(oneLine));
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells
+    .map((row) =>
+      row
+        .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Names and values, one a line. */
+export function facts(pairs: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, value]) => `${name.padEnd(width)}  ${safeForTerminal(value)}`).join('\n');
+}
+
+export function when(atMs: number | null): string {
+  return atMs === null ? '-' : new Date(atMs).toISOString().replace('T', ' ').slice(0, 19);
+}
+
+export function size(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} KB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+export function money(usd: number | null): string {
+  return usd === null ? 'unknown' : `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
+}
+
+function oneLine(text: string): string {
+  const line = safeForTerminal(text.replaceAll(/\s+/g, ' ').trim());
+  return line.length > 100 ? line.slice(0, 99) + '…' : line;
+}

@@ -1,0 +1,161 @@
+// Runs one message as a turn from the terminal: sends, streams, asks for approvals in place, cancels on Ctrl-C.
+
+import type { Claw } from '../../contracts/claw.ts';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import type { EventOf } from '../../contracts/events.ts';
+import type { AskResult, Caller, OpParams } from '../../contracts/ops.ts';
+import { promptApproval } from './approval-prompt.ts';
+import type { CommandContext } from './command-context.ts';
+import type { LineReader } from './line-reader.ts';
+import { TurnFollower } from './turn-follower.ts';
+
+export const cliCaller: Caller = { channel: 'cli', actor: 'cli' };
+
+const roundsMax = 1000;
+
+export interface ConversationOptions {
+  readonly claw: Claw;
+  /** Asks here for approvals; null leaves them stored. */
+  readonly lines: LineReader | null;
+  /** Prints the answer as it comes. */
+  readonly streams: boolean;
+}
+
+export interface ConversationEnd {
+  readonly result: AskResult;
+  readonly wasInterrupted: boolean;
+  /** The finished calls that were seen, newest last. */
+  readonly calls: readonly EventOf<'tool.finished'>[];
+}
+
+interface TurnStart {
+  readonly turnId: string;
+}
+
+export class TurnConversation {
+  readonly #context: CommandContext;
+  readonly #options: ConversationOptions;
+  readonly #interrupted = new AbortController();
+  readonly #openPrompts = new Map<string, AbortController>();
+  readonly #calls: EventOf<'tool.finished'>[] = [];
+
+  constructor(context: CommandContext, options: ConversationOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  send(message: OpParams<'message.send'>): Promise<ConversationEnd> {
+    return this.run(() => this.#options.claw.op('message.send', message, cliCaller));
+  }
+
+  /** Starts a turn and stays with it until it ends, or waits for someone who is not here. */
+  async run(start: (signal: AbortSignal) => Promise<TurnStart>): Promise<ConversationEnd> {
+    const { lines } = this.#options;
+    const { signal } = this.#interrupted;
+    const forced = new Deferred<never>();
+    const interrupt = (): void => {
+      if (signal.aborted) forced.reject(new AppError('cancelled', 'Stopped waiting for the turn to end.'));
+      this.#interrupted.abort();
+    };
+    const stopListening = lines === null ? this.#context.io.onInterrupt(interrupt) : lines.onInterrupt(interrupt);
+    const follower = this.#createFollower();
+    follower.start();
+    try {
+      return await Promise.race([this.#through(start, follower), forced.promise]);
+    } finally {
+      follower.stop();
+      stopListening();
+    }
+  }
+
+  async #through(start: (signal: AbortSignal) => Promise<TurnStart>, follower: TurnFollower): Promise<ConversationEnd> {
+    const { signal } = this.#interrupted;
+    const { turnId } = await start(signal);
+    follower.follow(turnId);
+    const cancelled = this.#cancelOnInterrupt(turnId);
+    let result = await this.#stayWith(turnId);
+    if (signal.aborted) {
+      await cancelled;
+      result = await this.#options.claw.op('turn.wait', { turnId, timeoutMs: 0 }, cliCaller);
+    }
+    if (this.#options.streams && result.status !== 'waiting') follower.finishText(result.text);
+    return { result, wasInterrupted: signal.aborted, calls: this.#calls };
+  }
+
+  async #stayWith(turnId: string): Promise<AskResult> {
+    const { claw, lines } = this.#options;
+    let result = await claw.op('turn.wait', { turnId }, cliCaller);
+    for (let round = 0; round < roundsMax && result.status === 'waiting' && lines !== null; round++) {
+      if (!(await this.#askFor(result, lines)) || this.#interrupted.signal.aborted) break;
+      result = await claw.op('turn.wait', { turnId }, cliCaller);
+    }
+    return result;
+  }
+
+  /** False when nobody answered. */
+  async #askFor(result: AskResult, lines: LineReader): Promise<boolean> {
+    const { claw } = this.#options;
+    const { approvals } = await claw.op('approval.list', {}, cliCaller);
+    const own = approvals.filter((approval) => approval.turnId === result.turnId);
+    for (const approval of own) {
+      const over = new AbortController();
+      this.#openPrompts.set(approval.approvalId, over);
+      const signal = AbortSignal.any([over.signal, this.#interrupted.signal]);
+      const { output } = this.#context;
+      const answer = await promptApproval(approval, lines, { paint: output.paintNote, say: (text) => output.say(text), signal });
+      this.#openPrompts.delete(approval.approvalId);
+      if (over.signal.aborted) {
+        output.say('It was decided elsewhere.');
+        continue;
+      }
+      if (answer.kind === 'none') return false;
+      const scope = answer.kind === 'approve' ? { scope: answer.scope } : {};
+      await this.#decide({ approvalId: approval.approvalId, decision: answer.kind, ...scope });
+    }
+    return own.length > 0;
+  }
+
+  async #decide(decision: OpParams<'approval.decide'>): Promise<void> {
+    try {
+      await this.#options.claw.op('approval.decide', decision, cliCaller);
+    } catch (cause) {
+      if (!isAppError(cause) || cause.code !== 'approval_not_pending') throw cause;
+      this.#context.output.say('It was decided elsewhere.');
+    }
+  }
+
+  #cancelOnInterrupt(turnId: string): Promise<void> {
+    const { signal } = this.#interrupted;
+    return new Promise((resolve) => {
+      const cancel = (): void => {
+        this.#context.output.note('Stopping this turn.');
+        this.#options.claw.op('turn.cancel', { turnId }, cliCaller).then(
+          () => resolve(),
+          (cause: unknown) => {
+            // The turn may have ended by itself in the meantime.
+            this.#context.output.note(cause instanceof Error ? cause.message : String(cause));
+            resolve();
+          },
+        );
+      };
+      if (signal.aborted) cancel();
+      else signal.addEventListener('abort', cancel, { once: true });
+    });
+  }
+
+  #createFollower(): TurnFollower {
+    const { output, io } = this.#context;
+    return new TurnFollower(this.#options.claw, {
+      onText: (text) => {
+        if (this.#options.streams) output.text(text);
+      },
+      onCallFinished: (event) => {
+        this.#calls.push(event);
+        const { tool, outcome, tookMs } = event.body;
+        if (io.stderrIsTty && !output.isJson) output.note(`${tool} · ${outcome} · ${Math.round(tookMs)} ms`);
+      },
+      onDecided: (approvalId) => this.#openPrompts.get(approvalId)?.abort(),
+    });
+  }
+}

@@ -1,0 +1,113 @@
+// Follows one turn as it happens: its text as it streams, its calls, its approvals. The recorded text has the last word, because
+// deltas may be lost or come late; nothing is printed twice for it.
+
+import type { Claw } from '../../contracts/claw.ts';
+import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
+
+const earlyMax = 10_000;
+
+export interface TurnListener {
+  onText(text: string): void;
+  onCallFinished(event: EventOf<'tool.finished'>): void;
+  /** An approval was decided, here or elsewhere. */
+  onDecided(approvalId: string): void;
+}
+
+export class TurnFollower {
+  readonly #claw: Claw;
+  readonly #listener: TurnListener;
+  readonly #over = new AbortController();
+  readonly #early: (AnyEvent | DeltaNotice)[] = [];
+  #stopDeltas: (() => void) | null = null;
+  #turnId: string | null = null;
+  /** Text of the open stretch printed so far. */
+  #open = '';
+  /** Recorded text that was printed ahead of deltas still to come. */
+  #ahead = '';
+  #lastWhole = '';
+  #needsBreak = false;
+
+  constructor(claw: Claw, listener: TurnListener) {
+    this.#claw = claw;
+    this.#listener = listener;
+  }
+
+  /** To be called before the turn is started, so that nothing of it is missed. */
+  start(): void {
+    const events = this.#claw.events({ after: 'latest', signal: this.#over.signal });
+    void this.#pump(events[Symbol.asyncIterator]());
+    this.#stopDeltas = this.#claw.onDelta((delta) => this.#takeEarly(delta));
+  }
+
+  /** Names the turn; what came before is caught up. */
+  follow(turnId: string): void {
+    this.#turnId = turnId;
+    this.#open = this.#ahead = this.#lastWhole = '';
+    for (const item of this.#early.splice(0)) this.#take(item);
+  }
+
+  /** Brings the printed text up to `text`: the rest of the open stretch, or all of it. */
+  finishText(text: string): void {
+    if (text !== this.#lastWhole || this.#open !== '') this.#finishStretch(text);
+  }
+
+  stop(): void {
+    this.#over.abort();
+    this.#stopDeltas?.();
+  }
+
+  async #pump(events: AsyncIterator<AnyEvent>): Promise<void> {
+    try {
+      for (let item = await events.next(); item.done !== true; item = await events.next()) this.#takeEarly(item.value);
+    } catch {
+      // A lost subscription costs progress lines only; the result itself comes from turn.wait.
+    }
+  }
+
+  #takeEarly(item: AnyEvent | DeltaNotice): void {
+    if (this.#turnId !== null) this.#take(item);
+    else if (this.#early.length < earlyMax) this.#early.push(item);
+  }
+
+  #take(item: AnyEvent | DeltaNotice): void {
+    if (item.turnId !== this.#turnId || this.#over.signal.aborted) return;
+    if ('kind' in item) {
+      if (item.kind === 'text') this.#takeDelta(item.text);
+      return;
+    }
+    if (item.type === 'model.finished') this.#finishStretch(item.body.text);
+    if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
+    if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
+  }
+
+  #takeDelta(text: string): void {
+    if (this.#ahead.startsWith(text)) {
+      this.#ahead = this.#ahead.slice(text.length);
+      return;
+    }
+    this.#ahead = '';
+    this.#open += text;
+    this.#print(text);
+  }
+
+  #finishStretch(text: string): void {
+    if (text.startsWith(this.#open)) {
+      this.#ahead = text.slice(this.#open.length);
+      this.#print(this.#ahead);
+    } else {
+      this.#needsBreak = true;
+      this.#print(text);
+    }
+    if (text !== '') {
+      this.#lastWhole = text;
+      this.#needsBreak = true;
+    }
+    this.#open = '';
+  }
+
+  #print(text: string): void {
+    if (text === '') return;
+    this.#listener.onText(this.#needsBreak ? '\n' + text : text);
+    this.#needsBreak = false;
+  }
+}

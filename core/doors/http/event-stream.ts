@@ -1,0 +1,114 @@
+// Server-sent events: committed events with their sequence as id, deltas without one. A slow reader first loses deltas, then its
+// connection; it comes back with the last id it saw and misses no event. Format: WHATWG HTML, 9.2 (server-sent events).
+
+import type { ServerResponse } from 'node:http';
+import type { Claw } from '../../contracts/claw.ts';
+import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
+
+export interface EventStreamQuery {
+  readonly after: number | 'latest';
+  readonly sessionId: string | null;
+  readonly withEvents: boolean;
+  readonly withDeltas: boolean;
+}
+
+export interface EventStreamLimits {
+  readonly heartbeatMs: number;
+  /** A reader that takes nothing for this long is closed. */
+  readonly stallMsMax: number;
+  /** Deltas are dropped while more than this waits to be sent. */
+  readonly backlogBytesMax: number;
+}
+
+export const defaultEventStreamLimits: EventStreamLimits = { heartbeatMs: 15_000, stallMsMax: 30_000, backlogBytesMax: 256 * 1024 };
+
+/** `after` may be overruled by Last-Event-ID. A string says what is wrong with the query. */
+export function parseEventStreamQuery(query: URLSearchParams, lastEventId: string | undefined): EventStreamQuery | string {
+  const after = lastEventId !== undefined && lastEventId !== '' ? lastEventId : (query.get('after') ?? '0');
+  if (after !== 'latest' && !/^\d{1,15}$/.test(after)) return 'after must be a sequence number or "latest".';
+  return {
+    after: after === 'latest' ? 'latest' : Number(after),
+    sessionId: query.get('session'),
+    withEvents: query.get('events') !== '0',
+    withDeltas: query.get('deltas') !== '0',
+  };
+}
+
+/** Streams until the reader goes, the signal aborts or the instance ends. Never rejects because of the reader. */
+export async function streamEvents(
+  claw: Claw,
+  response: ServerResponse,
+  query: EventStreamQuery,
+  options: EventStreamLimits & { readonly signal: AbortSignal },
+): Promise<void> {
+  const gone = new AbortController();
+  const signal = AbortSignal.any([gone.signal, options.signal]);
+  response.once('close', () => gone.abort());
+  response.once('error', () => gone.abort());
+  // Subscribed before the reader is told that the stream is open: what happens after that is not missed.
+  const events = query.withEvents ? claw.events({ after: query.after, signal, ...sessionOf(query) })[Symbol.asyncIterator]() : null;
+  let next = events?.next();
+  const stopDeltas = query.withDeltas ? claw.onDelta((delta) => writeDelta(response, query, delta, options.backlogBytesMax)) : null;
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+  response.write('retry: 1000\n\n');
+  const heartbeat = setInterval(() => {
+    if (!response.writableNeedDrain) response.write(': beat\n\n');
+  }, options.heartbeatMs);
+  try {
+    if (events === null) await untilAborted(signal);
+    while (events !== null && next !== undefined && !signal.aborted) {
+      const item = await next;
+      if (item.done === true || signal.aborted) break;
+      if (!(await writeFrame(response, eventFrame(item.value), options.stallMsMax))) break;
+      next = events.next();
+    }
+  } finally {
+    clearInterval(heartbeat);
+    stopDeltas?.();
+    gone.abort();
+    await events?.return?.();
+    // A stalled reader never drains what is left, so a polite end would keep the connection for ever.
+    if (response.writableNeedDrain) response.destroy();
+    else response.end();
+  }
+}
+
+function sessionOf(query: EventStreamQuery): { sessionId?: string } {
+  return query.sessionId === null ? {} : { sessionId: query.sessionId };
+}
+
+function eventFrame(event: AnyEvent): string {
+  return `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function writeDelta(response: ServerResponse, query: EventStreamQuery, delta: DeltaNotice, backlogBytesMax: number): void {
+  if (query.sessionId !== null && delta.sessionId !== query.sessionId) return;
+  if (response.writableLength > backlogBytesMax || !response.headersSent) return;
+  response.write(`event: delta\ndata: ${JSON.stringify(delta)}\n\n`);
+}
+
+/** False when the reader is gone or takes nothing for too long. */
+function writeFrame(response: ServerResponse, frame: string, stallMsMax: number): Promise<boolean> {
+  if (response.destroyed) return Promise.resolve(false);
+  if (response.write(frame)) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const finish = (isDrained: boolean): void => {
+      clearTimeout(timer);
+      response.off('drain', onDrain);
+      response.off('close', onClose);
+      resolve(isDrained);
+    };
+    const onDrain = (): void => finish(true);
+    const onClose = (): void => finish(false);
+    const timer = setTimeout(() => finish(false), stallMsMax);
+    response.once('drain', onDrain);
+    response.once('close', onClose);
+  });
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

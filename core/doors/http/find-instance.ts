@@ -1,0 +1,46 @@
+// Finds the instance that owns a data folder and answers, or says that there is none. Trusts only a socket of the same user.
+
+import { lstatSync } from 'node:fs';
+import type { Claw } from '../../contracts/claw.ts';
+import { HttpClaw } from './http-client.ts';
+import { readText, sendExchange } from './http-exchange.ts';
+import { readInstanceFile, type InstanceRecord } from './instance-file.ts';
+
+const answerWithinMs = 2_000;
+
+export interface RunningInstance {
+  readonly record: InstanceRecord;
+  readonly claw: Claw;
+}
+
+export async function findInstance(home: string): Promise<RunningInstance | null> {
+  const record = readInstanceFile(home);
+  if (record === null || !isOwnSocket(record.socketPath)) return null;
+  const address = { socketPath: record.socketPath };
+  return (await answers(address)) ? { record, claw: new HttpClaw({ address, token: record.token }) } : null;
+}
+
+/** Somebody else's socket at a known place must never be given our token. */
+function isOwnSocket(socketPath: string): boolean {
+  const uid = process.getuid?.();
+  if (uid === undefined) return true;
+  try {
+    const info = lstatSync(socketPath, { throwIfNoEntry: false });
+    return info !== undefined && info.isSocket() && info.uid === uid;
+  } catch {
+    // A folder we may not even look into is not ours.
+    return false;
+  }
+}
+
+async function answers(address: { socketPath: string }): Promise<boolean> {
+  const signal = AbortSignal.timeout(answerWithinMs);
+  try {
+    const response = await sendExchange(address, { method: 'GET', path: '/health', headers: {}, signal });
+    await readText(response, signal);
+    return response.statusCode === 200;
+  } catch {
+    // Refused, gone or hung: not a live instance. If its process still holds the folder, opening the store says so.
+    return false;
+  }
+}

@@ -1,0 +1,170 @@
+// The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state but open streams.
+
+import type { IncomingMessage } from 'node:http';
+import { sleep } from '../../base/deferred.ts';
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import type { Claw, EventsQuery } from '../../contracts/claw.ts';
+import { AppError, errorBodySchema, type ErrorData } from '../../contracts/errors.ts';
+import { eventEnvelopeSchema, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
+import { opTable, type Caller, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
+import { readMessages } from './event-stream-reader.ts';
+import { readText, sendExchange, type ServerAddress } from './http-exchange.ts';
+
+export type { ServerAddress } from './http-exchange.ts';
+
+const reconnectsMax = 5;
+const firstReconnectMs = 50;
+
+export interface HttpClawOptions {
+  readonly address: ServerAddress;
+  readonly token: string;
+}
+
+export class HttpClaw implements Claw {
+  readonly #address: ServerAddress;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #closing = new AbortController();
+  readonly #opening = new Set<Promise<unknown>>();
+  readonly #deltaListeners = new Set<(delta: DeltaNotice) => void>();
+  #deltaStream: AbortController | null = null;
+
+  constructor(options: HttpClawOptions) {
+    this.#address = options.address;
+    this.#headers = { authorization: `Bearer ${options.token}` };
+  }
+
+  /** An operation is sent only after the subscriptions asked for before it are open, so that they miss none of its events. */
+  async op<N extends OpName>(name: N, params: OpParams<N>, caller?: Caller): Promise<OpResult<N>> {
+    await Promise.all(this.#opening);
+    const signal = this.#signalWith(caller?.signal);
+    const exchange = { method: 'POST', path: `/api/ops/${name}`, headers: this.#headers, body: JSON.stringify(params), signal } as const;
+    const response = await sendExchange(this.#address, exchange);
+    const result = resultOf(await readText(response, signal));
+    const parsed = opTable[name].result.safeParse(result);
+    if (!parsed.success) throw new AppError('internal', `The running instance answered ${name} in a form this version does not know.`);
+    return parsed.data as OpResult<N>;
+  }
+
+  events(query: EventsQuery): AsyncIterable<AnyEvent> {
+    const first = this.#openStream(query.after, query);
+    return this.#followEvents(first, query);
+  }
+
+  onDelta(listener: (delta: DeltaNotice) => void): () => void {
+    this.#deltaListeners.add(listener);
+    if (this.#deltaStream === null) {
+      this.#deltaStream = new AbortController();
+      // Settles without rejecting: a lost stream of deltas is no failure.
+      void this.#followDeltas(this.#deltaStream.signal);
+    }
+    return () => {
+      this.#deltaListeners.delete(listener);
+      if (this.#deltaListeners.size > 0) return;
+      this.#deltaStream?.abort();
+      this.#deltaStream = null;
+    };
+  }
+
+  /** Lets go of the instance; it runs on. */
+  close(): Promise<void> {
+    this.#closing.abort();
+    return Promise.resolve();
+  }
+
+  async *#followEvents(first: Promise<IncomingMessage | null>, query: EventsQuery): AsyncGenerator<AnyEvent> {
+    let after = query.after;
+    let stream = first;
+    for (let failures = 0; failures < reconnectsMax;) {
+      const response = await stream;
+      if (response !== null) {
+        failures = 0;
+        try {
+          for await (const message of readMessages(response)) {
+            const event = message.event === 'message' ? parseEvent(message.data) : null;
+            if (event === null) continue;
+            after = event.seq;
+            yield event;
+          }
+        } finally {
+          response.destroy();
+        }
+      }
+      if (this.#isOver(query.signal)) return;
+      if (!(await sleep(firstReconnectMs * 2 ** failures, this.#signalWith(query.signal)))) return;
+      failures += 1;
+      stream = this.#openStream(after, query);
+    }
+  }
+
+  async #followDeltas(signal: AbortSignal): Promise<void> {
+    for (let failures = 0; failures < reconnectsMax && !this.#isOver(signal); failures++) {
+      const response = await this.#openPath('/api/events?after=latest&events=0', signal);
+      if (response !== null) {
+        failures = 0;
+        for await (const message of readMessages(response)) this.#deliverDelta(message.data);
+      }
+      await sleep(firstReconnectMs * 2 ** failures, this.#signalWith(signal));
+    }
+  }
+
+  #deliverDelta(data: string): void {
+    const parsed = parseJson(data);
+    if (!parsed.ok || !isDelta(parsed.value)) return;
+    for (const listener of this.#deltaListeners) listener(parsed.value);
+  }
+
+  #openStream(after: number | 'latest', query: EventsQuery): Promise<IncomingMessage | null> {
+    const session = query.sessionId === undefined ? '' : `&session=${encodeURIComponent(query.sessionId)}`;
+    return this.#openPath(`/api/events?after=${after}&deltas=0${session}`, query.signal);
+  }
+
+  /** Null when the stream could not be opened. */
+  #openPath(path: string, signal: AbortSignal | undefined): Promise<IncomingMessage | null> {
+    const opening = sendExchange(this.#address, { method: 'GET', path, headers: this.#headers, signal: this.#signalWith(signal) }).then(
+      (response) => {
+        if (response.statusCode === 200) return response;
+        response.destroy();
+        return null;
+      },
+      () => null,
+    );
+    this.#opening.add(opening);
+    void opening.finally(() => this.#opening.delete(opening));
+    return opening;
+  }
+
+  #signalWith(signal: AbortSignal | undefined): AbortSignal {
+    return signal === undefined ? this.#closing.signal : AbortSignal.any([signal, this.#closing.signal]);
+  }
+
+  #isOver(signal: AbortSignal | undefined): boolean {
+    return this.#closing.signal.aborted || signal?.aborted === true;
+  }
+}
+
+function resultOf(text: string): unknown {
+  const parsed = parseJson(text);
+  if (parsed.ok && isPlainObject(parsed.value)) {
+    if (parsed.value['ok'] === true) return parsed.value['result'];
+    const error = errorBodySchema.safeParse(parsed.value['error']);
+    if (error.success) {
+      const { code, message, hint, data } = error.data;
+      throw new AppError(code, message, { data: { ...(data as ErrorData | undefined), ...(hint === undefined ? {} : { hint }) } });
+    }
+  }
+  throw new AppError('internal', 'The running instance gave an answer that can not be read.');
+}
+
+function parseEvent(data: string): AnyEvent | null {
+  const parsed = parseJson(data);
+  if (!parsed.ok) return null;
+  const envelope = eventEnvelopeSchema.safeParse(parsed.value);
+  // The body was checked when it was written; a newer instance may send types this version only passes on.
+  return envelope.success ? (envelope.data as AnyEvent) : null;
+}
+
+function isDelta(value: unknown): value is DeltaNotice {
+  return (
+    isPlainObject(value) && typeof value['text'] === 'string' && typeof value['turnId'] === 'string' && typeof value['kind'] === 'string'
+  );
+}

@@ -1,0 +1,70 @@
+// How answers leave the door: security headers on every one of them, JSON bodies, refusals. Never a CORS header.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AppError } from '../../contracts/errors.ts';
+import { statusOf } from './error-status.ts';
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const securityHeaders = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
+/** How much of a refused body is read and thrown away, so that the sender gets to see the answer. */
+const discardBytesMax = 64 * 1024 * 1024;
+
+export interface Refusal {
+  readonly status: number;
+  readonly error: AppError;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function refusal(error: AppError, headers?: Readonly<Record<string, string>>, status = statusOf(error.code)): Refusal {
+  return { status, error, ...(headers === undefined ? {} : { headers }) };
+}
+
+export function setSecurityHeaders(response: ServerResponse): void {
+  for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value);
+}
+
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  if (response.headersSent || response.destroyed) return;
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length });
+  response.end(bytes);
+}
+
+export function sendRefusal(request: IncomingMessage, response: ServerResponse, refused: Refusal): void {
+  if (response.headersSent || response.destroyed) return;
+  for (const [name, value] of Object.entries(refused.headers ?? {})) response.setHeader(name, value);
+  if (!request.complete) {
+    response.setHeader('connection', 'close');
+    discardRest(request);
+  }
+  sendJson(response, refused.status, { ok: false, error: refused.error.toBody() });
+}
+
+function discardRest(request: IncomingMessage): void {
+  let seenBytes = 0;
+  request.on('data', (chunk: Buffer) => {
+    seenBytes += chunk.length;
+    if (seenBytes > discardBytesMax) request.destroy();
+  });
+  request.resume();
+}

@@ -1,0 +1,55 @@
+// Reads a JSON request body: one content type, no encodings, a hard size limit. Slow senders are ended by the server's own timeouts.
+
+import type { IncomingMessage } from 'node:http';
+import { err, ok, type Result } from '../../base/result.ts';
+import { parseJson } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { refusal, type Refusal } from './reply.ts';
+
+/** Above the tool host's own limit of 10 MB for arguments, so that its clearer error is the one people see. */
+export const bodyBytesMax = 12 * 1024 * 1024;
+
+const tooLarge = (): Refusal =>
+  refusal(
+    new AppError('payload_too_large', `The request body is larger than ${bodyBytesMax / 1024 / 1024} MB.`, { data: { bodyBytesMax } }),
+  );
+
+/** The parsed body; an empty one is `{}`. Rejects only when the connection breaks. */
+export async function readJsonBody(request: IncomingMessage): Promise<Result<unknown, Refusal>> {
+  if (!isJson(request.headers['content-type']) || request.headers['content-encoding'] !== undefined) {
+    return err(refusal(new AppError('invalid_params', 'The body must be application/json, not encoded.'), {}, 415));
+  }
+  if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return err(tooLarge());
+
+  const bytes = await collect(request);
+  if (bytes === null) return err(tooLarge());
+  if (bytes.length === 0) return ok({});
+  const parsed = parseJson(bytes.toString('utf8'));
+  if (!parsed.ok) return err(refusal(new AppError('invalid_params', `The body is not valid JSON: ${parsed.error}`)));
+  return ok(parsed.value);
+}
+
+function isJson(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType);
+}
+
+/** Null when the body is over the limit; the rest of it is then left unread. */
+function collect(request: IncomingMessage): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    const onData = (chunk: Buffer): void => {
+      sizeBytes += chunk.length;
+      chunks.push(chunk);
+      if (sizeBytes > bodyBytesMax) {
+        request.off('data', onData);
+        chunks.length = 0;
+        resolve(null);
+      }
+    };
+    request.on('data', onData);
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', reject);
+    request.once('close', () => reject(new AppError('cancelled', 'The connection closed before the request was complete.')));
+  });
+}

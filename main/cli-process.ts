@@ -1,0 +1,122 @@
+// The command line as a process: real streams, signals and exit codes, and the wiring of its parts. The only place that ends the process.
+
+import { existsSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../core/base/clock.ts';
+import { sleep } from '../core/base/deferred.ts';
+import type { Logger } from '../core/base/logger.ts';
+import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
+import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
+import { findElectron } from './electron-binary.ts';
+import { openerFilePath, openWindow } from './window-opener.ts';
+
+export interface ProcessOptions {
+  readonly version: string;
+  readonly packageRoot: URL;
+}
+
+export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
+  const code = await runCli(argv, processIo(), processParts(options));
+  await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
+  process.exit(code);
+}
+
+function processIo(): CliIo {
+  // A reader that left early (a pager, head) is no failure of ours.
+  process.stdout.on('error', (cause: NodeJS.ErrnoException) => process.exit(cause.code === 'EPIPE' ? 0 : 1));
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    stdinIsTty: process.stdin.isTTY === true,
+    stdoutIsTty: process.stdout.isTTY === true,
+    stderrIsTty: process.stderr.isTTY === true,
+    env: process.env,
+    cwd: process.cwd(),
+    platform: process.platform,
+    userFolder: homedir(),
+    onInterrupt: listenForSignals(),
+  };
+}
+
+/** The first signal asks, the third ends the process whatever it is doing. With nobody to ask the first one ends it. */
+function listenForSignals(): CliIo['onInterrupt'] {
+  const listeners = new Set<() => void>();
+  let count = 0;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      count += 1;
+      if (listeners.size === 0 || count > 2) process.exit(130);
+      for (const listener of [...listeners]) listener();
+    });
+  }
+  return (listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
+  };
+}
+
+function processParts({ version, packageRoot }: ProcessOptions): CliParts {
+  const root = fileURLToPath(packageRoot);
+  const assetsFolder = join(root, 'dist', 'renderer');
+  return {
+    version,
+    pid: process.pid,
+    clock: systemClock,
+    pause: (ms) => sleep(ms),
+    hostClaw: async (options) => {
+      const { createTrayClaw } = await import('../core/compose.ts');
+      return createTrayClaw(options);
+    },
+    findInstance,
+    openDoors: async ({ home, claw }) => {
+      const door = new InstanceDoor({
+        home,
+        claw,
+        version,
+        pid: process.pid,
+        clock: systemClock,
+        logger: stderrLogger,
+        assetsFolder: existsSync(join(assetsFolder, 'index.html')) ? assetsFolder : null,
+        platform: process.platform,
+        temporaryFolder: tmpdir(),
+      });
+      await door.open();
+      return {
+        get openRequests() {
+          return door.openRequests;
+        },
+        whenIdle: () => door.whenIdle(),
+        serve: (port) => door.serve(port),
+        dispose: async () => {
+          rmSync(openerFilePath(home), { force: true });
+          await door.dispose();
+        },
+      };
+    },
+    restoreBackup: async (options) => {
+      const { restoreBackup } = await import('../core/compose.ts');
+      return restoreBackup(options);
+    },
+    openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform }),
+    findElectron: () => findElectron(root, process.env, process.platform),
+  };
+}
+
+/** The runtime keeps its own log; from the doors only what a person should see. */
+const stderrLogger: Logger = {
+  log: (level, message, data) => {
+    if (level === 'warn' || level === 'error')
+      process.stderr.write(`${level}: ${message}${data === undefined ? '' : ' ' + JSON.stringify(data)}\n`);
+  },
+};
+
+function flushed(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0) resolve();
+    else stream.write('', () => resolve());
+  });
+}

@@ -1,0 +1,19 @@
+// Where compiled code is cached between starts: the person's own cache folder. Node's default is below the shared temporary folder,
+// where another user could leave something for us to run.
+
+import { isAbsolute, join } from 'node:path';
+
+export function compileCacheFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform,
+  userFolder: string,
+): string {
+  return join(cacheFolder(env, platform, userFolder), 'compiled');
+}
+
+function cacheFolder(env: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform, userFolder: string): string {
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(userFolder, 'AppData', 'Local'), 'TrayClaw');
+  if (platform === 'darwin') return join(userFolder, 'Library', 'Caches', 'TrayClaw');
+  const shared = env['XDG_CACHE_HOME'];
+  return join(shared !== undefined && isAbsolute(shared) ? shared : join(userFolder, '.cache'), 'trayclaw');
+}

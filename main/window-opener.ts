@@ -1,0 +1,119 @@
+// Opens the window in a browser: an installed Chromium as an app window, else the default browser. Command lines can be read by every
+// user of the machine, so the token never stands in one: the browser is given a private file that leads to the address.
+
+import { spawn } from 'node:child_process';
+import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** A browser that ends with a failure within this time did not open anything. */
+const failsWithinMs = 1_500;
+
+const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge', 'brave-browser'];
+
+export interface WindowAddress {
+  readonly home: string;
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface OpenerEnvironment {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+}
+
+interface Candidate {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+export function openerFilePath(home: string): string {
+  return join(home, 'run', 'open.html');
+}
+
+/** Resolves to what opened the window, or null when there is no display or no browser. */
+export async function openWindow(address: WindowAddress, { env, platform }: OpenerEnvironment): Promise<string | null> {
+  if (platform === 'linux' && !hasDisplay(env)) return null;
+  const page = pathToFileURL(writeOpenerFile(address)).href;
+  for (const { name, command, args } of candidates(page, address.home, { env, platform })) {
+    if (await starts(command, args)) return name;
+  }
+  rmSync(openerFilePath(address.home), { force: true });
+  return null;
+}
+
+function hasDisplay(env: OpenerEnvironment['env']): boolean {
+  return (env['DISPLAY'] ?? '') !== '' || (env['WAYLAND_DISPLAY'] ?? '') !== '';
+}
+
+/** Readable by this person only, replaced atomically, removed when the instance ends. */
+export function writeOpenerFile({ home, url, token }: WindowAddress): string {
+  const folder = join(home, 'run');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  const target = JSON.stringify(`${url}/#token=${token}`).replaceAll('<', '\\u003c');
+  const file = openerFilePath(home);
+  const temporary = `${file}.${process.pid}.tmp`;
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, `<!doctype html><meta charset="utf-8"><title>TrayClaw</title><script>location.replace(${target})</script>\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
+  renameSync(temporary, file);
+  return file;
+}
+
+export function candidates(page: string, home: string, { env, platform }: OpenerEnvironment): Candidate[] {
+  const profile = join(home, 'run', 'browser');
+  const appArgs = [`--app=${page}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
+  const apps = chromiums(env, platform).map((command) => ({ name: 'an app window', command, args: appArgs }));
+  return [...apps, { name: 'the default browser', ...defaultBrowser(page, platform) }];
+}
+
+function defaultBrowser(page: string, platform: NodeJS.Platform): { command: string; args: readonly string[] } {
+  if (platform === 'darwin') return { command: 'open', args: [page] };
+  if (platform === 'win32') return { command: 'rundll32', args: ['url.dll,FileProtocolHandler', page] };
+  return { command: 'xdg-open', args: [page] };
+}
+
+function chromiums(env: OpenerEnvironment['env'], platform: NodeJS.Platform): string[] {
+  return chromiumPaths(env, platform).filter((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      // Not installed there.
+      return false;
+    }
+  });
+}
+
+function chromiumPaths(env: OpenerEnvironment['env'], platform: NodeJS.Platform): string[] {
+  if (platform === 'darwin') {
+    return ['Google Chrome', 'Chromium', 'Microsoft Edge', 'Brave Browser'].map((app) => `/Applications/${app}.app/Contents/MacOS/${app}`);
+  }
+  if (platform === 'win32') {
+    const folders = [env['PROGRAMFILES'], env['PROGRAMFILES(X86)'], env['LOCALAPPDATA']].filter((folder) => folder !== undefined);
+    return folders.flatMap((folder) => [
+      join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe'),
+      join(folder, 'Microsoft', 'Edge', 'Application', 'msedge.exe'),
+    ]);
+  }
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return chromiumNames.flatMap((name) => folders.map((folder) => join(folder, name)));
+}
+
+function starts(command: string, args: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { detached: true, stdio: 'ignore' });
+    const timer = setTimeout(() => finish(true), failsWithinMs);
+    const finish = (isRunning: boolean): void => {
+      clearTimeout(timer);
+      resolve(isRunning);
+    };
+    child.once('error', () => finish(false));
+    child.once('exit', (code) => finish(code === 0));
+    child.unref();
+  });
+}
