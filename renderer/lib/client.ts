@@ -1,0 +1,46 @@
+// What the window needs of the runtime: operations, committed events, live deltas. HTTP implements it today, the desktop bridge later.
+// Nothing here knows how a message travels.
+
+import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
+import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
+import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
+
+export type LinkState = 'connecting' | 'online' | 'reconnecting' | 'unauthorized';
+
+export interface StreamHandlers {
+  onEvent(event: AnyEvent): void;
+  onDelta(delta: DeltaNotice): void;
+  /** `gap` is true when the stream is back but events may have been missed: read the lists again. */
+  onState(state: LinkState, gap: boolean): void;
+}
+
+export interface OpClient {
+  /** Runs one operation; rejects with an OpFailure. */
+  op<N extends OpName>(name: N, params: OpParams<N>, signal?: AbortSignal): Promise<OpResult<N>>;
+  /** Committed events above a place in the log (or from now on) until the returned function is called; reconnects on its own. */
+  events(after: number | 'latest', handlers: StreamHandlers): () => void;
+}
+
+export type FailureCode = ErrorCode | 'offline';
+
+/** Why an operation did not happen. `message` says what happened, `hint` what to do. */
+export class OpFailure extends Error {
+  override readonly name = 'OpFailure';
+  readonly code: FailureCode;
+  readonly hint: string | undefined;
+
+  constructor(code: FailureCode, message: string, hint?: string) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+  }
+
+  static fromBody(body: ErrorBody): OpFailure {
+    return new OpFailure(body.code, body.message, body.hint);
+  }
+}
+
+export function toOpFailure(cause: unknown): OpFailure {
+  if (cause instanceof OpFailure) return cause;
+  return new OpFailure('internal', cause instanceof Error ? cause.message : String(cause));
+}

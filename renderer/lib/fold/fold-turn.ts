@@ -1,0 +1,165 @@
+// One event applied to one turn. Idempotent by sequence number; unknown event types are left alone, so an older window reads a newer log.
+
+import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
+import { callOf, type NoteTone, type Turn } from './turn.ts';
+
+type Folds = { readonly [T in EventType]?: (turn: Turn, event: EventOf<T>) => void };
+
+const folds: Folds = {
+  'user.message': (turn, { seq, body, atMs }) => {
+    turn.messages.push({ seq, text: body.text, channel: body.channel, atMs });
+  },
+  'turn.started': (turn, { body, atMs }) => {
+    turn.kind = body.kind;
+    turn.model = body.model;
+    turn.status = 'running';
+    turn.startedAtMs = atMs;
+    turn.hasStart = true;
+    for (const call of body.calls) callOf(turn, call.callId, call);
+  },
+  'turn.steered': (turn, { seq, body }) => {
+    turn.entries.push({ kind: 'steer', key: `s${seq}`, text: body.text });
+  },
+  'turn.cancel_requested': (turn, event) => note(turn, event, 'quiet', cancelWords[event.body.by]),
+  'turn.waiting': (turn) => {
+    turn.status = 'waiting';
+  },
+  'turn.resumed': (turn) => {
+    turn.status = 'running';
+  },
+  'turn.finished': (turn, { body, atMs }) => {
+    turn.status = body.status;
+    turn.finishedAtMs = atMs;
+    turn.usage = body.usage;
+    turn.costUsd = body.costUsd;
+    turn.error = body.error;
+    if (body.text !== '') turn.answer = body.text;
+    else if (turn.answer === '') turn.answer = turn.live;
+    endLive(turn);
+    for (const call of Object.values(turn.calls)) {
+      if (call.state === 'proposed' || call.state === 'waiting') call.state = 'skipped';
+    }
+  },
+  'assistant.message': (turn, { body }) => {
+    turn.answer = body.text;
+    endLive(turn);
+  },
+  'pack.built': (turn, { body }) => {
+    turn.packIds.push(body.packId);
+  },
+  'model.requested': (turn, { seq, body }) => {
+    turn.model = body.model;
+    // An answer that was not the last word becomes a step.
+    if (turn.answer !== '') turn.entries.push({ kind: 'text', key: `t${seq}`, text: turn.answer });
+    turn.answer = '';
+    endLive(turn);
+  },
+  'model.retried': (turn, event) => {
+    endLive(turn);
+    const seconds = (event.body.waitMs / 1000).toFixed(event.body.waitMs < 10_000 ? 1 : 0);
+    note(turn, event, 'quiet', `${event.body.error.message} Tried again after ${seconds} s.`);
+  },
+  'model.finished': (turn, { seq, body }) => {
+    endLive(turn);
+    if (body.reasoning !== '') turn.entries.push({ kind: 'reasoning', key: `r${seq}`, text: body.reasoning });
+    if (body.calls.length === 0) turn.answer = body.text;
+    else if (body.text !== '') turn.entries.push({ kind: 'text', key: `t${seq}`, text: body.text });
+    for (const call of body.calls) callOf(turn, call.callId, call);
+  },
+  'model.failed': (turn, event) => {
+    endLive(turn);
+    if (event.body.partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: event.body.partialText });
+    note(turn, event, 'bad', event.body.error.message);
+  },
+  'budget.exceeded': (turn, event) => {
+    const { scope, unit, limit, spent } = event.body;
+    const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
+    note(turn, event, 'warn', `The budget of this ${scope} is used up: ${amount(spent)} of ${amount(limit)}.`);
+  },
+  'policy.decided': (turn, { body }) => {
+    const call = callOf(turn, body.callId);
+    call.tool = body.tool;
+    call.decision = { decision: body.decision, ruleId: body.ruleId, reason: body.reason, facts: body.facts, grantId: body.grantId };
+  },
+  'tool.rejected': (turn, { body }) => {
+    const call = callOf(turn, body.callId);
+    call.tool = body.tool;
+    call.error = body.error;
+    call.state = 'error';
+  },
+  'approval.requested': (turn, { body }) => {
+    const call = callOf(turn, body.approval.callId, body.approval);
+    call.approval = body.approval;
+    call.state = 'waiting';
+  },
+  'approval.decided': (turn, { body }) => {
+    const call = callOf(turn, body.callId);
+    call.decidedBy = body.by;
+    if (call.approval?.approvalId === body.approvalId) {
+      const state = body.decision === 'approve' ? 'approved' : body.decision === 'deny' ? 'denied' : 'withdrawn';
+      call.approval = { ...call.approval, state, scope: body.scope, decidedBy: body.by };
+    }
+    if (call.state === 'waiting') call.state = body.decision === 'approve' ? 'proposed' : body.decision === 'deny' ? 'denied' : 'skipped';
+  },
+  'tool.requested': (turn, { body, atMs }) => {
+    const call = callOf(turn, body.callId, body);
+    call.state = 'running';
+    call.startedAtMs = atMs;
+    call.output = '';
+  },
+  'tool.finished': (turn, { body }) => {
+    const call = callOf(turn, body.callId);
+    call.tool = body.tool;
+    call.state = body.outcome;
+    call.tookMs = body.tookMs;
+    call.forUser = body.forUser;
+    call.forModel = body.forModel;
+    call.artifacts = body.artifacts;
+    call.unknownReason = null;
+  },
+  'verification.finished': (turn, { body }) => {
+    callOf(turn, body.callId).verified = { ok: body.ok, detail: body.detail };
+  },
+  'reflection.recorded': (turn, event) => note(turn, event, 'quiet', event.body.note === '' ? event.body.why : event.body.note),
+  'tool.outcome_unknown': (turn, { body }) => {
+    const call = callOf(turn, body.callId, body);
+    call.state = 'unknown';
+    call.unknownReason = body.reason;
+  },
+  'tool.outcome_settled': (turn, { body }) => {
+    const call = callOf(turn, body.callId);
+    call.unknownReason = null;
+    call.decidedBy = body.by;
+    call.state = settledState[body.answer];
+  },
+};
+
+const settledState = { done: 'ok', retry: 'proposed', abandon: 'skipped' } as const;
+
+const cancelWords = {
+  person: 'Stop was asked for.',
+  panic: 'Panic stop ended this turn.',
+  shutdown: 'TrayClaw was closed during this turn.',
+} as const;
+
+function note(turn: Turn, event: { readonly seq: number }, tone: NoteTone, text: string): void {
+  turn.entries.push({ kind: 'note', key: `n${event.seq}`, tone, text });
+}
+
+function endLive(turn: Turn): void {
+  turn.live = '';
+  turn.liveReasoning = '';
+}
+
+export function applyToTurn(turn: Turn, event: AnyEvent): void {
+  if (event.seq <= turn.lastSeq) return;
+  turn.lastSeq = event.seq;
+  turn.step = Math.max(turn.step, event.step);
+  if (event.phase !== null) {
+    turn.phase = event.phase;
+    turn.reached[event.phase] = true;
+  }
+  // The table maps each type to the fold of that very type; the compiler cannot follow the pairing.
+  const fold = folds[event.type] as ((turn: Turn, event: AnyEvent) => void) | undefined;
+  fold?.(turn, event);
+}

@@ -1,0 +1,145 @@
+// The window's picture of a turn, derived from events alone. Plain mutable objects, so that the same fold runs in tests and under runes.
+
+import type { ErrorBody } from '../../../core/contracts/errors.ts';
+import type { EventBodies, Phase, TurnStatus } from '../../../core/contracts/events.ts';
+import type { Usage } from '../../../core/contracts/llm.ts';
+import type { Approval } from '../../../core/contracts/policy.ts';
+import type { ArtifactRef, CallFacts, ToolOutcome } from '../../../core/contracts/tools.ts';
+
+export type CallState = ToolOutcome | 'proposed' | 'waiting' | 'running';
+
+export interface CallDecision {
+  readonly decision: 'allow' | 'ask' | 'deny';
+  readonly ruleId: string;
+  readonly reason: string;
+  readonly facts: CallFacts;
+  readonly grantId: string | null;
+}
+
+export interface Call {
+  readonly callId: string;
+  tool: string;
+  args: string;
+  state: CallState;
+  decision: CallDecision | null;
+  /** The newest approval asked for this call. */
+  approval: Approval | null;
+  decidedBy: string | null;
+  startedAtMs: number | null;
+  tookMs: number | null;
+  forUser: string;
+  forModel: string;
+  /** Live output, the newest part only; never recorded. */
+  output: string;
+  artifacts: readonly ArtifactRef[];
+  verified: { readonly ok: boolean; readonly detail: string } | null;
+  error: ErrorBody | null;
+  /** Why nobody knows what happened; null once somebody said. */
+  unknownReason: string | null;
+}
+
+export type NoteTone = 'quiet' | 'warn' | 'bad';
+
+export type TurnEntry =
+  | { readonly kind: 'call'; readonly key: string; readonly callId: string }
+  | { readonly kind: 'text'; readonly key: string; readonly text: string }
+  | { readonly kind: 'reasoning'; readonly key: string; readonly text: string }
+  | { readonly kind: 'steer'; readonly key: string; readonly text: string }
+  | { readonly kind: 'note'; readonly key: string; readonly text: string; readonly tone: NoteTone };
+
+export interface UserMessage {
+  readonly seq: number;
+  readonly text: string;
+  readonly channel: string;
+  readonly atMs: number;
+}
+
+export interface Turn {
+  readonly turnId: string;
+  kind: 'chat' | 'tool';
+  status: TurnStatus | 'queued';
+  messages: UserMessage[];
+  entries: TurnEntry[];
+  calls: Record<string, Call>;
+  /** The answer as recorded; empty until there is one. */
+  answer: string;
+  /** The answer as it streams, not recorded yet. */
+  live: string;
+  /** The newest part of the model's reasoning while it streams. */
+  liveReasoning: string;
+  phase: Phase | null;
+  reached: Partial<Record<Phase, boolean>>;
+  model: string | null;
+  step: number;
+  startedAtMs: number;
+  finishedAtMs: number | null;
+  lastSeq: number;
+  usage: Usage | null;
+  costUsd: number | null;
+  error: ErrorBody | null;
+  packIds: string[];
+  /** False while its beginning lies before the events that were loaded. */
+  hasStart: boolean;
+}
+
+export type Finished = EventBodies['turn.finished'];
+
+export function createTurn(turnId: string, atMs: number): Turn {
+  return {
+    turnId,
+    kind: 'chat',
+    status: 'queued',
+    messages: [],
+    entries: [],
+    calls: {},
+    answer: '',
+    live: '',
+    liveReasoning: '',
+    phase: null,
+    reached: {},
+    model: null,
+    step: 0,
+    startedAtMs: atMs,
+    finishedAtMs: null,
+    lastSeq: 0,
+    usage: null,
+    costUsd: null,
+    error: null,
+    packIds: [],
+    hasStart: false,
+  };
+}
+
+/** The call by id; a first mention makes it and gives it its line. */
+export function callOf(turn: Turn, callId: string, about?: { readonly tool: string; readonly args: string }): Call {
+  const known = turn.calls[callId];
+  if (known !== undefined) {
+    if (about !== undefined && known.args === '') Object.assign(known, about);
+    return known;
+  }
+  turn.calls[callId] = {
+    callId,
+    tool: about?.tool ?? '',
+    args: about?.args ?? '',
+    state: 'proposed',
+    decision: null,
+    approval: null,
+    decidedBy: null,
+    startedAtMs: null,
+    tookMs: null,
+    forUser: '',
+    forModel: '',
+    output: '',
+    artifacts: [],
+    verified: null,
+    error: null,
+    unknownReason: null,
+  };
+  turn.entries.push({ kind: 'call', key: callId, callId });
+  // Read back: under runes the stored object is a proxy, and only changes through it are seen.
+  return turn.calls[callId];
+}
+
+export function isOpen(turn: Turn): boolean {
+  return turn.status === 'running' || turn.status === 'waiting' || turn.status === 'queued';
+}

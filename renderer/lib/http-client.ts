@@ -1,0 +1,182 @@
+// The op client over loopback HTTP: POST per operation, one fetch-streamed event stream that resumes where it stopped.
+// Holds the access token in memory only; never puts it into an address.
+
+import type { ErrorBody } from '../../core/contracts/errors.ts';
+import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
+import type { OpName, OpParams, OpResult } from '../../core/contracts/ops.ts';
+import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import { OpFailure, type OpClient, type StreamHandlers } from './client.ts';
+import { EventStreamParser, type StreamMessage } from './event-stream.ts';
+
+export interface HttpClientOptions {
+  /** Scheme, host and port, without a path. */
+  readonly origin: string;
+  readonly token: string;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Between 0 and 1; spreads reconnects. */
+  readonly random?: () => number;
+  readonly firstWaitMs?: number;
+  readonly waitMsMax?: number;
+  /** Without a byte for this long (heartbeats count) the connection is given up and opened again. */
+  readonly silenceMsMax?: number;
+}
+
+type StreamEnd = 'closed' | 'lost' | 'unauthorized';
+
+export class HttpClient implements OpClient {
+  readonly #origin: string;
+  readonly #token: string;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #random: () => number;
+  readonly #firstWaitMs: number;
+  readonly #waitMsMax: number;
+  readonly #silenceMsMax: number;
+
+  constructor(options: HttpClientOptions) {
+    this.#origin = options.origin;
+    this.#token = options.token;
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
+    this.#random = options.random ?? Math.random;
+    this.#firstWaitMs = options.firstWaitMs ?? 250;
+    this.#waitMsMax = options.waitMsMax ?? 8000;
+    this.#silenceMsMax = options.silenceMsMax ?? 70_000;
+  }
+
+  async op<N extends OpName>(name: N, params: OpParams<N>, signal?: AbortSignal): Promise<OpResult<N>> {
+    const response = await this.#post(`/api/ops/${name}`, params, signal);
+    const parsed = parseJson(await response.text());
+    if (!parsed.ok || !isPlainObject(parsed.value)) {
+      throw new OpFailure('internal', `The host answered ${name} with something that is not JSON (HTTP ${response.status}).`);
+    }
+    const reply = parsed.value;
+    // The host checked both against the ops table; the window trusts its own host and does not check again.
+    if (reply['ok'] === true) return reply['result'] as OpResult<N>;
+    if (isPlainObject(reply['error'])) throw OpFailure.fromBody(reply['error'] as unknown as ErrorBody);
+    throw new OpFailure('internal', `The host refused ${name} without saying why (HTTP ${response.status}).`);
+  }
+
+  events(after: number | 'latest', handlers: StreamHandlers): () => void {
+    const ending = new AbortController();
+    void this.#follow(after, handlers, ending.signal);
+    return () => ending.abort();
+  }
+
+  async #post(path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+    try {
+      return await this.#fetch(this.#origin + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+        cache: 'no-store',
+        ...(signal === undefined ? {} : { signal }),
+      });
+    } catch (cause) {
+      if (signal?.aborted) throw new OpFailure('cancelled', 'The request was cancelled.');
+      const detail = cause instanceof Error ? cause.message : String(cause);
+      throw new OpFailure(
+        'offline',
+        `TrayClaw does not answer (${detail}).`,
+        'Check that it is still running; this window reconnects on its own.',
+      );
+    }
+  }
+
+  async #follow(start: number | 'latest', handlers: StreamHandlers, signal: AbortSignal): Promise<void> {
+    let after = start;
+    let failures = 0;
+    let wasOnline = false;
+    while (!signal.aborted) {
+      const resumable = after !== 'latest';
+      const end = await this.#stream(after, signal, {
+        opened: () => {
+          failures = 0;
+          handlers.onState('online', wasOnline && !resumable);
+          wasOnline = true;
+        },
+        id: (seq) => {
+          after = seq;
+        },
+        message: (message) => deliver(message, handlers),
+      });
+      if (end === 'closed') return;
+      handlers.onState(end === 'unauthorized' ? 'unauthorized' : wasOnline ? 'reconnecting' : 'connecting', false);
+      if (end === 'unauthorized') return;
+      const waitMs = Math.min(this.#waitMsMax, this.#firstWaitMs * 2 ** failures) * (0.75 + this.#random() / 2);
+      failures = Math.min(failures + 1, 16);
+      await pause(waitMs, signal);
+    }
+  }
+
+  async #stream(after: number | 'latest', signal: AbortSignal, on: StreamCallbacks): Promise<StreamEnd> {
+    const attempt = new AbortController();
+    const stop = (): void => attempt.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    let silence = setTimeout(stop, this.#silenceMsMax);
+    try {
+      const response = await this.#fetch(`${this.#origin}/api/events?after=${after}`, {
+        headers: { authorization: `Bearer ${this.#token}`, accept: 'text/event-stream' },
+        cache: 'no-store',
+        signal: attempt.signal,
+      });
+      if (response.status === 401 || response.status === 403) return 'unauthorized';
+      if (!response.ok || response.body === null) return 'lost';
+      on.opened();
+      const parser = new EventStreamParser({ message: on.message, id: (id) => /^\d+$/.test(id) && on.id(Number(id)) });
+      for await (const chunk of chunksOf(response.body)) {
+        clearTimeout(silence);
+        silence = setTimeout(stop, this.#silenceMsMax);
+        parser.push(chunk);
+      }
+      return 'lost';
+    } catch {
+      // A dropped connection is expected; what matters is whether we were asked to end.
+      return signal.aborted ? 'closed' : 'lost';
+    } finally {
+      clearTimeout(silence);
+      signal.removeEventListener('abort', stop);
+      attempt.abort();
+    }
+  }
+}
+
+interface StreamCallbacks {
+  opened(): void;
+  id(seq: number): void;
+  message(message: StreamMessage): void;
+}
+
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.releaseLock();
+  }
+}
+
+function deliver(message: StreamMessage, handlers: StreamHandlers): void {
+  const parsed = parseJson(message.data);
+  if (!parsed.ok || !isPlainObject(parsed.value)) return;
+  const value = parsed.value;
+  if (message.event === 'delta') {
+    if (typeof value['text'] === 'string') handlers.onDelta(value as unknown as DeltaNotice);
+  } else if (typeof value['seq'] === 'number' && typeof value['type'] === 'string') {
+    handlers.onEvent(value as unknown as AnyEvent);
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

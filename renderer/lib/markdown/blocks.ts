@@ -1,0 +1,95 @@
+// Splits markdown into top-level blocks and keeps the finished ones while an answer streams, so that only the open block is parsed again.
+// Never throws: what the parser cannot take is shown as plain text.
+
+import { Lexer, type Token } from 'marked';
+
+export type Block =
+  | { readonly kind: 'markup'; readonly token: Token }
+  | { readonly kind: 'code'; readonly language: string; readonly text: string }
+  | { readonly kind: 'plain'; readonly text: string };
+
+/** Longer texts are shown as plain text: nobody reads them as a document, and parsing would stall the window. */
+export const markdownCharsMax = 200_000;
+/** A paragraph or list longer than this is shown as plain text. */
+const blockCharsMax = 50_000;
+/** Quotes and lists nested deeper than this exhaust the parser's stack. */
+const deepNesting = /(?:^|\n)[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+){40}/;
+const openBracketsMax = 2000;
+
+export function toBlocks(text: string): Block[] {
+  if (text === '') return [];
+  if (text.length > markdownCharsMax || isHostile(text)) return [{ kind: 'plain', text }];
+  try {
+    return lex(normalise(text)).flatMap(toBlock);
+  } catch {
+    // The parser ran out of stack or refused; the text itself is still worth showing.
+    return [{ kind: 'plain', text }];
+  }
+}
+
+/** Feeds on a growing text and gives its blocks; finished blocks keep their identity from call to call. */
+export class BlockStream {
+  #frozen: Block[] = [];
+  #frozenChars = 0;
+  #frozenText = '';
+
+  update(source: string): readonly Block[] {
+    const text = normalise(source);
+    if (!text.startsWith(this.#frozenText)) this.reset();
+    if (text.length > markdownCharsMax || isHostile(text.slice(this.#frozenChars))) {
+      return [...this.#frozen, { kind: 'plain', text: text.slice(this.#frozenChars) }];
+    }
+    try {
+      return this.#parse(text);
+    } catch {
+      return [...this.#frozen, { kind: 'plain', text: text.slice(this.#frozenChars) }];
+    }
+  }
+
+  reset(): void {
+    this.#frozen = [];
+    this.#frozenChars = 0;
+    this.#frozenText = '';
+  }
+
+  #parse(text: string): readonly Block[] {
+    const tokens = lex(text.slice(this.#frozenChars));
+    // The last two stay open: a blank line after a list may still be followed by its next item.
+    const closed = tokens.slice(0, -2);
+    for (const token of closed) {
+      this.#frozen.push(...toBlock(token));
+      this.#frozenChars += token.raw.length;
+    }
+    this.#frozenText = text.slice(0, this.#frozenChars);
+    return [...this.#frozen, ...tokens.slice(closed.length).flatMap(toBlock)];
+  }
+}
+
+function lex(text: string): Token[] {
+  return new Lexer({ gfm: true, breaks: false }).lex(text);
+}
+
+// The parser does this itself and would make raw lengths differ from ours.
+function normalise(text: string): string {
+  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+}
+
+function toBlock(token: Token): Block[] {
+  if (token.type === 'space') return [];
+  if (token.type === 'code') {
+    const language = typeof token['lang'] === 'string' ? token['lang'].trim().split(/\s/, 1)[0] : '';
+    return [{ kind: 'code', language: language ?? '', text: typeof token['text'] === 'string' ? token['text'] : '' }];
+  }
+  return [token.raw.length > blockCharsMax ? { kind: 'plain', text: token.raw } : { kind: 'markup', token }];
+}
+
+function isHostile(text: string): boolean {
+  if (deepNesting.test(text)) return true;
+  let open = 0;
+  for (const char of text) {
+    if (char === '[' || char === '!') open++;
+    else if (char === ']' || char === '\n') open = Math.max(0, open - 1);
+    if (open > openBracketsMax) return true;
+  }
+  return false;
+}

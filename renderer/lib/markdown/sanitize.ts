@@ -1,0 +1,92 @@
+// Turns one markdown block into HTML that cannot act: raw HTML becomes visible text, images become links, and an allow-list has the last word.
+// This is the only place that produces markup for {@html}; keep it small enough to review in one look.
+
+import createDOMPurify, { type Config, type WindowLike } from 'dompurify';
+import { Parser, Renderer, type Token, type Tokens } from 'marked';
+
+const allowed: Config = {
+  ALLOWED_TAGS: [
+    'p',
+    'br',
+    'hr',
+    'strong',
+    'em',
+    'del',
+    'code',
+    'pre',
+    'ul',
+    'ol',
+    'li',
+    'blockquote',
+    'h2',
+    'a',
+    'span',
+    'table',
+    'thead',
+    'tbody',
+    'tr',
+    'th',
+    'td',
+  ],
+  ALLOWED_ATTR: ['href', 'title', 'class', 'align', 'start'],
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
+  RETURN_DOM: false,
+};
+
+const ownClass = /^(?:depth-[1-6]|image-link|task)$/;
+
+export interface BlockSanitizer {
+  toHtml(token: Token): string;
+}
+
+/** `null` for a link that must not be one. Only absolute http, https and mailto addresses pass. */
+export function safeHref(href: string): string | null {
+  if (!/^(?:https?:\/\/|mailto:)/i.test(href)) return null;
+  if (!URL.canParse(href)) return null;
+  const url = new URL(href);
+  return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
+}
+
+export function createBlockSanitizer(window: WindowLike): BlockSanitizer {
+  const purify = createDOMPurify(window);
+  purify.addHook('afterSanitizeAttributes', (node) => {
+    const className = node.getAttribute('class');
+    if (className !== null && !ownClass.test(className)) node.removeAttribute('class');
+    if (node.tagName !== 'A') return;
+    const href = safeHref(node.getAttribute('href') ?? '');
+    if (href === null) node.removeAttribute('href');
+    else {
+      node.setAttribute('href', href);
+      node.setAttribute('title', href);
+      node.setAttribute('target', '_blank');
+      node.setAttribute('rel', 'noopener noreferrer');
+    }
+  });
+  const renderer = createRenderer();
+  return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true }), allowed) };
+}
+
+function createRenderer(): Renderer {
+  const renderer = new Renderer();
+  renderer.html = ({ text }) => escapeHtml(text);
+  renderer.heading = function ({ tokens, depth }: Tokens.Heading) {
+    // One heading level, styled by depth: an answer's own outline never breaks the outline of the page.
+    return `<h2 class="depth-${depth}">${this.parser.parseInline(tokens)}</h2>`;
+  };
+  renderer.image = ({ href, text }) => {
+    const target = safeHref(href);
+    const label = escapeHtml(`Image: ${text || href}`);
+    return target === null ? `<span>${label}</span>` : `<a class="image-link" href="${escapeHtml(target)}">${label}</a>`;
+  };
+  renderer.checkbox = ({ checked }) => `<span class="task">${checked ? '☑' : '☐'}</span> `;
+  renderer.code = ({ text }) => `<pre><code>${escapeHtml(text)}</code></pre>`;
+  return renderer;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => entities[char] ?? '');
+}

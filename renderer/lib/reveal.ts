@@ -1,0 +1,212 @@
+// Makes the invisible visible: control, format, bidirectional and look-alike characters as named escapes, so that what is approved is what is read.
+// Groups after Unicode TR 36 and TR 39 (16.0); the look-alike table covers letters and marks that pass for ASCII in common fonts.
+
+export interface RevealSegment {
+  /** The text as it is, or the escape that stands for it. */
+  readonly text: string;
+  readonly kind: 'plain' | 'hidden' | 'lookalike';
+  /** What the character is, in words; empty for plain text. */
+  readonly note: string;
+}
+
+const hiddenNames: ReadonlyMap<number, string> = new Map([
+  [0x0d, 'carriage return'],
+  [0x1b, 'escape'],
+  [0x7f, 'delete'],
+  [0xa0, 'no-break space'],
+  [0xad, 'soft hyphen'],
+  [0x61c, 'Arabic letter mark'],
+  [0x200b, 'zero width space'],
+  [0x200c, 'zero width non-joiner'],
+  [0x200d, 'zero width joiner'],
+  [0x200e, 'left-to-right mark'],
+  [0x200f, 'right-to-left mark'],
+  [0x2028, 'line separator'],
+  [0x2029, 'paragraph separator'],
+  [0x202a, 'left-to-right embedding'],
+  [0x202b, 'right-to-left embedding'],
+  [0x202c, 'end of direction change'],
+  [0x202d, 'left-to-right override'],
+  [0x202e, 'right-to-left override'],
+  [0x2060, 'word joiner'],
+  [0x2066, 'left-to-right isolate'],
+  [0x2067, 'right-to-left isolate'],
+  [0x2068, 'first strong isolate'],
+  [0x2069, 'end of isolate'],
+  [0xfeff, 'byte order mark'],
+]);
+
+// Everything without a glyph of its own, except line feed and tab. Lone surrogates match \p{Cs} in u mode.
+const hidden =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200a\u202f\u205f\u2800\u3000\u3164\uffa0\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
+
+// Characters and the ASCII they pass for.
+const lookalikes: ReadonlyMap<string, string> = new Map(
+  [
+    ['аɑαａ', 'a'],
+    ['ЬЪь', 'b'],
+    ['сϲᴄｃ', 'c'],
+    ['ԁɗｄ', 'd'],
+    ['еҽｅ', 'e'],
+    ['ƒｆ', 'f'],
+    ['ɡցｇ', 'g'],
+    ['һհｈ', 'h'],
+    ['іɩιıｉ', 'i'],
+    ['јϳｊ', 'j'],
+    ['кκｋ', 'k'],
+    ['ӏΙІⅼｌ', 'l'],
+    ['ｍⅿ', 'm'],
+    ['пոｎ', 'n'],
+    ['оοօｏ', 'o'],
+    ['рρｐ', 'p'],
+    ['ԛզｑ', 'q'],
+    ['гｒ', 'r'],
+    ['ѕｓ', 's'],
+    ['ｔτ', 't'],
+    ['υսｕ', 'u'],
+    ['νѵｖ', 'v'],
+    ['ԝѡｗ', 'w'],
+    ['хχⅹｘ', 'x'],
+    ['уγүｙ', 'y'],
+    ['ｚ', 'z'],
+    ['АΑＡ', 'A'],
+    ['ВΒＢ', 'B'],
+    ['СϹＣ', 'C'],
+    ['ＤⅮ', 'D'],
+    ['ЕΕＥ', 'E'],
+    ['Ｆ', 'F'],
+    ['Ｇ', 'G'],
+    ['НΗＨ', 'H'],
+    ['Ｉ', 'I'],
+    ['ЈＪ', 'J'],
+    ['КΚＫ', 'K'],
+    ['Ｌ', 'L'],
+    ['МΜＭ', 'M'],
+    ['ΝＮ', 'N'],
+    ['ОΟＯ', 'O'],
+    ['РΡＰ', 'P'],
+    ['Ｑ', 'Q'],
+    ['Ｒ', 'R'],
+    ['ЅＳ', 'S'],
+    ['ТΤＴ', 'T'],
+    ['Ｕ', 'U'],
+    ['Ｖ', 'V'],
+    ['Ｗ', 'W'],
+    ['ХΧＸ', 'X'],
+    ['УΥＹ', 'Y'],
+    ['ΖＺ', 'Z'],
+    ['⁄∕⧸／', '/'],
+    ['∖⧵＼', '\\'],
+    ['：꞉∶', ':'],
+    ['．․', '.'],
+    ['－−‐‑‒⁃', '-'],
+    ['；\u037e', ';'],
+    ['｜∣', '|'],
+    ['＆', '&'],
+    ['＄', '$'],
+    ['＞', '>'],
+    ['＜', '<'],
+    ['＝', '='],
+    ['＠', '@'],
+    ['～∼', '~'],
+    ['＊∗', '*'],
+    ['｀', '`'],
+    ['＂', '"'],
+    ['＇', "'"],
+    ['！ǃ', '!'],
+    ['＃', '#'],
+  ].flatMap(([from = '', to = '']) => [...from].map((char): [string, string] => [char, to])),
+);
+
+const otherLetter = /[\p{L}]/u;
+const asciiLetter = /[A-Za-z]/;
+const pictographic = /\p{Extended_Pictographic}/u;
+const styledLatin = /[\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f189}]/u;
+const tokens = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu;
+
+/** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are left alone. */
+export function revealSegments(text: string): RevealSegment[] {
+  const segments: RevealSegment[] = [];
+  const hasForeignWords = hasOrdinaryForeignLetters(text);
+  for (const [token] of text.matchAll(tokens)) {
+    const isWordSuspect = isSuspectWord(token, hasForeignWords);
+    revealToken(token, isWordSuspect, segments);
+  }
+  return mergePlain(segments);
+}
+
+/** True when a text holds anything that revealSegments would mark. */
+export function hasHidden(text: string): boolean {
+  return revealSegments(text).some((segment) => segment.kind !== 'plain');
+}
+
+function revealToken(token: string, isWordSuspect: boolean, out: RevealSegment[]): void {
+  const chars = [...token];
+  chars.forEach((char, index) => {
+    const previous = chars[index - 1] ?? '';
+    if (char === '\n' || char === '\t') out.push(plain(char));
+    else if (hidden.test(char) && !isInsideEmoji(char, previous)) out.push(escapeHidden(char));
+    else if (styledLatin.test(char)) out.push(lookalike(char, char.normalize('NFKC')));
+    else out.push(maybeLookalike(char, isWordSuspect));
+  });
+}
+
+function maybeLookalike(char: string, isWordSuspect: boolean): RevealSegment {
+  const ascii = lookalikes.get(char);
+  if (ascii === undefined) return plain(char);
+  // Punctuation is never part of another language's word; letters are judged by the word they stand in.
+  return isWordSuspect || !otherLetter.test(char) ? lookalike(char, ascii) : plain(char);
+}
+
+/** A word that mixes ASCII with look-alikes, or consists of look-alikes only where no ordinary foreign text surrounds it. */
+function isSuspectWord(token: string, hasForeignWords: boolean): boolean {
+  const letters = [...token].filter((char) => otherLetter.test(char));
+  const foreign = letters.filter((char) => !asciiLetter.test(char));
+  if (!foreign.some((char) => lookalikes.has(char))) return false;
+  if (foreign.length < letters.length) return true;
+  return !hasForeignWords && foreign.every((char) => lookalikes.has(char));
+}
+
+function hasOrdinaryForeignLetters(text: string): boolean {
+  for (const char of text) {
+    if (char > '\u036f' && otherLetter.test(char) && !lookalikes.has(char) && !styledLatin.test(char)) return true;
+  }
+  return false;
+}
+
+function isInsideEmoji(char: string, previous: string): boolean {
+  if (char !== '\ufe0f' && char !== '\u200d') return false;
+  return pictographic.test(previous) || (char === '\u200d' && previous === '\ufe0f');
+}
+
+const plain = (text: string): RevealSegment => ({ text, kind: 'plain', note: '' });
+
+function codeOf(char: string): string {
+  return 'U+' + (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+}
+
+function escapeHidden(char: string): RevealSegment {
+  const code = char.codePointAt(0) ?? 0;
+  const name = hiddenNames.get(code) ?? (code >= 0xe0000 && code <= 0xe007f ? 'tag character' : 'invisible character');
+  return { text: `‹${codeOf(char)}›`, kind: 'hidden', note: `${codeOf(char)} ${name}` };
+}
+
+function lookalike(char: string, ascii: string): RevealSegment {
+  return { text: `${char}‹${codeOf(char)}›`, kind: 'lookalike', note: `${codeOf(char)} looks like ${ascii} and is not` };
+}
+
+function mergePlain(segments: readonly RevealSegment[]): RevealSegment[] {
+  const merged: RevealSegment[] = [];
+  let run = '';
+  for (const segment of segments) {
+    if (segment.kind === 'plain') {
+      run += segment.text;
+      continue;
+    }
+    if (run !== '') merged.push(plain(run));
+    run = '';
+    merged.push(segment);
+  }
+  if (run !== '') merged.push(plain(run));
+  return merged;
+}

@@ -1,0 +1,136 @@
+// The window's state in one place: owns the parts, feeds them the one event stream, and turns failures into notices.
+
+import { createContext } from 'svelte';
+import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
+import { OpFailure, type LinkState, type OpClient } from '../client.ts';
+import { Approvals } from './approvals.svelte.ts';
+import { Notices } from './notices.svelte.ts';
+import { OpenConversation } from './open-conversation.svelte.ts';
+import { Route } from './route.svelte.ts';
+import { Sessions } from './sessions.svelte.ts';
+import { System } from './system.svelte.ts';
+
+const conversationsMax = 6;
+
+export class App {
+  readonly client: OpClient;
+  readonly notices = new Notices();
+  readonly route = new Route();
+  readonly sessions: Sessions;
+  readonly approvals: Approvals;
+  readonly system: System;
+  /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
+  readonly drafts = $state<Record<string, string>>({});
+  /** Moves once a second while shown, for elapsed times. */
+  nowMs = $state(Date.now());
+  #conversations = new Map<string, OpenConversation>();
+  readonly #onUnauthorized: () => void;
+
+  constructor(client: OpClient, onUnauthorized: () => void) {
+    this.client = client;
+    this.#onUnauthorized = onUnauthorized;
+    const report = (cause: unknown): void => this.notices.fail(cause);
+    this.sessions = new Sessions(client, report);
+    this.approvals = new Approvals(client);
+    this.system = new System(client, report);
+  }
+
+  start(target: Window): () => void {
+    const stopRoute = this.route.follow(target);
+    const stopEvents = this.client.events('latest', {
+      onEvent: (event) => this.#take(event),
+      onDelta: (delta) => this.#takeDelta(delta),
+      onState: (state, gap) => this.#linkChanged(state, gap),
+    });
+    const tick = setInterval(() => {
+      if (!target.document.hidden) this.nowMs = Date.now();
+    }, 1000);
+    return () => {
+      clearInterval(tick);
+      stopEvents();
+      stopRoute();
+    };
+  }
+
+  /** Runs something a person asked for; a failure becomes a notice. False when it failed. */
+  async attempt(work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (cause) {
+      if (cause instanceof OpFailure && cause.code === 'unauthorized') this.#onUnauthorized();
+      this.notices.fail(cause);
+      return false;
+    }
+  }
+
+  /** The conversation of a session, loaded the first time it is asked for. The least recently used one goes first. */
+  conversation(sessionId: string): OpenConversation {
+    const known = this.#conversations.get(sessionId);
+    const conversation = known ?? new OpenConversation(this.client, sessionId);
+    this.#conversations.delete(sessionId);
+    this.#conversations.set(sessionId, conversation);
+    // Not at once: this may run while a view is being derived, where state must not change.
+    if (known === undefined) queueMicrotask(() => void conversation.load());
+    const oldest = this.#conversations.keys().next().value;
+    if (this.#conversations.size > conversationsMax && oldest !== undefined) this.#conversations.delete(oldest);
+    return conversation;
+  }
+
+  /** The session on screen in the chat, if any. */
+  get lookedAt(): string | null {
+    const { view, sessionId } = this.route.place;
+    return view === 'chat' ? sessionId : null;
+  }
+
+  /** Sends to a running turn as steering, else as a new message. True when it was taken. */
+  async send(sessionId: string | null, text: string, runningTurnId: string | null): Promise<boolean> {
+    return this.attempt(async () => {
+      if (runningTurnId !== null && (await this.#steer(runningTurnId, text))) return;
+      const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }) });
+      if (sessionId === null) this.route.go('chat', sent.sessionId);
+    });
+  }
+
+  async #steer(turnId: string, text: string): Promise<boolean> {
+    try {
+      await this.client.op('turn.steer', { turnId, text });
+      return true;
+    } catch (cause) {
+      // It ended in the meantime: what was typed becomes the next message.
+      if (cause instanceof OpFailure && cause.code === 'turn_not_running') return false;
+      throw cause;
+    }
+  }
+
+  #take(event: AnyEvent): void {
+    this.sessions.apply(event, document.hidden ? null : this.lookedAt);
+    this.approvals.apply(event);
+    this.system.apply(event);
+    this.#conversations.get(event.sessionId)?.take(event);
+    if (event.type === 'approval.requested') this.notices.say(`Approval needed: ${event.body.approval.summary}`);
+    if (event.type === 'turn.finished' && event.sessionId === this.lookedAt)
+      this.notices.say(`Turn ${event.body.status.replace('_', ' ')}.`);
+  }
+
+  #takeDelta(delta: DeltaNotice): void {
+    this.#conversations.get(delta.sessionId)?.takeDelta(delta);
+  }
+
+  #linkChanged(state: LinkState, gap: boolean): void {
+    const isFirst = state === 'online' && this.system.link === 'connecting';
+    this.system.link = state;
+    if (state === 'unauthorized') this.#onUnauthorized();
+    else if (isFirst || gap) void this.#loadAll();
+  }
+
+  async #loadAll(): Promise<void> {
+    const parts = [this.sessions.load(), this.approvals.load(), this.system.load()];
+    for (const conversation of this.#conversations.values()) parts.push(conversation.load());
+    for (const part of await Promise.allSettled(parts)) {
+      if (part.status === 'rejected') this.notices.fail(part.reason);
+    }
+  }
+}
+
+export const [getApp, setApp] = createContext<App>();

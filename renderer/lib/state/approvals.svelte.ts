@@ -1,0 +1,104 @@
+// Approvals, grants and unknown outcomes across all sessions: what waits for a person. Derived from events; decisions go through ops.
+
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { OpResult } from '../../../core/contracts/ops.ts';
+import type { Approval, Grant, GrantScope } from '../../../core/contracts/policy.ts';
+import type { OpClient } from '../client.ts';
+
+export type UnknownOutcome = OpResult<'outcome.list'>['outcomes'][number];
+export type SettleAnswer = 'done' | 'retry' | 'abandon';
+
+const decidedState = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
+
+export class Approvals {
+  byId = $state<Record<string, Approval>>({});
+  grantsById = $state<Record<string, Grant>>({});
+  outcomes = $state.raw<readonly UnknownOutcome[]>([]);
+  readonly #client: OpClient;
+
+  readonly all = $derived(Object.values(this.byId).toSorted((a, b) => b.createdAtMs - a.createdAtMs));
+  readonly pending = $derived(this.all.filter((approval) => approval.state === 'pending'));
+  readonly decided = $derived(this.all.filter((approval) => approval.state !== 'pending'));
+  readonly grants = $derived(Object.values(this.grantsById).toSorted((a, b) => b.createdAtMs - a.createdAtMs));
+  readonly waitingCount = $derived(this.pending.length + this.outcomes.length);
+
+  constructor(client: OpClient) {
+    this.#client = client;
+  }
+
+  async load(): Promise<void> {
+    const [{ approvals }, { outcomes }] = await Promise.all([this.#client.op('approval.list', {}), this.#client.op('outcome.list', {})]);
+    const decided = Object.entries(this.byId).filter(([, approval]) => approval.state !== 'pending');
+    this.byId = { ...Object.fromEntries(decided), ...Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval])) };
+    this.outcomes = outcomes;
+  }
+
+  /** Also what was decided before, and the grants. */
+  async loadAll(): Promise<void> {
+    const [{ approvals }, { grants }] = await Promise.all([
+      this.#client.op('approval.list', { all: true }),
+      this.#client.op('grant.list', { all: true }),
+    ]);
+    this.byId = Object.fromEntries(approvals.map((approval) => [approval.approvalId, approval]));
+    this.grantsById = Object.fromEntries(grants.map((grant) => [grant.grantId, grant]));
+  }
+
+  async decide(approvalId: string, decision: 'approve' | 'deny', scope?: GrantScope): Promise<void> {
+    this.byId[approvalId] = await this.#client.op('approval.decide', {
+      approvalId,
+      decision,
+      ...(scope === undefined ? {} : { scope }),
+    });
+  }
+
+  async revoke(grantId: string): Promise<void> {
+    this.grantsById[grantId] = await this.#client.op('grant.revoke', { grantId });
+  }
+
+  async settle(callId: string, answer: SettleAnswer): Promise<void> {
+    await this.#client.op('outcome.settle', { callId, answer });
+    this.#forgetOutcome(callId);
+  }
+
+  apply(event: AnyEvent): void {
+    if (event.type === 'approval.requested') this.byId[event.body.approval.approvalId] = event.body.approval;
+    else if (event.type === 'approval.decided') this.#decided(event.body, event.atMs);
+    else if (event.type === 'grant.created') this.grantsById[event.body.grant.grantId] = event.body.grant;
+    else if (event.type === 'grant.revoked') this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
+    else if (event.type === 'grant.spent') this.#spent(event.body.grantId, event.atMs);
+    else if (event.type === 'tool.outcome_unknown') {
+      const { callId, tool, args, reason } = event.body;
+      this.#forgetOutcome(callId);
+      this.outcomes = [
+        ...this.outcomes,
+        { callId, tool, args, reason, sessionId: event.sessionId, turnId: event.turnId, atMs: event.atMs },
+      ];
+    } else if (event.type === 'tool.outcome_settled') this.#forgetOutcome(event.body.callId);
+  }
+
+  #decided(body: Extract<AnyEvent, { type: 'approval.decided' }>['body'], atMs: number): void {
+    const approval = this.byId[body.approvalId];
+    if (approval === undefined) return;
+    this.byId[body.approvalId] = {
+      ...approval,
+      state: decidedState[body.decision],
+      decidedAtMs: atMs,
+      decidedBy: body.by,
+      scope: body.scope,
+    };
+  }
+
+  #spent(grantId: string, atMs: number): void {
+    // Only a grant for one call is used up; wider ones stay.
+    if (this.grantsById[grantId]?.scope.kind === 'once') this.#changeGrant(grantId, { spentAtMs: atMs });
+  }
+
+  #changeGrant(grantId: string, change: Partial<Grant>): void {
+    const grant = this.grantsById[grantId];
+    if (grant !== undefined) this.grantsById[grantId] = { ...grant, ...change };
+  }
+
+  #forgetOutcome(callId: string): void {
+    this.outcomes = this.outcomes.filter((outcome) => outcome.callId !== callId);
+  }
+}

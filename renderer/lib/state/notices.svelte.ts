@@ -1,0 +1,34 @@
+// Short messages to the person: errors with what to do, and what screen readers should hear. Nothing is kept.
+
+import { toOpFailure } from '../client.ts';
+
+export interface Notice {
+  readonly id: number;
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+const noticesMax = 4;
+
+export class Notices {
+  list = $state.raw<readonly Notice[]>([]);
+  /** Read aloud politely when it changes. */
+  spoken = $state('');
+  #nextId = 1;
+
+  fail(cause: unknown): void {
+    const { message, hint, code } = toOpFailure(cause);
+    if (code === 'cancelled') return;
+    if (this.list.some((notice) => notice.message === message)) return;
+    this.list = [...this.list, { id: this.#nextId++, message, hint }].slice(-noticesMax);
+  }
+
+  dismiss(id: number): void {
+    this.list = this.list.filter((notice) => notice.id !== id);
+  }
+
+  say(text: string): void {
+    // A changed string is announced; the same one twice in a row would not be.
+    this.spoken = this.spoken === text ? text + '\u200b' : text;
+  }
+}

@@ -1,0 +1,68 @@
+// What holds for the whole instance: the link to it, panic stop, models, spending. Derived from ops and events.
+
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { OpResult } from '../../../core/contracts/ops.ts';
+import type { PanicStatus } from '../../../core/contracts/policy.ts';
+import type { LinkState, OpClient } from '../client.ts';
+
+const calm: PanicStatus = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+const usageEveryMs = 2000;
+
+export class System {
+  link = $state<LinkState>('connecting');
+  panic = $state.raw<PanicStatus>(calm);
+  models = $state.raw<OpResult<'model.list'>['models']>([]);
+  defaultModel = $state<string | null>(null);
+  modelsLoaded = $state(false);
+  usage = $state.raw<OpResult<'usage.get'> | null>(null);
+  readonly #client: OpClient;
+  readonly #onError: (cause: unknown) => void;
+  #usageTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: OpClient, onError: (cause: unknown) => void) {
+    this.#client = client;
+    this.#onError = onError;
+  }
+
+  async load(): Promise<void> {
+    const [panic, models] = await Promise.all([this.#client.op('panic.status', {}), this.#client.op('model.list', {})]);
+    this.panic = panic;
+    this.models = models.models;
+    this.defaultModel = models.defaultModel;
+    this.modelsLoaded = true;
+    await this.#loadUsage();
+  }
+
+  async engagePanic(): Promise<void> {
+    this.panic = await this.#client.op('panic.engage', { reason: 'Panic stop in the window' });
+  }
+
+  async releasePanic(): Promise<void> {
+    this.panic = await this.#client.op('panic.release', {});
+  }
+
+  apply(event: AnyEvent): void {
+    if (event.type === 'panic.engaged') this.#engaged(event.body.reason, event.atMs);
+    else if (event.type === 'panic.measured') this.panic = { ...this.panic, killed: event.body.killed, tookMs: event.body.tookMs };
+    else if (event.type === 'panic.released') this.panic = calm;
+    else if (event.type === 'turn.finished') this.#usageSoon();
+    else if (event.type === 'config.changed') void this.load().catch(this.#onError);
+  }
+
+  #engaged(reason: string, atMs: number): void {
+    // The reply of the op may have come first and already knows what was ended.
+    this.panic = this.panic.engaged ? { ...this.panic, reason } : { ...calm, engaged: true, sinceMs: atMs, reason };
+  }
+
+  #usageSoon(): void {
+    if (this.#usageTimer !== undefined) return;
+    this.#usageTimer = setTimeout(() => {
+      this.#usageTimer = undefined;
+      this.#loadUsage().catch(this.#onError);
+    }, usageEveryMs);
+  }
+
+  async #loadUsage(): Promise<void> {
+    this.usage = await this.#client.op('usage.get', { by: 'day', days: 30 });
+  }
+}

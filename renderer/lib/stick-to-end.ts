@@ -1,0 +1,36 @@
+// Keeps a scrolled region at its end while it grows, but only as long as the person is there. Never moves what is being read.
+
+export interface EndWatch {
+  /** Called when the region reaches or leaves its end. */
+  onChange(atEnd: boolean): void;
+}
+
+const nearEndPx = 48;
+
+/** Follows `content` inside `region`; returns the function that ends it and one that jumps to the end. */
+export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: EndWatch): { toEnd(): void; stop(): void } {
+  let atEnd = true;
+  const toEnd = (): void => {
+    region.scrollTop = region.scrollHeight;
+  };
+  const onScroll = (): void => {
+    const now = region.scrollHeight - region.scrollTop - region.clientHeight < nearEndPx;
+    if (now !== atEnd) watch.onChange(now);
+    atEnd = now;
+  };
+  const observer = new ResizeObserver(() => {
+    if (atEnd) toEnd();
+    else onScroll();
+  });
+  observer.observe(content);
+  observer.observe(region);
+  region.addEventListener('scroll', onScroll, { passive: true });
+  toEnd();
+  return {
+    toEnd,
+    stop: () => {
+      observer.disconnect();
+      region.removeEventListener('scroll', onScroll);
+    },
+  };
+}
