@@ -65,7 +65,7 @@ function decideCalls(state: TurnState): Intent | null {
   if (first.status === 'unknown') return chosen('wait', 'act', 'Nobody knows whether this call happened; a person decides.', [first]);
   if (first.status === 'waiting') {
     const waiting = open.filter((call) => call.status === 'waiting');
-    return chosen('wait', 'policy-gate', `${count(waiting.length, 'call')} wait for your approval.`, waiting);
+    return chosen('wait', 'policy-gate', `Waiting for your approval of ${count(waiting.length, 'call')}.`, waiting);
   }
   const batch = readyBatch(open, state.limits.parallelReads);
   return chosen(
@@ -132,5 +132,5 @@ function respond(status: EndStatus, text: string, error: ErrorBody | null, reaso
 }
 
 function count(number: number, noun: string): string {
-  return number === 1 ? `One ${noun}` : `${number} ${noun}s`;
+  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
 }

@@ -150,11 +150,16 @@ function gateCall(state: TurnState, body: EventOf<'policy.decided'>['body']): Tu
 }
 
 function observe(state: TurnState): TurnState {
+  const { repeats, repeatedMost } = countRepeats(state);
+  const allFailed = state.calls.length > 0 && state.calls.every((call) => call.outcome !== 'ok');
+  return { ...state, observed: true, repeats, repeatedMost, failedBatches: allFailed ? state.failedBatches + 1 : 0 };
+}
+
+/** What the loop guard counts once the calls of a step have their results. */
+export function countRepeats(state: TurnState): { repeats: Record<string, Repeat>; repeatedMost: number } {
   let repeats: Record<string, Repeat> = { ...state.repeats };
   let repeatedMost = 0;
-  let failed = 0;
   for (const call of state.calls) {
-    if (call.outcome !== 'ok') failed += 1;
     const key = repeatKey(call);
     const before = repeats[key];
     // A change to the world starts the other counts anew: looking again after it is not a loop.
@@ -165,8 +170,7 @@ function observe(state: TurnState): TurnState {
     repeats[key] = { resultHash, count };
     repeatedMost = Math.max(repeatedMost, count);
   }
-  const allFailed = failed > 0 && failed === state.calls.length;
-  return { ...state, observed: true, repeats, repeatedMost, failedBatches: allFailed ? state.failedBatches + 1 : 0 };
+  return { repeats, repeatedMost };
 }
 
 /** How a refused repetition shows in a call: it keeps counting as the call it repeats. */

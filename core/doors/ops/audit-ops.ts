@@ -26,12 +26,12 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
     'config.get': () => ({ config: deps.config.config, path: deps.config.path, warnings: [...deps.config.warnings] }),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
-    'model.list': () => ({ models: deps.models.list(), defaultModel: deps.models.defaultRef() }),
+    'model.list': () => deps.models.list(),
     'secret.set': async (params) => {
       await deps.secrets.set(params.name, params.value);
       return { name: params.name };
     },
-    'secret.list': async () => ({ names: await deps.secrets.list() }),
+    'secret.list': async () => ({ names: [...(await deps.secrets.list())] }),
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
     'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params) }),
     'artifact.get': (params) => readArtifact(deps, params),
@@ -65,20 +65,12 @@ function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {
   return { perTurnUsd: perTurnUsd ?? null, perSessionUsd: perSessionUsd ?? null, perDayUsd: perDayUsd ?? null };
 }
 
-const ARTIFACT_CHUNK = 200_000;
-
 function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult<'artifact.get'> {
-  const artifact = deps.artifacts.get(params.artifact);
-  const offset = params.offset ?? 0;
-  const bytes = deps.artifacts.read(params.artifact, { offset, length: params.length ?? ARTIFACT_CHUNK });
-  const end = offset + bytes.length;
-  const isText = artifact.mediaType.startsWith('text/') || artifact.mediaType === 'application/json';
-  return {
-    artifact,
-    text: isText ? deps.safety.redact(Buffer.from(bytes).toString('utf8')).text : null,
-    base64: isText ? null : Buffer.from(bytes).toString('base64'),
-    nextOffset: end < artifact.sizeBytes ? end : null,
-  };
+  const page = deps.artifacts.readPage(params.artifact, {
+    ...(params.offset === undefined ? {} : { offset: params.offset }),
+    ...(params.length === undefined ? {} : { length: params.length }),
+  });
+  return { ...page, text: page.text === null ? null : deps.safety.redact(page.text).text };
 }
 
 async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {

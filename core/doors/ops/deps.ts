@@ -51,8 +51,8 @@ export interface OpsDeps {
 
 export interface ArtifactPort {
   list(query: OpParsed<'artifact.list'>): OpResult<'artifact.list'>['artifacts'];
-  get(idOrAlias: string): OpResult<'artifact.get'>['artifact'];
-  read(idOrAlias: string, range?: { offset: number; length: number }): Uint8Array;
+  /** Fails with not_found. */
+  readPage(idOrAlias: string, range: { offset?: number; length?: number }): OpResult<'artifact.get'>;
 }
 
 export interface UsagePort {
@@ -60,13 +60,12 @@ export interface UsagePort {
 }
 
 export interface ModelListPort {
-  list(): OpResult<'model.list'>['models'];
-  defaultRef(): string | null;
+  list(): OpResult<'model.list'>;
 }
 
 export interface SecretPort {
   set(name: string, value: string): Promise<void>;
-  list(): Promise<string[]>;
+  list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;
 }
 

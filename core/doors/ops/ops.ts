@@ -64,7 +64,7 @@ export class LocalClaw implements Claw {
   async *events(query: EventsQuery): AsyncGenerator<AnyEvent> {
     const { closing, log } = this.#deps;
     const signal = query.signal === undefined ? closing : AbortSignal.any([query.signal, closing]);
-    let cursor = query.after;
+    let cursor = query.after === 'latest' ? log.lastSeq : query.after;
     while (!signal.aborted) {
       const arrived = this.#deps.nextCommit(signal);
       const events = log.reads.after(cursor, EVENTS_PER_READ, query.sessionId);

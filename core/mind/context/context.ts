@@ -44,13 +44,18 @@ export class ContextPacker {
     this.#deps = deps;
   }
 
+  /** The standing instructions as the next pack will hold them. */
+  get systemText(): string {
+    return this.#readSystem().text;
+  }
+
   createTranscript(): Transcript {
     return new Transcript(this.#deps.estimate);
   }
 
   build(request: PackRequest): Pack {
     const { transcript, model, tools } = request;
-    const system = this.#systemText();
+    const system = this.#readSystem();
     const toolTokens = this.#countTools(tools);
     const window = request.smaller ? Math.floor(model.contextTokens * SMALLER_SHARE) : model.contextTokens;
     const reserved = Math.min(RESERVED_TOKENS_MAX, Math.floor(window / 4));
@@ -86,7 +91,7 @@ export class ContextPacker {
     };
   }
 
-  #systemText(): { text: string; tokens: number } {
+  #readSystem(): { text: string; tokens: number } {
     const text = this.#deps.system();
     if (text !== this.#system.text) this.#system = { text, tokens: this.#deps.estimate(text) };
     return this.#system;

@@ -16,6 +16,8 @@ export interface RecoveryDeps {
   readonly clock: Clock;
   readonly processes: ProcessPort;
   readonly instanceMarker: Readonly<Record<string, string>>;
+  /** False when turns are only looked at: they are left as they are. */
+  readonly resumes: boolean;
 }
 
 /**
@@ -38,7 +40,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
     else drafts.push(draft);
   };
   for (const call of lost) add(call.sessionId, unknownOutcome(call, requestedArgs(log, call)));
-  for (const turn of turns) {
+  for (const turn of deps.resumes ? turns : []) {
     add(turn.sessionId, {
       type: 'turn.resumed',
       turnId: turn.turnId,

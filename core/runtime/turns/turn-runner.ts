@@ -3,7 +3,7 @@
 
 import { assert, unreachable } from '../../base/assert.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventType, Phase } from '../../contracts/events.ts';
-import { applyEvent, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
+import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
@@ -147,7 +147,11 @@ export class TurnRunner {
   #observe(): Step {
     const { calls } = this.#state;
     const failed = calls.filter((call) => call.outcome !== 'ok').length;
-    this.emit('observation.recorded', { callIds: calls.map((call) => call.callId), failed, repeated: this.#state.repeatedMost });
+    this.emit('observation.recorded', {
+      callIds: calls.map((call) => call.callId),
+      failed,
+      repeated: countRepeats(this.#state).repeatedMost,
+    });
     return 'next';
   }
 

@@ -151,6 +151,11 @@ export class TurnRuntime {
     return open.filter((row) => row.status !== 'waiting').length;
   }
 
+  /** Without going on with anything: keeps the lanes of waiting turns taken. */
+  holdWaiting(): void {
+    for (const row of this.#deps.log.index.openTurns()) if (row.status === 'waiting') this.#lanes.hold(row.sessionId);
+  }
+
   /** Ends every turn that is under way or queued, for the panic stop. Turns that wait keep waiting. */
   stopAll(reason: string): void {
     const queued = this.#deps.log.index.openTurns().filter((row) => row.status === 'queued');

@@ -1,0 +1,112 @@
+// Health: what a person would check by hand, each with what to do when it is not well. Looks only; repairs nothing.
+
+import { accessSync, constants, statfsSync } from 'node:fs';
+import type { OpResult } from '../../contracts/ops.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+
+type Check = OpResult<'health.check'>['checks'][number];
+
+export interface DiagnosticsDeps {
+  readonly log: SessionLog;
+  readonly home: string;
+  readonly workspace: string;
+  readonly defaultModel: () => string | null;
+  readonly warnings: readonly string[];
+  readonly panic: { readonly engaged: boolean };
+  readonly unknownOutcomes: () => number;
+  listSecrets(): Promise<unknown>;
+}
+
+const DISK_WARN_BYTES = 500 * 1024 * 1024;
+
+export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'health.check'>> {
+  const checks: Check[] = [
+    checkStorage(deps),
+    checkQuarantine(deps),
+    checkDisk(deps),
+    checkWorkspace(deps),
+    checkModel(deps),
+    checkOutcomes(deps),
+    await checkKeychain(deps),
+    {
+      id: 'panic',
+      ok: !deps.panic.engaged,
+      detail: deps.panic.engaged ? 'Everything is stopped.' : 'Not engaged.',
+      ...(deps.panic.engaged ? { fix: 'trayclaw panic --release' } : {}),
+    },
+    ...deps.warnings.map((detail, index) => ({ id: `config.${index + 1}`, ok: false, detail, fix: 'Correct config.yaml.' })),
+  ];
+  return { ok: checks.every((check) => check.ok), checks };
+}
+
+function checkStorage({ log }: DiagnosticsDeps): Check {
+  const { ok, detail } = log.storage.checkIntegrity();
+  return {
+    id: 'storage',
+    ok,
+    detail: ok ? `The database is sound; ${log.lastSeq} events.` : detail,
+    ...(ok ? {} : { fix: 'Restore a backup: trayclaw backup restore FILE' }),
+  };
+}
+
+function checkQuarantine({ log }: DiagnosticsDeps): Check {
+  const rows = log.reads.quarantined();
+  if (rows.length === 0) return { id: 'events', ok: true, detail: 'Every event met so far could be read.' };
+  const first = rows[0];
+  return {
+    id: 'events',
+    ok: false,
+    detail: `${rows.length} events cannot be read, the first is ${first?.seq}: ${first?.reason}.`,
+    fix: 'Run trayclaw audit verify, then restore a backup.',
+  };
+}
+
+function checkDisk({ home }: DiagnosticsDeps): Check {
+  const stat = statfsSync(home);
+  const free = stat.bavail * stat.bsize;
+  const ok = free > DISK_WARN_BYTES;
+  return { id: 'disk', ok, detail: `${(free / 1e9).toFixed(1)} GB free for ${home}.`, ...(ok ? {} : { fix: 'Free some disk space.' }) };
+}
+
+function checkWorkspace({ workspace }: DiagnosticsDeps): Check {
+  try {
+    accessSync(workspace, constants.R_OK | constants.W_OK);
+    return { id: 'workspace', ok: true, detail: workspace };
+  } catch {
+    return {
+      id: 'workspace',
+      ok: false,
+      detail: `${workspace} cannot be read and written.`,
+      fix: 'Make it writable or set workspace.path in config.yaml.',
+    };
+  }
+}
+
+function checkModel({ defaultModel }: DiagnosticsDeps): Check {
+  const ref = defaultModel();
+  if (ref === null)
+    return { id: 'model', ok: false, detail: 'No model.', fix: 'Start a local model server or add a provider to config.yaml.' };
+  const isDemo = ref.startsWith('demo/');
+  return { id: 'model', ok: true, detail: isDemo ? `${ref}: the offline demo, not a language model.` : ref };
+}
+
+function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
+  const count = unknownOutcomes();
+  return {
+    id: 'outcomes',
+    ok: count === 0,
+    detail: count === 0 ? 'No call is of unknown outcome.' : `${count} calls are of unknown outcome.`,
+    ...(count === 0 ? {} : { fix: 'trayclaw outcomes list' }),
+  };
+}
+
+async function checkKeychain({ listSecrets }: DiagnosticsDeps): Promise<Check> {
+  try {
+    await listSecrets();
+    return { id: 'keychain', ok: true, detail: 'The keychain answers.' };
+  } catch (cause) {
+    // Many machines have none; env: and file: references work without it.
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    return { id: 'keychain', ok: true, detail: `Not available (${detail}) Use env:NAME or file:PATH for secrets.` };
+  }
+}

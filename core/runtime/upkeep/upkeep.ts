@@ -1,0 +1,81 @@
+// Work that waits for a quiet moment: search index, telemetry, write-ahead log, garbage. Never on the path of a turn; short steps, each giving way.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+
+export interface UpkeepDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  onCommitted(listener: () => void): () => void;
+  /** Each does a bounded piece and returns true while there is more. */
+  readonly afterCommits: readonly (() => boolean)[];
+  /** Once a day, from a minute after the start on. */
+  readonly daily: () => void;
+}
+
+const QUIET_MS = 1_000;
+const FIRST_DAILY_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+export class Upkeep {
+  readonly #deps: UpkeepDeps;
+  readonly #stopListening: () => void;
+  readonly #dailyTimer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | null = null;
+  #lastCommitMs = 0;
+  #dailyAtMs: number;
+
+  constructor(deps: UpkeepDeps) {
+    this.#deps = deps;
+    this.#dailyAtMs = deps.clock.monotonicMs() + FIRST_DAILY_MS;
+    this.#stopListening = deps.onCommitted(() => {
+      this.#lastCommitMs = deps.clock.monotonicMs();
+      this.#timer ??= this.#schedule(QUIET_MS);
+    });
+    this.#dailyTimer = setInterval(() => {
+      if (deps.clock.monotonicMs() < this.#dailyAtMs) return;
+      this.#dailyAtMs = deps.clock.monotonicMs() + DAY_MS;
+      this.#attempt(() => {
+        deps.daily();
+        return false;
+      });
+    }, FIRST_DAILY_MS);
+    this.#dailyTimer.unref();
+  }
+
+  dispose(): void {
+    this.#stopListening();
+    clearInterval(this.#dailyTimer);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #schedule(ms: number): NodeJS.Timeout {
+    const timer = setTimeout(() => {
+      this.#timer = null;
+      this.#run();
+    }, ms);
+    timer.unref();
+    return timer;
+  }
+
+  #run(): void {
+    const quietFor = this.#deps.clock.monotonicMs() - this.#lastCommitMs;
+    if (quietFor < QUIET_MS) {
+      this.#timer = this.#schedule(QUIET_MS - quietFor);
+      return;
+    }
+    let hasMore = false;
+    for (const step of this.#deps.afterCommits) hasMore = this.#attempt(step) || hasMore;
+    if (hasMore) this.#timer ??= this.#schedule(5);
+  }
+
+  #attempt(step: () => boolean): boolean {
+    try {
+      return step();
+    } catch (cause) {
+      // Whatever fails here is behind the log, not in it: the next quiet moment tries again.
+      this.#deps.logger.log('warn', 'upkeep failed', { cause: String(cause) });
+      return false;
+    }
+  }
+}
