@@ -32,7 +32,7 @@ import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
-import { systemPrompt } from './mind/context/system-prompt.ts';
+import { createSystemPrompt } from './mind/context/system-prompt.ts';
 
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */
@@ -99,7 +99,7 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
   lifetimes.defer(() => router.close());
   const packer = new ContextPacker({
     estimate: estimateTokens,
-    system: () => systemPrompt({ workspace, nowMs: clock.nowMs(), platform: process.platform }),
+    system: createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() }),
   });
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });

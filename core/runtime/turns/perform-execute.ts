@@ -21,9 +21,20 @@ export function performExecute(runner: TurnRunner, intent: Extract<Intent, { kin
   }
   if (ready.length === 0) return 'next';
   for (const { call, parsed } of ready) request(runner, call, parsed);
+  if (ready.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, ready);
   // What is not pure must be known to have begun, whatever happens to the machine.
-  runner.flush(ready.some(({ call }) => call.idempotency !== 'pure'));
+  runner.flush(true);
   return runAll(runner, ready);
+}
+
+/** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
+async function runPure(runner: TurnRunner, ready: readonly ReadyCall[]): Promise<Step> {
+  const showing = setImmediate(() => runner.flush());
+  try {
+    return await runAll(runner, ready);
+  } finally {
+    clearImmediate(showing);
+  }
 }
 
 /** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again. */

@@ -2,7 +2,7 @@
 // before anything leaves the process. Knows nothing of queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
-import type { AnyDraft, AnyEvent, DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
@@ -31,6 +31,7 @@ export class TurnRunner {
   #pack: { readonly packId: string; readonly system: string } | null = null;
   #buffer: AnyDraft[] = [];
   #halted = false;
+  #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
 
   constructor(deps: TurnDeps, place: TurnPlace, transcript: Transcript) {
@@ -53,6 +54,11 @@ export class TurnRunner {
 
   set pack(pack: { readonly packId: string; readonly system: string } | null) {
     this.#pack = pack;
+  }
+
+  /** How the turn ended; null while it has not. */
+  get finished(): EventBodies['turn.finished'] | null {
+    return this.#finished;
   }
 
   get halted(): boolean {
@@ -157,6 +163,7 @@ export class TurnRunner {
 
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
+    if (event.type === 'turn.finished') this.#finished = event.body;
     if (event.type === 'turn.started') this.#model = event.body.model;
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
