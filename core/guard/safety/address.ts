@@ -1,0 +1,83 @@
+// Which IP addresses lie on the public internet. Pure. Everything else (this machine, its networks, cloud metadata,
+// tunnels that lead back to either) is refused with a reason.
+
+import ipaddr from 'ipaddr.js';
+
+/** Addresses outside the special ranges that still answer with a machine's credentials or settings. */
+const metadata: ReadonlyMap<string, string> = new Map([
+  ['168.63.129.16', 'the Azure platform endpoint'],
+  ['169.254.169.254', 'the cloud metadata service'],
+  ['169.254.170.2', 'the container credentials service'],
+  ['169.254.170.23', 'the container credentials service'],
+  ['100.100.100.200', 'the cloud metadata service'],
+  ['192.0.0.192', 'the cloud metadata service'],
+  ['fd00:ec2::254', 'the cloud metadata service'],
+  ['fd00:ec2::23', 'the container credentials service'],
+  ['fd20:ce::254', 'the cloud metadata service'],
+]);
+
+const rangeNames: Readonly<Record<string, string>> = {
+  loopback: 'this computer',
+  unspecified: 'this computer',
+  private: 'a private network',
+  uniqueLocal: 'a private network',
+  carrierGradeNat: 'a shared provider network',
+  linkLocal: 'the local link',
+  deprecatedSiteLocal: 'a private network',
+  multicast: 'a multicast group',
+  broadcast: 'a broadcast address',
+};
+
+/** Null for a public address, else what it is: "127.0.0.1 is this computer". Takes canonical and bracketed forms. */
+export function refuseAddress(address: string): string | null {
+  const text = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  if (!ipaddr.isValid(text)) return `${text} is not an IP address`;
+  const parsed = ipaddr.parse(text);
+  const what = parsed instanceof ipaddr.IPv6 ? refuseV6(parsed) : refuseV4(parsed as ipaddr.IPv4);
+  return what === null ? null : `${text} is ${what}`;
+}
+
+/** True for a metadata service, which no list of a person's opens. */
+export function isMetadataAddress(address: string): boolean {
+  const text = address.replace(/^\[|\]$/g, '');
+  if (!ipaddr.isValid(text)) return false;
+  const parsed = ipaddr.parse(text);
+  const dialled = parsed instanceof ipaddr.IPv6 ? (embeddedV4(parsed) ?? parsed) : parsed;
+  return metadata.has(dialled.toString());
+}
+
+function refuseV4(address: ipaddr.IPv4): string | null {
+  const known = metadata.get(address.toString());
+  if (known !== undefined) return known;
+  const range = address.range();
+  return range === 'unicast' ? null : (rangeNames[range] ?? 'a reserved address');
+}
+
+function refuseV6(address: ipaddr.IPv6): string | null {
+  const known = metadata.get(address.toString());
+  if (known !== undefined) return known;
+  const embedded = embeddedV4(address);
+  if (embedded !== null) {
+    const inner = refuseV4(embedded);
+    return inner === null ? null : `another way to write ${embedded.toString()}, ${inner}`;
+  }
+  const range = address.range();
+  if (range !== 'unicast') return rangeNames[range] ?? 'a reserved address';
+  // Global unicast is 2000::/3 alone (RFC 4291); the rest is unassigned or a form of IPv4.
+  const [first = 0, , , , , fifth = 0] = address.parts;
+  if (first >> 13 !== 1) return 'a reserved address';
+  // ISATAP (RFC 5214) hides an IPv4 address in the interface part.
+  const isIsatap = fifth === 0x5efe && ((address.parts[4] ?? 0) & 0xfdff) === 0;
+  return isIsatap ? refuseV4(lastV4(address)) : null;
+}
+
+/** The address a translator would dial: IPv4-mapped, and the well-known NAT64 prefix (RFC 6052), which IPv6-only networks need. */
+function embeddedV4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
+  if (address.isIPv4MappedAddress()) return address.toIPv4Address();
+  const isNat64 = address.match(ipaddr.IPv6.parse('64:ff9b::'), 96);
+  return isNat64 ? lastV4(address) : null;
+}
+
+function lastV4(address: ipaddr.IPv6): ipaddr.IPv4 {
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
+}

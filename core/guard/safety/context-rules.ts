@@ -1,0 +1,143 @@
+// Secrets known by what stands around them: private key blocks, authorization headers, cookies, passwords in URLs, assignments.
+// Values in assignments are judged by form and entropy, because most of them in code and prose are no secrets.
+
+import { entropy, hasDigit, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
+
+export function createContextRules(): PatternRule[] {
+  return [privateKeyRule(), bearerRule(), basicRule(), cookieRule(), urlPasswordRule(), awsSecretRule(), assignmentRule()];
+}
+
+function privateKeyRule(): PatternRule {
+  const head = '-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
+  const foot = '-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----';
+  // A block cut off before its end is redacted as far as it looks like one.
+  const body = String.raw`(?:(?:\s|\\[nrt"])*[A-Za-z0-9+/=]{16,})+`;
+  return {
+    name: 'private-key',
+    triggers: ['-----BEGIN '],
+    pattern: new RegExp(String.raw`${head}(?:(?:(?!-----)[\s\S]){0,20000}${foot}|${body})`, 'y'),
+    // Open until its end line, for as long as one could still come.
+    reach: new RegExp(String.raw`-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,60}-{0,4})?`, 'y'),
+    rank: rankOfProvider,
+  };
+}
+
+function bearerRule(): PatternRule {
+  return {
+    name: 'bearer-token',
+    triggers: ['Bearer', 'bearer', 'BEARER'],
+    pattern: /bearer(?:\s|%20|\+){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
+    reach: /[a-z]*[\s%+]*["']?[A-Za-z0-9._~+/=%-]*/iy,
+    rank: rankOfGeneric,
+    accept: (secret) => looksRandom(secret) && !/^[\d.]+$/.test(secret),
+  };
+}
+
+function basicRule(): PatternRule {
+  return {
+    name: 'basic-credentials',
+    triggers: ['Basic ', 'basic '],
+    pattern: /basic ([A-Za-z0-9+/]{8,2000}={0,2})/iy,
+    reach: /basic ?[A-Za-z0-9+/=]*/iy,
+    rank: rankOfGeneric,
+    accept: (secret) => /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(Buffer.from(secret, 'base64').toString('latin1')),
+  };
+}
+
+function cookieRule(): PatternRule {
+  return {
+    name: 'cookie',
+    triggers: ['Cookie:', 'cookie:'],
+    pattern: /cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
+    reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
+    rank: rankOfGeneric,
+    accept: (secret) => looksRandom(secret),
+  };
+}
+
+function urlPasswordRule(): PatternRule {
+  return {
+    name: 'url-password',
+    triggers: ['://'],
+    pattern: /:\/\/[^\s/:@"'<>[\]{}]{0,100}:([^\s/@"'<>[\]{}$]{3,200})(?=@)/y,
+    reach: /:\/\/[^\s/@"'<>]{0,301}/y,
+    rank: rankOfGeneric,
+    accept: (secret) => !/^(?:\*+|x+|pass(?:word)?|pw|secret)$/i.test(secret),
+  };
+}
+
+function awsSecretRule(): PatternRule {
+  const words = ['secret_access_key', 'SECRET_ACCESS_KEY', 'SecretAccessKey', 'secretAccessKey', 'secret-access-key', 'aws_secret_key'];
+  return {
+    name: 'aws-secret-key',
+    triggers: words,
+    pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
+    reach: /[\w-]*[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
+    rank: rankOfProvider,
+  };
+}
+
+const keyWords = ['password', 'passwd', 'passphrase', 'pwd', 'secret', 'token', 'credential'];
+const keyPairs = ['api key', 'access key', 'private key', 'account key', 'signing key', 'encryption key'];
+
+function assignmentRule(): PatternRule {
+  const key = String.raw`(?:${[...keyWords, ...keyPairs.map((pair) => pair.replace(' ', '[_-]?'))].join('|')})`;
+  const suffix = String.raw`(?:key|value|\d{1,3})?(?:[_-][A-Za-z0-9]{1,20}){0,3}`;
+  const separator = String.raw`(?:[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}|(?<=--[A-Za-z0-9_-]{1,60})\s{1,3})`;
+  const value = String.raw`[^\s"'\`,;<>(){}\[\]\\&|]`;
+  return {
+    name: 'secret',
+    triggers: assignmentTriggers(),
+    pattern: new RegExp(String.raw`(?!${key}${suffix}${unsecret})${key}${suffix}${separator}\\?["'\`]?(${value}{8,400})`, 'iy'),
+    reach: new RegExp(String.raw`[\w-]{0,100}[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'\`]?${value}{0,401}`, 'iy'),
+    rank: rankOfGeneric,
+    accept: isSecretValue,
+  };
+}
+
+/** Keys that only speak about a secret: token_type, password_file, secret-name. */
+const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
+
+function assignmentTriggers(): string[] {
+  const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+  const words = keyWords.flatMap((word) => [word, word.toUpperCase(), capital(word)]);
+  const pairs = keyPairs.flatMap((pair) => {
+    const [first = '', second = ''] = pair.split(' ');
+    const joined = ['', '_', '-'].map((by) => first + by + second);
+    return [
+      ...joined,
+      ...joined.map((text) => text.toUpperCase()),
+      ...['', '_', '-'].map((by) => capital(first) + by + capital(second)),
+      first + capital(second),
+    ];
+  });
+  return [...words, ...pairs];
+}
+
+/** True for a value no person and no programmer would write by hand for another purpose. */
+function isSecretValue(value: string, next: string): boolean {
+  if (next === '(' || !/[A-Za-z]/.test(value) || isHash(value) || isReference(value)) return false;
+  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
+  if (!hasDigit(value)) return kinds === 3 && value.length >= 12 && entropy(value) >= 3.5;
+  return entropy(value) >= (value.length >= 16 ? 3 : 2.5);
+}
+
+/** Digests and UUIDs are named as tokens and keys too often to be taken for secrets on that alone. */
+function isHash(value: string): boolean {
+  return (
+    /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i.test(value) ||
+    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(value) ||
+    /^sha(?:1|256|384|512)[-:]/.test(value)
+  );
+}
+
+/** Not the secret but the way to it: a variable, a path, a URL, a call, a placeholder. */
+function isReference(value: string): boolean {
+  return (
+    /^(?:\$|%[A-Za-z_]+%|@|#|env[:.]|file:|keychain:|vault:|op:|arn:|process\.|os\.)/i.test(value) ||
+    /:\/\//.test(value) ||
+    /^(?:\.{0,2}|~)\/[\w.-]*(?:\/|\.\w+$)/.test(value) ||
+    /^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(value) ||
+    /(?:\*{3}|x{5}|\.{3}|your[_-]|placeholder|change-?me)/i.test(value)
+  );
+}

@@ -1,0 +1,60 @@
+// Lists of domains a person wrote: `example.org` covers itself and everything below, `*.example.org` only what is below,
+// `example.org:8443` also opens that port. Names are compared in the form DNS uses. Pure.
+
+import { AppError } from '../../contracts/errors.ts';
+
+interface Entry {
+  readonly host: string;
+  readonly onlyBelow: boolean;
+  readonly port: number | null;
+  readonly isAddress: boolean;
+}
+
+export class DomainList {
+  readonly #entries: readonly Entry[];
+
+  /** Fails with `invalid_config` naming the first entry that is not a domain. */
+  constructor(entries: readonly string[]) {
+    this.#entries = entries.map(parseEntry);
+  }
+
+  covers(host: string): boolean {
+    return this.#entries.some((entry) => entryCovers(entry, host));
+  }
+
+  /** The very address stands in the list, not a name that may point to it. */
+  namesAddress(host: string): boolean {
+    return this.#entries.some((entry) => entry.isAddress && entry.host === host);
+  }
+
+  opensPort(host: string, port: number): boolean {
+    return this.#entries.some((entry) => entry.port === port && entryCovers(entry, host));
+  }
+}
+
+/** Lower case, punycode, digits instead of look-alikes, canonical addresses, no dot at the end; null where it is not a host. */
+export function normalHost(text: string): string | null {
+  try {
+    return new URL(`http://${text}/`).hostname.replace(/\.+$/, '');
+  } catch (cause) {
+    if (cause instanceof TypeError) return null;
+    throw cause;
+  }
+}
+
+function entryCovers(entry: Entry, host: string): boolean {
+  if (host === entry.host) return !entry.onlyBelow;
+  return !entry.isAddress && host.endsWith(`.${entry.host}`);
+}
+
+function parseEntry(text: string): Entry {
+  const [, below, name = '', port] = /^(\*\.)?(\[[^\]]+\]|[^:/@?#\s]+)(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
+  const host = normalHost(name);
+  if (host === null || host === '') {
+    throw new AppError('invalid_config', `"${text}" in policy.allowDomains or policy.denyDomains is not a domain.`, {
+      data: { hint: 'Write example.org, *.example.org or example.org:8443; no scheme, no path.' },
+    });
+  }
+  const isAddress = host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
+  return { host, onlyBelow: below !== undefined, port: port === undefined ? null : Number(port), isAddress };
+}

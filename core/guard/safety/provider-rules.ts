@@ -1,0 +1,129 @@
+// Keys and tokens that providers give a recognisable form. One line each: name, trigger, the rest of the form.
+// Precision first: git hashes, UUIDs and integrity hashes have none of these forms.
+
+import { escapeRegExp, looksRandom, rankOfProvider, wordStart, type PatternRule } from './pattern-rule.ts';
+
+type Row = readonly [name: string, triggers: string | readonly string[], rest: string, accept?: (secret: string) => boolean];
+
+/** Never in the middle of a base64url run: these are long, and a run full of beginnings would be read again for each. */
+const JOSE_START = String.raw`(?<!(?<!\\|%[0-9A-Fa-f])[A-Za-z0-9_-]eyJ)`;
+const END = '(?![A-Za-z0-9])';
+
+const rows: readonly Row[] = [
+  ['anthropic-key', 'sk-ant-', '[A-Za-z0-9_-]{20,300}'],
+  ['openrouter-key', 'sk-or-', '(?:v1-)?[A-Za-z0-9_-]{20,200}'],
+  ['openai-key', ['sk-proj-', 'sk-svcacct-', 'sk-admin-', 'sess-'], '[A-Za-z0-9_-]{20,300}', looksRandom],
+  ['api-key', 'sk-', '(?!ant-|or-|proj-|svcacct-|admin-)[A-Za-z0-9_-]{20,300}', looksRandom],
+  ['xai-key', 'xai-', '[A-Za-z0-9]{40,120}'],
+  ['google-api-key', 'AIza', `[A-Za-z0-9_-]{35}${END}`],
+  ['google-oauth-token', 'ya29.', '[A-Za-z0-9_-]{20,2000}'],
+  ['google-client-secret', 'GOCSPX-', '[A-Za-z0-9_-]{20,60}'],
+  ['groq-key', 'gsk_', '[A-Za-z0-9]{40,80}'],
+  ['perplexity-key', 'pplx-', '[A-Za-z0-9]{32,80}'],
+  ['huggingface-token', 'hf_', '[A-Za-z0-9]{30,50}'],
+  ['replicate-token', 'r8_', '[A-Za-z0-9]{30,50}'],
+  ['cerebras-key', 'csk-', '[a-z0-9]{40,80}'],
+  ['tavily-key', 'tvly-', '[A-Za-z0-9-]{20,60}'],
+  ['langfuse-key', ['sk-lf-', 'pk-lf-'], '[0-9a-f-]{36}'],
+  ['aws-access-key-id', ['AKIA', 'ASIA', 'ABIA', 'ACCA'], `[A-Z0-9]{16}${END}`],
+  ['github-token', ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], '[A-Za-z0-9]{36,255}'],
+  ['github-token', 'github_pat_', '[A-Za-z0-9_]{22,255}'],
+  ['gitlab-token', ['glpat-', 'gldt-', 'glrt-', 'glptt-', 'glcbt-', 'glsoat-', 'glft-'], '[A-Za-z0-9_.-]{20,300}'],
+  ['slack-token', ['xoxa-', 'xoxb-', 'xoxe-', 'xoxe.', 'xoxo-', 'xoxp-', 'xoxr-', 'xoxs-'], '[A-Za-z0-9.-]{10,300}', looksRandom],
+  ['slack-token', 'xapp-', '[0-9]-[A-Za-z0-9-]{20,300}'],
+  ['slack-webhook', 'hooks.slack.com/', '(?:services|workflows|triggers)/[A-Za-z0-9_+/-]{20,200}'],
+  ['stripe-key', ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'], '[A-Za-z0-9]{16,250}'],
+  ['stripe-webhook-secret', 'whsec_', '[A-Za-z0-9+/=]{24,100}'],
+  ['discord-webhook', ['discord.com/api/webhooks/', 'discordapp.com/api/webhooks/'], '[0-9]{15,22}/[A-Za-z0-9_-]{40,100}'],
+  ['npm-token', 'npm_', `[A-Za-z0-9]{36}${END}`],
+  ['pypi-token', 'pypi-AgE', '[A-Za-z0-9_-]{40,300}'],
+  ['jwt', 'eyJ', String.raw`${JOSE_START}[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{0,2000}`],
+  [
+    'jwe',
+    'eyJ',
+    String.raw`${JOSE_START}[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{0,1000}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{4,8000}\.[A-Za-z0-9_-]{22}`,
+  ],
+  ['age-key', ['AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-PQ-1'], '[0-9A-Z]{40,100}'],
+  ['azure-storage-key', ['AccountKey=', 'accountkey='], String.raw`[A-Za-z0-9+/]{40,100}={0,2}`],
+  ['azure-shared-key', ['SharedAccessKey=', 'sharedaccesskey='], String.raw`[A-Za-z0-9+/]{40,100}={0,2}`],
+  ['azure-signature', ['?sig=', '&sig='], '[A-Za-z0-9%+/=]{40,120}'],
+  ['twilio-key', ['SK', 'AC'], `[0-9a-f]{32}${END}`],
+  ['sendgrid-key', 'SG.', String.raw`[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}`],
+  ['mailgun-key', 'key-', `[0-9a-f]{32}${END}`],
+  ['shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], '[0-9a-fA-F]{32}'],
+  ['digitalocean-token', ['dop_v1_', 'doo_v1_', 'dor_v1_'], '[0-9a-f]{64}'],
+  ['linear-key', 'lin_api_', '[A-Za-z0-9]{32,64}'],
+  ['notion-token', 'ntn_', '[A-Za-z0-9]{40,60}'],
+  ['databricks-token', 'dapi', `[0-9a-f]{32}(?:-[0-9])?${END}`],
+  ['vault-token', ['hvs.', 'hvb.'], '[A-Za-z0-9_-]{20,300}'],
+  ['postman-key', 'PMAK-', '[0-9a-f]{24}-[0-9a-f]{34}'],
+  ['figma-token', ['figd_', 'figu_'], '[A-Za-z0-9_-]{30,60}'],
+  ['atlassian-token', ['ATATT3', 'ATCTT3'], '[A-Za-z0-9_=-]{40,300}'],
+  ['dropbox-token', 'sl.', '(?:u\\.)?[A-Za-z0-9_-]{100,2000}'],
+  ['square-token', ['sq0atp-', 'sq0csp-', 'EAAA'], '[A-Za-z0-9_-]{22,64}', looksRandom],
+  ['doppler-token', 'dp.pt.', '[A-Za-z0-9]{40,50}'],
+  ['sentry-token', ['sntrys_', 'sntryu_'], '[A-Za-z0-9_=+/-]{40,400}'],
+  ['grafana-token', ['glsa_', 'glc_'], '[A-Za-z0-9_+/=-]{30,300}'],
+  ['planetscale-token', ['pscale_tkn_', 'pscale_pw_', 'pscale_oauth_'], '[A-Za-z0-9_.-]{32,64}'],
+  ['supabase-token', ['sbp_', 'sb_secret_'], '[A-Za-z0-9_]{20,80}', looksRandom],
+  ['cloudflare-token', ['cfut_', 'cfat_', 'cfk_'], '[A-Za-z0-9_-]{30,80}'],
+  ['nvidia-key', 'nvapi-', '[A-Za-z0-9_-]{40,100}'],
+  ['onepassword-token', 'ops_eyJ', '[A-Za-z0-9+/=_-]{100,2000}'],
+];
+
+/** A token runs on while these characters do. */
+const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&-]*`;
+
+export function createProviderRules(): PatternRule[] {
+  const rules = rows.map(([name, triggers, rest, accept]): PatternRule => {
+    const literals = typeof triggers === 'string' ? [triggers] : triggers;
+    const start = /^[A-Za-z]/.test(literals[0] ?? '') ? wordStart : '';
+    return {
+      name,
+      triggers: literals,
+      pattern: new RegExp(`${start}(?:${literals.map(escapeRegExp).join('|')})${rest}`, 'y'),
+      reach: new RegExp(tokenReach, 'y'),
+      rank: rankOfProvider,
+      ...(accept === undefined ? {} : { accept }),
+    };
+  });
+  return [...rules, telegramRule(), discordRule(), azureClientRule()];
+}
+
+/** Bot id, colon, 35 characters (https://core.telegram.org/bots/api#authorizing-your-bot). */
+function telegramRule(): PatternRule {
+  return {
+    name: 'telegram-token',
+    triggers: Array.from({ length: 10 }, (_, digit) => `${digit}:`),
+    before: { chars: /\d/, max: 12 },
+    pattern: /(?<!\d)\d{6,12}:[A-Za-z0-9_-]{34,36}(?![A-Za-z0-9_-])/y,
+    reach: new RegExp(tokenReach, 'y'),
+    rank: rankOfProvider,
+    accept: (secret) => /[A-Z]/.test(secret) && /[a-z]/.test(secret),
+  };
+}
+
+/** A bot token begins with its user id, decimal digits in base64, which leaves few choices for the first four characters. */
+function discordRule(): PatternRule {
+  return {
+    name: 'discord-token',
+    triggers: ['M', 'N', 'O'].flatMap((first) => ['D', 'T', 'j', 'z'].map((second) => first + second)),
+    pattern: new RegExp(
+      String.raw`${wordStart}[MNO][DTjz][AEIMQUYcgk][w-z0-5][A-Za-z0-9]{18,26}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{26,40}`,
+      'y',
+    ),
+    reach: new RegExp(tokenReach, 'y'),
+    rank: rankOfProvider,
+  };
+}
+
+function azureClientRule(): PatternRule {
+  return {
+    name: 'azure-client-secret',
+    triggers: Array.from({ length: 10 }, (_, digit) => `${digit}Q~`),
+    before: { chars: /[A-Za-z0-9_~.-]/, max: 3 },
+    pattern: /[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}/y,
+    reach: new RegExp(tokenReach, 'y'),
+    rank: rankOfProvider,
+  };
+}

@@ -1,0 +1,74 @@
+// Safety checks: keeps secrets out of text and requests away from places that are not public. Owns the redactor and the URL rules.
+// Performs nothing: it never fetches, resolves only through the port it is given, and keeps no text.
+
+import type { Config } from '../../contracts/config.ts';
+import { Redactor, type Redaction } from './redactor.ts';
+import { StreamRedactor } from './stream-redactor.ts';
+import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
+
+export { valueLengthMin } from './redactor.ts';
+export { refuseAddress } from './address.ts';
+export type { Redaction } from './redactor.ts';
+export type { StreamRedactor } from './stream-redactor.ts';
+export type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';
+
+export interface SafetyOptions {
+  readonly policy: Pick<Config['policy'], 'allowDomains' | 'denyDomains'>;
+  /** Ports open to every host; 80 and 443 unless told. */
+  readonly ports?: readonly number[];
+}
+
+export class SafetyChecks {
+  readonly #redactor = new Redactor();
+  readonly #options: SafetyOptions;
+  #urls: UrlCheck;
+
+  /** Fails with `invalid_config` naming a list entry that is not a domain. */
+  constructor(options: SafetyOptions) {
+    this.#options = options;
+    this.#urls = this.#checkFor(options.policy);
+  }
+
+  /** Takes changed lists at once; when they are wrong the old ones stay. */
+  setPolicy(policy: SafetyOptions['policy']): void {
+    this.#urls = this.#checkFor(policy);
+  }
+
+  /**
+   * Makes every later redaction replace this value by `[redacted:NAME]`, in plain and encoded forms.
+   * False for a value shorter than 8 characters, which is not taken.
+   */
+  register(value: string, name: string): boolean {
+    return this.#redactor.register(value, name);
+  }
+
+  /** Replaces secrets; `found` names them. About a millisecond for 100 KB of text without any. */
+  redact(text: string): Redaction {
+    return this.#redactor.redact(text);
+  }
+
+  /** A redactor for text that arrives in pieces: `push` each, then `end`. One per text. */
+  stream(): StreamRedactor {
+    return new StreamRedactor(this.#redactor);
+  }
+
+  /** For the op `safety.url`: everything that can be told of a URL without asking DNS. */
+  url(url: string): UrlDecision {
+    return this.#urls.check(url);
+  }
+
+  /** Before dialling: also checks every address of the name, and returns those that may be dialled. */
+  resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision> {
+    return this.#urls.checkResolved(url, resolver, signal);
+  }
+
+  /** Before following a redirect; the target must pass `resolvedUrl` as well. */
+  redirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
+    return this.#urls.checkRedirect(redirect);
+  }
+
+  #checkFor(policy: SafetyOptions['policy']): UrlCheck {
+    const { ports } = this.#options;
+    return new UrlCheck({ ...policy, ...(ports === undefined ? {} : { ports }) });
+  }
+}

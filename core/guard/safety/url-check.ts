@@ -1,0 +1,187 @@
+// Whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to.
+// Decides only. Whoever dials must dial an address this check returned, and ask again at every redirect.
+
+import { isMetadataAddress, refuseAddress } from './address.ts';
+import { DomainList, normalHost } from './domain-list.ts';
+
+export interface UrlDecision {
+  readonly decision: 'allow' | 'deny';
+  readonly reason: string;
+  /** As it would be fetched: normalised, without credentials; as given where it cannot be read. */
+  readonly url: string;
+  /** The person listed this host as allowed. */
+  readonly isListed: boolean;
+}
+
+export interface ResolvedDecision extends UrlDecision {
+  /** The addresses that were checked; the only ones to dial. Empty when denied. */
+  readonly addresses: readonly string[];
+}
+
+/** Names to addresses. An empty answer and a failure both mean that the name does not resolve. */
+export interface NameResolver {
+  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>;
+}
+
+export interface UrlRules {
+  readonly allowDomains: readonly string[];
+  readonly denyDomains: readonly string[];
+  /** Ports open to every host; 80 and 443 unless told. */
+  readonly ports?: readonly number[];
+}
+
+const URL_LENGTH_MAX = 16_384;
+
+/** Names that mean this machine, its network or its cloud, whatever DNS says. */
+const localSuffixes = [
+  'localhost',
+  'localdomain',
+  'local',
+  'internal',
+  'intranet',
+  'lan',
+  'home',
+  'corp',
+  'private',
+  'home.arpa',
+  'in-addr.arpa',
+  'ip6.arpa',
+  'svc',
+];
+/** Public services that answer any name with the address written in it, or with 127.0.0.1. */
+const echoSuffixes = ['nip.io', 'sslip.io', 'xip.io', 'localtest.me', 'lvh.me', 'vcap.me', 'lacolhost.com', 'traefik.me', 'local.gd'];
+
+export class UrlCheck {
+  readonly #allow: DomainList;
+  readonly #deny: DomainList;
+  readonly #ports: readonly number[];
+
+  constructor(rules: UrlRules) {
+    this.#allow = new DomainList(rules.allowDomains);
+    this.#deny = new DomainList(rules.denyDomains);
+    this.#ports = rules.ports ?? [80, 443];
+  }
+
+  /** Everything that can be told without asking DNS. */
+  check(given: string): UrlDecision {
+    const malformed = refuseForm(given);
+    const parsed = malformed === null ? parseUrl(given) : null;
+    if (parsed === null) return { decision: 'deny', reason: malformed ?? 'This is not a URL.', url: given.slice(0, 500), isListed: false };
+    const host = parsed.hostname.replace(/\.+$/, '');
+    const isListed = this.#allow.covers(host);
+    const refusal = refuseParts(parsed) ?? this.#refuseHost(host) ?? this.#refusePort(host, parsed);
+    const url = withoutCredentials(parsed);
+    if (refusal !== null) return { decision: 'deny', reason: refusal, url, isListed };
+    const reason = isListed ? `${host} is on the list of allowed domains.` : `${host} is a public host.`;
+    return { decision: 'allow', reason, url, isListed };
+  }
+
+  /** The check, then the name's addresses: one that is not public refuses all. Fails closed; an aborted lookup is a refusal. */
+  async checkResolved(given: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision> {
+    const decision = this.check(given);
+    if (decision.decision === 'deny') return { ...decision, addresses: [] };
+    const host = new URL(decision.url).hostname.replace(/\.+$/, '');
+    if (isAddress(host)) return { ...decision, addresses: [host.replace(/^\[|\]$/g, '')] };
+    const addresses = await lookUp(host, resolver, signal);
+    const refusals = addresses.map(refuseAddress).filter((reason) => reason !== null);
+    const refusal = addresses.length === 0 ? `${host} does not resolve to an address.` : undefined;
+    const reason = refusal ?? (refusals[0] === undefined ? null : `${host} leads to a place that is not public: ${refusals[0]}.`);
+    return reason === null ? { ...decision, addresses } : { ...decision, decision: 'deny', reason, addresses: [] };
+  }
+
+  /**
+   * Whether a redirect may be followed. `keepsHeaders` false: credentials, cookies and the caller's own headers must be dropped.
+   * A request with a body never goes on to another origin.
+   */
+  checkRedirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
+    const decision = this.check(redirect.to);
+    const from = parseUrl(redirect.from);
+    const to = parseUrl(redirect.to);
+    const keepsHeaders = from !== null && to !== null && from.origin === to.origin;
+    if (decision.decision === 'deny') return { ...decision, keepsHeaders: false };
+    const deny = (reason: string) => ({ ...decision, decision: 'deny' as const, reason, keepsHeaders: false });
+    if (from?.protocol === 'https:' && to?.protocol === 'http:') return deny('A redirect from https to http is not followed.');
+    if (!keepsHeaders && !/^(?:GET|HEAD)$/i.test(redirect.method)) {
+      return deny('A request with a body is not sent on to another site.');
+    }
+    return { ...decision, keepsHeaders };
+  }
+
+  #refuseHost(host: string): string | null {
+    if (this.#deny.covers(host)) return `${host} is on the list of denied domains.`;
+    if (isAddress(host)) return this.#refuseLiteral(host);
+    return refuseName(host);
+  }
+
+  /** An address a person listed itself is theirs to open; a metadata service never is. */
+  #refuseLiteral(host: string): string | null {
+    const refusal = refuseAddress(host);
+    if (refusal === null || (this.#allow.namesAddress(host) && !isMetadataAddress(host))) return null;
+    return `${refusal}; only public addresses may be fetched.`;
+  }
+
+  #refusePort(host: string, url: URL): string | null {
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+    if (this.#ports.includes(port) || this.#allow.opensPort(host, port)) return null;
+    return `Port ${port} is not a web port; list ${host}:${port} in policy.allowDomains to open it.`;
+  }
+}
+
+/** Forms that other programs may read differently from how they were checked. */
+function refuseForm(given: string): string | null {
+  if (given.length > URL_LENGTH_MAX) return 'The URL is too long.';
+  const text = given.trim();
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  if (/[\u0000-\u0020\u007f-\u009f\u2028\u2029]/.test(text)) return 'The URL contains white space or control characters.';
+  if (/^[^?#]*\\/.test(text)) return 'The URL contains a backslash.';
+  if (/^https?:/i.test(text) && !/^https?:\/\/[^/]/i.test(text)) return 'The URL does not have two slashes before its host.';
+  return null;
+}
+
+function parseUrl(given: string): URL | null {
+  try {
+    return new URL(given.trim());
+  } catch (cause) {
+    if (cause instanceof TypeError) return null;
+    throw cause;
+  }
+}
+
+function refuseParts(url: URL): string | null {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return `Only http and https may be fetched, not ${url.protocol.slice(0, 30)}`;
+  if (url.username !== '' || url.password !== '') return 'A URL must not contain a user name or password.';
+  return url.hostname === '' ? 'The URL has no host.' : null;
+}
+
+function refuseName(host: string): string | null {
+  const isUnder = (suffix: string): boolean => host === suffix || host.endsWith(`.${suffix}`);
+  if (host === '' || host.includes('..') || !/^[a-z0-9._-]+$/.test(host)) return 'The URL has no valid host.';
+  if (host.length > 253 || host.split('.').some((label) => label.length > 63)) return 'The name of the host is too long.';
+  if (localSuffixes.some(isUnder)) return `${host} is a name for this computer or its network.`;
+  if (!host.includes('.')) return `${host} is a name on the local network.`;
+  if (echoSuffixes.some(isUnder)) return `${host} is a name that can stand for any address.`;
+  // The last label of a public name is never a number; a parser elsewhere may take it for an address.
+  if (/^(?:\d+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) return 'The URL has no valid host.';
+  return null;
+}
+
+function isAddress(host: string): boolean {
+  return host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
+}
+
+function withoutCredentials(url: URL): string {
+  const clean = new URL(url.href);
+  clean.username = '';
+  clean.password = '';
+  return clean.href;
+}
+
+async function lookUp(host: string, resolver: NameResolver, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    return signal.aborted ? [] : await resolver.resolve(normalHost(host) ?? host, signal);
+  } catch (cause) {
+    // Whatever went wrong with the lookup, there is no address to check, so there is none to dial.
+    void cause;
+    return [];
+  }
+}

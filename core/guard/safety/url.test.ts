@@ -1,0 +1,210 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { SafetyChecks, refuseAddress, type NameResolver } from './safety.ts';
+
+const open = (allowDomains: string[] = [], denyDomains: string[] = []): SafetyChecks =>
+  new SafetyChecks({ policy: { allowDomains, denyDomains } });
+const readCorpus = (name: string): unknown => JSON.parse(readFileSync(new URL(`../../../tests/corpus/${name}`, import.meta.url), 'utf8'));
+
+const cases = z
+  .array(z.object({ url: z.string(), expect: z.enum(['allow', 'deny']), why: z.string() }))
+  .parse(readCorpus('ssrf-urls.json'));
+const addresses = z.array(z.string());
+const answers = z.record(z.string(), z.union([z.null(), addresses, z.array(addresses)])).parse(readCorpus('ssrf-dns-answers.json'));
+
+/** Answers from the corpus; a name with several answers gives them in turn. */
+class ScriptedResolver implements NameResolver {
+  readonly #asked = new Map<string, number>();
+
+  resolve(host: string): Promise<readonly string[]> {
+    const count = this.#asked.get(host) ?? 0;
+    this.#asked.set(host, count + 1);
+    const answer = answers[host] ?? null;
+    if (answer === null) return Promise.reject(new Error('ENOTFOUND'));
+    const turn = Array.isArray(answer[0]) ? answer[Math.min(count, answer.length - 1)] : answer;
+    return Promise.resolve(addresses.parse(turn));
+  }
+}
+
+/** A fetch as a tool makes it: the gate asks, the dialler asks again, every redirect is asked about. */
+async function fetchOutcome(safety: SafetyChecks, url: string): Promise<'allow' | 'deny'> {
+  const resolver = new ScriptedResolver();
+  const { signal } = new AbortController();
+  const atGate = await safety.resolvedUrl(url, resolver, signal);
+  const atDial = atGate.decision === 'allow' ? await safety.resolvedUrl(url, resolver, signal) : atGate;
+  if (atDial.decision === 'deny') return 'deny';
+  expect(atDial.addresses.map(refuseAddress).filter((reason) => reason !== null)).toEqual([]);
+  const target = new URL(url).searchParams.get('to');
+  if (target === null) return 'allow';
+  const redirect = safety.redirect({ from: url, to: target, method: url.includes('post') ? 'POST' : 'GET' });
+  return redirect.decision === 'deny' ? 'deny' : fetchOutcome(safety, target);
+}
+
+test.each(cases)('$expect $url ($why)', async ({ url, expect: expected }) => {
+  expect(await fetchOutcome(open(), url)).toBe(expected);
+});
+
+const moreDenied = [
+  'http://LOCALHOST/',
+  'http://localhost./',
+  'http://a.localhost/',
+  'http://127.1/',
+  'http://127.0.0.1./',
+  'http://2130706433/',
+  'http://0x7f.1/',
+  'http://[::ffff:169.254.169.254]/',
+  'http://[64:ff9b::a00:1]/',
+  'http://[2002:a9fe:a9fe::]/',
+  'http://[2001:db8::1]/',
+  'http://[3fff::1]/',
+  'http://[4000::1]/',
+  'http://[2600:1f00::200:5efe:7f00:1]/',
+  'http://[fd00:ec2::254]/',
+  'http://100.64.0.1/',
+  'http://100.100.100.200/',
+  'http://192.0.2.1/',
+  'http://intranet/',
+  'http://printer.local/',
+  'http://host.docker.internal/',
+  'http://kubernetes.default.svc/',
+  'http://10.0.0.1.nip.io/',
+  'http://localtest.me/',
+  'http://example..org/',
+  'http://example.org:8080/',
+  'http://user@example.org/',
+  'http://:pw@example.org/',
+  'http:example.org/',
+  'http:\\\\example.org\\',
+  'http://example.org\\@127.0.0.1/',
+  'http://exa mple.org/',
+  'http://example.org/\r\nHost: x',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'ws://example.org/',
+  '//example.org/',
+  'example.org',
+  '',
+  `http://example.org/${'a'.repeat(20_000)}`,
+];
+
+test.each(moreDenied)('denied: %s', (url) => {
+  expect(open().url(url).decision).toBe('deny');
+});
+
+const moreAllowed = [
+  'https://example.org/',
+  'https://example.org./',
+  'HTTPS://Example.ORG:443/',
+  'http://93.184.216.34/',
+  'http://[2606:2800:220:1:248:1893:25c8:1946]/',
+  'http://[64:ff9b::5db8:d822]/',
+  'https://example.org/?u=http://127.0.0.1/#\\x',
+  'https://münchen.example/a b'.replace(' ', '%20'),
+  'http://11.0.0.1/',
+  'http://128.0.0.1/',
+];
+
+test.each(moreAllowed)('allowed: %s', (url) => {
+  expect(open().url(url).decision).toBe('allow');
+});
+
+test('what is told is whole: reason, normalised URL without credentials, whether listed', () => {
+  expect(open(['example.org']).url('HTTPS://www.Example.org:443/a/../b')).toEqual({
+    decision: 'allow',
+    reason: 'www.example.org is on the list of allowed domains.',
+    url: 'https://www.example.org/b',
+    isListed: true,
+  });
+  expect(open().url('http://me:pass@example.org/')).toEqual({
+    decision: 'deny',
+    reason: 'A URL must not contain a user name or password.',
+    url: 'http://example.org/',
+    isListed: false,
+  });
+  expect(open().url('http://0x7f.1/').reason).toBe('127.0.0.1 is this computer; only public addresses may be fetched.');
+});
+
+test('lists match whole labels, below and ports; denial wins', () => {
+  const safety = open(['example.org', '*.only-below.org', 'ports.org:8443', 'bücher.example'], ['bad.example.org', '*.worse.org']);
+  const listed = (url: string): string => {
+    const { decision, isListed } = safety.url(url);
+    return decision + (isListed ? ' listed' : '');
+  };
+  expect(
+    [
+      'https://example.org',
+      'https://a.b.example.org',
+      'https://notexample.org',
+      'https://only-below.org',
+      'https://x.only-below.org',
+      'https://ports.org:8443',
+      'https://ports.org:9000',
+      'https://xn--bcher-kva.example',
+      'https://bad.example.org',
+      'https://x.bad.example.org.',
+      'https://worse.org',
+      'https://x.worse.org',
+    ].map(listed),
+  ).toEqual([
+    'allow listed',
+    'allow listed',
+    'allow',
+    'allow',
+    'allow listed',
+    'allow listed',
+    'deny listed',
+    'allow listed',
+    'deny listed',
+    'deny listed',
+    'allow',
+    'deny',
+  ]);
+  expect(() => open(['https://example.org/'])).toThrow(expect.objectContaining({ code: 'invalid_config' }));
+});
+
+test('a listed address opens itself, never a metadata service and never a name that points to it', async () => {
+  const safety = open(['127.0.0.1:8123', '[::1]', '169.254.169.254', '[64:ff9b::a9fe:a9fe]', 'a.test.invalid', 'localhost']);
+  const decide = (url: string): string => safety.url(url).decision;
+  expect(['http://127.0.0.1:8123/', 'http://127.0.0.1/', 'http://0x7f000001/', 'http://[::1]/'].map(decide)).toEqual(
+    Array(4).fill('allow'),
+  );
+  expect(
+    ['http://127.0.0.1:9000/', 'http://127.0.0.2/', 'http://169.254.169.254/', 'http://[64:ff9b::a9fe:a9fe]/', 'http://localhost/'].map(
+      decide,
+    ),
+  ).toEqual(Array(5).fill('deny'));
+  expect((await safety.resolvedUrl('http://a.test.invalid/', new ScriptedResolver(), new AbortController().signal)).decision).toBe('deny');
+});
+
+test('a lookup gives the addresses to dial; one that is not public, none, or an abort refuses all', async () => {
+  const safety = open();
+  const { signal } = new AbortController();
+  const resolve = (...found: string[]): NameResolver => ({ resolve: () => Promise.resolve(found) });
+  const look = async (resolver: NameResolver, at = signal) => (await safety.resolvedUrl('http://x.org/', resolver, at)).addresses;
+  expect(await look(resolve('93.184.216.34', '2606:2800::1'))).toEqual(['93.184.216.34', '2606:2800::1']);
+  expect(await look(resolve('93.184.216.34', '::1'))).toEqual([]);
+  expect(await look(resolve())).toEqual([]);
+  expect(await look(resolve('not an address'))).toEqual([]);
+  expect(await look(resolve('93.184.216.34'), AbortSignal.abort())).toEqual([]);
+});
+
+test('redirects: own headers stay within an origin, bodies stay too, https does not fall back', () => {
+  const safety = open();
+  const go = (to: string, method = 'GET') => {
+    const { decision, keepsHeaders } = safety.redirect({ from: 'https://a.org/x', to, method });
+    return [decision, keepsHeaders];
+  };
+  expect(go('https://a.org/y', 'POST')).toEqual(['allow', true]);
+  expect(go('https://b.org/')).toEqual(['allow', false]);
+  expect(go('https://b.org/', 'POST')).toEqual(['deny', false]);
+  expect(go('http://a.org/')).toEqual(['deny', false]);
+  expect(go('http://127.0.0.1/')).toEqual(['deny', false]);
+});
+
+test('changed lists hold at once, wrong ones change nothing', () => {
+  const safety = open();
+  safety.setPolicy({ allowDomains: [], denyDomains: ['example.org'] });
+  expect(() => safety.setPolicy({ allowDomains: ['a b'], denyDomains: [] })).toThrow();
+  expect(safety.url('https://example.org').decision).toBe('deny');
+});
