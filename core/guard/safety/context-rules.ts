@@ -26,8 +26,8 @@ function bearerRule(): PatternRule {
   return {
     name: 'bearer-token',
     triggers: ['Bearer', 'bearer', 'BEARER'],
-    pattern: /bearer(?:\s|%20|\+){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
-    reach: /[a-z]*[\s%+]*["']?[A-Za-z0-9._~+/=%-]*/iy,
+    pattern: /bearer(?:\s|%20){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
+    reach: /[a-z]*[\s%20]*["']?[A-Za-z0-9._~+/=%-]*/iy,
     rank: rankOfGeneric,
     accept: (secret) => looksRandom(secret) && !/^[\d.]+$/.test(secret),
   };
@@ -48,7 +48,8 @@ function cookieRule(): PatternRule {
   return {
     name: 'cookie',
     triggers: ['Cookie:', 'cookie:'],
-    pattern: /cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
+    // Not inside a cookie already found: a run of such beginnings would be read again for each.
+    pattern: /(?<![;=.:])cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
     reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
     rank: rankOfGeneric,
     accept: (secret) => looksRandom(secret),
@@ -119,7 +120,7 @@ function isSecretValue(value: string, next: string): boolean {
   if (next === '(' || !/[A-Za-z]/.test(value) || isHash(value) || isReference(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
   if (!hasDigit(value)) return kinds === 3 && value.length >= 12 && entropy(value) >= 3.5;
-  return entropy(value) >= (value.length >= 16 ? 3 : 2.5);
+  return entropy(value.slice(0, 100)) >= (value.length >= 16 ? 3 : 2.5);
 }
 
 /** Digests and UUIDs are named as tokens and keys too often to be taken for secrets on that alone. */

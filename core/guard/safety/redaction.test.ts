@@ -164,6 +164,11 @@ test('a private key goes from its first line to its last, also when it is cut of
   expect(open().redact(`a\n${pem}`).text).toBe('a\n[redacted:private-key]\n');
 });
 
+test('a value that swallows the key of the next one does not save that one', () => {
+  const text = `token=${letters(24)}X-Api-Key: ${letters(24)}`;
+  expect(open().redact(text).text).not.toContain(letters(24));
+});
+
 const harmless = [
   'commit da39a3ee5e6b4b0d3255bfef95601890afd80709',
   'token: da39a3ee5e6b4b0d3255bfef95601890afd80709',

@@ -76,7 +76,6 @@ export class Redactor {
     const index = (this.#index ??= this.#buildIndex());
     const spans: Span[] = [];
     const open = { value: text.length, pattern: text.length };
-    const lastEnd = new Map<PatternRule, number>();
     const unfinished = index.scanner.scan(text, (id, start, end) => {
       const form = index.forms[id];
       if (form !== undefined) {
@@ -87,12 +86,8 @@ export class Redactor {
       }
       for (const rule of index.rulesOfTrigger[id - index.forms.length] ?? []) {
         const from = rule.before === undefined ? start : walkBack(text, start, rule.before);
-        // Inside what this rule has found already there is nothing more for it to find.
-        const span = start < (lastEnd.get(rule) ?? 0) ? null : matchRule(text, rule, from);
-        if (span !== null) {
-          spans.push(span);
-          lastEnd.set(rule, span.end);
-        }
+        const span = matchRule(text, rule, from);
+        if (span !== null) spans.push(span);
         if (isOpen && from < open.pattern && reaches(text, rule, start)) open.pattern = from;
       }
     });
@@ -159,8 +154,10 @@ function reaches(text: string, rule: PatternRule, from: number): boolean {
   return rule.reach.test(text) && rule.reach.lastIndex === text.length;
 }
 
-/** Rules that look back from their trigger need the word it stands in, where that word could be part of a secret. */
+/**
+ * Rules that look back from their trigger need what stands before it: the last letters of a word, all of it where it has a digit.
+ */
 function openWord(text: string): number {
-  const word = /[A-Za-z0-9_~.-]{1,16}$/.exec(text.slice(-16));
-  return word !== null && /\d/.test(word[0]) ? text.length - word[0].length : text.length;
+  const word = /[A-Za-z0-9_~.-]{1,16}$/.exec(text.slice(-16))?.[0] ?? '';
+  return text.length - (/\d/.test(word) ? word.length : Math.min(word.length, 3));
 }
