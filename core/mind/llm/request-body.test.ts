@@ -110,6 +110,29 @@ test('an Anthropic body merges results and words into one user message, results 
   });
 });
 
+test('the block that is last when an Anthropic request is sent carries the cache mark, and loses it when more follows', () => {
+  const bodies = new RequestBodies(anthropic());
+  const messages = [user('one')];
+  const contents = (): unknown =>
+    (send(bodies, createRequest(messages)) as { messages: { content: unknown }[] }).messages.map((one) => one.content);
+  const mark = { cache_control: { type: 'ephemeral' } };
+  const one = { type: 'text', text: 'one' };
+  expect(contents()).toEqual([[{ ...one, ...mark }]]);
+  messages.push(user('two'));
+  expect(contents()).toEqual([[one, { type: 'text', text: 'two', ...mark }]]);
+  messages.push(assistant('ok'), user('three'));
+  expect(contents()).toEqual([
+    [one, { type: 'text', text: 'two' }],
+    [{ type: 'text', text: 'ok' }],
+    [{ type: 'text', text: 'three', ...mark }],
+  ]);
+});
+
+test('an Anthropic conversation whose start was left out begins with a user message', () => {
+  const body = send(new RequestBodies(anthropic()), createRequest([assistant('so'), user('go on')])) as { messages: { role: string }[] };
+  expect(body.messages.map((message) => message.role)).toEqual(['user', 'assistant', 'user']);
+});
+
 test('arguments that are no JSON object, odd tool names and half an emoji are made safe', () => {
   const messages: ChatMessage[] = [
     user('cut \ud83d'),
