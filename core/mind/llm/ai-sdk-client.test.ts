@@ -124,7 +124,7 @@ test('Ollama gets the window, results by name and the answer limit; its call wit
 test.each([
   ['an error line', { chunks: [said('So'), line({ error: 'model runner has unexpectedly stopped' })] }, 'model_unavailable'],
   ['a missing end', { chunks: [said('So')] }, 'model_cut_off'],
-  ['a lost connection', { chunks: [said('So')], then: 'drop' }, 'model_cut_off'],
+  ['a lost connection', { chunks: [said('So')], after: 'drop' }, 'model_cut_off'],
   ['nonsense', { chunks: [said('So'), '{"nope\n'] }, 'model_bad_reply'],
   ['an unknown model', { status: 404, chunks: ['{"error":"model \'m\' not found"}'] }, 'model_unknown'],
 ] as const)('Ollama, %s', async (_what, script, code) => {
@@ -152,7 +152,7 @@ test.each(kinds)('%s through its package: usage, an error in the middle, a cut-o
     { chunks: [readFixture(`${fixture}-text.txt`)] },
     { chunks: [readFixture(`${fixture}-error-midstream.txt`)] },
     { chunks: [readFixture(`${fixture}-cut-off.txt`)] },
-    { chunks: [readFixture(`${fixture}-cut-off.txt`).split('\n\n').slice(0, -1).join('\n\n') + '\n\n'], then: 'hang' },
+    { chunks: [readFixture(`${fixture}-cut-off.txt`).split('\n\n').slice(0, -1).join('\n\n') + '\n\n'], after: 'hang' },
   );
   const lab = { kind, apiKey: 'env:KEY', baseUrl: `${server.url}/v1`, via: 'ai-sdk' } as ProviderConfig;
   const router = createRouter({ providers: { lab }, models: { retries: 0, timeouts: { idleMs: 60 } } });

@@ -25,8 +25,8 @@ const unreadable = new Set([
 ]);
 
 export interface AiSdkProvider {
-  model(modelId: string): LanguageModelV4;
-  close(): Promise<void>;
+  readonly model: (modelId: string) => LanguageModelV4;
+  readonly close: () => Promise<void>;
 }
 
 export interface AiSdkClientOptions {

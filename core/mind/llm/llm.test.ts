@@ -163,8 +163,8 @@ test.each([
   ['openai-cut-off.txt', 'model_cut_off', 'end'],
   ['openai-cut-off.txt', 'model_cut_off', 'drop'],
   ['openai-error-midstream.txt', 'model_unavailable', 'end'],
-] as const)('%s fails with %s (%s) and is not tried again once something was shown', async (fixture, code, then) => {
-  await using server = await ScriptedServer.start({ chunks: [readFixture(fixture)], then });
+] as const)('%s fails with %s (%s) and is not tried again once something was shown', async (fixture, code, after) => {
+  await using server = await ScriptedServer.start({ chunks: [readFixture(fixture)], after });
   const router = routerTo(server.url, { retries: 3 });
   const sink = new RecordingSink();
   expect((await failureOf(ask(router, sink))).code).toBe(code);
@@ -175,7 +175,7 @@ test.each([
 
 test('an answer that broke before anything was shown is asked for again', async () => {
   await using server = await ScriptedServer.start(
-    { chunks: [': hello\n\n'], then: 'drop' },
+    { chunks: [': hello\n\n'], after: 'drop' },
     { chunks: ['<html>nope</html>'] },
     { chunks: [''] },
     ok,
@@ -214,9 +214,9 @@ test('connecting has a limit of its own', async () => {
   expect(error).toMatchObject({ code: 'model_timeout', data: { networkCode: 'UND_ERR_CONNECT_TIMEOUT' } });
 });
 
-const slow = (chunks: string[]): Script => ({ chunks, then: 'hang' });
+const slow = (chunks: string[]): Script => ({ chunks, after: 'hang' });
 test.each([
-  ['no head at all', { then: 'wait' } as const, { firstTokenMs: 40 }, 'has not begun to answer'],
+  ['no head at all', { after: 'wait' } as const, { firstTokenMs: 40 }, 'has not begun to answer'],
   ['only pings', slow([': ping\n\n']), { firstTokenMs: 40 }, 'has not begun to answer'],
   ['silence in the middle', slow([readFixture('anthropic-cut-off.txt'), text.slice(0, 500)]), { idleMs: 40 }, 'stopped in the middle'],
   ['no end in sight', slow([text.slice(0, 500)]), { totalMs: 60 }, 'has not finished'],
@@ -236,10 +236,9 @@ test('long calls do not count as silence: bytes keep the answer alive', async ()
     () => 'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":" "}}]}}]}\n\n',
   );
   const begin = 'data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"t","arguments":"{"}}]}}]}\n\n';
-  await using server = await ScriptedServer.start({
-    chunks: [begin, ...pieces, 'data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}\n\n'],
-  });
-  const router = routerTo(server.url, { timeouts: { idleMs: 2_000, firstTokenMs: 2_000 } });
+  const end = 'data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}\n\n';
+  await using server = await ScriptedServer.start({ chunks: [begin, ...pieces, end], pauseMs: 60 });
+  const router = routerTo(server.url, { retries: 0, timeouts: { idleMs: 400, firstTokenMs: 5_000 } });
   const reply = await ask(router);
   await router.close();
   expect(reply.firstTokenMs).not.toBeNull();
@@ -268,7 +267,7 @@ test('abort: before the call, before the head, in the middle, and while waiting 
   expect((await failureOf(router.stream('lab/m', createRequest([user('x')]), stopping, { signal: middle.signal }))).code).toBe('cancelled');
   expect(sink.texts).toHaveLength(1);
 
-  server.script({ then: 'wait' });
+  server.script({ after: 'wait' });
   const early = new AbortController();
   const pending = failureOf(ask(router, new RecordingSink(), early.signal));
   setTimeout(() => early.abort(), 20);
@@ -282,7 +281,7 @@ test('abort: before the call, before the head, in the middle, and while waiting 
 });
 
 test('two calls over the same messages at once, then more messages: each server copy is whole', async () => {
-  await using server = await ScriptedServer.start({ then: 'wait' }, { then: 'wait' }, ok);
+  await using server = await ScriptedServer.start({ after: 'wait' }, { after: 'wait' }, ok);
   const router = routerTo(server.url);
   const stop = new AbortController();
   const messages: ChatMessage[] = [user('one '.repeat(500_000))];

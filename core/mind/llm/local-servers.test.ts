@@ -21,10 +21,11 @@ test('finds chat models of every kind of server, with the loaded window, and pas
     json({ object: 'list', data: [{ id: 'tiny.gguf' }], default_generation_settings: { n_ctx: 8192 } }),
   );
   await using website = await ScriptedServer.start({ chunks: ['<html>hello</html>'] });
-  await using silent = await ScriptedServer.start({ then: 'wait' });
+  await using silent = await ScriptedServer.start({ after: 'wait' });
   const router = createRouter(
     {},
     {
+      probeTimeoutMs: 1_000,
       localServers: [
         found('llama-server', 'llama-server', website.url),
         found('slow', 'ollama', silent.url),
@@ -70,6 +71,12 @@ test('finds chat models of every kind of server, with the loaded window, and pas
   expect(router.info('ollama/gpt-oss:120b-cloud').inputUsdPerMillion).toBeNull();
   expect(router.info('lmstudio/gemma-3').contextTokens).toBe(4096);
   expect(router.list().models.map((model) => model.ref)).toEqual([...models.map((model) => model.ref), 'demo/offline']);
+});
+
+test('a server that was found answers calls', async () => {
+  await using llama = await ScriptedServer.start(json({ data: [{ id: 'tiny.gguf' }] }));
+  const router = createRouter({}, { probeTimeoutMs: 5_000, localServers: [found('llama-server', 'llama-server', llama.url)] });
+  await router.discover(never);
 
   llama.script({ chunks: [readFixture('openai-text.txt')] });
   const reply = await router.stream('llama-server/tiny.gguf', createRequest([user('hi')]), new RecordingSink(), { signal: never });
@@ -81,7 +88,7 @@ test('models of a configured local provider carry its name and come before other
   await using mine = await ScriptedServer.start(json({ data: [{ id: 'my-model' }] }));
   const router = createRouter(
     { providers: { box: { kind: 'openai-compatible', baseUrl: `${mine.url}/v1` } } },
-    { localServers: [found('llama-server', 'llama-server', mine.url)] },
+    { probeTimeoutMs: 5_000, localServers: [found('llama-server', 'llama-server', mine.url)] },
   );
   expect((await router.discover(never)).map((model) => model.ref)).toEqual(['box/my-model']);
   expect(mine.seen.map((seen) => seen.path)).toEqual(['/v1/models']);
@@ -108,7 +115,7 @@ test('asks nobody beyond this machine', () => {
 test('nothing to find, or no wish to look: an empty list', async () => {
   const dead = await ScriptedServer.start();
   await dead.close();
-  const router = createRouter({}, { localServers: [found('ollama', 'ollama', dead.url)] });
+  const router = createRouter({}, { probeTimeoutMs: 5_000, localServers: [found('ollama', 'ollama', dead.url)] });
   expect(await router.discover(never)).toEqual([]);
   expect(await router.discover(AbortSignal.abort())).toEqual([]);
 });
