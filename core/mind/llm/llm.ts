@@ -13,7 +13,14 @@ import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
 import { demoModelId } from './demo-client.ts';
 import { abortReason } from './http-transport.ts';
-import { discoverModels, localServersToProbe, wellKnownServers, type DiscoveredModel, type LocalServer } from './local-servers.ts';
+import {
+  discoverModels,
+  localServersToProbe,
+  probeTimeoutMsDefault,
+  wellKnownServers,
+  type DiscoveredModel,
+  type LocalServer,
+} from './local-servers.ts';
 import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
 import { retryWaitMs } from './retry-policy.ts';
 
@@ -35,6 +42,8 @@ export interface ModelRouterDeps {
   readonly nextCallId?: () => string;
   /** Where to look for local servers; the usual ports when left out. */
   readonly localServers?: readonly LocalServer[];
+  /** How long each of them may take to answer. */
+  readonly probeTimeoutMs?: number;
 }
 
 export interface StreamOptions {
@@ -100,7 +109,7 @@ export class ModelRouter {
   /** Asks local servers (each at most about 300 ms, all at once), remembers and returns what they have. Never rejects. */
   async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
     const servers = localServersToProbe(this.#deps.config.providers, this.#localServers);
-    const found = await discoverModels(servers, signal);
+    const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
     if (!signal.aborted) this.#discovered = found;
     this.#deps.logger.log('debug', 'looked for local model servers', { asked: servers.length, models: found.length });
     return found;
