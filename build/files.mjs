@@ -9,6 +9,8 @@ export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 /** The folders whose sources end up in the product. */
 export const sourceFolders = ['core', 'main', 'preload', 'renderer'];
 
+const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', '.bench', 'test-results']);
+
 /** @param {string} path */
 export const isTestFile = (path) => /\.(test|spec|e2e)\.ts$/.test(path) || path.startsWith('tests/');
 
@@ -25,9 +27,20 @@ export function listFiles(root, folders) {
     if (!existsSync(base)) continue;
     for (const entry of readdirSync(base, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
-      const path = relative(root, join(entry.parentPath ?? entry.path, entry.name));
+      const path = relative(root, join(entry.parentPath, entry.name));
       found.push(sep === '/' ? path : path.replaceAll(sep, '/'));
     }
   }
   return found.sort();
+}
+
+/**
+ * Every file of the project, wherever it lies.
+ * @param {string} root
+ */
+export function listProjectFiles(root) {
+  const entries = readdirSync(root, { withFileTypes: true }).filter((entry) => !NOT_OURS.has(entry.name));
+  const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  return [...files, ...listFiles(root, folders)].sort();
 }

@@ -6,7 +6,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTestFile, listFiles, sourceFolders } from './files.mjs';
 
-const BUILD_INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'build/build.mjs', 'build/vite.node.mjs', 'build/vite.renderer.config.ts'];
+const BUILD_INPUTS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'build/build.mjs',
+  'build/vite.node.mjs',
+  'build/vite.renderer.config.ts',
+];
 
 export const stampFile = 'dist/.stamp';
 
