@@ -28,7 +28,7 @@ export function fingerprint(root) {
   const lines = [];
   for (const path of [...listFiles(root, sourceFolders), ...BUILD_INPUTS]) {
     if (isTestFile(path)) continue;
-    const stat = statSync(join(root, path), { throwIfNoEntry: false });
+    const stat = statSync(`${root}/${path}`, { throwIfNoEntry: false });
     if (stat) lines.push(`${path} ${stat.size} ${stat.mtimeMs}`);
   }
   return hash('sha1', lines.join('\n'));
