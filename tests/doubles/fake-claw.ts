@@ -209,6 +209,8 @@ export class FakeClaw implements Claw {
       if ('fail' in step) return this.#finish(turn, step.status ?? 'failed', step.fail);
       if ('ask' in step) return this.#askFor(turn, step.ask);
       this.#say(turn, step);
+      // The next thing a model says is a call away; subscribers hear of this one first.
+      if (!turn.isTool) return void setImmediate(() => this.#advance(turn));
     }
   }
 
@@ -220,7 +222,11 @@ export class FakeClaw implements Claw {
     }
     if (turn.isTool) return;
     const rest = { usage, usageReported: true, costUsd: 0, finishReason: 'stop', tookMs: 1, firstTokenMs: 1 } as const;
-    this.append(sessionId, { type: 'model.finished', turnId, body: { requestId: 'req_1', text: step.say, reasoning: '', calls: [], ...rest } });
+    this.append(sessionId, {
+      type: 'model.finished',
+      turnId,
+      body: { requestId: 'req_1', text: step.say, reasoning: '', calls: [], ...rest },
+    });
   }
 
   #askFor(turn: Turn, ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean }): void {

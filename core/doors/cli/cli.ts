@@ -71,7 +71,9 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
     if (cause.exitCode === 0) return exitCodes.done;
-    reportUsage(early, io, usageText);
+    // Its own text repeats the surplus words, and one of them may be a secret that never belonged on a command line.
+    const text = cause.code === 'commander.excessArguments' ? 'error: there are more arguments than this command takes' : usageText;
+    reportUsage(early, io, text);
     return exitCodes.usage;
   }
 }

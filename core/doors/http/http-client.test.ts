@@ -20,7 +20,15 @@ let client: HttpClaw;
 
 const socketPath = (): string => join(folder, 's.sock');
 const makeDoor = (of: Claw): HttpDoor =>
-  createHttpDoor({ claw: of, token: 'tok', logger: silentLogger, clock: systemClock, assetsFolder: null, version: '1', streamLimits: { heartbeatMs: 10 } });
+  createHttpDoor({
+    claw: of,
+    token: 'tok',
+    logger: silentLogger,
+    clock: systemClock,
+    assetsFolder: null,
+    version: '1',
+    streamLimits: { heartbeatMs: 10 },
+  });
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'trayclaw-client-'));
@@ -125,7 +133,8 @@ test('the wire form: ids on events, none on deltas, Last-Event-ID before after, 
       let got = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         got += chunk;
-        if (got.includes('"seq":2') && !got.includes('delta')) claw.emitDelta({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text: 'x' });
+        if (got.includes('"seq":2') && !got.includes('delta'))
+          claw.emitDelta({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text: 'x' });
         if (got.includes(': beat') && got.includes('delta')) {
           response.destroy();
           resolve(got);
@@ -178,7 +187,9 @@ test('an abort ends the wait here and there', async () => {
   const { turnId } = await client.op('message.send', { text: 'hi' });
   const gone = new AbortController();
   claw.onWait = () => gone.abort();
-  const failure = await client.op('turn.wait', { turnId }, { channel: 'cli', actor: 'cli', signal: gone.signal }).catch((cause: unknown) => cause);
+  const failure = await client
+    .op('turn.wait', { turnId }, { channel: 'cli', actor: 'cli', signal: gone.signal })
+    .catch((cause: unknown) => cause);
   expect(failure).toMatchObject({ code: 'cancelled' });
   await door.whenIdle();
 });

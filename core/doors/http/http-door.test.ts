@@ -145,7 +145,8 @@ test('doubled or missing Host, foreign absolute targets and forwarding headers g
 
 test('another site may lead to the page as a document, and to nothing else', async () => {
   const navigation = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
-  const status = async (path: string, headers: Record<string, string>, method = 'GET'): Promise<number> => (await send(path, { method, headers })).status;
+  const status = async (path: string, headers: Record<string, string>, method = 'GET'): Promise<number> =>
+    (await send(path, { method, headers })).status;
   expect(await status('/', navigation)).toBe(200);
   expect(await status('/', { ...navigation, 'sec-fetch-dest': 'iframe' })).toBe(403);
   expect(await status('/deep/app.js', navigation)).toBe(403);
@@ -253,7 +254,13 @@ test('a sender that never finishes is let go', async () => {
 });
 
 test('every answer carries the security headers', async () => {
-  for (const reply of [await send('/'), await send('/health'), await post('/api/ops/panic.status', {}), await send('/none'), await send('/api/x')]) {
+  for (const reply of [
+    await send('/'),
+    await send('/health'),
+    await post('/api/ops/panic.status', {}),
+    await send('/none'),
+    await send('/api/x'),
+  ]) {
     expect(reply.headers).toMatchObject({
       'content-security-policy':
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -267,7 +274,11 @@ test('every answer carries the security headers', async () => {
 });
 
 test('assets come from their folder only', async () => {
-  expect(await send('/')).toMatchObject({ status: 200, text: '<!doctype html>window', headers: { 'content-type': 'text/html; charset=utf-8' } });
+  expect(await send('/')).toMatchObject({
+    status: 200,
+    text: '<!doctype html>window',
+    headers: { 'content-type': 'text/html; charset=utf-8' },
+  });
   expect(await send('/deep/app.js')).toMatchObject({ status: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } });
   const outside = ['/../secret.txt', '/%2e%2e/secret.txt', '/..%2fsecret.txt', '/deep/..%5c..%5csecret.txt', '/deep/../../secret.txt'];
   for (const path of [...outside, '/link.txt', '/.hidden', '/deep', '/deep/', '//etc/passwd', '/%00', '/%', '/chat', '/C:/x']) {
@@ -283,7 +294,13 @@ test('ask sends, waits, and says what waits for approval', async () => {
   const waits = await post('/api/ask', { text: 'write', sessionId: 'ses_1' });
   expect([waits.status, JSON.parse(waits.text)]).toMatchObject([
     200,
-    { ok: true, result: { status: 'waiting', pending: [{ approvalId: 'apr_1', tool: 'write', summary: 'Wants to write', risk: 'It can change files.' }] } },
+    {
+      ok: true,
+      result: {
+        status: 'waiting',
+        pending: [{ approvalId: 'apr_1', tool: 'write', summary: 'Wants to write', risk: 'It can change files.' }],
+      },
+    },
   ]);
   expect((await post('/api/ask', { text: 'x', scope: 'admin' })).status).toBe(400);
 });
