@@ -41,7 +41,7 @@ export class FakeTerminal {
   }
 
   interrupt(): void {
-    for (const listener of [...this.#listeners]) listener();
+    for (const listener of Array.from(this.#listeners)) listener();
   }
 
   /** Resolves once this text was printed. */
@@ -58,7 +58,7 @@ export class FakeTerminal {
       decodeStrings: false,
       write: (chunk: string | Buffer, _encoding, done) => {
         take(String(chunk));
-        for (const watcher of [...this.#watchers]) watcher();
+        for (const watcher of Array.from(this.#watchers)) watcher();
         this.#watchers.clear();
         done();
       },

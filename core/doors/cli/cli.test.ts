@@ -6,11 +6,36 @@ import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tes
 import { AppError } from '../../contracts/errors.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { opTable, type OpHandlers, type OpName, type TurnView } from '../../contracts/ops.ts';
+import type { Grant } from '../../contracts/policy.ts';
 import { runCli } from './cli.ts';
 
+const grant: Omit<Grant, 'grantId'> = {
+  scope: { kind: 'session' },
+  match: { kind: 'folder', tool: 'write', folder: '/n' },
+  covers: 'write in notes',
+  sessionId: 's',
+  approvalId: 'a',
+  createdAtMs: 1,
+  expiresAtMs: null,
+  revokedAtMs: 2,
+  spentAtMs: null,
+};
+
 const turnView = (turnId: string): TurnView => ({
-  ...{ turnId, sessionId: 's', status: 'done', text: '', error: null, startedAtMs: 1, finishedAtMs: 2, model: null, phases: [], calls: [] },
-  ...{ decisions: [], packs: [], usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }, costUsd: null },
+  turnId,
+  sessionId: 's',
+  status: 'done',
+  text: '',
+  error: null,
+  startedAtMs: 1,
+  finishedAtMs: 2,
+  model: null,
+  phases: [],
+  calls: [],
+  decisions: [],
+  packs: [],
+  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+  costUsd: null,
 });
 
 const empty = (claw: FakeClaw): Partial<OpHandlers> => {
@@ -29,16 +54,7 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
       messages: [],
     }),
     'config.get': () => ({ config: configSchema.parse({}), path: '/h/config.yaml', warnings: [] }),
-    'grant.revoke': ({ grantId }) => ({
-      ...{
-        grantId,
-        scope: { kind: 'session' },
-        match: { kind: 'folder', tool: 'write', folder: '/n' },
-        covers: 'write in notes',
-        sessionId: 's',
-      },
-      ...{ approvalId: 'a', createdAtMs: 1, expiresAtMs: null, revokedAtMs: 2, spentAtMs: null },
-    }),
+    'grant.revoke': ({ grantId }) => ({ ...grant, grantId }),
     'tool.list': () => ({ tools: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] }),
     'grant.list': () => ({ grants: [] }),
     'grant.preview': () => ({ covered: [], asked: 0 }),
@@ -202,23 +218,19 @@ const rows: readonly Row[] = [
 ];
 
 test.each(rows)('$argv prints one JSON document, and something for people', async ({ argv, op, params, json, code, stdin }) => {
-  for (const flags of [['--json'], []]) {
+  const run = async (...flags: string[]): Promise<string> => {
     const claw = new FakeClaw();
     claw.answers = empty(claw);
     const parts = fakeParts(claw);
     const ran = await runCommand([...argv, ...flags], parts, { stdin: stdin ?? '' });
     expect([ran.code, ran.err]).toEqual([code ?? 0, '']);
-    expect(claw.calls.filter((call) => call.name === op)[0]).toEqual({ name: op, params, caller: { channel: 'cli', actor: 'cli' } });
+    expect(claw.calls.find((call) => call.name === op)).toEqual({ name: op, params, caller: { channel: 'cli', actor: 'cli' } });
     expect([claw.isClosed, parts.doors.isDisposed]).toEqual([true, true]);
-    if (flags.length > 0)
-      expect(
-        ran.out
-          .split('\n')
-          .slice(0, -1)
-          .map((line) => JSON.parse(line) as unknown),
-      ).toEqual([json]);
-    else expect(ran.out.trim()).not.toBe('');
-  }
+    return ran.out;
+  };
+  const lines = (await run('--json')).split('\n');
+  expect([lines.length, JSON.parse(lines[0] ?? '')]).toEqual([2, json]);
+  expect((await run()).trim()).not.toBe('');
 });
 
 test('every operation is reached by some command', () => {

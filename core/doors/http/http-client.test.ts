@@ -162,7 +162,7 @@ test('a reader that takes nothing loses deltas first and then the connection', a
     version: '1',
     streamLimits: { heartbeatMs: 10_000, stallMsMax: 50, backlogBytesMax: 10_000 },
   });
-  const { url, close } = await slow.listen({});
+  const { url } = await slow.listen({});
   const big = 'x'.repeat(1_000_000);
   const closed = new Promise<void>((resolve, reject) => {
     const sent = request(`${url}/api/events?after=0`, { headers: { authorization: 'Bearer tok' }, agent: false }, (response) => {
@@ -179,7 +179,7 @@ test('a reader that takes nothing loses deltas first and then the connection', a
     sent.end();
   });
   await closed;
-  await close();
+  await slow.close();
 });
 
 test('an abort ends the wait here and there', async () => {
