@@ -100,6 +100,18 @@ test('records the child before anything else, by pid and start time', async () =
   expect(bench.trees.size).toBe(0);
 });
 
+test.each([false, true])('a child whose record cannot be kept is ended again (terminal: %s)', async (pty) => {
+  const onSpawn = () => {
+    throw new Error('the log is full');
+  };
+  expect(brief(await exec({ command: 'sleep 300', pty }, { onSpawn }))).toEqual({
+    outcome: 'error',
+    forModel: 'exec failed: the log is full',
+  });
+  expect(await strays()).toEqual([]);
+  expect(bench.trees.size).toBe(0);
+});
+
 test('ends the whole tree at the time limit, deaf children too, and shows what there was', async () => {
   const startedMs = performance.now();
   const command = `trap '' TERM INT HUP; echo begun; (trap '' TERM; setsid sleep 300 & sleep 300) & sleep 300`;
