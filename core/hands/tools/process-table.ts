@@ -16,8 +16,11 @@ export interface ProcessRow extends SpawnRecord {
 }
 
 export interface ProcessTable {
-  /** Every process, and which of them carry one of `markers` (`NAME=value` texts) in their environment. */
-  list(markers: readonly string[]): readonly ProcessRow[] | Promise<readonly ProcessRow[]>;
+  /**
+   * Every process, and which of them carry one of `markers` (`NAME=value` texts) in their environment. Those in `judged`
+   * (pid to start time) were looked at before: their environment need not be read again.
+   */
+  list(markers: readonly string[], judged?: ReadonlyMap<number, string>): readonly ProcessRow[] | Promise<readonly ProcessRow[]>;
   /** The start time that with the pid names a process for good, also of one that has just ended; null when there is none. */
   startTimeOf(pid: number): string | null;
   /** True while that very process runs; one that only waits to be collected does not. */
