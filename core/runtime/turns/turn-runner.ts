@@ -10,16 +10,9 @@ import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
 import { performRespond, performWait } from './perform-respond.ts';
 import type { TurnDeps } from './ports.ts';
+import type { RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
 
-/** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
-export type Step = 'next' | 'rest' | 'halt';
-
-export interface TurnPlace {
-  readonly sessionId: string;
-  readonly turnId: string;
-}
-
-export class TurnRunner {
+export class TurnRunner implements RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
   readonly transcript: Transcript;
@@ -28,7 +21,7 @@ export class TurnRunner {
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #packs = 0;
-  #pack: { readonly packId: string; readonly system: string } | null = null;
+  #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
   #halted = false;
   #finished: EventBodies['turn.finished'] | null = null;
@@ -48,11 +41,11 @@ export class TurnRunner {
     return this.#model;
   }
 
-  get pack(): { readonly packId: string; readonly system: string } | null {
+  get pack(): ShownPack | null {
     return this.#pack;
   }
 
-  set pack(pack: { readonly packId: string; readonly system: string } | null) {
+  set pack(pack: ShownPack | null) {
     this.#pack = pack;
   }
 
