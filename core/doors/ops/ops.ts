@@ -33,7 +33,6 @@ export interface LocalClawDeps {
   readonly log: SessionLog;
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
-  nextCommit(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -66,7 +65,7 @@ export class LocalClaw implements Claw {
     const signal = query.signal === undefined ? closing : AbortSignal.any([query.signal, closing]);
     let cursor = query.after === 'latest' ? log.lastSeq : query.after;
     while (!signal.aborted) {
-      const arrived = this.#deps.nextCommit(signal);
+      const arrived = log.nextCommit(signal);
       const events = log.reads.after(cursor, EVENTS_PER_READ, query.sessionId);
       for (const event of events) {
         yield event;
