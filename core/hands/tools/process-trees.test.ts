@@ -6,7 +6,8 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { parseStat } from './process-table-linux.ts';
 import { parsePsTable } from './process-table-mac.ts';
-import { createProcessTable, type ProcessRow } from './process-table.ts';
+import type { ProcessRow } from './process-table-port.ts';
+import { createProcessTable } from './process-table.ts';
 import { ProcessTrees } from './process-trees.ts';
 import { findMembers } from './tree-members.ts';
 
