@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import * as fc from 'fast-check';
 import * as z from 'zod';
 import { ManualClock, systemClock } from '../../base/clock.ts';
@@ -11,6 +11,7 @@ import { createToolBench, MemoryArtifacts } from './tool-test-bench.ts';
 import { defineTool, ToolHost, type ParsedCall } from './tools.ts';
 
 const bench = createToolBench();
+afterAll(() => bench.dispose());
 afterEach(() => {
   bench.artifacts.isFull = false;
 });
