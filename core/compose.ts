@@ -17,7 +17,7 @@ import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
-import { restoreBackup as restoreFile, Storage } from './store/storage/storage.ts';
+import { restoreBackup as restoreFile, Storage, type Migration } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { BudgetBook } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
@@ -27,7 +27,7 @@ import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
-import { recoverLog, TurnRuntime, type BudgetPort, type ModelPort } from './runtime/turns/turns.ts';
+import { recoverLog, TurnRuntime, type BudgetPort, type CrashPoints, type ModelPort, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
@@ -48,7 +48,17 @@ export interface TrayClawOptions {
   readonly ids?: IdSource;
   readonly logger?: Logger;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** For the project's own fault tests; the program passes none. */
+  readonly faults?: FaultHooks;
 }
+
+export interface FaultHooks {
+  readonly crashPoints?: CrashPoints;
+  /** Puts a double in place of a part, so that a test can show what that part prevents. */
+  readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
+}
+
+const noCrashPoints: CrashPoints = { reach: () => undefined };
 
 const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
 
@@ -77,7 +87,8 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
   const environment = options.environment ?? process.env;
 
   // store
-  const storage = lifetimes.add(Storage.open({ home, migrations }));
+  const crashPoints = options.faults?.crashPoints ?? noCrashPoints;
+  const storage = lifetimes.add(Storage.open({ home, migrations: migrations.map((migration) => withCrashPoints(migration, crashPoints)) }));
   const policy = new PolicyStore(storage.db);
   const safety = new SafetyChecks({ policy: config.policy });
   const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
@@ -123,7 +134,8 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
   // runtime
   const deltas = new Emitter<DeltaNotice>((cause) => logger.log('error', 'a listener of deltas failed', { cause: String(cause) }));
   const models = createModelPort(router, config);
-  const runtime = new TurnRuntime({
+  const turnDeps: TurnDeps = {
+    crashPoints,
     log,
     clock,
     ids,
@@ -143,7 +155,8 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
     searchSessions: (query, limit) => log.search.find(query, limit),
     wantsDeltas: () => deltas.size > 0,
     publishDelta: (delta) => deltas.emit(delta),
-  });
+  };
+  const runtime = new TurnRuntime(options.faults?.replaceParts?.(turnDeps) ?? turnDeps);
   lifetimes.defer(async () => {
     await runtime.dispose();
     await trees.killAll();
@@ -217,12 +230,25 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
   );
   lifetimes.defer(() => closing.abort());
 
-  await settle({ log, clock, panic, processes, instanceMarker, version: options.version ?? 'library', resumes: options.resume ?? true });
+  const version = options.version ?? 'library';
+  await settle({ log, clock, panic, processes, instanceMarker, crashPoints, version, resumes: options.resume ?? true });
   models.discover(closing.signal);
   if (options.resume !== false && !panic.engaged) void models.ready().then(() => runtime.resume());
   else runtime.holdWaiting();
   const handlers: OpHandlers = withModels(createOps(deps), models.ready);
   return new LocalClaw({ ops: handlers, log, deltas, closing: closing.signal, nextCommit, close: () => lifetimes.dispose() });
+}
+
+/** A start that ends in the middle of a change to the schema, before or after it is written. */
+function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migration {
+  return {
+    ...migration,
+    up: (db) => {
+      crashPoints.reach('migration');
+      migration.up(db);
+      crashPoints.reach('migration');
+    },
+  };
 }
 
 type RecoveryDeps = Parameters<typeof recoverLog>[0];

@@ -10,7 +10,7 @@ import type { TurnDeps } from './ports.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-export type { BudgetPort, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
+export type { BudgetPort, CrashPoint, CrashPoints, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -77,6 +77,7 @@ export class TurnRuntime {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
     }, true);
+    this.#deps.crashPoints.reach('accepted');
     runner?.absorb(
       events.filter((event) => event.turnId === turnId),
       true,
