@@ -9,7 +9,6 @@ import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
 import { RandomIds, type IdSource } from './base/ids.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
-import type { Claw } from './contracts/claw.ts';
 import type { Config, ConfigInput } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
 import type { OpHandlers } from './contracts/ops.ts';
@@ -31,7 +30,7 @@ import { recoverLog, TurnRuntime, type BudgetPort, type ModelPort } from './runt
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
-import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
+import { createOps, LocalClaw, type Meter, type OpsDeps } from './doors/ops/ops.ts';
 import { systemPrompt } from './mind/context/system-prompt.ts';
 
 export interface TrayClawOptions {
@@ -56,7 +55,7 @@ const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrat
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
  * Whatever an earlier run left open is settled before it returns.
  */
-export async function createTrayClaw(options: TrayClawOptions): Promise<Claw> {
+export async function createTrayClaw(options: TrayClawOptions): Promise<LocalClaw> {
   const home = resolve(options.home);
   const loaded = await loadConfig(home, options.config);
   const lifetimes = new Lifetimes();
@@ -68,7 +67,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<Claw> {
   }
 }
 
-async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes): Promise<Claw> {
+async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes): Promise<LocalClaw> {
   const { home } = options;
   const { config } = loaded;
   const clock = options.clock ?? systemClock;
@@ -222,7 +221,8 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
   if (options.resume !== false && !panic.engaged) void models.ready().then(() => runtime.resume());
   else runtime.holdWaiting();
   const handlers: OpHandlers = withModels(createOps(deps), models.ready);
-  return new LocalClaw({ ops: handlers, log, deltas, closing: closing.signal, nextCommit, close: () => lifetimes.dispose() });
+  const meter = (): Meter => ({ syncMs: storage.syncMeter.totalMs, syncCount: storage.syncMeter.count });
+  return new LocalClaw({ ops: handlers, log, deltas, closing: closing.signal, nextCommit, meter, close: () => lifetimes.dispose() });
 }
 
 type RecoveryDeps = Parameters<typeof recoverLog>[0];

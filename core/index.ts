@@ -3,6 +3,7 @@
 import { createTrayClaw as createRuntime, type TrayClawOptions } from './compose.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { AskResult } from './contracts/ops.ts';
+import type { Meter } from './doors/ops/ops.ts';
 
 export type { TrayClawOptions } from './compose.ts';
 export type { Claw } from './contracts/claw.ts';
@@ -10,6 +11,7 @@ export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
 export type { AskResult, OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
+export type { Meter } from './doors/ops/ops.ts';
 export { defineTool } from './hands/tools/tools.ts';
 
 export interface AskOptions {
@@ -24,6 +26,8 @@ export interface AskOptions {
 export interface TrayClaw extends Claw {
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
+  /** What was spent waiting for the disk since the start, for measurements. */
+  meter(): Meter;
 }
 
 /** Starts TrayClaw on a data folder. See `TrayClawOptions`; `config` has the shape of config.yaml. */
@@ -33,6 +37,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     op: (name, params, caller) => claw.op(name, params, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
+    meter: () => claw.meter(),
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

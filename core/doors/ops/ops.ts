@@ -34,7 +34,14 @@ export interface LocalClawDeps {
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
   nextCommit(signal: AbortSignal): Promise<void>;
+  meter(): Meter;
   close(): Promise<void>;
+}
+
+/** What the runtime of this process has spent so far waiting for the disk. */
+export interface Meter {
+  readonly syncMs: number;
+  readonly syncCount: number;
 }
 
 /** The runtime of this process as every door sees it. */
@@ -79,6 +86,10 @@ export class LocalClaw implements Claw {
 
   onDelta(listener: (delta: DeltaNotice) => void): () => void {
     return this.#deps.deltas.on(listener);
+  }
+
+  meter(): Meter {
+    return this.#deps.meter();
   }
 
   close(): Promise<void> {
