@@ -6,7 +6,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isTestFile, listFiles, sourceFolders } from './files.mjs';
 
-const BUILD_INPUTS = ['package.json', 'package-lock.json', 'tsconfig.json', 'build/build.mjs', 'build/vite.node.mjs', 'build/vite.renderer.config.ts'];
+const BUILD_INPUTS = [
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'build/build.mjs',
+  'build/vite.node.mjs',
+  'build/vite.renderer.config.ts',
+];
 
 export const stampFile = 'dist/.stamp';
 
@@ -21,7 +28,7 @@ export function fingerprint(root) {
   const lines = [];
   for (const path of [...listFiles(root, sourceFolders), ...BUILD_INPUTS]) {
     if (isTestFile(path)) continue;
-    const stat = statSync(join(root, path), { throwIfNoEntry: false });
+    const stat = statSync(`${root}/${path}`, { throwIfNoEntry: false });
     if (stat) lines.push(`${path} ${stat.size} ${stat.mtimeMs}`);
   }
   return hash('sha1', lines.join('\n'));

@@ -17,7 +17,9 @@ export function runsOnPinnedNode() {
   if (Number.parseInt(process.versions.node, 10) >= MAJOR_MIN) return true;
   const node = join(projectRoot, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node');
   if (!existsSync(node)) {
-    process.stderr.write(`TrayClaw needs Node ${MAJOR_MIN}; this is ${process.versions.node}. Run "npm ci" in ${projectRoot} first: it brings one along.\n`);
+    process.stderr.write(
+      `TrayClaw needs Node ${MAJOR_MIN}; this is ${process.versions.node}. Run "npm ci" in ${projectRoot} first: it brings one along.\n`,
+    );
     process.exitCode = 1;
     return false;
   }

@@ -5,7 +5,9 @@ import { writeFileSync } from 'node:fs';
 
 /** What keeps a socket, a process or a watcher alive. Bookkeeping of libraries shows up as a leak too; that is not one. */
 const HANDLES = new Set(
-  'TCPSERVERWRAP TCPWRAP PIPESERVERWRAP PIPEWRAP UDPWRAP PROCESSWRAP FSEVENTWRAP STATWATCHER WORKER HTTP2SESSION Timeout Immediate'.split(' '),
+  'TCPSERVERWRAP TCPWRAP PIPESERVERWRAP PIPEWRAP UDPWRAP PROCESSWRAP FSEVENTWRAP STATWATCHER WORKER HTTP2SESSION Timeout Immediate'.split(
+    ' ',
+  ),
 );
 
 /**
@@ -16,8 +18,7 @@ const HANDLES = new Set(
  * @property {number} files
  */
 
-/** @implements {import('vitest/node').Reporter} */
-export class TestTally {
+class TestTally {
   /** @type {import('vitest/node').Vitest | null} */
   #vitest = null;
 

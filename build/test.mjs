@@ -37,8 +37,7 @@ function runTests(filters) {
  * @param {string} tallyFile
  */
 function runVitest(filters, tallyFile) {
-  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts'];
-  args.push('--reporter', './build/test-tally.mjs', '--reporter', 'dot', ...filters);
+  const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts', ...filters];
   const env = { TRAYCLAW_TEST_TALLY: tallyFile };
   if (!listFiles(projectRoot, ['tests/e2e']).some((path) => path.endsWith('.e2e.ts'))) return node(args, env);
   const chromium = findChromium();
@@ -75,7 +74,7 @@ function readTally(file) {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
-    process.stdout.write(`the run left no counts: ${cause instanceof Error ? cause.message : cause}\n`);
+    process.stdout.write(`the run left no counts: ${String(cause)}\n`);
     return { passed: 0, failed: 1, skipped: 0, files: 1 };
   }
 }

@@ -1,9 +1,8 @@
 // The library: the runtime in your own process.
 
-import { createTrayClaw as createRuntime, type TrayClawOptions } from './compose.ts';
+import { createTrayClaw as createRuntime, type HostedClaw, type TrayClawOptions } from './compose.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { AskResult } from './contracts/ops.ts';
-import type { Meter } from './doors/ops/ops.ts';
 
 export type { TrayClawOptions } from './compose.ts';
 export type { Claw } from './contracts/claw.ts';
@@ -11,7 +10,6 @@ export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
 export type { AskResult, OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
-export type { Meter } from './doors/ops/ops.ts';
 export { defineTool } from './hands/tools/tools.ts';
 
 export interface AskOptions {
@@ -23,11 +21,9 @@ export interface AskOptions {
   onText?(delta: string): void;
 }
 
-export interface TrayClaw extends Claw {
+export interface TrayClaw extends HostedClaw {
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
-  /** What was spent waiting for the disk since the start, for measurements. */
-  meter(): Meter;
 }
 
 /** Starts TrayClaw on a data folder. See `TrayClawOptions`; `config` has the shape of config.yaml. */
@@ -37,7 +33,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     op: (name, params, caller) => claw.op(name, params, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
-    meter: () => claw.meter(),
+    syncMeter: () => claw.syncMeter(),
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

@@ -50,7 +50,7 @@ function listenForSignals(): CliIo['onInterrupt'] {
     process.on(signal, () => {
       count += 1;
       if (listeners.size === 0 || count > 2) process.exit(130);
-      for (const listener of [...listeners]) listener();
+      for (const listener of Array.from(listeners)) listener();
     });
   }
   return (listener) => {

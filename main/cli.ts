@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
-import { compileCacheFolder } from './compile-cache.ts';
 
 // The same place from the checkout (main/) and from the build (dist/).
 const packageRoot = new URL('../', import.meta.url);
@@ -13,6 +12,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot)
 if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
   process.stdout.write(version + '\n');
 } else {
+  const { compileCacheFolder } = await import('./compile-cache.ts');
   enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
   const { runProcess } = await import('./cli-process.ts');
   await runProcess(argv, { version, packageRoot });

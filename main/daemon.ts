@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
-import { compileCacheFolder } from './compile-cache.ts';
 
 const packageRoot = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string };
 
+const { compileCacheFolder } = await import('./compile-cache.ts');
 enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
 const { runProcess } = await import('./cli-process.ts');
 await runProcess(['serve', ...process.argv.slice(2)], { version, packageRoot });

@@ -17,6 +17,7 @@ import {
   type SessionInfo,
 } from '../../core/contracts/ops.ts';
 import type { Approval } from '../../core/contracts/policy.ts';
+import type { ToolRunResult } from '../../core/contracts/tools.ts';
 
 export type Step =
   | { readonly say: string; readonly lost?: boolean }
@@ -41,7 +42,7 @@ interface Turn {
 }
 
 const nowMs = 1_750_000_000_000;
-const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, reasoningTokens: 0 };
+const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 };
 
 export class FakeClaw implements Claw {
   readonly calls: RecordedCall[] = [];
@@ -148,8 +149,8 @@ export class FakeClaw implements Claw {
         const turn = this.#start(sessionId ?? this.#ids.next('ses'), steps, true);
         while (wait !== false && (turn.status === 'running' || turn.status === 'waiting')) await this.#next(caller.signal);
         const pending = this.#pendingOf(turn);
-        const outcome = pending.length > 0 ? 'waiting' : turn.status === 'done' ? 'ok' : 'denied';
-        const result = { callId: callIdOf(turn), outcome, forUser: turn.text, forModel: turn.text, artifacts: [] } as const;
+        const outcome: ToolRunResult['outcome'] = pending.length > 0 ? 'waiting' : turn.status === 'done' ? 'ok' : 'denied';
+        const result = { callId: callIdOf(turn), outcome, forUser: turn.text, forModel: turn.text, artifacts: [] } satisfies ToolRunResult;
         return { ...result, turnId: turn.turnId, sessionId: turn.sessionId, ...(pending.length > 0 ? { pending } : {}) };
       },
       'approval.list': ({ all }) => ({ approvals: this.approvals.filter((one) => all === true || one.state === 'pending') }),
@@ -208,6 +209,8 @@ export class FakeClaw implements Claw {
       if ('fail' in step) return this.#finish(turn, step.status ?? 'failed', step.fail);
       if ('ask' in step) return this.#askFor(turn, step.ask);
       this.#say(turn, step);
+      // The next thing a model says is a call away; subscribers hear of this one first.
+      if (!turn.isTool) return void setImmediate(() => this.#advance(turn));
     }
   }
 
@@ -218,8 +221,12 @@ export class FakeClaw implements Claw {
       this.emitDelta({ kind: 'text', sessionId, turnId, callId: null, text });
     }
     if (turn.isTool) return;
-    const rest = { calls: [], usage, usageReported: true, costUsd: 0, finishReason: 'stop', tookMs: 1, firstTokenMs: 1 } as const;
-    this.append(sessionId, { type: 'model.finished', turnId, body: { requestId: 'req_1', text: step.say, reasoning: '', ...rest } });
+    const rest = { usage, usageReported: true, costUsd: 0, finishReason: 'stop', tookMs: 1, firstTokenMs: 1 } as const;
+    this.append(sessionId, {
+      type: 'model.finished',
+      turnId,
+      body: { requestId: 'req_1', text: step.say, reasoning: '', calls: [], ...rest },
+    });
   }
 
   #askFor(turn: Turn, ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean }): void {

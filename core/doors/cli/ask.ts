@@ -56,7 +56,7 @@ export function reportAnswer(context: CommandContext, { result, wasInterrupted }
   else {
     output.raw('\n');
     if (result.error !== undefined) output.explain(result.error);
-    sayPending(context, result.pending ?? []);
+    if (result.status === 'waiting') sayPending(context, result.pending ?? []);
   }
   return wasInterrupted ? exitCodes.interrupted : exitCodeOfTurn(result);
 }

@@ -110,7 +110,7 @@ class ChatRoom {
   async #command(line: string): Promise<void> {
     const { output } = this.#context;
     const { claw } = await this.#connect();
-    const [name, argument] = line.split(/\s+/);
+    const [name = '', argument] = line.split(/\s+/);
     switch (name) {
       case '/new':
         this.#sessionId = undefined;

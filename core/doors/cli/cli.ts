@@ -1,5 +1,6 @@
 // The command line: every command is the operations table seen from a terminal. Owns parsing, printing and exit codes; decides nothing.
 
+import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
@@ -39,8 +40,8 @@ interface Shell {
 
 async function parseAndRun(argv: readonly string[], shell: Shell): Promise<number> {
   const { io, parts, early } = shell;
-  const { Command, CommanderError } = await import('commander');
-  const program = new Command('trayclaw');
+  const { Command: CommandLine, CommanderError } = await import('commander');
+  const program = new CommandLine('trayclaw');
   let usageText = '';
   program
     .description('A local-first agent that asks before anything risky.')
@@ -71,12 +72,14 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
   } catch (cause) {
     if (!(cause instanceof CommanderError)) throw cause;
     if (cause.exitCode === 0) return exitCodes.done;
-    reportUsage(early, io, usageText);
+    // Its own text repeats the surplus words, and one of them may be a secret that never belonged on a command line.
+    const text = cause.code === 'commander.excessArguments' ? 'error: there are more arguments than this command takes' : usageText;
+    reportUsage(early, io, text);
     return exitCodes.usage;
   }
 }
 
-async function commandFamilies(): Promise<((program: import('commander').Command, run: Run) => void)[]> {
+async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
   const [ask, chat, approvals, sessions, safety, insight, secrets, backup, serve] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),

@@ -5,22 +5,17 @@ import type { TurnStatus } from '../../contracts/events.ts';
 
 export const exitCodes = { done: 0, failed: 1, usage: 2, waiting: 3, overBudget: 4, panic: 5, interrupted: 130 } as const;
 
+const codesOfErrors: Partial<Record<ErrorCode, number>> = {
+  invalid_params: exitCodes.usage,
+  unknown_op: exitCodes.usage,
+  denied: exitCodes.waiting,
+  over_budget: exitCodes.overBudget,
+  panic_engaged: exitCodes.panic,
+  cancelled: exitCodes.interrupted,
+};
+
 export function exitCodeOfError(code: ErrorCode): number {
-  switch (code) {
-    case 'invalid_params':
-    case 'unknown_op':
-      return exitCodes.usage;
-    case 'denied':
-      return exitCodes.waiting;
-    case 'over_budget':
-      return exitCodes.overBudget;
-    case 'panic_engaged':
-      return exitCodes.panic;
-    case 'cancelled':
-      return exitCodes.interrupted;
-    default:
-      return exitCodes.failed;
-  }
+  return codesOfErrors[code] ?? exitCodes.failed;
 }
 
 export function exitCodeOfTurn(turn: { readonly status: TurnStatus; readonly error?: { readonly code: ErrorCode } | undefined }): number {

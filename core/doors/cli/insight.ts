@@ -205,7 +205,7 @@ function showUsage(context: CommandContext, options: UsageOptions): Promise<numb
   const { by } = options;
   if (by !== undefined && by !== 'day' && by !== 'model' && by !== 'session')
     throw new AppError('invalid_params', '--by is day, model or session.');
-  const params = {
+  const params: OpParams<'usage.get'> = {
     ...(by === undefined ? {} : { by }),
     ...(options.days === undefined ? {} : { days: parseCount(options.days, '--days') }),
   };

@@ -1,6 +1,6 @@
 // What is printed, and where: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
 
-import { AppError } from '../../contracts/errors.ts';
+import type { AppError } from '../../contracts/errors.ts';
 import type { CliIo } from './ports.ts';
 import { safeForTerminal } from './visible-text.ts';
 

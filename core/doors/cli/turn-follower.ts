@@ -91,17 +91,20 @@ export class TurnFollower {
   }
 
   #finishStretch(text: string): void {
-    if (text.startsWith(this.#open)) {
+    const isBehind = this.#open !== text && this.#open.startsWith(text);
+    if (isBehind) {
+      // Deltas of the next stretch overtook this record: what belongs to it is out already.
+      this.#open = this.#open.slice(text.length);
+    } else if (text.startsWith(this.#open)) {
       this.#ahead = text.slice(this.#open.length);
       this.#print(this.#ahead);
     } else {
       this.#needsBreak = true;
       this.#print(text);
     }
-    if (text !== '') {
-      this.#lastWhole = text;
-      this.#needsBreak = true;
-    }
+    if (text !== '') this.#lastWhole = text;
+    if (isBehind) return;
+    this.#needsBreak ||= text !== '';
     this.#open = '';
   }
 

@@ -12,28 +12,38 @@ const messageCharsMax = 64 * 1024 * 1024;
 /** Yields whole messages; ends when the response ends or breaks. */
 export async function* readMessages(response: IncomingMessage): AsyncGenerator<StreamMessage> {
   response.setEncoding('utf8');
-  let pending = '';
-  let message = emptyMessage();
+  const parser = new MessageParser();
   try {
     for await (const chunk of response) {
-      pending += String(chunk);
-      let end = pending.indexOf('\n');
-      let start = 0;
-      for (; end >= 0; end = pending.indexOf('\n', start)) {
-        const line = pending.slice(start, end);
-        start = end + 1;
-        if (line !== '') takeLine(message, line);
-        else {
-          if (message.data.length > 0) yield { event: message.event, data: message.data.join('\n') };
-          message = emptyMessage();
-        }
-      }
-      pending = pending.slice(start);
-      if (pending.length > messageCharsMax) return;
+      yield* parser.take(String(chunk));
+      if (parser.pendingChars > messageCharsMax) return;
     }
   } catch {
     // A connection that breaks ends the stream; the caller reconnects with the last sequence it saw.
     return;
+  }
+}
+
+class MessageParser {
+  #pending = '';
+  #message = emptyMessage();
+
+  get pendingChars(): number {
+    return this.#pending.length;
+  }
+
+  take(text: string): StreamMessage[] {
+    const lines = (this.#pending + text).split('\n');
+    this.#pending = lines.pop() ?? '';
+    const whole: StreamMessage[] = [];
+    for (const line of lines) {
+      if (line !== '') takeLine(this.#message, line);
+      else {
+        if (this.#message.data.length > 0) whole.push({ event: this.#message.event, data: this.#message.data.join('\n') });
+        this.#message = emptyMessage();
+      }
+    }
+    return whole;
   }
 }
 

@@ -79,9 +79,7 @@ export class HttpClaw implements Claw {
       if (response !== null) {
         failures = 0;
         try {
-          for await (const message of readMessages(response)) {
-            const event = message.event === 'message' ? parseEvent(message.data) : null;
-            if (event === null) continue;
+          for await (const event of readEvents(response)) {
             after = event.seq;
             yield event;
           }
@@ -153,6 +151,13 @@ function resultOf(text: string): unknown {
     }
   }
   throw new AppError('internal', 'The running instance gave an answer that can not be read.');
+}
+
+async function* readEvents(response: IncomingMessage): AsyncGenerator<AnyEvent> {
+  for await (const message of readMessages(response)) {
+    const event = message.event === 'message' ? parseEvent(message.data) : null;
+    if (event !== null) yield event;
+  }
 }
 
 function parseEvent(data: string): AnyEvent | null {

@@ -123,7 +123,7 @@ class NodeHttpDoor implements HttpDoor {
   async #handle(request: IncomingMessage, response: ServerResponse, place: Place): Promise<void> {
     setSecurityHeaders(response);
     const target = request.url ?? '';
-    const [path = '', search = ''] = splitOnce(target, '?');
+    const [path, search] = splitOnce(target, '?');
     const wrongPlace = refusePlace(request, place, path);
     if (wrongPlace !== null) return sendRefusal(request, response, refusal(new AppError('forbidden', wrongPlace)));
     if (!path.startsWith('/'))

@@ -21,12 +21,18 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params) => explain(deps, params),
     'safety.url': (params) => deps.safety.checkUrl(params.url),
-    'safety.redact': (params) => deps.safety.redact(params.text),
+    'safety.redact': (params) => {
+      const { text, found } = deps.safety.redact(params.text);
+      return { text, found: [...found] };
+    },
     'health.check': () => deps.checkHealth(),
     'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
     'config.get': () => ({ config: deps.config.config, path: deps.config.path, warnings: [...deps.config.warnings] }),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
-    'model.list': () => deps.models.list(),
+    'model.list': async () => {
+      await deps.models.ready();
+      return deps.models.list();
+    },
     'secret.set': async (params) => {
       await deps.secrets.set(params.name, params.value);
       return { name: params.name };

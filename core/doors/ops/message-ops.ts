@@ -1,6 +1,7 @@
 // Operations on messages, turns and direct tool calls.
 
 import { AppError } from '../../contracts/errors.ts';
+import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { AskResult, Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { OpsDeps } from './deps.ts';
@@ -14,10 +15,15 @@ type MessageOps = Pick<
 
 export function createMessageOps(deps: OpsDeps): MessageOps {
   return {
-    'message.send': (params, caller) => deps.controlplane.receive(params, caller),
+    'message.send': async (params, caller) => {
+      // Only while the first start still looks for a model; else the message is taken at once.
+      const looking = deps.models.ready();
+      if (looking !== null) await looking;
+      return deps.controlplane.receive(params, caller);
+    },
     'turn.wait': async (params) => {
-      await deps.runtime.whenResting(params.turnId, params.timeoutMs);
-      return askResult(deps, params.turnId);
+      const end = await deps.runtime.whenResting(params.turnId, params.timeoutMs);
+      return end?.finished === undefined ? askResult(deps, params.turnId) : ended(end.sessionId, params.turnId, end.finished);
     },
     'turn.cancel': async (params, caller) => {
       deps.runtime.cancel(params.turnId, `${caller.actor} stopped it.`, 'person');
@@ -67,7 +73,7 @@ async function runTool(
 /** A direct call whose approval is awaited stays open until a person answers, or the caller goes away. */
 async function waitForEnd(deps: OpsDeps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
   while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
-    await deps.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
+    await deps.log.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
     await deps.runtime.whenResting(turnId);
   }
 }
@@ -90,13 +96,12 @@ export function askResult(deps: OpsDeps, turnId: string): AskResult {
   }
   const end = deps.log.reads.turnEnd(row.sessionId, turnId);
   if (end === null) return { ...base, status: row.status, text: '', usage: { ...noUsage, costUsd: null } };
-  return {
-    ...base,
-    status: end.status,
-    text: end.text,
-    usage: { ...end.usage, costUsd: end.costUsd },
-    ...(end.error === null ? {} : { error: end.error }),
-  };
+  return ended(row.sessionId, turnId, end);
+}
+
+function ended(sessionId: string, turnId: string, end: EventBodies['turn.finished']): AskResult {
+  const { status, text, usage, costUsd, error } = end;
+  return { sessionId, turnId, status, text, usage: { ...usage, costUsd }, ...(error === null ? {} : { error }) };
 }
 
 function pendingOf(deps: OpsDeps, turnId: string): { approvalId: string; tool: string; summary: string; risk: string }[] {

@@ -33,15 +33,7 @@ export interface LocalClawDeps {
   readonly log: SessionLog;
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
-  nextCommit(signal: AbortSignal): Promise<void>;
-  meter(): Meter;
   close(): Promise<void>;
-}
-
-/** What the runtime of this process has spent so far waiting for the disk. */
-export interface Meter {
-  readonly syncMs: number;
-  readonly syncCount: number;
 }
 
 /** The runtime of this process as every door sees it. */
@@ -73,7 +65,7 @@ export class LocalClaw implements Claw {
     const signal = query.signal === undefined ? closing : AbortSignal.any([query.signal, closing]);
     let cursor = query.after === 'latest' ? log.lastSeq : query.after;
     while (!signal.aborted) {
-      const arrived = this.#deps.nextCommit(signal);
+      const arrived = log.nextCommit(signal);
       const events = log.reads.after(cursor, EVENTS_PER_READ, query.sessionId);
       for (const event of events) {
         yield event;
@@ -86,10 +78,6 @@ export class LocalClaw implements Claw {
 
   onDelta(listener: (delta: DeltaNotice) => void): () => void {
     return this.#deps.deltas.on(listener);
-  }
-
-  meter(): Meter {
-    return this.#deps.meter();
   }
 
   close(): Promise<void> {

@@ -26,8 +26,8 @@ function bearerRule(): PatternRule {
   return {
     name: 'bearer-token',
     triggers: ['Bearer', 'bearer', 'BEARER'],
-    pattern: /bearer(?:\s|%20|\+){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
-    reach: /[a-z]*[\s%+]*["']?[A-Za-z0-9._~+/=%-]*/iy,
+    pattern: /bearer(?:\s|%20){1,4}["']?([A-Za-z0-9._~+/=-]{16,4000})/iy,
+    reach: /[a-z]*[\s%20]*["']?[A-Za-z0-9._~+/=%-]*/iy,
     rank: rankOfGeneric,
     accept: (secret) => looksRandom(secret) && !/^[\d.]+$/.test(secret),
   };
@@ -48,7 +48,8 @@ function cookieRule(): PatternRule {
   return {
     name: 'cookie',
     triggers: ['Cookie:', 'cookie:'],
-    pattern: /cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
+    // Not inside a cookie already found: a run of such beginnings would be read again for each.
+    pattern: /(?<![;=.:])cookie:\s{0,3}([A-Za-z0-9_.-]{1,100}=[^\r\n"'\\]{8,4000})/iy,
     reach: /cookie:\s*[^\r\n"'\\]{0,4100}/iy,
     rank: rankOfGeneric,
     accept: (secret) => looksRandom(secret),
@@ -71,8 +72,8 @@ function awsSecretRule(): PatternRule {
   return {
     name: 'aws-secret-key',
     triggers: words,
-    pattern: /[\w-]{10,20}["'\]]{0,2}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
-    reach: /[\w-]*["'\]]{0,2}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
+    pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
+    reach: /[\w-]*[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
     rank: rankOfProvider,
   };
 }
@@ -83,20 +84,20 @@ const keyPairs = ['api key', 'access key', 'private key', 'account key', 'signin
 function assignmentRule(): PatternRule {
   const key = String.raw`(?:${[...keyWords, ...keyPairs.map((pair) => pair.replace(' ', '[_-]?'))].join('|')})`;
   const suffix = String.raw`(?:key|value|\d{1,3})?(?:[_-][A-Za-z0-9]{1,20}){0,3}`;
-  const separator = String.raw`(?:["'\]]{0,2}\s{0,4}(?:=>|:=|[:=])\s{0,4}|(?<=--[A-Za-z0-9_-]{1,60})\s{1,3})`;
+  const separator = String.raw`(?:[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}|(?<=--[A-Za-z0-9_-]{1,60})\s{1,3})`;
   const value = String.raw`[^\s"'\`,;<>(){}\[\]\\&|]`;
   return {
     name: 'secret',
     triggers: assignmentTriggers(),
     pattern: new RegExp(String.raw`(?!${key}${suffix}${unsecret})${key}${suffix}${separator}\\?["'\`]?(${value}{8,400})`, 'iy'),
-    reach: new RegExp(String.raw`[\w-]{0,100}["'\]]{0,2}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'\`]?${value}{0,401}`, 'iy'),
+    reach: new RegExp(String.raw`[\w-]{0,100}[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'\`]?${value}{0,401}`, 'iy'),
     rank: rankOfGeneric,
     accept: isSecretValue,
   };
 }
 
 /** Keys that only speak about a secret: token_type, password_file, secret-name. */
-const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|at|in))["'\]]{0,2}\s{0,4}[:=]`;
+const unsecret = String.raw`(?<=[_-](?:name|type|ur[il]|file|path|dir|count|limit|max|min|expires?|expiry|ttl|hint|field|policy|length|size|arn|ref|version|id|prefix|header|env|budget|usage|hash|at|in))[\\"'\]]{0,3}\s{0,4}[:=]`;
 
 function assignmentTriggers(): string[] {
   const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
@@ -119,7 +120,7 @@ function isSecretValue(value: string, next: string): boolean {
   if (next === '(' || !/[A-Za-z]/.test(value) || isHash(value) || isReference(value)) return false;
   const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
   if (!hasDigit(value)) return kinds === 3 && value.length >= 12 && entropy(value) >= 3.5;
-  return entropy(value) >= (value.length >= 16 ? 3 : 2.5);
+  return entropy(value.slice(0, 100)) >= (value.length >= 16 ? 3 : 2.5);
 }
 
 /** Digests and UUIDs are named as tokens and keys too often to be taken for secrets on that alone. */

@@ -10,11 +10,11 @@ const issued =
 
 export function findPersonalData(text: string): Span[] {
   const spans: Span[] = [];
-  for (const match of text.matchAll(/(?<![A-Za-z0-9_.])[2-6]\d{3}[ -]?\d{4,6}[ -]?\d{4,5}(?:[ -]?\d{1,7})?(?![A-Za-z0-9_]|\.\d)/g)) {
+  for (const match of text.matchAll(/(?<!(?<!\\)[A-Za-z0-9_.])[2-6]\d{3}[ -]?\d{4,6}[ -]?\d{4,5}(?:[ -]?\d{1,7})?(?![A-Za-z0-9_]|\.\d)/g)) {
     const digits = match[0].replace(/[ -]/g, '');
     if (issued.test(digits) && passesLuhn(digits)) spans.push(spanOf('card-number', match));
   }
-  for (const match of text.matchAll(/(?<![A-Za-z0-9_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![A-Za-z0-9_])/g)) {
+  for (const match of text.matchAll(/(?<!(?<!\\)[A-Za-z0-9_])[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![A-Za-z0-9_])/g)) {
     if (passesMod97(match[0].replaceAll(' ', ''))) spans.push(spanOf('iban', match));
   }
   return spans;
@@ -23,7 +23,7 @@ export function findPersonalData(text: string): Span[] {
 /** Where a number that may still go on starts, at the end of a text; the length of the text where none does. */
 export function openPersonalData(text: string): number {
   const tail = text.slice(-48);
-  const open = /(?<![A-Za-z0-9_.])(?:[A-Z]{1,2}|[A-Z]{2}\d[A-Z0-9 ]*|\d[\d -]*)$/.exec(tail);
+  const open = /(?<!(?<!\\)[A-Za-z0-9_.])(?:[A-Z]{1,2}|[A-Z]{2}\d[A-Z0-9 ]*|\d[\d -]*)$/.exec(tail);
   return text.length - tail.length + (open?.index ?? tail.length);
 }
 

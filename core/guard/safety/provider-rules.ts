@@ -6,7 +6,7 @@ import { escapeRegExp, looksRandom, rankOfProvider, wordStart, type PatternRule 
 type Row = readonly [name: string, triggers: string | readonly string[], rest: string, accept?: (secret: string) => boolean];
 
 /** Never in the middle of a base64url run: these are long, and a run full of beginnings would be read again for each. */
-const JOSE_START = '(?<![A-Za-z0-9_-]eyJ)';
+const JOSE_START = String.raw`(?<!(?<!\\|%[0-9A-Fa-f])[A-Za-z0-9_-]eyJ)`;
 const END = '(?![A-Za-z0-9])';
 
 const rows: readonly Row[] = [

@@ -48,7 +48,7 @@ test.each(forms)('a registered value does not survive as %s', (_, encode) => {
   expect(found).toEqual(['my_key']);
   expect(text).toMatch(/^before .*\[redacted:my_key\].* after$/s);
   const left = text.replaceAll('[redacted:my_key]', '').replace(/^before | after$/g, '');
-  expect(left.length).toBeLessThanOrEqual(12);
+  expect(left.length).toBeLessThanOrEqual('"{\\"text\\":\\"\\"}"'.length);
 });
 
 test('any value in any encoding and any pieces is gone', () => {
@@ -71,7 +71,7 @@ test('any value in any encoding and any pieces is gone', () => {
       expect(streamed).toBe(redacted);
       expect(redacted).toContain('[redacted:k]');
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 
@@ -150,7 +150,9 @@ const inContext: [string, string, string][] = [
 ];
 
 test.each(inContext)('%s', (text, secret, name) => {
-  expect(open().redact(text)).toEqual({ text: text.replace(secret, `[redacted:${name}]`), found: [name] });
+  const redacted = text.replace(secret, `[redacted:${name}]`);
+  expect(open().redact(text)).toEqual({ text: redacted, found: [name] });
+  expect(open().redact(redacted).text).toBe(redacted);
 });
 
 const pem = join('-----BEGIN RSA ', 'PRIVATE KEY-----\n', `${letters(64)}\n${letters(64)}\n`);
@@ -160,6 +162,11 @@ test('a private key goes from its first line to its last, also when it is cut of
   expect(open().redact(`a\n${footed}\nb`).text).toBe('a\n[redacted:private-key]\nb');
   expect(open().redact(JSON.stringify(footed)).text).toBe('"[redacted:private-key]"');
   expect(open().redact(`a\n${pem}`).text).toBe('a\n[redacted:private-key]\n');
+});
+
+test('a value that swallows the key of the next one does not save that one', () => {
+  const text = `token=${letters(24)}X-Api-Key: ${letters(24)}`;
+  expect(open().redact(text).text).not.toContain(letters(24));
 });
 
 const harmless = [
@@ -189,6 +196,7 @@ test("a lock file full of integrity hashes and this project's own sources stay a
   }
 });
 
+const RUNS = 200;
 const piece = fc.oneof(
   fc.constantFrom(...known.map(([, secret]) => secret)),
   fc.constantFrom(...inContext.map(([text]) => text)),
@@ -196,7 +204,7 @@ const piece = fc.oneof(
   fc.constantFrom(' ', '\n', '", "', '-', ': ', '=', 'word ', '4242', 'DE', 'sk-', 'password', '"', pem),
 );
 
-test('a stream in any pieces gives what the whole gives, and redacting again changes nothing', () => {
+test('a stream in any pieces gives what the whole gives', () => {
   const safety = open();
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), fc.array(fc.nat({ max: 30 }), { maxLength: 40 }), (pieces, cuts) => {
@@ -212,19 +220,18 @@ test('a stream in any pieces gives what the whole gives, and redacting again cha
       streamed += stream.push(text.slice(at)) + stream.end();
       expect(streamed).toBe(whole);
     }),
-    { numRuns: 400 },
+    { numRuns: RUNS },
   );
 });
 
-test('ordinary words pass a stream at once', () => {
+test('ordinary text passes a stream at once, a word or two behind at most', () => {
   const stream = open().stream();
-  expect(['Here ', 'is ', 'the answer: ', 'forty-two', '. '].map((text) => stream.push(text))).toEqual([
-    'Here ',
-    'is ',
-    'the answer: ',
-    'forty-two',
-    '. ',
-  ]);
+  let behind = 0;
+  for (const word of 'Here is the answer you asked for: forty-two, as the token of a story; nothing else was found.'.split(/(?= )/)) {
+    behind += word.length - stream.push(word).length;
+    expect(behind).toBeLessThan(16);
+  }
+  expect(stream.end().length).toBe(behind);
 });
 
 test('what a stream holds back is bounded', () => {

@@ -76,7 +76,6 @@ export class Redactor {
     const index = (this.#index ??= this.#buildIndex());
     const spans: Span[] = [];
     const open = { value: text.length, pattern: text.length };
-    const lastEnd = new Map<PatternRule, number>();
     const unfinished = index.scanner.scan(text, (id, start, end) => {
       const form = index.forms[id];
       if (form !== undefined) {
@@ -87,12 +86,8 @@ export class Redactor {
       }
       for (const rule of index.rulesOfTrigger[id - index.forms.length] ?? []) {
         const from = rule.before === undefined ? start : walkBack(text, start, rule.before);
-        // Inside what this rule has found already there is nothing more for it to find.
-        const span = start < (lastEnd.get(rule) ?? 0) ? null : matchRule(text, rule, from);
-        if (span !== null) {
-          spans.push(span);
-          lastEnd.set(rule, span.end);
-        }
+        const span = matchRule(text, rule, from);
+        if (span !== null) spans.push(span);
         if (isOpen && from < open.pattern && reaches(text, rule, start)) open.pattern = from;
       }
     });
@@ -131,13 +126,11 @@ function matchForm(text: string, form: NamedForm, start: number, headEnd: number
   return { span: widenBase64(text, span), isOpen: end + 3 > text.length };
 }
 
-/** The characters next to it share bits with the secret; padding after it belongs to it. */
+/** The character after it shares bits with the secret; padding belongs to it. */
 function widenBase64(text: string, span: Span): Span {
-  const isDigit = (char: string): boolean => /[A-Za-z0-9+/_-]/.test(char);
-  const start = isDigit(text.charAt(span.start - 1)) ? span.start - 1 : span.start;
-  let end = isDigit(text.charAt(span.end)) ? span.end + 1 : span.end;
+  let end = /[A-Za-z0-9+/_-]/.test(text.charAt(span.end)) ? span.end + 1 : span.end;
   for (let padding = 0; padding < 2 && text.charAt(end) === '='; padding++) end += 1;
-  return { ...span, start, end };
+  return { ...span, end };
 }
 
 function matchRule(text: string, rule: PatternRule, from: number): Span | null {
@@ -161,8 +154,10 @@ function reaches(text: string, rule: PatternRule, from: number): boolean {
   return rule.reach.test(text) && rule.reach.lastIndex === text.length;
 }
 
-/** Rules that look back from their trigger need the word it stands in, where that word could be part of a secret. */
+/**
+ * Rules that look back from their trigger need what stands before it: the last letters of a word, all of it where it has a digit.
+ */
 function openWord(text: string): number {
-  const word = /[A-Za-z0-9_~.-]{1,16}$/.exec(text.slice(-16));
-  return word !== null && /\d/.test(word[0]) ? text.length - word[0].length : text.length;
+  const word = /[A-Za-z0-9_~.-]{1,16}$/.exec(text.slice(-16))?.[0] ?? '';
+  return text.length - (/\d/.test(word) ? word.length : Math.min(word.length, 3));
 }

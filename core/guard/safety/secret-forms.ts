@@ -2,7 +2,7 @@
 
 export interface SecretForm {
   readonly text: string;
-  /** Characters beside a base64 match hold bits of the secret as well. */
+  /** The character after a base64 match holds bits of the secret as well. */
   readonly isBase64: boolean;
 }
 

@@ -21,7 +21,13 @@ const DEPTH_MAX = 200;
 const numberPattern = /(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+)?/y;
 const namePattern = /[\p{L}][\p{L}\d]*/uy;
 const operatorPattern = /\*\*|[-+*/%^(),×÷−·]/y;
-const sameOperators: Readonly<Record<string, string>> = { '**': '^', '×': '*', '·': '*', '÷': '/', '−': '-' };
+const sameOperators: ReadonlyMap<string, string> = new Map([
+  ['**', '^'],
+  ['×', '*'],
+  ['·', '*'],
+  ['÷', '/'],
+  ['−', '-'],
+]);
 
 export function evaluate(expression: string): Result<CalcNumber, CalcProblem> {
   try {
@@ -60,7 +66,7 @@ function tokenize(expression: string): Token[] {
     const text = number ?? name ?? operator;
     if (text === null) throw new CalcFailure(`"${String.fromCodePoint(expression.codePointAt(at) ?? 32)}" means nothing here`, at);
     const kind = number !== null ? 'number' : name !== null ? 'name' : 'operator';
-    tokens.push({ kind, text: sameOperators[text] ?? text, at });
+    tokens.push({ kind, text: sameOperators.get(text) ?? text, at });
     at += text.length;
   }
   tokens.push({ kind: 'end', text: '', at: expression.length });

@@ -5,11 +5,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const passed = new Set(['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TERM', 'TZ', 'USER', 'LOGNAME', 'SHELL', 'TMPDIR']);
 
-const passedOnWindows = new Set([
-  ...['PATH', 'PATHEXT', 'SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'COMSPEC', 'TEMP', 'TMP', 'USERNAME', 'USERPROFILE', 'HOMEDRIVE'],
-  ...['HOMEPATH', 'APPDATA', 'LOCALAPPDATA', 'PROGRAMDATA', 'PROGRAMFILES', 'PROGRAMFILES(X86)', 'COMMONPROGRAMFILES', 'PSMODULEPATH'],
-  ...['NUMBER_OF_PROCESSORS', 'PROCESSOR_ARCHITECTURE', 'OS', 'LANG', 'TZ'],
-]);
+const passedOnWindows = new Set(
+  [
+    'PATH PATHEXT SYSTEMROOT SYSTEMDRIVE WINDIR COMSPEC TEMP TMP USERNAME USERPROFILE HOMEDRIVE HOMEPATH APPDATA LOCALAPPDATA',
+    'PROGRAMDATA PROGRAMFILES PROGRAMFILES(X86) COMMONPROGRAMFILES PSMODULEPATH NUMBER_OF_PROCESSORS PROCESSOR_ARCHITECTURE OS LANG TZ',
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** Names are compared as the system does: without case on Windows. The marker wins over everything. */
 export function childEnvironment(

@@ -2,6 +2,7 @@
 // Knows nothing of results or sessions; ending it is ProcessTrees' affair.
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
@@ -62,23 +63,38 @@ async function startPiped(starter: CommandStarter, options: CommandOptions): Pro
   });
   const { pid } = child;
   if (pid === undefined) throw await startFailure(child);
-  const untrack = register(starter, options, pid);
-  return watchPiped(child, pid, untrack, options);
+  const registering = register(starter, options, pid);
+  // Listened to before anything is awaited, or a quick command's end would go unheard.
+  const running = watchPiped(child, pid, options);
+  const untrack = await registering;
+  return {
+    ...running,
+    release: () => {
+      untrack();
+      running.release();
+    },
+  };
 }
 
-function register(starter: CommandStarter, options: CommandOptions, pid: number): () => void {
+/** A child whose record cannot be kept is ended again: after a crash nobody would know of it. */
+async function register(starter: CommandStarter, options: CommandOptions, pid: number): Promise<() => void> {
   const record = starter.trees.recordOf(pid);
-  // Tracked first: if the record cannot be kept, stop still finds the child.
   const untrack = starter.trees.track({ ...record, marker: options.marker });
-  options.onSpawn(record);
-  return untrack;
+  try {
+    options.onSpawn(record);
+    return untrack;
+  } catch (cause) {
+    await starter.trees.kill(pid);
+    untrack();
+    throw cause;
+  }
 }
 
-function watchPiped(child: ChildProcess, pid: number, untrack: () => void, options: CommandOptions): RunningCommand {
+function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): RunningCommand {
   const exited = new Deferred<CommandEnd>();
   const closed = new Deferred<void>();
-  child.stdout?.on('data', options.onData);
-  child.stderr?.on('data', options.onData);
+  child.stdout?.on('data', (bytes: Buffer) => options.onData(bytes));
+  child.stderr?.on('data', (bytes: Buffer) => options.onData(bytes));
   // A command that ends without reading its input breaks the pipe; that is its right.
   child.stdin?.on('error', () => undefined);
   // After a start only failed signals are reported here, and ours go another way.
@@ -95,7 +111,6 @@ function watchPiped(child: ChildProcess, pid: number, untrack: () => void, optio
       return true;
     },
     release: () => {
-      untrack();
       child.stdin?.destroy();
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -119,7 +134,7 @@ async function startInTerminal(starter: CommandStarter, options: CommandOptions)
     cwd: options.cwd,
     env: { ...options.environment },
   });
-  const untrack = register(starter, options, terminal.pid);
+  const registering = register(starter, options, terminal.pid);
   const exited = new Deferred<CommandEnd>();
   const closed = new Deferred<void>();
   let isOver = false;
@@ -129,6 +144,7 @@ async function startInTerminal(starter: CommandStarter, options: CommandOptions)
     exited.resolve({ exitCode: signal === undefined || signal === 0 ? exitCode : null, signal: signal ? String(signal) : null });
     closed.resolve();
   });
+  const untrack = await registering;
   return {
     pid: terminal.pid,
     exited: exited.promise,
@@ -142,7 +158,7 @@ async function startInTerminal(starter: CommandStarter, options: CommandOptions)
 }
 
 /** Loaded at first use: a native addon that most runs never need and some machines cannot load. */
-async function loadTerminals(): Promise<typeof import('@lydell/node-pty')> {
+async function loadTerminals(): Promise<typeof Terminals> {
   try {
     return await import('@lydell/node-pty');
   } catch (cause) {

@@ -132,14 +132,15 @@ export class ExecSessions {
 
   #makeRoom(): void {
     this.#sweep();
-    if (this.#sessions.size + this.#starting < sessionsMax) return;
-    const oldest = [...this.#sessions.values()].find((session) => session.endedMs !== null);
-    if (oldest === undefined) {
-      throw new AppError('tool_failed', `${sessionsMax} background commands are running already.`, {
-        data: { hint: 'End one with the action kill first.' },
-      });
+    while (this.#sessions.size + this.#starting >= sessionsMax) {
+      const oldest = [...this.#sessions.values()].find((session) => session.endedMs !== null);
+      if (oldest === undefined) {
+        throw new AppError('tool_failed', `${sessionsMax} background commands are running already.`, {
+          data: { hint: 'End one with the action kill first.' },
+        });
+      }
+      this.#forget(oldest);
     }
-    this.#forget(oldest);
   }
 
   #sweep(): void {

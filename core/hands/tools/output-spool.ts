@@ -37,11 +37,6 @@ export class OutputSpool {
     return this.#total;
   }
 
-  /** Bytes in the middle that were not kept anywhere. */
-  get lostBytes(): number {
-    return Math.max(0, this.#recentStart - this.#fileBytes);
-  }
-
   append(chunk: Buffer): void {
     if (chunk.length === 0 || this.#isClosed) return;
     this.#total += chunk.length;
@@ -56,12 +51,13 @@ export class OutputSpool {
   read(offset: number, length: number): SpoolPart {
     const end = Math.min(offset + length, this.#total);
     if (offset >= end) return { bytes: Buffer.alloc(0), offset };
-    if (offset < this.#fileBytes && this.#file !== null) {
-      return { bytes: this.#file.read(offset, Math.min(end, this.#fileBytes) - offset), offset };
-    }
-    const start = Math.max(offset, this.#recentStart);
-    if (start >= end) return { bytes: Buffer.alloc(0), offset: start };
-    return { bytes: Buffer.concat(this.#recent).subarray(start - this.#recentStart, end - this.#recentStart), offset: start };
+    const fromFile = this.#readFile(offset, end);
+    const start = Math.max(offset + fromFile.length, this.#recentStart);
+    const fromRecent = this.#readRecent(start, end);
+    if (fromFile.length === 0) return { bytes: fromRecent, offset: Math.min(start, this.#total) };
+    // Never across a gap: what follows it has an offset of its own.
+    const isNext = start === offset + fromFile.length;
+    return { bytes: isNext ? Buffer.concat([fromFile, fromRecent]) : fromFile, offset };
   }
 
   /** All that was kept, with a line that says so where something is missing. */
@@ -83,6 +79,15 @@ export class OutputSpool {
     this.#file?.close();
     this.#file = null;
     this.#fileBytes = 0;
+  }
+
+  #readFile(from: number, to: number): Buffer {
+    const end = Math.min(to, this.#fileBytes);
+    return this.#file === null || from >= end ? Buffer.alloc(0) : this.#file.read(from, end - from);
+  }
+
+  #readRecent(from: number, to: number): Buffer {
+    return from >= to ? Buffer.alloc(0) : Buffer.concat(this.#recent).subarray(from - this.#recentStart, to - this.#recentStart);
   }
 
   get #recentStart(): number {

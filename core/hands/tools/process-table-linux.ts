@@ -1,8 +1,8 @@
 // The process table of Linux, read from /proc. A process that ends while it is read is simply not there.
 
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
-import type { ProcessRow, ProcessTable } from './process-table.ts';
+import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
 const ENVIRONMENT_BYTES_MAX = 262_144;
 const KERNEL_PARENT = 2;
@@ -12,15 +12,15 @@ const KERNEL_PARENT = 2;
  * after a restart of the machine both pid and ticks can come again.
  */
 export function createLinuxProcessTable(): ProcessTable {
-  const boot = readText('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?? 'boot';
-  // One buffer for every environment of a sweep: a sweep reads hundreds.
+  // One buffer for all reading: a sweep reads hundreds of small files, and a stop is in a hurry.
   const buffer = Buffer.allocUnsafe(ENVIRONMENT_BYTES_MAX);
+  const boot = readInto(buffer, '/proc/sys/kernel/random/boot_id').toString('latin1', 0, 8);
   const rowOf = (pid: number): ProcessRow | null => {
-    const stat = readText(`/proc/${pid}/stat`);
-    return stat === null ? null : parseStat(pid, stat, boot);
+    const stat = readInto(buffer, `/proc/${pid}/stat`);
+    return stat.length === 0 ? null : parseStat(pid, stat.toString('latin1'), boot);
   };
   return {
-    list(markers) {
+    list(markers, judged) {
       const rows: ProcessRow[] = [];
       const wanted = markers.map((marker) => Buffer.from(`${marker}\0`));
       for (const name of readdirSync('/proc')) {
@@ -28,7 +28,8 @@ export function createLinuxProcessTable(): ProcessTable {
         if (!Number.isInteger(pid)) continue;
         const row = rowOf(pid);
         if (row === null || row.parentPid === KERNEL_PARENT || pid === KERNEL_PARENT) continue;
-        const isMarked = !row.isDead && wanted.length > 0 && hasMarker(`/proc/${name}/environ`, wanted, buffer);
+        const isOpen = !row.isDead && wanted.length > 0 && judged?.get(pid) !== row.startTime;
+        const isMarked = isOpen && holdsAny(readInto(buffer, `/proc/${name}/environ`), wanted);
         rows.push(isMarked ? { ...row, isMarked } : row);
       }
       return rows;
@@ -58,44 +59,31 @@ export function parseStat(pid: number, stat: string, boot: string): ProcessRow |
   };
 }
 
-function hasMarker(path: string, wanted: readonly Buffer[], buffer: Buffer): boolean {
-  let handle: number;
-  try {
-    handle = openSync(path, 'r');
-  } catch (cause) {
-    if (errnoOf(cause) === undefined) throw cause;
-    return false;
-  }
-  try {
-    let length = 0;
-    for (;;) {
-      const read = readSync(handle, buffer, length, buffer.length - length, length);
-      length += read;
-      if (read === 0 || length === buffer.length) break;
-    }
-    const environment = buffer.subarray(0, length);
-    return wanted.some((marker) => holdsEntry(environment, marker));
-  } catch (cause) {
-    if (errnoOf(cause) === undefined) throw cause;
-    return false;
-  } finally {
-    closeSync(handle);
-  }
-}
-
 /** Only a whole entry counts: at the start, or after the NUL of the one before. */
-function holdsEntry(environment: Buffer, entry: Buffer): boolean {
-  for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
-    if (at === 0 || environment[at - 1] === 0) return true;
+function holdsAny(environment: Buffer, entries: readonly Buffer[]): boolean {
+  for (const entry of entries) {
+    for (let at = environment.indexOf(entry); at >= 0; at = environment.indexOf(entry, at + 1)) {
+      if (at === 0 || environment[at - 1] === 0) return true;
+    }
   }
   return false;
 }
 
-function readText(path: string): string | null {
+/** As much of a file as the buffer holds; nothing when it is gone or not for this user. */
+function readInto(buffer: Buffer, path: string): Buffer {
+  let handle: number | undefined;
   try {
-    return readFileSync(path, 'latin1');
+    handle = openSync(path, 'r');
+    let length = 0;
+    for (;;) {
+      const read = readSync(handle, buffer, length, buffer.length - length, length);
+      length += read;
+      if (read === 0 || length === buffer.length) return buffer.subarray(0, length);
+    }
   } catch (cause) {
     if (errnoOf(cause) === undefined) throw cause;
-    return null;
+    return buffer.subarray(0, 0);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
   }
 }

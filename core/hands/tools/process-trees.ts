@@ -7,7 +7,7 @@ import { sleep } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import { errnoOf } from './errno.ts';
-import type { ProcessRow, ProcessTable } from './process-table.ts';
+import type { ProcessTable } from './process-table-port.ts';
 import { findMembers } from './tree-members.ts';
 
 export type EnvironmentMarker = Readonly<Record<string, string>>;
@@ -107,57 +107,54 @@ export class ProcessTrees {
     const startedMs = this.#clock.monotonicMs();
     if (this.#table === null) return endOnWindows(target.roots, () => this.#clock.monotonicMs() - startedMs);
     const known = new Map<number, string>();
-    let survivors: readonly ProcessRow[] = [];
+    let survivors: readonly number[] = [];
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const found = await this.#holdStill(this.#table, target, known);
-      if (found === 0) break;
-      // Continued by nobody: a stopped process dies of SIGKILL as it is.
-      for (const [pid, startTime] of known) this.#signalIfSame(this.#table, pid, startTime, 'SIGKILL');
+      const isQuiet = await this.#holdStill(this.#table, target, known);
+      // A stopped process dies of SIGKILL as it is.
+      for (const [pid, startTime] of known) {
+        if (this.#table.isAlive({ pid, startTime })) signal(pid, 'SIGKILL');
+      }
       survivors = await this.#waitUntilGone(this.#table, known);
-      if (survivors.length > 0) break;
+      if (isQuiet || survivors.length > 0) break;
     }
-    if (survivors.length > 0) this.#logger.log('error', 'processes could not be ended', { pids: survivors.map((row) => row.pid) });
+    if (survivors.length > 0) this.#logger.log('error', 'processes could not be ended', { pids: survivors });
     return { killed: known.size - survivors.length, tookMs: this.#clock.monotonicMs() - startedMs, survivors: survivors.length };
   }
 
-  /** Stops the members, sweep by sweep, until a sweep finds none that runs on. Returns how many are alive. */
-  async #holdStill(table: ProcessTable, target: KillTarget, known: Map<number, string>): Promise<number> {
+  /**
+   * Stops the members, sweep by sweep, until a sweep finds none that runs on: then none can start another. False when new
+   * ones still turned up at the last sweep.
+   */
+  async #holdStill(table: ProcessTable, target: KillTarget, known: Map<number, string>): Promise<boolean> {
+    const judged = new Map<number, string>();
     const held = new Map<number, string>();
     for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-      const rows = await table.list(target.markers);
-      const members = findMembers(rows, { roots: target.roots, known, self: process.pid });
-      let fresh = 0;
-      for (const { pid, startTime } of members) {
+      const rows = await table.list(target.markers, judged);
+      let hasFresh = false;
+      for (const { pid, startTime } of findMembers(rows, { roots: target.roots, known, self: process.pid })) {
         if (held.get(pid) === startTime) continue;
-        fresh += 1;
+        hasFresh = true;
         held.set(pid, startTime);
         known.set(pid, startTime);
         signal(pid, 'SIGSTOP');
       }
-      if (fresh === 0) return members.length;
+      if (!hasFresh) return true;
+      for (const { pid, startTime } of rows) judged.set(pid, startTime);
     }
-    return held.size;
+    return false;
   }
 
-  async #waitUntilGone(table: ProcessTable, known: ReadonlyMap<number, string>): Promise<readonly ProcessRow[]> {
+  async #waitUntilGone(table: ProcessTable, known: ReadonlyMap<number, string>): Promise<readonly number[]> {
     const deadlineMs = this.#clock.monotonicMs() + this.#waitMsMax;
     let pauseMs = 1;
     for (;;) {
       const left = [...known].filter(([pid, startTime]) => table.isAlive({ pid, startTime }));
       if (left.length === 0) return [];
-      if (this.#clock.monotonicMs() >= deadlineMs) return left.map(([pid, startTime]) => survivorRow(pid, startTime));
+      if (this.#clock.monotonicMs() >= deadlineMs) return left.map(([pid]) => pid);
       await sleep(pauseMs);
       pauseMs = Math.min(pauseMs * 2, 16);
     }
   }
-
-  #signalIfSame(table: ProcessTable, pid: number, startTime: string, name: NodeJS.Signals): void {
-    if (table.isAlive({ pid, startTime })) signal(pid, name);
-  }
-}
-
-function survivorRow(pid: number, startTime: string): ProcessRow {
-  return { pid, startTime, parentPid: 0, groupId: 0, sessionId: 0, isDead: false, isMarked: false };
 }
 
 /** `NAME=value` texts. A marker without a value would match strangers and is left out. */

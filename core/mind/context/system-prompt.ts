@@ -1,12 +1,27 @@
 // The standing instructions. Short, for small local models too; it changes at most once a day, so that the prefix stays cached.
 
-export interface Surroundings {
+interface Surroundings {
   readonly workspace: string;
   readonly platform: string;
   readonly nowMs: number;
 }
 
-export function systemPrompt({ workspace, platform, nowMs }: Surroundings): string {
+const DAY_MS = 86_400_000;
+
+/** The text for a moment, made anew only when the day (UTC) has changed. */
+export function createSystemPrompt(surroundings: { workspace: string; platform: string; nowMs(): number }): () => string {
+  let day = -1;
+  let text = '';
+  return () => {
+    const nowMs = surroundings.nowMs();
+    const today = Math.floor(nowMs / DAY_MS);
+    if (today !== day) text = systemPrompt({ workspace: surroundings.workspace, platform: surroundings.platform, nowMs });
+    day = today;
+    return text;
+  };
+}
+
+function systemPrompt({ workspace, platform, nowMs }: Surroundings): string {
   const day = new Date(nowMs).toISOString().slice(0, 10);
   return [
     "You are TrayClaw, an agent that works on the person's own machine with the tools listed.",

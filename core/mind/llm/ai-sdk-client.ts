@@ -10,16 +10,23 @@ import { createCallOptions } from './ai-sdk-prompt.ts';
 import { AiSdkReader } from './ai-sdk-reader.ts';
 import { abortReason } from './http-transport.ts';
 import { mapNetworkError } from './network-errors.ts';
+import { InStreamFailure } from './ollama-stream.ts';
 import { badReply, type ProgressSink } from './reply-reader.ts';
 import type { Dialect } from './wire-client.ts';
 import { completeReply } from './wire-client.ts';
 
 /** Error names of the packages that mean: the server's answer could not be read. */
-const unreadable = new Set(['AI_JSONParseError', 'AI_TypeValidationError', 'AI_InvalidResponseDataError', 'AI_EmptyResponseBodyError']);
+const unreadable = new Set([
+  'UnreadableLine',
+  'AI_JSONParseError',
+  'AI_TypeValidationError',
+  'AI_InvalidResponseDataError',
+  'AI_EmptyResponseBodyError',
+]);
 
 export interface AiSdkProvider {
-  model(modelId: string): LanguageModelV4;
-  close(): Promise<void>;
+  readonly model: (modelId: string) => LanguageModelV4;
+  readonly close: () => Promise<void>;
 }
 
 export interface AiSdkClientOptions {
@@ -78,6 +85,7 @@ export class AiSdkClient implements ModelClient {
   #map(cause: unknown, modelId: string, hasAnswered: boolean): AppError {
     const { provider, origin, mapFailure } = this.#options;
     if (cause instanceof AppError) return cause;
+    if (cause instanceof InStreamFailure) return mapFailure({ status: 200, headers: {}, body: cause.body }, modelId);
     if (typeof cause === 'string') return mapFailure({ status: 200, headers: {}, body: { error: cause } }, modelId);
     const status = readStatus(cause);
     if (status !== null) {

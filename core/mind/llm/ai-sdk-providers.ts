@@ -2,6 +2,7 @@
 // none of these packages may cost anything before a model of that kind is used.
 
 import type { AiSdkProvider } from './ai-sdk-client.ts';
+import { guardOllamaLines } from './ollama-stream.ts';
 import { withV1 } from './wire-dialects.ts';
 
 export interface PackageOptions {
@@ -44,7 +45,11 @@ export const packageLoaders: Readonly<Record<PackageKind, (options: PackageOptio
   },
   async ollama(options) {
     const [{ createOllama }, http] = await Promise.all([import('ollama-ai-provider-v2'), openHttp(options)]);
-    const provider = createOllama({ baseURL: withApi(options.baseUrl), headers: { ...options.headers }, fetch: http.fetch });
+    const provider = createOllama({
+      baseURL: withApi(options.baseUrl),
+      headers: { ...options.headers },
+      fetch: guardOllamaLines(http.fetch),
+    });
     return { model: (modelId) => provider.chat(modelId), close: http.close };
   },
 };

@@ -32,23 +32,17 @@ function codeOf(type: string, status: number, message: string): FailureCode {
   return byType[type] ?? byStatus(status);
 }
 
+const statusCodes: Readonly<Record<number, FailureCode>> = {
+  401: 'model_auth',
+  402: 'model_quota',
+  403: 'model_auth',
+  404: 'model_unknown',
+  408: 'model_timeout',
+  413: 'model_context_overflow',
+  429: 'model_rate_limited',
+  504: 'model_timeout',
+};
+
 function byStatus(status: number): FailureCode {
-  switch (status) {
-    case 401:
-    case 403:
-      return 'model_auth';
-    case 402:
-      return 'model_quota';
-    case 404:
-      return 'model_unknown';
-    case 408:
-    case 504:
-      return 'model_timeout';
-    case 413:
-      return 'model_context_overflow';
-    case 429:
-      return 'model_rate_limited';
-    default:
-      return status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected';
-  }
+  return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
 }

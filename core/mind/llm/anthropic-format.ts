@@ -1,6 +1,7 @@
 // The Anthropic messages request as JSON text pieces. Source: Anthropic API reference, version 2023-06-01.
 // Everything between two assistant messages becomes one user message, results first: the API wants each result directly after
-// its call. That user message stays open, so that later words join it without anything being written again.
+// its call. That user message and its last block stay open, so that later words join it without anything being written again,
+// and so that the block which is last when a request is sent carries the mark up to which the vendor caches the conversation.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { jsonText, safeArgs, safeToolName, type AssistantMessage, type ToolMessage } from './message-groups.ts';
@@ -31,23 +32,23 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
       if (group.assistant !== null) {
         // The API wants a user message first; an earlier part of the conversation may have been left out.
         if (tail === 'empty') text += openUser([textBlock('(The conversation started earlier.)')]);
-        if (isOpen || tail === 'empty') text += ']}';
+        if (isOpen || tail === 'empty') text += '}]}';
         text += ',' + assistantText(group.assistant, options);
         isOpen = false;
       }
       const blocks = [...group.results.map(resultBlock), ...group.texts.map(textBlock)];
       if (blocks.length === 0) return { text, tail: group.assistant === null ? tail : 'closed' };
-      if (isOpen) text += ',' + blocks.join(',');
+      if (isOpen) text += '},' + withoutLastBrace(blocks);
       else text += (tail === 'empty' && group.assistant === null ? '' : ',') + openUser(blocks);
       return { text, tail: 'open' };
     },
     spoken(text, tail) {
-      if (tail === 'open') return { text: ',' + textBlock(text), tail };
+      if (tail === 'open') return { text: '},' + withoutLastBrace([textBlock(text)]), tail };
       return { text: (tail === 'empty' ? '' : ',') + openUser([textBlock(text)]), tail: 'open' };
     },
     suffix(request: ModelRequest, tail) {
       const maxTokens = request.maxOutputTokens ?? options.maxOutputTokens(request.modelId);
-      return `${tail === 'open' ? ']}' : ''}],"max_tokens":${maxTokens}}`;
+      return `${tail === 'open' ? `,${CACHE_MARK}}]}` : ''}],"max_tokens":${maxTokens}}`;
     },
   };
 }
@@ -58,7 +59,11 @@ function safeId(id: string): string {
 }
 
 function openUser(blocks: readonly string[]): string {
-  return `{"role":"user","content":[${blocks.join(',')}`;
+  return `{"role":"user","content":[${withoutLastBrace(blocks)}`;
+}
+
+function withoutLastBrace(blocks: readonly string[]): string {
+  return blocks.join(',').slice(0, -1);
 }
 
 function textBlock(text: string): string {

@@ -84,6 +84,8 @@ class AttemptWatch implements ProgressSink {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
+    // The race is over; settled, the promise keeps nothing of it alive.
+    this.#stopped.reject(new AppError('cancelled', 'The attempt is over.'));
   }
 
   text(delta: string): void {

@@ -12,8 +12,8 @@ export type DemoIntent =
 const QUOTED = /[`"“']([^`"”']+)[`"”']/;
 const FILE_NAME = /(?:^|[\s`"'(])((?:[\w.~-]*\/)*[\w-][\w.-]*\.[A-Za-z0-9]{1,8})(?=$|[\s`"'),;:!?]|\.(?:\s|$))/;
 const FOLDER_PATH = /(?:^|[\s`"'(])((?:~|\.{1,2})?(?:\/[\w.-]+)+\/?|[\w.-]+\/(?:[\w.-]+\/?)*|\.{1,2}\/?)(?=$|[\s`"'),;:!?])/;
-const NAMED_FOLDER =
-  /\b(?:folder|directory)\s+(?:called\s+|named\s+)?[`"']?([\w.-]+)[`"']?|\b(?:the\s+)?[`"']?([\w.-]+)[`"']?\s+(?:folder|directory)\b/i;
+const FOLDER_THEN_NAME = /\b(?:folder|directory)\s+(?:called\s+|named\s+)?[`"']?([\w.-]+)[`"']?/i;
+const NAME_THEN_FOLDER = /\b[`"']?([\w.-]+)[`"']?\s+(?:folder|directory)\b/i;
 const NOT_FOLDER_NAMES = new Set([
   'this',
   'the',
@@ -59,7 +59,7 @@ function readCalculation(text: string): DemoIntent | null {
 function readSearch(text: string): DemoIntent | null {
   const glob = /(?:^|[\s`"'])((?:[\w.-]+\/|\*\*\/)*[\w.-]*\*[\w.*-]*)(?=$|[\s`"',.?!])/.exec(text)?.[1];
   if (glob !== undefined && /\b(find|search|list|which|glob|look for)\b/i.test(text)) return { kind: 'find_files', pattern: glob };
-  const match = /\b(?:search|grep|look|find)\b(?:\s+(?:for|all|every|where|the|text|word|lines? with|occurrences of))*\s+(.+)$/is.exec(
+  const match = /\b(?:search|grep|look for|find)\b(?:\s+(?:for|all|every|where|the|text|word|lines? with|occurrences of))*\s+(.+)$/is.exec(
     text,
   );
   if (match?.[1] === undefined) return null;
@@ -83,9 +83,8 @@ function readFolder(text: string): DemoIntent | null {
 function readFolderName(text: string, file: string | undefined): string {
   const path = FOLDER_PATH.exec(file === undefined ? text : text.replace(file, ' '))?.[1];
   if (path !== undefined) return path.length > 1 ? path.replace(/\/$/, '') : path;
-  const named = NAMED_FOLDER.exec(text);
-  const name = named?.[1] ?? named?.[2];
-  return name === undefined || NOT_FOLDER_NAMES.has(name.toLowerCase()) || name === file ? '.' : name;
+  const names = [FOLDER_THEN_NAME.exec(text)?.[1], NAME_THEN_FOLDER.exec(text)?.[1]];
+  return names.find((name) => name !== undefined && name !== file && !NOT_FOLDER_NAMES.has(name.toLowerCase())) ?? '.';
 }
 
 function readFile(text: string): DemoIntent | null {

@@ -13,7 +13,14 @@ import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
 import { demoModelId } from './demo-client.ts';
 import { abortReason } from './http-transport.ts';
-import { discoverModels, localServersToProbe, wellKnownServers, type DiscoveredModel, type LocalServer } from './local-servers.ts';
+import {
+  discoverModels,
+  localServersToProbe,
+  probeTimeoutMsDefault,
+  wellKnownServers,
+  type DiscoveredModel,
+  type LocalServer,
+} from './local-servers.ts';
 import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
 import { retryWaitMs } from './retry-policy.ts';
 
@@ -35,6 +42,8 @@ export interface ModelRouterDeps {
   readonly nextCallId?: () => string;
   /** Where to look for local servers; the usual ports when left out. */
   readonly localServers?: readonly LocalServer[];
+  /** How long each of them may take to answer. */
+  readonly probeTimeoutMs?: number;
 }
 
 export interface StreamOptions {
@@ -54,6 +63,7 @@ export class ModelRouter {
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
   #discovered: readonly DiscoveredModel[] = [];
+  #looking: Promise<unknown> | null = null;
 
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
@@ -100,10 +110,24 @@ export class ModelRouter {
   /** Asks local servers (each at most about 300 ms, all at once), remembers and returns what they have. Never rejects. */
   async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
     const servers = localServersToProbe(this.#deps.config.providers, this.#localServers);
-    const found = await discoverModels(servers, signal);
+    const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
     if (!signal.aborted) this.#discovered = found;
     this.#deps.logger.log('debug', 'looked for local model servers', { asked: servers.length, models: found.length });
     return found;
+  }
+
+  /** Where nothing is configured, starts a look for local servers; `ready` waits for it. */
+  lookAround(signal: AbortSignal): void {
+    const { models, providers } = this.#deps.config;
+    if (models.default !== undefined || Object.keys(providers).length > 0) return;
+    this.#looking = this.discover(signal).finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  /** Resolves when the look around is over; null when none is under way. */
+  ready(): Promise<unknown> | null {
+    return this.#looking;
   }
 
   /** US dollars, or null when a price is unknown. */

@@ -6,7 +6,7 @@ import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { Config } from '../../contracts/config.ts';
 import { isLoopback } from './model-catalog.ts';
 
-const PROBE_TIMEOUT_MS = 300;
+export const probeTimeoutMsDefault = 300;
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 const MODELS_PER_SERVER_MAX = 200;
 
@@ -58,32 +58,26 @@ export function localServersToProbe(providers: Config['providers'], wellKnown: r
 }
 
 /** Models of all servers that answer, in the order of `servers`. One that does not answer in time is not there. Never rejects. */
-export async function discoverModels(servers: readonly LocalServer[], signal: AbortSignal): Promise<DiscoveredModel[]> {
-  const found = await Promise.all(servers.map((server) => probe(server, signal)));
+export async function discoverModels(servers: readonly LocalServer[], signal: AbortSignal, timeoutMs: number): Promise<DiscoveredModel[]> {
+  const found = await Promise.all(servers.map((server) => probe(server, (url) => getJson(url, signal, timeoutMs))));
   return found.flat();
 }
 
-async function probe(server: LocalServer, signal: AbortSignal): Promise<DiscoveredModel[]> {
+async function probe(server: LocalServer, ask: (url: string) => Promise<unknown>): Promise<DiscoveredModel[]> {
   switch (server.kind) {
     case 'ollama':
-      return describe(server, readOllama(await getJson(`${server.baseUrl.replace(/\/(api)?\/*$/, '')}/api/tags`, signal)));
+      return describe(server, readOllama(await ask(`${server.baseUrl.replace(/\/(api)?\/*$/, '')}/api/tags`)));
     case 'lm-studio': {
-      const [own, common] = await Promise.all([
-        getJson(`${server.baseUrl}/api/v1/models`, signal),
-        getJson(`${server.baseUrl}/v1/models`, signal),
-      ]);
+      const [own, common] = await Promise.all([ask(`${server.baseUrl}/api/v1/models`), ask(`${server.baseUrl}/v1/models`)]);
       const models = readLmStudio(own);
       return describe(server, models.length > 0 ? models : readOpenAi(common, null));
     }
     case 'llama-server': {
-      const [common, props] = await Promise.all([
-        getJson(`${server.baseUrl}/v1/models`, signal),
-        getJson(`${server.baseUrl}/props`, signal),
-      ]);
+      const [common, props] = await Promise.all([ask(`${server.baseUrl}/v1/models`), ask(`${server.baseUrl}/props`)]);
       return describe(server, readOpenAi(common, readLoadedWindow(props)));
     }
     case 'openai-compatible':
-      return describe(server, readOpenAi(await getJson(`${server.baseUrl.replace(/\/+$/, '')}/models`, signal), null));
+      return describe(server, readOpenAi(await ask(`${server.baseUrl.replace(/\/+$/, '')}/models`), null));
   }
 }
 
@@ -156,8 +150,8 @@ function listOf(answer: unknown, key: string): Record<string, unknown>[] {
 }
 
 /** The JSON answer, or null for anything else: refused, late, too long, not JSON. Probing is a question, so no is an answer. */
-async function getJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const text = await getText(url, AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]));
+async function getJson(url: string, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+  const text = await getText(url, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
   const parsed = parseJson(text ?? '');
   return parsed.ok ? parsed.value : null;
 }

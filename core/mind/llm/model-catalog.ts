@@ -45,18 +45,25 @@ export interface KnownProvider {
 
 /** `reported` is the window the server itself named, or null. An unknown provider gives the cloud default and no prices. */
 export function describeModel(ref: string, modelId: string, provider: KnownProvider | null, reported: number | null): ModelInfo {
-  const config = provider?.config;
-  const settings = config === undefined || config.kind === 'demo' ? undefined : config;
-  const isLocal = config !== undefined && isLocalProvider(config);
-  const known = contextWindows.find(([pattern]) => pattern.test(modelId))?.[1];
-  const contextTokens = settings?.contextTokens ?? reported ?? (isLocal ? LOCAL_CONTEXT_TOKENS : (known ?? CLOUD_CONTEXT_TOKENS));
-  const prices = settings?.prices?.[modelId];
-  if (prices !== undefined) {
-    const { inputUsdPerMillion, outputUsdPerMillion, cachedInputUsdPerMillion = null } = prices;
-    return { ref, contextTokens, inputUsdPerMillion, cachedInputUsdPerMillion, outputUsdPerMillion };
-  }
+  return { ref, contextTokens: windowOf(modelId, provider, reported), ...pricesOf(modelId, provider) };
+}
+
+function windowOf(modelId: string, provider: KnownProvider | null, reported: number | null): number {
+  const stated = (provider === null ? undefined : settingsOf(provider)?.contextTokens) ?? reported;
+  if (stated !== null) return stated;
+  if (provider !== null && isLocalProvider(provider.config)) return LOCAL_CONTEXT_TOKENS;
+  return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
+}
+
+function pricesOf(modelId: string, provider: KnownProvider | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
+  const prices = provider === null ? undefined : settingsOf(provider)?.prices?.[modelId];
+  if (prices !== undefined) return { ...prices, cachedInputUsdPerMillion: prices.cachedInputUsdPerMillion ?? null };
   const price = provider !== null && isFree(provider, modelId) ? 0 : null;
-  return { ref, contextTokens, inputUsdPerMillion: price, cachedInputUsdPerMillion: price, outputUsdPerMillion: price };
+  return { inputUsdPerMillion: price, cachedInputUsdPerMillion: price, outputUsdPerMillion: price };
+}
+
+function settingsOf(provider: KnownProvider): Exclude<ProviderConfig, { kind: 'demo' }> | undefined {
+  return provider.config.kind === 'demo' ? undefined : provider.config;
 }
 
 /**

@@ -38,14 +38,22 @@ export function mapOpenAiFailure(failure: VendorFailure): AppError {
   return createFailure(found, failure, message, hint);
 }
 
+const statusCodes: Readonly<Record<number, FailureCode>> = {
+  401: 'model_auth',
+  402: 'model_quota',
+  403: 'model_auth',
+  404: 'model_unknown',
+  408: 'model_timeout',
+  409: 'model_unavailable',
+  413: 'model_context_overflow',
+  425: 'model_unavailable',
+  429: 'model_rate_limited',
+  504: 'model_timeout',
+};
+
 function byStatus(status: number, message: string): FailureCode {
-  if (status === 401 || status === 403) return 'model_auth';
-  if (status === 402) return 'model_quota';
-  if (status === 408 || status === 504) return 'model_timeout';
-  if (status === 413 || ((status === 400 || status === 422 || status >= 500) && overflowSentences.test(message)))
-    return 'model_context_overflow';
-  if (status === 404 || (status === 400 && missingModelSentences.test(message))) return 'model_unknown';
-  if (status === 429) return 'model_rate_limited';
-  if (status >= 500 || status === 409 || status === 425 || status < 300) return 'model_unavailable';
-  return 'model_rejected';
+  const isVague = status === 400 || status === 422 || status === 500;
+  if (isVague && overflowSentences.test(message)) return 'model_context_overflow';
+  if (isVague && missingModelSentences.test(message)) return 'model_unknown';
+  return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
 }

@@ -34,23 +34,15 @@ export class SseParser {
 
   /** Feeds bytes. Returns true once the handler has said it wants no more. Throws `model_bad_reply` on an endless line. */
   push(chunk: Buffer): boolean {
-    let at = 0;
-    if (this.#skipLf && chunk.length > 0) {
-      this.#skipLf = false;
-      if (chunk[0] === LF) at = 1;
-    }
+    let at = this.#skipLf && chunk[0] === LF ? 1 : 0;
+    if (chunk.length > 0) this.#skipLf = false;
     let nextCr = chunk.indexOf(CR, at);
     while (at < chunk.length && !this.#isDone) {
-      const nextLf = chunk.indexOf(LF, at);
       if (nextCr !== -1 && nextCr < at) nextCr = chunk.indexOf(CR, at);
-      const isCr = nextCr !== -1 && (nextLf === -1 || nextCr < nextLf);
-      const lineEnd = isCr ? nextCr : nextLf;
+      const lineEnd = earlier(chunk.indexOf(LF, at), nextCr);
       if (lineEnd === -1) break;
       this.#takeLine(chunk, at, lineEnd);
-      at = lineEnd + 1;
-      if (!isCr) continue;
-      if (at === chunk.length) this.#skipLf = true;
-      else if (chunk[at] === LF) at += 1;
+      at = this.#afterLine(chunk, lineEnd);
     }
     if (at < chunk.length && !this.#isDone) this.#keep(chunk.subarray(at));
     return this.#isDone;
@@ -62,6 +54,14 @@ export class SseParser {
     if (this.#carryBytes > 0) this.#takeLine(Buffer.alloc(0), 0, 0);
     this.#dispatch();
     return this.#isDone;
+  }
+
+  /** CR, LF and CR LF all end a line; the LF of the last kind may come with the next chunk. */
+  #afterLine(chunk: Buffer, lineEnd: number): number {
+    const next = lineEnd + 1;
+    if (chunk[lineEnd] !== CR) return next;
+    if (next === chunk.length) this.#skipLf = true;
+    return chunk[next] === LF ? next + 1 : next;
   }
 
   #keep(rest: Buffer): void {
@@ -116,6 +116,12 @@ export class SseParser {
     this.#event = '';
     if (data !== null && !this.#isDone) this.#isDone = this.#handler.event(data, event);
   }
+}
+
+/** The smaller of two positions, where -1 is none. */
+function earlier(a: number, b: number): number {
+  if (a === -1 || b === -1) return Math.max(a, b);
+  return Math.min(a, b);
 }
 
 function isField(line: Buffer, from: number, to: number, name: string): boolean {

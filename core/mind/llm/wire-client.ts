@@ -15,15 +15,21 @@ const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const WHOLE_BODY_BYTES_MAX = 32 * 1024 * 1024;
 const OPEN_BRACE = 123;
 
+export interface FailedAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
 export interface Dialect {
   readonly provider: string;
   readonly path: string;
   readonly headers: readonly string[];
   readonly bodies: RequestBodies;
-  createReader(request: ModelRequest, sink: ProgressSink): ReplyReader;
-  mapFailure(answer: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: unknown }, modelId: string): AppError;
+  readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
+  readonly mapFailure: (answer: FailedAnswer, modelId: string) => AppError;
   /** Called with the finished reader and the reply as it is handed out. */
-  onReply?(reader: ReplyReader, reply: ModelReply): void;
+  readonly onReply?: (reader: ReplyReader, reply: ModelReply) => void;
 }
 
 export class WireClient implements ModelClient {

@@ -4,15 +4,15 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { CallState } from '../../agent/brain/brain.ts';
 import type { ParsedCall } from './ports.ts';
-import type { Step, TurnRunner } from './turn-runner.ts';
+import type { RunningTurn, Step } from './running-turn.ts';
 
-export function performAuthorize(runner: TurnRunner, intent: Extract<Intent, { kind: 'authorize' }>): Step {
+export function performAuthorize(runner: RunningTurn, intent: Extract<Intent, { kind: 'authorize' }>): Step {
   for (const call of callsOf(runner, intent.callIds)) authorizeCall(runner, call);
   return 'next';
 }
 
 /** Puts one call before the gate. Also used when what was approved has changed since. */
-export function authorizeCall(runner: TurnRunner, call: CallState): void {
+export function authorizeCall(runner: RunningTurn, call: CallState): void {
   const { deps, place } = runner;
   const parsed = deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
@@ -29,7 +29,7 @@ export function authorizeCall(runner: TurnRunner, call: CallState): void {
   }
 }
 
-function decideCall(runner: TurnRunner, call: CallState, parsed: ParsedCall): void {
+function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
   const { deps, place } = runner;
   const facts = parsed.tool.facts(parsed.args, deps.facts);
   const request = {
@@ -58,7 +58,7 @@ function decideCall(runner: TurnRunner, call: CallState, parsed: ParsedCall): vo
   if (question !== null) runner.emit('approval.requested', { approval: question });
 }
 
-export function performRefuse(runner: TurnRunner, intent: Extract<Intent, { kind: 'refuse' }>): Step {
+export function performRefuse(runner: RunningTurn, intent: Extract<Intent, { kind: 'refuse' }>): Step {
   for (const call of callsOf(runner, intent.callIds)) {
     const error = new AppError(
       'loop_detected',
@@ -72,6 +72,6 @@ export function performRefuse(runner: TurnRunner, intent: Extract<Intent, { kind
   return 'next';
 }
 
-export function callsOf(runner: TurnRunner, callIds: readonly string[]): CallState[] {
+export function callsOf(runner: RunningTurn, callIds: readonly string[]): CallState[] {
   return runner.state.calls.filter((call) => callIds.includes(call.callId));
 }

@@ -6,14 +6,14 @@ import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
 import { authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
-import type { Step, TurnRunner } from './turn-runner.ts';
+import type { RunningTurn, Step } from './running-turn.ts';
 
 interface ReadyCall {
   readonly call: CallState;
   readonly parsed: ParsedCall;
 }
 
-export function performExecute(runner: TurnRunner, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
+export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
     const checked = readyToRun(runner, call);
@@ -21,13 +21,24 @@ export function performExecute(runner: TurnRunner, intent: Extract<Intent, { kin
   }
   if (ready.length === 0) return 'next';
   for (const { call, parsed } of ready) request(runner, call, parsed);
+  if (ready.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, ready);
   // What is not pure must be known to have begun, whatever happens to the machine.
-  runner.flush(ready.some(({ call }) => call.idempotency !== 'pure'));
+  runner.flush(true);
   return runAll(runner, ready);
 }
 
+/** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
+async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+  const showing = setImmediate(() => runner.flush());
+  try {
+    return await runAll(runner, ready);
+  } finally {
+    clearImmediate(showing);
+  }
+}
+
 /** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again. */
-function readyToRun(runner: TurnRunner, call: CallState): ReadyCall | null {
+function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
   const { deps } = runner;
   const parsed = deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
@@ -42,7 +53,7 @@ function readyToRun(runner: TurnRunner, call: CallState): ReadyCall | null {
   return null;
 }
 
-function describeDrift(runner: TurnRunner, call: CallState, parsed: ParsedCall): string | null {
+function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
   const { deps } = runner;
   if (deps.panic.engaged) return 'panic stop';
   const approval = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
@@ -60,7 +71,7 @@ function describeDrift(runner: TurnRunner, call: CallState, parsed: ParsedCall):
   return null;
 }
 
-function request(runner: TurnRunner, call: CallState, parsed: ParsedCall): void {
+function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && !call.retried) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
@@ -75,21 +86,21 @@ function request(runner: TurnRunner, call: CallState, parsed: ParsedCall): void 
   });
 }
 
-async function runAll(runner: TurnRunner, ready: readonly ReadyCall[]): Promise<Step> {
+async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
   const only = ready[0];
   if (ready.length === 1 && only !== undefined) await runOne(runner, only);
   else await Promise.all(ready.map((item) => runOne(runner, item)));
   return runner.halted ? 'halt' : 'next';
 }
 
-async function runOne(runner: TurnRunner, { call, parsed }: ReadyCall): Promise<void> {
+async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
   const result = await runner.deps.tools.run(parsed, createContext(runner, call));
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
   finish(runner, call, result);
 }
 
-function finish(runner: TurnRunner, call: CallState, result: HostedResult): void {
+function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
   const { redact } = runner.deps;
   runner.emit(
     'tool.finished',
@@ -111,7 +122,7 @@ function finish(runner: TurnRunner, call: CallState, result: HostedResult): void
   if (call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-function createContext(runner: TurnRunner, call: CallState): ToolContext {
+function createContext(runner: RunningTurn, call: CallState): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,
@@ -132,7 +143,7 @@ function createContext(runner: TurnRunner, call: CallState): ToolContext {
   };
 }
 
-export async function performVerify(runner: TurnRunner, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {
+export async function performVerify(runner: RunningTurn, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {
   for (const call of callsOf(runner, intent.callIds)) {
     const { ok, detail } = await verifyCall(runner, call);
     if (runner.halted) return 'halt';
@@ -141,7 +152,7 @@ export async function performVerify(runner: TurnRunner, intent: Extract<Intent, 
   return 'next';
 }
 
-async function verifyCall(runner: TurnRunner, call: CallState): Promise<{ ok: boolean; detail: string }> {
+async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: boolean; detail: string }> {
   const parsed = runner.deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) return { ok: false, detail: parsed.error.message };
   const { tool, args } = parsed.value;

@@ -3,9 +3,9 @@
 import { toAppError } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { ModelReply } from '../../contracts/llm.ts';
-import type { Step, TurnRunner } from './turn-runner.ts';
+import type { RunningTurn, Step } from './running-turn.ts';
 
-export function performPack(runner: TurnRunner, intent: Extract<Intent, { kind: 'pack' }>): Step {
+export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step {
   const { deps } = runner;
   const model = runner.model;
   if (model === null) {
@@ -24,7 +24,7 @@ export function performPack(runner: TurnRunner, intent: Extract<Intent, { kind: 
   return 'next';
 }
 
-export async function performComplete(runner: TurnRunner, intent: Extract<Intent, { kind: 'complete' }>): Promise<Step> {
+export async function performComplete(runner: RunningTurn, intent: Extract<Intent, { kind: 'complete' }>): Promise<Step> {
   const { deps, place, model } = runner;
   const exceeded = deps.budget.check({ ...place, nowMs: deps.clock.nowMs() });
   if (exceeded !== null) {
@@ -72,7 +72,7 @@ export async function performComplete(runner: TurnRunner, intent: Extract<Intent
   }
 }
 
-function createSink(runner: TurnRunner, keep: (delta: string) => void): { text(delta: string): void; reasoning(delta: string): void } {
+function createSink(runner: RunningTurn, keep: (delta: string) => void): { text(delta: string): void; reasoning(delta: string): void } {
   const { deps, place } = runner;
   const publish = (kind: 'text' | 'reasoning', text: string): void => {
     if (deps.wantsDeltas()) deps.publishDelta({ kind, ...place, callId: null, text });
@@ -88,7 +88,7 @@ function createSink(runner: TurnRunner, keep: (delta: string) => void): { text(d
   };
 }
 
-function recordReply(runner: TurnRunner, requestId: string, reply: ModelReply & { firstTokenMs: number | null }, tookMs: number): void {
+function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply & { firstTokenMs: number | null }, tookMs: number): void {
   const { deps, place } = runner;
   const model = runner.model ?? '';
   const costUsd = deps.models.cost(model, reply.usage);
@@ -111,7 +111,7 @@ function recordReply(runner: TurnRunner, requestId: string, reply: ModelReply & 
   }
 }
 
-function noModel(runner: TurnRunner): {
+function noModel(runner: RunningTurn): {
   requestId: string;
   error: { code: 'no_model'; message: string; hint: string };
   partialText: string;

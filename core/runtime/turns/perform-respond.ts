@@ -2,9 +2,9 @@
 
 import type { Intent } from '../../agent/brain/brain.ts';
 import { callsOf } from './perform-authorize.ts';
-import type { Step, TurnRunner } from './turn-runner.ts';
+import type { RunningTurn, Step } from './running-turn.ts';
 
-export function performWait(runner: TurnRunner, intent: Extract<Intent, { kind: 'wait' }>): Step {
+export function performWait(runner: RunningTurn, intent: Extract<Intent, { kind: 'wait' }>): Step {
   const approvalIds = callsOf(runner, intent.callIds)
     .map((call) => call.approvalId)
     .filter((approvalId) => approvalId !== null);
@@ -13,7 +13,7 @@ export function performWait(runner: TurnRunner, intent: Extract<Intent, { kind: 
   return 'rest';
 }
 
-export function performRespond(runner: TurnRunner, intent: Extract<Intent, { kind: 'respond' }>): Step {
+export function performRespond(runner: RunningTurn, intent: Extract<Intent, { kind: 'respond' }>): Step {
   const { state } = runner;
   for (const call of state.calls) {
     if (call.status !== 'waiting' || call.approvalId === null) continue;
@@ -37,5 +37,6 @@ export function performRespond(runner: TurnRunner, intent: Extract<Intent, { kin
     toolCalls: state.toolCalls,
   });
   runner.flush();
+  runner.deps.budget.finishTurn(runner.place.turnId);
   return 'rest';
 }

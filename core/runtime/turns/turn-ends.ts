@@ -2,11 +2,14 @@
 
 import { Deferred } from '../../base/deferred.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { TurnStatus } from '../../contracts/events.ts';
+import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
 
 export interface TurnEnd {
   /** `running` or `queued` only when the program closed before the turn came to rest. */
   readonly status: TurnStatus | 'queued';
+  /** The end as it was recorded, where this process saw it. */
+  readonly finished?: EventBodies['turn.finished'];
+  readonly sessionId: string;
 }
 
 export class TurnEnds {
@@ -38,7 +41,7 @@ export class TurnEnds {
 
   /** The program closes: whoever still waits learns that the turn goes on later. */
   abandon(): void {
-    for (const turnId of [...this.#waiting.keys()]) this.end(turnId, { status: 'running' });
+    for (const turnId of [...this.#waiting.keys()]) this.end(turnId, { status: 'running', sessionId: '' });
   }
 
   #take(turnId: string): Deferred<TurnEnd | null>[] {

@@ -2,7 +2,7 @@
 // before anything leaves the process. Knows nothing of queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
-import type { AnyDraft, AnyEvent, DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
@@ -10,16 +10,9 @@ import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
 import { performRespond, performWait } from './perform-respond.ts';
 import type { TurnDeps } from './ports.ts';
+import type { RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
 
-/** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
-export type Step = 'next' | 'rest' | 'halt';
-
-export interface TurnPlace {
-  readonly sessionId: string;
-  readonly turnId: string;
-}
-
-export class TurnRunner {
+export class TurnRunner implements RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
   readonly transcript: Transcript;
@@ -28,9 +21,10 @@ export class TurnRunner {
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #packs = 0;
-  #pack: { readonly packId: string; readonly system: string } | null = null;
+  #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
   #halted = false;
+  #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
 
   constructor(deps: TurnDeps, place: TurnPlace, transcript: Transcript) {
@@ -47,12 +41,17 @@ export class TurnRunner {
     return this.#model;
   }
 
-  get pack(): { readonly packId: string; readonly system: string } | null {
+  get pack(): ShownPack | null {
     return this.#pack;
   }
 
-  set pack(pack: { readonly packId: string; readonly system: string } | null) {
+  set pack(pack: ShownPack | null) {
     this.#pack = pack;
+  }
+
+  /** How the turn ended; null while it has not. */
+  get finished(): EventBodies['turn.finished'] | null {
+    return this.#finished;
   }
 
   get halted(): boolean {
@@ -157,6 +156,7 @@ export class TurnRunner {
 
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
+    if (event.type === 'turn.finished') this.#finished = event.body;
     if (event.type === 'turn.started') this.#model = event.body.model;
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }

@@ -174,7 +174,8 @@ export class TurnRuntime {
   whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
     const row = this.#deps.log.index.turn(turnId);
     if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
-    if (!this.#live.has(turnId) && row.status !== 'running' && row.status !== 'queued') return Promise.resolve({ status: row.status });
+    if (!this.#live.has(turnId) && row.status !== 'running' && row.status !== 'queued')
+      return Promise.resolve({ status: row.status, sessionId: row.sessionId });
     return this.#ends.wait(turnId, timeoutMs);
   }
 
@@ -255,8 +256,9 @@ export class TurnRuntime {
       begin();
       const step = await runner.run();
       this.#live.delete(turnId);
-      const status = step === 'halt' ? 'running' : (this.#deps.log.index.turn(turnId)?.status ?? 'failed');
-      this.#ends.end(turnId, { status });
+      const finished = runner.finished;
+      const status = step === 'halt' ? 'running' : (finished?.status ?? 'waiting');
+      this.#ends.end(turnId, finished === null ? { status, sessionId } : { status, sessionId, finished });
       return status === 'waiting' ? 'held' : 'free';
     } catch (cause) {
       const error = toAppError(cause);
@@ -271,7 +273,7 @@ export class TurnRuntime {
   #endQueued(sessionId: string, turnId: string, status: 'stopped' | 'cancelled'): void {
     const body = { status, text: '', error: null, usage: noUsage, costUsd: 0, modelCalls: 0, toolCalls: 0 };
     this.#appendToTurn(sessionId, turnId, [{ type: 'turn.finished', turnId, phase: 'respond', body }]);
-    this.#ends.end(turnId, { status });
+    this.#ends.end(turnId, { status, sessionId });
   }
 
   #openTurn(turnId: string): { sessionId: string; status: string } {

@@ -132,10 +132,10 @@ export class ArtifactRows {
     });
   }
 
-  recordAlias(sha256: string, alias: string, sessionId: string, sizeBytes: number, atMs: number): void {
+  recordAlias(sha256: string, sizeBytes: number, alias: { name: string; sessionId: string; atMs: number }): void {
     this.#inTransaction(() => {
-      this.#content.run(sha256, sizeBytes, atMs);
-      this.#insertAlias.run(sessionId, alias, sha256);
+      this.#content.run(sha256, sizeBytes, alias.atMs);
+      this.#insertAlias.run(alias.sessionId, alias.name, sha256);
     });
   }
 

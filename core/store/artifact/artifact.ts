@@ -102,7 +102,7 @@ export class ArtifactStore implements ArtifactSink {
     const sha256 = this.#resolve(idOrAlias, sessionId);
     const sizeBytes = this.#rows.sizeBytes(sha256) ?? 0;
     this.#attempt(`name an artifact ${quote(alias)}`, () =>
-      this.#rows.recordAlias(sha256, cleanName(alias), sessionId ?? '', sizeBytes, this.#clock.nowMs()),
+      this.#rows.recordAlias(sha256, sizeBytes, { name: cleanName(alias), sessionId: sessionId ?? '', atMs: this.#clock.nowMs() }),
     );
   }
 

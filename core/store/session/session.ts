@@ -94,6 +94,20 @@ export class SessionLog {
     return this.#committed.on(listener);
   }
 
+  /** Resolves after the next commit, or when the signal aborts. */
+  nextCommit(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stop();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const stop = this.#committed.on(done);
+      if (signal.aborted) done();
+      else signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
   /** One transaction over several appends and rows of other owners; `barrier` waits for the disk. */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
@@ -131,7 +145,7 @@ export class SessionLog {
 
   #appendOne(sessionId: string, head: Head, draft: AnyDraft, copied: boolean): AnyEvent {
     const bodyText = JSON.stringify(draft.body);
-    const stored = this.#scrub === undefined ? bodyText : this.#scrub(bodyText);
+    const stored = this.#scrub === undefined || withoutFreeText.has(draft.type) ? bodyText : this.#scrub(bodyText);
     const event = {
       seq: this.#seq + 1,
       sessionId,
@@ -234,6 +248,18 @@ export class SessionLog {
     }, true);
   }
 }
+
+/** Bodies made of ids, numbers and our own sentences only: nothing in them could be a secret. */
+const withoutFreeText: ReadonlySet<EventType> = new Set<EventType>([
+  'brain.decided',
+  'pack.built',
+  'model.requested',
+  'observation.recorded',
+  'turn.started',
+  'turn.waiting',
+  'grant.spent',
+  'tool.spawned',
+]);
 
 function draftOf(event: AnyEvent): AnyDraft {
   return { type: event.type, turnId: event.turnId, step: event.step, phase: event.phase, atMs: event.atMs, body: event.body } as AnyDraft;

@@ -14,7 +14,7 @@ export type { Migration } from './migrations.ts';
 export { mapStorageError } from './storage-errors.ts';
 
 export type SqlDatabase = Database.Database;
-export type SqlStatement = Database.Statement<unknown[]>;
+export type SqlStatement = Database.Statement;
 
 export interface StorageOptions {
   /** The data folder; made with mode 0700 when missing. */
@@ -26,8 +26,8 @@ export interface StorageOptions {
 
 export interface SyncMeter {
   /** Milliseconds spent in commits that waited for the disk, and how many there were. */
-  readonly totalMs: number;
-  readonly count: number;
+  totalMs: number;
+  count: number;
 }
 
 const CACHE_PAGES_KIB = -16_000;
@@ -45,8 +45,8 @@ export class Storage {
   readonly #commit: Database.Statement;
   readonly #rollback: Database.Statement;
   readonly #afterCommit: (() => void)[] = [];
-  #syncMs = 0;
-  #syncCount = 0;
+  /** Live: the same object all the time. */
+  readonly syncMeter: SyncMeter = { totalMs: 0, count: 0 };
   #depth = 0;
   #barrier = false;
   #full = false;
@@ -93,10 +93,6 @@ export class Storage {
     return this.#depth > 0 && this.#barrier;
   }
 
-  get syncMeter(): SyncMeter {
-    return { totalMs: this.#syncMs, count: this.#syncCount };
-  }
-
   /**
    * Runs `work` in one transaction; a nested call joins the outer one. With `barrier` the commit waits for the disk.
    * Nested barriers make the outer commit one. Rolled back when `work` throws.
@@ -141,10 +137,11 @@ export class Storage {
     }
   }
 
-  /** Moves the write-ahead log into the file. For idle moments. */
-  checkpoint(): void {
+  /** Moves the write-ahead log into the file. For idle moments. Returns that nothing is left to do. */
+  checkpoint(): boolean {
     try {
       this.db.pragma('wal_checkpoint(PASSIVE)');
+      return false;
     } catch (cause) {
       throw mapStorageError(cause);
     }
@@ -182,8 +179,8 @@ export class Storage {
     if (this.#barrier) {
       const startedMs = performance.now();
       this.#commit.run();
-      this.#syncMs += performance.now() - startedMs;
-      this.#syncCount += 1;
+      this.syncMeter.totalMs += performance.now() - startedMs;
+      this.syncMeter.count += 1;
     } else {
       this.#commit.run();
     }

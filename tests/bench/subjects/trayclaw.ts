@@ -38,7 +38,7 @@ export async function openTrayClaw(place: SubjectPlace): Promise<Subject> {
       if (streamed < result.text.length) throw new Error(`only ${streamed} of ${result.text.length} characters were streamed`);
       if (place.session === 'growing') sessionId = result.sessionId;
     },
-    syncMs: () => claw.meter().syncMs,
+    syncMs: () => claw.syncMeter().totalMs,
     close: () => claw.close(),
   };
 }

@@ -1,0 +1,79 @@
+// `check-lock.mjs [--fix] [ROOT]`: a lock file that installs everywhere. npm writes two gaps into it, depending on the machine:
+// it leaves out platform packages that it could not see, and then `npm ci` refuses elsewhere; and it drops
+// `gypfile: false`, and then npm 10 calls a compiler for packages that ship their binaries.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from './files.mjs';
+
+/** @typedef {{ version?: string, dev?: boolean, gypfile?: boolean, optionalDependencies?: Record<string, string> }} LockEntry */
+
+const [root = projectRoot] = process.argv.slice(2).filter((arg) => arg !== '--fix');
+const file = join(root, 'package-lock.json');
+const lock = JSON.parse(readFileSync(file, 'utf8'));
+/** @type {Record<string, LockEntry>} */
+const packages = lock.packages;
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+const gaps = [...findMissingPlatforms(), ...findCompilerCalls()];
+if (process.argv.includes('--fix') && gaps.length > 0) {
+  for (const gap of gaps) gap.mend();
+  lock.packages = sortByName(packages);
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+  process.stdout.write(`mended ${gaps.length} gaps\n`);
+} else {
+  const loose = findLooseVersions();
+  const problems = [...gaps.map((gap) => `${gap.what}; run "node build/check-lock.mjs --fix"`), ...loose];
+  for (const problem of problems) process.stdout.write(`${problem}\n`);
+  process.stdout.write(`${Object.keys(packages).length} packages, ${problems.length} problems\n`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+function findMissingPlatforms() {
+  return Object.entries(packages).flatMap(([place, entry]) =>
+    Object.entries(entry.optionalDependencies ?? {})
+      .filter(([name]) => !packages[`node_modules/${name}`] && !packages[`${place}/node_modules/${name}`])
+      .map(([name, version]) => ({
+        what: `package-lock.json lacks ${name}, an optional part of ${place}`,
+        mend: () => void (packages[`node_modules/${name}`] = platformEntry(name, version, entry.dev === true)),
+      })),
+  );
+}
+
+function findCompilerCalls() {
+  return Object.entries(packages)
+    .filter(([place, entry]) => place !== '' && entry.gypfile !== false && shipsItsBinaries(place))
+    .map(([place, entry]) => ({ what: `package-lock.json lacks "gypfile": false for ${place}`, mend: () => void (entry.gypfile = false) }));
+}
+
+/** @param {string} place */
+function shipsItsBinaries(place) {
+  const folder = join(root, place);
+  if (!existsSync(join(folder, 'binding.gyp'))) return false;
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).gypfile === false;
+}
+
+/** The versions are exact, so that an older npm does not quietly choose older releases. */
+function findLooseVersions() {
+  const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
+  return Object.entries(wanted)
+    .filter(([, version]) => !/^(npm:.+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version)))
+    .map(([name, version]) => `package.json asks for ${name} ${String(version)}; name one exact version`);
+}
+
+/**
+ * What npm itself would have written, read from the name: `@oxlint/binding-linux-arm64-musl`.
+ * @param {string} name
+ * @param {string} version
+ * @param {boolean} dev
+ */
+function platformEntry(name, version, dev) {
+  const [os = '', cpu = '', ...abi] = (name.split('/').at(-1) ?? '').replace('binding-', '').split('-');
+  const libc = os === 'linux' ? { libc: [abi.join('-').startsWith('musl') ? 'musl' : 'glibc'] } : {};
+  return { version, cpu: [cpu], ...(dev ? { dev } : {}), ...libc, optional: true, os: [os] };
+}
+
+/** @param {Record<string, LockEntry>} entries */
+function sortByName(entries) {
+  return Object.fromEntries(Object.entries(entries).sort(([a], [b]) => a.localeCompare(b, 'en')));
+}

@@ -1,0 +1,75 @@
+// `check-tree.mjs [ROOT]`: what can be seen without parsing: sizes of files, modules that have a door, tests that swap
+// modules behind the code's back, and paths of one person's machine that slipped into the project.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { isTestFile, listFiles, listProjectFiles, projectRoot, sourceFolders } from './files.mjs';
+import { modularFloors } from './layers.mjs';
+
+const LINES_MAX = 400;
+const LINES_MEDIAN_AIM = 120;
+const MODULE_MOCKING = /\b(?:vi|vitest|jest)\s*\.\s*(?:do)?mock\s*\(/i;
+const TEXT = /\.(?:ts|mjs|cjs|js|svelte|css|html|md|json|ya?ml|sh)$|(?:^|\/)(?:run|\.[^/.]+)$/;
+
+const root = resolve(process.argv[2] ?? projectRoot);
+const sources = listFiles(root, sourceFolders).filter((path) => /\.(ts|svelte)$/.test(path));
+const product = sources.filter((path) => !isTestFile(path));
+const lines = product.map((path) => ({ path, count: read(path).split('\n').length - 1 })).sort((a, b) => a.count - b.count);
+
+const problems = [
+  ...(product.length === 0 ? [`no source file below ${root}`] : []),
+  ...lines.filter(({ count }) => count > LINES_MAX).map(({ path, count }) => `${path} has ${count} lines; split it (${LINES_MAX} at most)`),
+  ...sources.flatMap(findMisplaced),
+  ...[...sources, ...listFiles(root, ['tests'])]
+    .filter(swapsModules)
+    .map((path) => `${path} mocks a module; pass a fake to the constructor`),
+  ...listProjectFiles(root).flatMap(findMachinePaths),
+];
+for (const problem of problems) process.stdout.write(`${problem}\n`);
+process.stdout.write(`${sizes()}, ${problems.length} problems\n`);
+process.exitCode = problems.length > 0 ? 1 : 0;
+
+/** @param {string} path */
+function read(path) {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/**
+ * On the floors with modules every file belongs to one, and every module has the file it is entered through.
+ * @param {string} path
+ */
+function findMisplaced(path) {
+  const [, floor, module, ...rest] = path.split('/');
+  if (!path.startsWith('core/') || !floor || !module || !modularFloors.includes(floor)) return [];
+  if (rest.length === 0) return [`${path} lies in no module; give it a folder core/${floor}/<module>/`];
+  const door = `core/${floor}/${module}/${module}.ts`;
+  return existsSync(join(root, door)) ? [] : [`${path}: its module has no ${door}`];
+}
+
+/** @param {string} path */
+function swapsModules(path) {
+  return MODULE_MOCKING.test(read(path));
+}
+
+/** @param {string} path */
+function findMachinePaths(path) {
+  if (path === 'package-lock.json' || path.startsWith('tests/fixtures/') || !TEXT.test(path)) return [];
+  const text = read(path);
+  return machinePaths()
+    .filter((pattern) => pattern.test(text))
+    .map((pattern) => `${path} names a path of one machine (${pattern.source})`);
+}
+
+/** Where this checkout lies and whose home it is; a home that every test might name, such as root's, is left out. */
+function machinePaths() {
+  const home = homedir();
+  const own = [projectRoot.replace(/[\\/]$/, ''), ...(home.split(/[\\/]/).length > 2 ? [home] : [])];
+  return [/(?<![\w.-])\/work\//, ...own.map((path) => new RegExp(`${RegExp.escape(path)}(?![\\w-])`))];
+}
+
+function sizes() {
+  const median = lines[Math.floor(lines.length / 2)]?.count ?? 0;
+  const longest = lines.at(-1);
+  return `${lines.length} files, median ${median} lines (aim ${LINES_MEDIAN_AIM}), longest ${longest?.count ?? 0} (${longest?.path ?? 'none'})`;
+}

@@ -1,0 +1,125 @@
+// The rules of the house as dependency rules: one-way floors, modules entered by their door, no cycles.
+// ARCHITECTURE.md says why; this file only says what.
+
+/** Low to high. Floors that share a row are siblings and never import each other. */
+const FLOORS = [['base'], ['contracts'], ['store'], ['guard'], ['mind', 'hands'], ['agent'], ['runtime'], ['doors']];
+
+/** Floors without modules: their files may import each other. */
+const FLAT = ['base', 'contracts'];
+
+export const modularFloors = FLOORS.flat().filter((floor) => !FLAT.includes(floor));
+const MODULAR = modularFloors.join('|');
+const TEST = '\\.(test|e2e)\\.ts$|^tests/';
+/** Any file of a module but its door. */
+const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
+const TOP = '^core/(compose|index)\\.ts$';
+
+/** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
+
+/** @type {Rule[]} */
+const looksUp = FLOORS.flatMap((row, index) => row.map((floor) => ({ floor, above: beyond(row, index, floor) })))
+  .filter(({ above }) => above.length > 0)
+  .map(({ floor, above }) => ({
+    name: `${floor}-looks-up`,
+    comment: `core/${floor} may import its own floor and the floors below`,
+    severity: 'error',
+    from: { path: `^core/${floor}/` },
+    to: { path: `^core/(${above.join('|')})/` },
+  }));
+
+/**
+ * @param {string[]} row
+ * @param {number} index
+ * @param {string} floor
+ */
+function beyond(row, index, floor) {
+  const siblings = row.filter((other) => other !== floor);
+  return [...siblings, ...FLOORS.slice(index + 1).flat()];
+}
+
+/** @type {Rule[]} */
+export const forbidden = [
+  ...looksUp,
+  {
+    name: 'modules-meet-higher-up',
+    comment: 'modules of one floor do not import each other; what needs both belongs on a higher floor or in compose.ts',
+    severity: 'error',
+    from: { path: `^core/(${MODULAR})/([^/]+)/`, pathNot: TEST },
+    // The database itself is the ground its own floor stands on.
+    to: { path: '^core/$1/', pathNot: '^core/$1/$2/|^core/store/storage/' },
+  },
+  {
+    name: 'module-door',
+    comment: 'another module is entered through the file named after it',
+    severity: 'error',
+    from: { path: `^core/(${MODULAR})/([^/]+)/` },
+    to: { path: INSIDE, pathNot: '^core/$1/$2/' },
+  },
+  {
+    name: 'module-door-from-the-top',
+    comment: 'a module is entered through the file named after it',
+    severity: 'error',
+    from: { path: '^(main|tests)/|^core/[^/]+\\.ts$' },
+    to: { path: INSIDE },
+  },
+  {
+    name: 'only-the-top-composes',
+    comment: 'compose.ts is known to core/index.ts, the process entry points and tests alone',
+    severity: 'error',
+    from: { path: '^(core|preload|renderer)/', pathNot: `${TEST}|${TOP}` },
+    to: { path: TOP },
+  },
+  {
+    name: 'core-without-a-shell',
+    comment: 'core runs in plain Node: no Electron, nothing of the shell or the window',
+    severity: 'error',
+    from: { path: '^core/' },
+    to: { path: '^(main|preload|renderer)/|(^|/)node_modules/electron/|^electron(/|$)' },
+  },
+  {
+    name: 'window-sees-contracts-only',
+    comment: 'the window and the preload bridge know core by its contracts',
+    severity: 'error',
+    from: { path: '^(renderer|preload)/' },
+    to: { path: '^(main|core)/', pathNot: '^core/(contracts|base)/' },
+  },
+  {
+    name: 'ground-floors-are-pure',
+    comment: 'base and contracts do no I/O, so they import nothing of Node',
+    severity: 'error',
+    from: { path: `^core/(${FLAT.join('|')})/`, pathNot: TEST },
+    to: { dependencyTypes: ['core'] },
+  },
+  {
+    name: 'ground-floors-stand-alone',
+    comment: 'base has no dependency, contracts has zod',
+    severity: 'error',
+    from: { path: `^core/(${FLAT.join('|')})/`, pathNot: TEST },
+    to: { dependencyTypes: ['npm', 'npm-dev', 'npm-optional', 'npm-peer'], pathNot: '(^|/)node_modules/zod/' },
+  },
+  { name: 'no-cycle', comment: 'imports of types count too', severity: 'error', from: {}, to: { circular: true } },
+  { name: 'no-test-import', comment: 'the product never imports a test', severity: 'error', from: { pathNot: TEST }, to: { path: TEST } },
+  {
+    name: 'no-dev-dependency',
+    comment: 'what runs on a person’s machine is a dependency; development packages are not',
+    severity: 'error',
+    from: { path: '^(main|core)/', pathNot: TEST },
+    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'no-unresolved',
+    comment: 'an import that leads nowhere',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true, pathNot: '^electron$' },
+  },
+];
+
+/** @type {import('dependency-cruiser').ICruiseOptions} */
+export const options = {
+  doNotFollow: { path: 'node_modules' },
+  exclude: { path: '^(dist|node_modules)/' },
+  tsPreCompilationDeps: true,
+  moduleSystems: ['es6', 'cjs'],
+  enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['svelte', 'import', 'node', 'default', 'types'] },
+};

@@ -1,0 +1,418 @@
+// The command line in process: commands, JSON shapes, exit codes, connecting, serving.
+
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { configSchema } from '../../contracts/config.ts';
+import { opTable, type OpHandlers, type OpName, type TurnView } from '../../contracts/ops.ts';
+import type { Grant } from '../../contracts/policy.ts';
+import { runCli } from './cli.ts';
+
+const grant: Omit<Grant, 'grantId'> = {
+  scope: { kind: 'session' },
+  match: { kind: 'folder', tool: 'write', folder: '/n' },
+  covers: 'write in notes',
+  sessionId: 's',
+  approvalId: 'a',
+  createdAtMs: 1,
+  expiresAtMs: null,
+  revokedAtMs: 2,
+  spentAtMs: null,
+};
+
+const turnView = (turnId: string): TurnView => ({
+  turnId,
+  sessionId: 's',
+  status: 'done',
+  text: '',
+  error: null,
+  startedAtMs: 1,
+  finishedAtMs: 2,
+  model: null,
+  phases: [],
+  calls: [],
+  decisions: [],
+  packs: [],
+  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+  costUsd: null,
+});
+
+const empty = (claw: FakeClaw): Partial<OpHandlers> => {
+  const usageRow = { key: 'all', turns: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, costUsd: 0 };
+  const panic = { engaged: true, sinceMs: 5, reason: null, killed: 2, tookMs: 30 };
+  return {
+    'turn.get': ({ turnId }) => turnView(turnId),
+    'pack.get': ({ packId }) => ({
+      packId,
+      turnId: 't',
+      tokens: 1,
+      budgetTokens: 2,
+      sections: [],
+      dropped: [],
+      truncated: [],
+      messages: [],
+    }),
+    'config.get': () => ({ config: configSchema.parse({}), path: '/h/config.yaml', warnings: [] }),
+    'grant.revoke': ({ grantId }) => ({ ...grant, grantId }),
+    'tool.list': () => ({ tools: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] }),
+    'grant.list': () => ({ grants: [] }),
+    'grant.preview': () => ({ covered: [], asked: 0 }),
+    'outcome.list': () => ({ outcomes: [] }),
+    'outcome.settle': ({ callId }) => ({ callId, turnId: null }),
+    'policy.explain': () => ({
+      decision: 'ask',
+      ruleId: 'r',
+      reason: 'why',
+      class: 'exec',
+      facts: { class: 'exec', paths: [], command: null, hosts: [] },
+    }),
+    'safety.url': ({ url }) => ({ decision: 'deny', reason: 'private', url }),
+    'safety.redact': ({ text }) => ({ text: text.replace('hunter2', '[redacted]'), found: ['password'] }),
+    'panic.engage': () => panic,
+    'panic.release': () => ({ ...panic, engaged: false }),
+    'session.list': () => ({ sessions: [claw.sessionInfo('ses_1')] }),
+    'session.get': () => ({ session: claw.sessionInfo('ses_1'), events: [] }),
+    'session.search': () => ({ hits: [] }),
+    'session.fork': () => claw.sessionInfo('ses_2'),
+    'session.rename': () => claw.sessionInfo('ses_1'),
+    'session.archive': () => claw.sessionInfo('ses_1'),
+    'session.export': ({ format }) => ({ text: `${format} text\n` }),
+    'session.delete': ({ sessionId }) => ({ sessionId, events: 4 }),
+    'audit.verify': () => ({ ok: false, events: 3, sessions: 1, firstBad: { seq: 2, sessionId: 's', sessionSeq: 2, reason: 'hash' } }),
+    'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
+    'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
+    'usage.get': () => ({ rows: [], today: usageRow, budget: { perTurnUsd: null, perSessionUsd: null, perDayUsd: 10 } }),
+    'config.schema': () => ({ schema: { type: 'object' } }),
+    'model.list': () => ({ models: [], defaultModel: null }),
+    'secret.set': ({ name }) => ({ name }),
+    'secret.list': () => ({ names: ['a', 'b'] }),
+    'secret.delete': ({ name }) => ({ name, deleted: false }),
+    'artifact.list': () => ({ artifacts: [] }),
+    'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
+    'backup.list': () => ({ backups: [] }),
+    'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
+  };
+};
+
+interface Row {
+  readonly argv: readonly string[];
+  readonly op: OpName;
+  readonly params: unknown;
+  readonly json: unknown;
+  readonly code?: number;
+  readonly stdin?: string;
+}
+
+const exact = { kind: 'exact', tool: 'write', argsHash: 'h' };
+const rows: readonly Row[] = [
+  { argv: ['tools'], op: 'tool.list', params: {}, json: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] },
+  { argv: ['approvals', 'list'], op: 'approval.list', params: {}, json: [] },
+  { argv: ['turns', 'show', 't'], op: 'turn.get', params: { turnId: 't' }, json: turnView('t') },
+  { argv: ['packs', 'show', 'p'], op: 'pack.get', params: { packId: 'p' }, json: expect.objectContaining({ packId: 'p', messages: [] }) },
+  { argv: ['config', 'get'], op: 'config.get', params: {}, json: { config: expect.anything(), path: '/h/config.yaml', warnings: [] } },
+  {
+    argv: ['grants', 'revoke', 'g'],
+    op: 'grant.revoke',
+    params: { grantId: 'g' },
+    json: expect.objectContaining({ grantId: 'g', revokedAtMs: 2 }),
+  },
+  { argv: ['grants', 'list', '--all'], op: 'grant.list', params: { all: true }, json: [] },
+  {
+    argv: ['grants', 'preview', JSON.stringify(exact), '--days', '3'],
+    op: 'grant.preview',
+    params: { match: exact, days: 3 },
+    json: { covered: [], asked: 0 },
+  },
+  { argv: ['outcomes', 'list'], op: 'outcome.list', params: {}, json: [] },
+  {
+    argv: ['outcomes', 'settle', 'c', 'retry'],
+    op: 'outcome.settle',
+    params: { callId: 'c', answer: 'retry' },
+    json: { callId: 'c', turnId: null },
+  },
+  {
+    argv: ['policy', 'explain', '{"tool":"exec","args":{"command":"ls"}}'],
+    op: 'policy.explain',
+    params: { tool: 'exec', args: { command: 'ls' } },
+    json: expect.objectContaining({ decision: 'ask', ruleId: 'r', reason: 'why', class: 'exec' }),
+  },
+  {
+    argv: ['safety', 'url', 'http://10.0.0.1'],
+    op: 'safety.url',
+    params: { url: 'http://10.0.0.1' },
+    json: { decision: 'deny', reason: 'private', url: 'http://10.0.0.1' },
+  },
+  {
+    argv: ['safety', 'redact'],
+    stdin: 'a hunter2\n',
+    op: 'safety.redact',
+    params: { text: 'a hunter2\n' },
+    json: { text: 'a [redacted]\n', found: ['password'] },
+  },
+  {
+    argv: ['panic', '--reason', 'why'],
+    op: 'panic.engage',
+    params: { reason: 'why' },
+    json: expect.objectContaining({ engaged: true, sinceMs: 5, killed: 2 }),
+  },
+  { argv: ['panic', '--release'], op: 'panic.release', params: {}, json: expect.objectContaining({ engaged: false }) },
+  { argv: ['panic', '--status'], op: 'panic.status', params: {}, json: expect.objectContaining({ engaged: false }) },
+  {
+    argv: ['sessions', 'list', '--limit', '5'],
+    op: 'session.list',
+    params: { limit: 5 },
+    json: [expect.objectContaining({ sessionId: 'ses_1' })],
+  },
+  { argv: ['sessions', 'show', 's'], op: 'session.get', params: { sessionId: 's' }, json: { session: expect.anything(), events: [] } },
+  { argv: ['sessions', 'search', 'two', 'words'], op: 'session.search', params: { query: 'two words' }, json: [] },
+  {
+    argv: ['sessions', 'fork', 's', '--at', '3'],
+    op: 'session.fork',
+    params: { sessionId: 's', atSessionSeq: 3 },
+    json: expect.objectContaining({ sessionId: 'ses_2' }),
+  },
+  {
+    argv: ['sessions', 'rename', 's', 'New title'],
+    op: 'session.rename',
+    params: { sessionId: 's', title: 'New title' },
+    json: expect.anything(),
+  },
+  {
+    argv: ['sessions', 'archive', 's', '--undo'],
+    op: 'session.archive',
+    params: { sessionId: 's', archived: false },
+    json: expect.anything(),
+  },
+  {
+    argv: ['sessions', 'export', 's', '--format', 'markdown'],
+    op: 'session.export',
+    params: { sessionId: 's', format: 'markdown' },
+    json: { text: 'markdown text\n' },
+  },
+  { argv: ['sessions', 'delete', 's'], op: 'session.delete', params: { sessionId: 's' }, json: { sessionId: 's', events: 4 } },
+  { argv: ['audit', 'verify'], op: 'audit.verify', params: {}, json: expect.objectContaining({ ok: false, events: 3 }), code: 1 },
+  { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
+  { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },
+  { argv: ['usage', '--by', 'model'], op: 'usage.get', params: { by: 'model' }, json: expect.objectContaining({ rows: [] }) },
+  { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
+  { argv: ['models'], op: 'model.list', params: {}, json: [] },
+  {
+    argv: ['secret', 'set', 'key'],
+    stdin: 'a long value\n',
+    op: 'secret.set',
+    params: { name: 'key', value: 'a long value' },
+    json: { name: 'key' },
+  },
+  { argv: ['secret', 'list'], op: 'secret.list', params: {}, json: ['a', 'b'] },
+  { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: false }, code: 1 },
+  { argv: ['artifacts', 'list', '--session', 's'], op: 'artifact.list', params: { sessionId: 's' }, json: [] },
+  { argv: ['backup', 'create'], op: 'backup.create', params: {}, json: { file: '/b', sizeBytes: 10, events: 2 } },
+  { argv: ['backup', 'list'], op: 'backup.list', params: {}, json: [] },
+  {
+    argv: ['backup', 'verify', 'b.db'],
+    op: 'backup.verify',
+    params: { file: '/work-folder/b.db' },
+    json: { ok: true, events: 2, detail: 'fine' },
+  },
+];
+
+test.each(rows)('$argv prints one JSON document, and something for people', async ({ argv, op, params, json, code, stdin }) => {
+  const run = async (...flags: string[]): Promise<string> => {
+    const claw = new FakeClaw();
+    claw.answers = empty(claw);
+    const parts = fakeParts(claw);
+    const ran = await runCommand([...argv, ...flags], parts, { stdin: stdin ?? '' });
+    expect([ran.code, ran.err]).toEqual([code ?? 0, '']);
+    expect(claw.calls.find((call) => call.name === op)).toEqual({ name: op, params, caller: { channel: 'cli', actor: 'cli' } });
+    expect([claw.isClosed, parts.doors.isDisposed]).toEqual([true, true]);
+    return ran.out;
+  };
+  const lines = (await run('--json')).split('\n');
+  expect([lines.length, JSON.parse(lines[0] ?? '')]).toEqual([2, json]);
+  expect((await run()).trim()).not.toBe('');
+});
+
+test('every operation is reached by some command', () => {
+  const reached = new Set<string>(rows.map((row) => row.op));
+  // Reached by commands with tests of their own, or by other doors only.
+  const elsewhere = ['message.send', 'turn.wait', 'turn.cancel', 'tool.run', 'approval.decide', 'artifact.get'];
+  const windowOnly = ['turn.steer', 'session.create'];
+  expect(Object.keys(opTable).filter((name) => !reached.has(name) && !elsewhere.includes(name) && !windowOnly.includes(name))).toEqual([]);
+});
+
+test.each([
+  [[], 2],
+  [['nosuch'], 2],
+  [['ask'], 2],
+  [['ask', ' '], 2],
+  [['tool', 'x', '{'], 2],
+  [['policy', 'explain', '{"args":1}'], 2],
+  [['approvals', 'approve', 'a', '--scope', 'forever'], 2],
+  [['secret', 'set', 'name', 'value-on-the-command-line'], 2],
+  [['sessions', 'list', '--limit', 'x'], 2],
+  [['serve', '--port', '99999'], 2],
+  [['usage', '--by', 'moon'], 2],
+  [['--help'], 0],
+])('%j exits with %i, and says so in JSON when asked', async (argv, code) => {
+  const parts = fakeParts(new FakeClaw());
+  expect((await runCommand(argv, parts)).code).toBe(code);
+  if (code === 0) return;
+  const ran = await runCommand([...argv, '--json'], parts);
+  expect([ran.code, ran.err]).toEqual([2, '']);
+  expect(JSON.parse(ran.out)).toMatchObject({ error: { code: 'invalid_params', message: expect.any(String) } });
+  expect(ran.out).not.toContain('value-on-the-command-line');
+});
+
+test('a failure is its message, then what to do; as one document with --json', async () => {
+  const claw = new FakeClaw({
+    'panic.release': () => {
+      throw new AppError('store_full', 'The disk is full.');
+    },
+  });
+  const hint = 'Free some disk space; everything recorded so far is intact.';
+  expect(await runCommand(['panic', '--release'], fakeParts(claw))).toEqual({ code: 1, out: '', err: `The disk is full.\n${hint}\n` });
+  const json = await runCommand(['panic', '--release', '--json'], fakeParts(claw));
+  expect([json.code, JSON.parse(json.out)]).toEqual([1, { error: { code: 'store_full', message: 'The disk is full.', hint } }]);
+});
+
+test('the running instance is used, and a different version is mentioned', async () => {
+  const claw = new FakeClaw();
+  const parts = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(claw, { version: '2.0.0' })) });
+  const ran = await runCommand(['panic', '--status'], parts);
+  expect([ran.code, parts.hosted, claw.calls.length]).toEqual([0, [], 1]);
+  expect(ran.err).toBe('The running instance (process 9) is version 2.0.0; this command is 1.0.0.\n');
+});
+
+test('commands that only look do not resume turns; commands that act do', async () => {
+  const parts = fakeParts(new FakeClaw());
+  await runCommand(['panic', '--status', '--home', 'data'], parts);
+  await runCommand(['ask', 'hi'], parts, { env: { TRAYCLAW_HOME: '/other' } });
+  expect(parts.hosted).toEqual([
+    { home: '/work-folder/data', resume: false },
+    { home: '/other', resume: true },
+  ]);
+});
+
+test('two commands at once: the one that loses the folder joins the other', async () => {
+  const winner = new FakeClaw();
+  let looks = 0;
+  const locked = new AppError('store_locked', 'locked');
+  const parts = fakeParts(new FakeClaw(), {
+    findInstance: () => Promise.resolve(++looks < 4 ? null : foundInstance(winner)),
+    hostClaw: () => Promise.reject(locked),
+  });
+  expect((await runCommand(['panic', '--status'], parts)).code).toBe(0);
+  expect(winner.calls).toHaveLength(1);
+  const never = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(locked) });
+  const ran = await runCommand(['panic', '--status', '--json', '--home', '/d'], never);
+  const message = 'Another process uses the data folder /d and does not answer.';
+  expect([ran.code, JSON.parse(ran.out)]).toEqual([
+    1,
+    { error: { code: 'store_locked', message, hint: 'Use the running instance, or stop it first.' } },
+  ]);
+  expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(3_000);
+});
+
+test('a host waits for turns of others before it leaves, and Ctrl-C ends the waiting', async () => {
+  for (const isInterrupted of [false, true]) {
+    const claw = new FakeClaw();
+    claw.scripts.push([{ hang: true }]);
+    const { turnId } = await claw.op('message.send', { text: 'from elsewhere' });
+    const parts = fakeParts(claw);
+    parts.doors.openRequests = 1;
+    const terminal = new FakeTerminal({ stdin: '' });
+    const ending = runCli(['panic', '--status', '--json'], terminal.io, parts);
+    await terminal.sees('Waiting for work');
+    expect([claw.isClosed, terminal.out.length > 0]).toEqual([false, true]);
+    if (isInterrupted) terminal.interrupt();
+    else await claw.op('turn.cancel', { turnId });
+    expect([await ending, claw.isClosed, parts.doors.isDisposed]).toEqual([0, true, true]);
+  }
+});
+
+test('doctor reports a runtime that can not start', async () => {
+  const parts = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(new AppError('invalid_config', 'budget.perDay: unknown key')) });
+  const ran = await runCommand(['doctor', '--json'], parts);
+  const fix = 'Correct the named key in config.yaml and start again; nothing else was changed.';
+  expect([ran.code, JSON.parse(ran.out)]).toEqual([
+    1,
+    { ok: false, checks: [{ id: 'runtime', ok: false, detail: 'budget.perDay: unknown key', fix }] },
+  ]);
+});
+
+test('a restore works only when nothing runs', async () => {
+  const parts = fakeParts(new FakeClaw());
+  expect(await runCommand(['backup', 'restore', 'b.db', '--json'], parts)).toEqual({
+    code: 0,
+    out: '{"file":"/work-folder/b.db","events":3}\n',
+    err: '',
+  });
+  expect(parts.hosted).toEqual([]);
+  const running = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(new FakeClaw())) });
+  expect(await runCommand(['backup', 'restore', 'b.db'], running)).toMatchObject({ code: 1, out: '' });
+});
+
+test('an artifact of many parts comes out whole', async () => {
+  const artifact = { sha256: 'a', name: 'n', mediaType: 'x/y', sizeBytes: 6, aliases: [], createdAtMs: 1, sessionId: null };
+  const claw = new FakeClaw({
+    'artifact.get': ({ offset }) =>
+      offset === 3
+        ? { artifact, text: null, base64: Buffer.from('DEF').toString('base64'), nextOffset: null }
+        : { artifact, text: 'abc', base64: null, nextOffset: 3 },
+  });
+  expect(await runCommand(['artifacts', 'get', 'a'], fakeParts(claw))).toEqual({ code: 0, out: 'abcDEF', err: '' });
+});
+
+test('serve says one line when ready, ends cleanly on a signal, and a second signal does not wait', async () => {
+  const claw = new FakeClaw();
+  const parts = fakeParts(claw);
+  const terminal = new FakeTerminal();
+  const ending = runCli(['serve', '--port', '4321', '--open'], terminal.io, parts);
+  await terminal.sees('Opened the window');
+  const line = { url: 'http://127.0.0.1:4321', token: 'tok', pid: 77, windowUrl: 'http://127.0.0.1:4321/#token=tok' };
+  expect(terminal.out).toBe(JSON.stringify(line) + '\n');
+  terminal.interrupt();
+  expect([await ending, claw.isClosed, parts.doors.isDisposed]).toEqual([0, true, true]);
+
+  const stuck = new FakeClaw();
+  stuck.close = () => new Promise(() => undefined);
+  const second = new FakeTerminal();
+  const forced = runCli(['serve'], second.io, fakeParts(stuck));
+  await second.sees('"url"');
+  second.interrupt();
+  await second.sees('Stopping.');
+  second.interrupt();
+  expect(await forced).toBe(130);
+});
+
+test('serve reuses an instance that serves, and waits for one that does not', async () => {
+  const serving = foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:5' });
+  const reuse = await runCommand(['serve'], fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(serving) }));
+  expect([reuse.code, JSON.parse(reuse.out)]).toEqual([
+    0,
+    { url: 'http://127.0.0.1:5', token: 'other', pid: 9, windowUrl: 'http://127.0.0.1:5/#token=other' },
+  ]);
+  const busy = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(new FakeClaw())) });
+  expect(await runCommand(['serve'], busy)).toMatchObject({ code: 1, out: '' });
+});
+
+test('start says what it does without a shell, and prints the address where no browser opens', async () => {
+  const terminal = new FakeTerminal();
+  const ending = runCli(['start'], terminal.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
+  await terminal.sees('Open this address yourself: http://127.0.0.1:4000/#token=tok');
+  expect(terminal.err).toContain('Starting without a tray icon (Electron is not installed); the window opens in a browser.');
+  terminal.interrupt();
+  expect(await ending).toBe(0);
+});
+
+test('colour only on a terminal that wants it', async () => {
+  const run = (env: Record<string, string>, isTty: boolean): Promise<{ out: string }> => {
+    const claw = new FakeClaw();
+    claw.answers = empty(claw);
+    return runCommand(['safety', 'url', 'http://10.0.0.1'], fakeParts(claw), { env, isTty });
+  };
+  expect((await run({ NO_COLOR: '' }, true)).out).toContain('\u001B[31m');
+  expect((await run({ NO_COLOR: '1' }, true)).out).not.toContain('\u001B');
+  expect((await run({ NO_COLOR: '' }, false)).out).not.toContain('\u001B');
+});

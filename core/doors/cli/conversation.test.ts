@@ -1,0 +1,310 @@
+// Asking from the command line: streamed answers, approvals in place and stored, Ctrl-C, tools, chat, hidden prompts.
+
+import { expect, test } from 'vitest';
+import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
+import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { runCli } from './cli.ts';
+
+const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, costUsd: 0 };
+const pending = [{ approvalId: 'apr_1', tool: 'write', summary: 'Wants to write', risk: 'It can change files.' }];
+const write: Step = { ask: { tool: 'write', args: '{"path":"notes.md"}' } };
+
+function scripted(...steps: Step[]): FakeClaw {
+  const claw = new FakeClaw();
+  claw.scripts.push(steps);
+  return claw;
+}
+
+/** A person at a terminal; `finish` gives the exit code. */
+function atTerminal(claw: FakeClaw, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
+  const terminal = new FakeTerminal({ isTty: true });
+  return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
+}
+
+test('ask --json is one document of the agreed form', async () => {
+  const ran = await runCommand(
+    ['ask', 'what', 'is', 'it', '--session', 's', '--agent', 'a', '--json'],
+    fakeParts(scripted({ say: 'four' })),
+  );
+  expect(ran).toEqual({
+    code: 0,
+    out: JSON.stringify({ sessionId: 's', turnId: 'trn_1', status: 'done', text: 'four', usage }) + '\n',
+    err: '',
+  });
+});
+
+test('ask - takes the text from standard input', async () => {
+  const claw = scripted({ say: 'ok' });
+  expect((await runCommand(['ask', '-'], fakeParts(claw), { stdin: 'from a pipe\n' })).code).toBe(0);
+  expect(claw.calls[0]?.params).toEqual({ text: 'from a pipe\n' });
+});
+
+test.each([
+  ['streamed in pieces', [{ say: 'one two three' }], 'one two three\n'],
+  ['with all deltas lost', [{ say: 'one two three', lost: true }], 'one two three\n'],
+  ['in several stretches', [{ say: 'first' }, { say: 'second', lost: true }, { say: 'third' }], 'first\nsecond\nthird\n'],
+] satisfies [string, Step[], string][])('an answer %s is printed whole and once', async (_name, steps, out) => {
+  expect(await runCommand(['ask', 'x'], fakeParts(scripted(...steps)))).toEqual({ code: 0, out, err: '' });
+});
+
+test.each([
+  ['failed', { fail: { code: 'model_timeout', message: 'The model took too long.' } }, 1],
+  ['denied', { fail: { code: 'denied', message: 'No.' } }, 3],
+  ['refused as invalid', { fail: { code: 'invalid_params', message: 'No.' } }, 1],
+  ['over budget', { fail: { code: 'over_budget', message: 'Too much.' }, status: 'over_budget' }, 4],
+  ['stopped', { fail: { code: 'panic_engaged', message: 'Stopped.' }, status: 'stopped' }, 5],
+] satisfies [string, Step, number][])('a turn that %s has its own exit code', async (_name, step, code) => {
+  const human = await runCommand(['ask', 'x'], fakeParts(scripted(step)));
+  expect([human.code, human.err]).toEqual([code, step.fail.message + '\n']);
+  const json = await runCommand(['ask', 'x', '--json'], fakeParts(scripted(step)));
+  expect([json.code, JSON.parse(json.out)]).toMatchObject([code, { error: step.fail }]);
+});
+
+test('with no terminal an approval stays stored, and the exit code is 3', async () => {
+  const json = await runCommand(['ask', 'x', '--json'], fakeParts(scripted(write)));
+  expect([json.code, JSON.parse(json.out), json.err]).toMatchObject([3, { status: 'waiting', pending }, '']);
+  const claw = scripted(write);
+  const human = await runCommand(['ask', 'x'], fakeParts(claw), { stdin: 'o\no\n' });
+  expect(human.code).toBe(3);
+  expect(human.err).toContain('trayclaw approvals approve apr_1 --scope once');
+  expect(claw.approvals[0]?.state).toBe('pending');
+});
+
+test.each([
+  ['o', { kind: 'once' }],
+  ['15', { kind: 'minutes', minutes: 15 }],
+  ['session', { kind: 'session' }],
+  ['A', { kind: 'always' }],
+])('typing %j approves with that scope', async (typed, scope) => {
+  const claw = scripted(write, { say: 'written' });
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  expect(terminal.err).toContain('Exact arguments of write: {"path":"notes.md"}');
+  terminal.type(typed);
+  expect(await finish).toBe(0);
+  expect(terminal.out.trim()).toBe('written');
+  expect(claw.approvals[0]).toMatchObject({ state: 'approved', scope });
+});
+
+test.each(['', 'd', 'no', '  '])('typing %j denies', async (typed) => {
+  const claw = scripted(write, { say: 'written' });
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  terminal.type(typed);
+  expect(await finish).toBe(0);
+  expect([claw.approvals[0]?.state, terminal.out.includes('written')]).toEqual(['denied', false]);
+});
+
+test('an answer that is none of the choices is asked again, and wider scopes only where they exist', async () => {
+  const claw = scripted({ ask: { tool: 'exec', args: '{}', onlyOnce: true } });
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  for (const typed of ['y', 'always', 'constructor', 'yes', 's']) {
+    expect(claw.approvals[0]?.state).toBe('pending');
+    terminal.type(typed);
+  }
+  expect(await finish).toBe(0);
+  expect([claw.approvals[0]?.state, terminal.err.includes('[s]ession')]).toEqual(['denied', false]);
+});
+
+test('what was typed before the question is no answer to it', async () => {
+  const claw = scripted({ hang: true });
+  claw.scripts.length = 0;
+  claw.scripts.push([write]);
+  const terminal = new FakeTerminal({ isTty: true });
+  const parts = fakeParts(claw);
+  let hasTyped = (): void => undefined;
+  const typed = new Promise<void>((resolve) => (hasTyped = resolve));
+  claw.answers = {
+    'approval.list': async () => {
+      terminal.type('o');
+      setImmediate(() => setImmediate(hasTyped));
+      await typed;
+      return { approvals: claw.approvals };
+    },
+  };
+  const finish = runCli(['ask', 'x'], terminal.io, parts);
+  await terminal.sees('(Enter denies)');
+  expect(claw.approvals[0]?.state).toBe('pending');
+  terminal.type('');
+  await finish;
+  expect(claw.approvals[0]?.state).toBe('denied');
+});
+
+test('an approval given elsewhere meanwhile goes on without an answer here', async () => {
+  const claw = scripted(write, { say: 'written' });
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  await claw.op('approval.decide', { approvalId: 'apr_1', decision: 'approve' }, { channel: 'window', actor: 'window' });
+  expect(await finish).toBe(0);
+  expect(terminal.err).toContain('It was decided elsewhere.');
+  expect([claw.approvals[0]?.decidedBy, terminal.out.trim()]).toEqual(['window', 'written']);
+});
+
+test('the end of input leaves the approval stored', async () => {
+  const claw = scripted(write);
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  terminal.stdin.end();
+  expect([await finish, claw.approvals[0]?.state]).toEqual([3, 'pending']);
+});
+
+test.each([
+  ['while it works', { hang: true }],
+  ['at the question', write],
+] satisfies [string, Step][])('Ctrl-C %s cancels the turn and exits with 130', async (name, step) => {
+  const claw = scripted(step);
+  const terminal = new FakeTerminal({ isTty: name === 'at the question' });
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  const finish = runCli(['ask', 'x', '--json'], terminal.io, fakeParts(claw));
+  await (name === 'at the question' ? terminal.sees('(Enter denies)') : waits);
+  terminal.interrupt();
+  expect(await finish).toBe(130);
+  expect(JSON.parse(terminal.out)).toMatchObject({ status: 'cancelled' });
+  expect(claw.approvals.every((approval) => approval.state === 'pending')).toBe(true);
+});
+
+test('a second Ctrl-C does not wait for a turn that will not end', async () => {
+  const claw = scripted({ hang: true });
+  claw.answers = { 'turn.cancel': () => new Promise(() => undefined), 'session.list': () => ({ sessions: [] }) };
+  const terminal = new FakeTerminal();
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  const finish = runCli(['ask', 'x'], terminal.io, fakeParts(claw));
+  await waits;
+  terminal.interrupt();
+  terminal.interrupt();
+  expect(await finish).toBe(130);
+});
+
+test('tool: done at once, waiting with no terminal, and approved in place', async () => {
+  const read = await runCommand(['tool', 'read', '{"path":"a"}', '--json'], fakeParts(new FakeClaw()));
+  const done = { callId: 'call_trn_1', outcome: 'ok', forUser: 'read it', forModel: 'read it', artifacts: [] };
+  expect([read.code, JSON.parse(read.out)]).toEqual([0, done]);
+
+  const waits = await runCommand(['tool', 'write', '{}', '--json'], fakeParts(new FakeClaw()));
+  expect([waits.code, JSON.parse(waits.out)]).toMatchObject([3, { callId: 'call_trn_1', outcome: 'waiting', artifacts: [] }]);
+
+  const { terminal, finish } = atTerminal(new FakeClaw(), ['tool', 'write', '{}', '--json']);
+  await terminal.sees('(Enter denies)');
+  terminal.type('once');
+  expect(await finish).toBe(0);
+  expect(JSON.parse(terminal.out)).toEqual({
+    callId: 'call_trn_1',
+    outcome: 'ok',
+    forUser: 'write ran',
+    forModel: 'model: write ran',
+    artifacts: [],
+  });
+
+  const denied = atTerminal(new FakeClaw(), ['tool', 'write', '{}']);
+  await denied.terminal.sees('(Enter denies)');
+  denied.terminal.type('');
+  expect(await denied.finish).toBe(3);
+});
+
+test('a call that a stop ended exits with 5', async () => {
+  const claw = new FakeClaw();
+  claw.answers = { 'panic.status': () => ({ engaged: true, sinceMs: 1, reason: null, killed: 1, tookMs: 1 }) };
+  const { terminal, finish } = atTerminal(claw, ['tool', 'write', '{}']);
+  await terminal.sees('(Enter denies)');
+  terminal.type('');
+  expect(await finish).toBe(5);
+});
+
+test('approving continues the turn: waited for where it runs here, left to the instance where it runs there', async () => {
+  const approveIn = async (isHosted: boolean, ...rest: Step[]): Promise<{ code: number; json: unknown }> => {
+    const claw = scripted(write, ...rest);
+    await runCommand(['ask', 'x'], fakeParts(claw, { hostClaw: () => Promise.resolve(claw) }));
+    claw.isClosed = false;
+    const parts = fakeParts(claw, isHosted ? {} : { findInstance: () => Promise.resolve(foundInstance(claw)) });
+    const ran = await runCommand(['approvals', 'approve', 'apr_1', '--scope', 'minutes:5', '--json'], parts);
+    return { code: ran.code, json: JSON.parse(ran.out) };
+  };
+  const approval = { approvalId: 'apr_1', state: 'approved', scope: { kind: 'minutes', minutes: 5 } };
+  expect(await approveIn(true, { say: 'done' })).toMatchObject({
+    code: 0,
+    json: { ...approval, turn: { turnId: 'trn_1', status: 'done', text: 'done' } },
+  });
+  expect(await approveIn(true, write)).toMatchObject({ code: 3, json: { ...approval, turn: { status: 'waiting' } } });
+  const there = await approveIn(false, { say: 'done' });
+  expect(there).toMatchObject({ code: 0, json: approval });
+  expect(there.json).not.toHaveProperty('turn');
+});
+
+test('denying is done when it is denied; twice is a conflict', async () => {
+  const claw = scripted(write);
+  await runCommand(['ask', 'x'], fakeParts(claw));
+  claw.isClosed = false;
+  expect(await runCommand(['approvals', 'deny', 'apr_1', '--json'], fakeParts(claw))).toMatchObject({ code: 0 });
+  claw.isClosed = false;
+  const again = await runCommand(['approvals', 'deny', 'apr_1', '--json'], fakeParts(claw));
+  expect([again.code, JSON.parse(again.out)]).toMatchObject([1, { error: { code: 'approval_not_pending' } }]);
+});
+
+test('chat keeps its session, asks in place, knows its commands and leaves', async () => {
+  const claw = scripted({ say: 'hello' });
+  claw.scripts.push([write, { say: 'written' }], [{ say: 'fresh' }]);
+  claw.answers = {
+    'panic.engage': () => ({ engaged: true, sinceMs: 1, reason: null, killed: 2, tookMs: 1 }),
+    'panic.release': () => ({ engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null }),
+  };
+  const { terminal, finish } = atTerminal(claw, ['chat']);
+  await terminal.sees('Type a message');
+  terminal.type('hi');
+  await terminal.sees('hello');
+  terminal.type('write it');
+  await terminal.sees('(Enter denies)');
+  terminal.type('o');
+  await terminal.sees('written');
+  for (const [typed, seen] of [
+    ['/panic', '2 processes were ended'],
+    ['/release', 'Released.'],
+    ['/sessions', 'ses_1'],
+    ['/help', '/quit'],
+    ['/new', 'A new session starts'],
+    ['go', 'fresh'],
+  ] as const) {
+    terminal.type(typed);
+    await terminal.sees(seen);
+  }
+  terminal.type('/quit');
+  expect(await finish).toBe(0);
+  expect(claw.calls.filter((call) => call.name === 'message.send').map((call) => call.params)).toEqual([
+    { text: 'hi' },
+    { text: 'write it', sessionId: 'ses_1' },
+    { text: 'go' },
+  ]);
+});
+
+test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
+  const claw = scripted({ hang: true });
+  const { terminal, finish } = atTerminal(claw, ['chat']);
+  await terminal.sees('Type a message');
+  const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
+  terminal.type('work');
+  await waits;
+  const before = terminal.err.length;
+  terminal.interrupt();
+  while (!terminal.err.slice(before).includes('> ')) await new Promise((resolve) => setImmediate(resolve));
+  expect(claw.calls.some((call) => call.name === 'turn.cancel')).toBe(true);
+  terminal.interrupt();
+  expect(await finish).toBe(130);
+});
+
+test('a secret typed at a terminal is not shown', async () => {
+  const claw = new FakeClaw({ 'secret.set': ({ name }) => ({ name }) });
+  const { terminal, finish } = atTerminal(claw, ['secret', 'set', 'key']);
+  await terminal.sees('Value of key');
+  terminal.type('correct horse');
+  expect(await finish).toBe(0);
+  expect(claw.calls[0]?.params).toEqual({ name: 'key', value: 'correct horse' });
+  expect((terminal.out + terminal.err).includes('correct horse')).toBe(false);
+});
+
+test('an answer can not drive the terminal, and stays as it is in a pipe', async () => {
+  const text = 'a\u001B]0;title\u0007b\u202Ec';
+  const { terminal, finish } = atTerminal(scripted({ say: text }), ['ask', 'x']);
+  await finish;
+  expect(terminal.out.trim()).toBe('a\\u{1b}]0;title\\u{7}b\\u{202e}c');
+  expect((await runCommand(['ask', 'x'], fakeParts(scripted({ say: text })))).out).toBe(text + '\n');
+});

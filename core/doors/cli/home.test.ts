@@ -1,0 +1,18 @@
+// Where the data folder is, per system and setting.
+
+import { expect, test } from 'vitest';
+import { resolveHome } from './home.ts';
+
+const linux = { env: {}, cwd: '/here', platform: 'linux', userFolder: '/home/p' } as const;
+
+test.each([
+  ['x', linux, '/here/x'],
+  [undefined, { ...linux, env: { TRAYCLAW_HOME: '/data' } }, '/data'],
+  ['/flag', { ...linux, env: { TRAYCLAW_HOME: '/data' } }, '/flag'],
+  [undefined, { ...linux, env: { TRAYCLAW_HOME: '' } }, '/home/p/.local/share/trayclaw'],
+  [undefined, { ...linux, env: { XDG_DATA_HOME: '/xdg' } }, '/xdg/trayclaw'],
+  [undefined, { ...linux, env: { XDG_DATA_HOME: 'relative' } }, '/home/p/.local/share/trayclaw'],
+  [undefined, { ...linux, platform: 'darwin' }, '/home/p/Library/Application Support/TrayClaw'],
+] as const)('%j with %j is %j', (flag, io, home) => {
+  expect(resolveHome(flag, io)).toBe(home);
+});

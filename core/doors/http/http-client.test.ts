@@ -1,0 +1,319 @@
+// A client and a door over a real local socket: operations, events, deltas, reconnecting, and how an instance is found.
+
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/logger.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
+import { createHttpDoor, findInstance, HttpClaw, InstanceDoor, socketPathFor, type HttpDoor } from './http.ts';
+
+let folder: string;
+let claw: FakeClaw;
+let door: HttpDoor;
+let client: HttpClaw;
+
+const socketPath = (): string => join(folder, 's.sock');
+const makeDoor = (of: Claw): HttpDoor =>
+  createHttpDoor({
+    claw: of,
+    token: 'tok',
+    logger: silentLogger,
+    clock: systemClock,
+    assetsFolder: null,
+    version: '1',
+    streamLimits: { heartbeatMs: 10 },
+  });
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'trayclaw-client-'));
+  claw = new FakeClaw();
+  door = makeDoor(claw);
+  await door.listen({ socketPath: socketPath() });
+  client = new HttpClaw({ address: { socketPath: socketPath() }, token: 'tok' });
+});
+
+afterEach(async () => {
+  await client.close();
+  await claw.close();
+  await door.close();
+  rmSync(folder, { recursive: true });
+});
+
+const rename = (title: string): void => claw.append('ses_a', { type: 'session.renamed', body: { title } });
+
+async function take(events: AsyncIterable<AnyEvent>, count: number): Promise<number[]> {
+  const seqs: number[] = [];
+  for await (const event of events) {
+    seqs.push(event.seq);
+    if (seqs.length === count) break;
+  }
+  return seqs;
+}
+
+test('an operation and its failure come through whole', async () => {
+  claw.answers = {
+    'safety.redact': ({ text }) => ({ text: text.toUpperCase(), found: ['key'] }),
+    'turn.cancel': () => {
+      throw new AppError('turn_not_running', 'It is over.', { data: { turnId: 't', hint: 'Nothing to do.' } });
+    },
+  };
+  const text = 'ä\u2028\n'.repeat(100_000);
+  expect(await client.op('safety.redact', { text })).toEqual({ text: text.toUpperCase(), found: ['key'] });
+  const failure = await client.op('turn.cancel', { turnId: 't' }).catch((cause: unknown) => cause);
+  expect(failure).toMatchObject({ code: 'turn_not_running', message: 'It is over.', hint: 'Nothing to do.' });
+  expect(claw.calls.map((call) => call.caller)).toEqual([
+    { channel: 'cli', actor: 'cli' },
+    { channel: 'cli', actor: 'cli' },
+  ]);
+});
+
+test('events come after a place in the log, for one session or all, and as they happen', async () => {
+  rename('one');
+  claw.append('ses_b', { type: 'session.renamed', body: { title: 'two' } });
+  rename('three');
+  expect(await take(client.events({ after: 0 }), 3)).toEqual([1, 2, 3]);
+  expect(await take(client.events({ after: 1 }), 2)).toEqual([2, 3]);
+  expect(await take(client.events({ after: 0, sessionId: 'ses_a' }), 2)).toEqual([1, 3]);
+  const live = client.events({ after: 'latest' });
+  // The subscription asked for first is open before the operation runs, so the event it causes is seen.
+  claw.answers = {
+    'panic.release': () => {
+      rename('four');
+      return { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+    },
+  };
+  await client.op('panic.release', {});
+  expect(await take(live, 1)).toEqual([4]);
+});
+
+test('an operation waits until the subscriptions asked for before it are open', async () => {
+  const order: string[] = [];
+  const slow = createServer((asked, response) => {
+    order.push(`${asked.method} arrives`);
+    if (asked.method === 'POST')
+      response.end('{"ok":true,"result":{"engaged":false,"sinceMs":null,"reason":null,"killed":0,"tookMs":null}}');
+    else {
+      setTimeout(() => {
+        order.push('stream opens');
+        response.writeHead(200).write('retry: 1\n\n');
+      }, 20);
+    }
+  });
+  const path = join(folder, 'slow.sock');
+  await new Promise<void>((resolve) => slow.listen(path, resolve));
+  const own = new HttpClaw({ address: { socketPath: path }, token: 'tok' });
+  own.events({ after: 'latest' });
+  await own.op('panic.status', {});
+  await own.close();
+  slow.closeAllConnections();
+  await new Promise((resolve) => slow.close(resolve));
+  expect(order).toEqual(['GET arrives', 'stream opens', 'POST arrives']);
+});
+
+test('a broken stream goes on after the last event seen, with none lost and none twice', async () => {
+  rename('one');
+  const events = client.events({ after: 0 })[Symbol.asyncIterator]();
+  expect((await events.next()).value).toMatchObject({ seq: 1 });
+  await door.close();
+  rename('two');
+  rename('three');
+  door = makeDoor(claw);
+  await door.listen({ socketPath: socketPath() });
+  const next = [await events.next(), await events.next()].map((item) => (item.value as AnyEvent).seq);
+  expect(next).toEqual([2, 3]);
+  await events.return?.();
+});
+
+test('deltas reach the listener until it leaves', async () => {
+  const seen: DeltaNotice[] = [];
+  let onSeen = (): void => undefined;
+  const stop = client.onDelta((delta) => {
+    seen.push(delta);
+    onSeen();
+  });
+  await client.op('panic.status', {});
+  const delta: DeltaNotice = { kind: 'text', sessionId: 's', turnId: 't', callId: null, text: 'a\nb' };
+  await new Promise<void>((resolve) => {
+    onSeen = resolve;
+    claw.emitDelta(delta);
+  });
+  stop();
+  expect(seen).toEqual([delta]);
+});
+
+test('the wire form: ids on events, none on deltas, Last-Event-ID before after, heartbeats', async () => {
+  rename('one');
+  rename('two');
+  const text = await new Promise<string>((resolve, reject) => {
+    const headers = { authorization: 'Bearer tok', 'last-event-id': '1' };
+    const sent = request({ socketPath: socketPath(), path: '/api/events?after=0', headers, agent: false }, (response) => {
+      expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+      let got = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        got += chunk;
+        if (got.includes('"seq":2') && !got.includes('delta'))
+          claw.emitDelta({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text: 'x' });
+        if (got.includes(': beat') && got.includes('delta')) {
+          response.destroy();
+          resolve(got);
+        }
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+  const frames = text.split('\n\n').filter((frame) => frame !== '' && frame !== ': beat');
+  expect(frames).toEqual([
+    'retry: 1000',
+    `id: 2\ndata: ${JSON.stringify(claw.log[1])}`,
+    'event: delta\ndata: {"kind":"text","sessionId":"s","turnId":"t","callId":null,"text":"x"}',
+  ]);
+});
+
+const slowDoor = (stallMsMax: number): HttpDoor =>
+  createHttpDoor({
+    claw,
+    token: 'tok',
+    logger: silentLogger,
+    clock: systemClock,
+    assetsFolder: null,
+    version: '1',
+    streamLimits: { heartbeatMs: 10_000, stallMsMax, backlogBytesMax: 10_000 },
+  });
+
+const big = 'x'.repeat(1_000_000);
+
+test('a slow reader loses deltas, and no event', async () => {
+  const slow = slowDoor(10_000);
+  const { url } = await slow.listen({});
+  const text = await new Promise<string>((resolve, reject) => {
+    const sent = request(`${url}/api/events?after=0`, { headers: { authorization: 'Bearer tok' }, agent: false }, (response) => {
+      response.pause();
+      for (let i = 0; i < 30; i++) claw.emitDelta({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text: big });
+      rename('first');
+      rename('last');
+      let got = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        got += chunk;
+        if (!got.includes('"last"')) return;
+        response.destroy();
+        resolve(got);
+      });
+      response.resume();
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+  await slow.close();
+  expect(text.match(/^event: delta$/gm)?.length ?? 0).toBeLessThan(15);
+  expect(text.match(/^id: \d+$/gm)).toEqual(['id: 1', 'id: 2']);
+});
+
+test('a reader that takes nothing for long is closed', async () => {
+  const slow = slowDoor(50);
+  const { url } = await slow.listen({});
+  await new Promise<void>((resolve, reject) => {
+    const sent = request(`${url}/api/events?after=0`, { headers: { authorization: 'Bearer tok' }, agent: false }, (response) => {
+      response.pause();
+      response.socket.on('close', resolve);
+      for (let i = 0; i < 40; i++) rename(big);
+      // Reading again shows the end of the connection, which a paused socket does not report.
+      setTimeout(() => response.resume(), 150);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+  await slow.close();
+});
+
+test('an abort ends the wait here and there', async () => {
+  claw.scripts.push([{ hang: true }]);
+  const { turnId } = await client.op('message.send', { text: 'hi' });
+  const gone = new AbortController();
+  claw.onWait = () => gone.abort();
+  const failure = await client
+    .op('turn.wait', { turnId }, { channel: 'cli', actor: 'cli', signal: gone.signal })
+    .catch((cause: unknown) => cause);
+  expect(failure).toMatchObject({ code: 'cancelled' });
+  await door.whenIdle();
+});
+
+test('an instance that is gone is an expected failure, and its events end', async () => {
+  const events = client.events({ after: 0 });
+  await client.op('panic.status', {});
+  await door.close();
+  await expect(client.op('panic.status', {})).rejects.toMatchObject({ code: 'shutting_down', isRetryable: true });
+  expect(await take(events, 1)).toEqual([]);
+});
+
+const openInstance = async (home: string): Promise<InstanceDoor> => {
+  const options = { logger: silentLogger, clock: systemClock, assetsFolder: null, version: '9', platform: process.platform } as const;
+  const instance = new InstanceDoor({ home, claw, pid: 4242, temporaryFolder: folder, ...options });
+  await instance.open();
+  return instance;
+};
+
+test('an instance is found through its private file, serves on request, and leaves nothing behind', async () => {
+  expect(await findInstance(folder)).toBeNull();
+  const instance = await openInstance(folder);
+  const file = join(folder, 'instance.json');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, 'run', 'trayclaw.sock')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, 'run')).mode & 0o777).toBe(0o700);
+  const found = await findInstance(folder);
+  expect(found?.record).toEqual({ pid: 4242, socketPath: join(folder, 'run', 'trayclaw.sock'), token: instance.token, version: '9' });
+  expect(await found?.claw.op('panic.status', {})).toMatchObject({ engaged: false });
+  const { url, token } = await instance.serve();
+  expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ url, token });
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  await found?.claw.close();
+  await instance.dispose();
+  expect([existsSync(file), existsSync(join(folder, 'run', 'trayclaw.sock'))]).toEqual([false, false]);
+});
+
+test('what a killed instance left is no instance, and the next one takes its place', async () => {
+  const first = await openInstance(folder);
+  const left = readFileSync(join(folder, 'instance.json'), 'utf8');
+  await first.dispose();
+  writeFileSync(join(folder, 'instance.json'), left);
+  writeFileSync(join(folder, 'run', 'trayclaw.sock'), '');
+  expect(await findInstance(folder)).toBeNull();
+  rmSync(join(folder, 'run', 'trayclaw.sock'));
+  const second = await openInstance(folder);
+  expect((await findInstance(folder))?.record.token).toBe(second.token);
+  await second.dispose();
+});
+
+test('nothing is trusted that does not answer as an instance', async () => {
+  const path = join(folder, 'other.sock');
+  const record = { pid: 1, socketPath: path, token: 'secret', version: '1' };
+  const file = join(folder, 'instance.json');
+  const asked: (string | undefined)[] = [];
+  const other = createServer((asking, response) => {
+    asked.push(asking.headers.authorization);
+    response.writeHead(500).end();
+  });
+  await new Promise<void>((resolve) => other.listen(path, resolve));
+  writeFileSync(file, JSON.stringify(record));
+  chmodSync(file, 0o600);
+  expect(await findInstance(folder)).toBeNull();
+  for (const broken of ['', '{', '{"pid":"x"}', '[]']) {
+    writeFileSync(file, broken);
+    expect(await findInstance(folder)).toBeNull();
+  }
+  await new Promise((resolve) => other.close(resolve));
+  expect(asked).toEqual([undefined]);
+});
+
+test('the socket lives in the data folder unless its path would be too long', () => {
+  expect(socketPathFor('/home/a', 'linux', '/tmp')).toBe('/home/a/run/trayclaw.sock');
+  expect(socketPathFor('/h/' + 'x'.repeat(90), 'linux', '/tmp')).toMatch(/^\/tmp\/trayclaw-[0-9a-f]{16}\/trayclaw\.sock$/);
+  expect(socketPathFor('C:\\x', 'win32', 'C:\\tmp')).toMatch(/^\\\\\.\\pipe\\trayclaw-[0-9a-f]{16}$/);
+});

@@ -1,0 +1,252 @@
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { createProcessTable } from './process-table.ts';
+import { createToolBench } from './tool-test-bench.ts';
+import type { HostedResult } from './tools.ts';
+
+const bench = createToolBench({
+  outputBytesMax: 8000,
+  environment: {
+    PATH: process.env['PATH'],
+    HOME: '/home-of-test',
+    LC_TIME: 'C',
+    TERM: 'xterm',
+    SECRET_TOKEN: 's3cret',
+    NODE_OPTIONS: '--x',
+    BASH_ENV: '/x',
+  },
+});
+const table = createProcessTable(process.platform);
+
+/** Processes that carry the bench's marker and are no zombies. */
+async function strays(): Promise<number[]> {
+  const rows = await table?.list([`TRAYCLAW_INSTANCE=${bench.instanceMarker['TRAYCLAW_INSTANCE']}`]);
+  return (rows ?? []).filter((row) => row.isMarked).map((row) => row.pid);
+}
+
+afterEach(async () => {
+  await bench.trees.killAll();
+  const left = await strays();
+  if (left.length > 0) throw new Error(`left running: ${left.join(', ')}`);
+});
+afterAll(() => bench.dispose());
+
+const exec = (args: Readonly<Record<string, unknown>>, overrides = {}): Promise<HostedResult> => bench.call('exec', args, overrides);
+const brief = ({ outcome, forModel }: HostedResult) => ({ outcome, forModel });
+
+async function startBackground(command: string, more: Readonly<Record<string, unknown>> = {}): Promise<string> {
+  const { forModel, isAsync, outcome } = await exec({ command, background: true, ...more });
+  expect({ outcome, isAsync }).toEqual({ outcome: 'ok', isAsync: true });
+  return /cmd-\d+-\d+/.exec(forModel)?.[0] ?? '';
+}
+
+/** Polls until the text is there, each poll waiting for news. */
+async function pollFor(sessionId: string, wanted: RegExp): Promise<string> {
+  let seen = '';
+  for (let i = 0; i < 50 && !wanted.test(seen); i++) seen += (await exec({ action: 'poll', sessionId, timeoutMs: 5000 })).forModel;
+  return seen;
+}
+
+test('shows output and errors in their true order', async () => {
+  const command = 'for i in 1 2 3; do echo out$i; echo err$i >&2; done';
+  expect(brief(await exec({ command }))).toEqual({ outcome: 'ok', forModel: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' });
+});
+
+test('an exit code other than 0 is an error, silence is said', async () => {
+  expect(brief(await exec({ command: 'echo no; exit 3' }))).toEqual({ outcome: 'error', forModel: 'no\n[exit code 3]' });
+  expect(brief(await exec({ command: 'true' }))).toEqual({ outcome: 'ok', forModel: '[no output, exit code 0]' });
+  expect(brief(await exec({ command: 'kill -TERM $$' }))).toEqual({ outcome: 'error', forModel: '[ended by signal SIGTERM]' });
+  expect(brief(await exec({ command: 'no-such-command-here' }))).toMatchObject({
+    outcome: 'error',
+    forModel: expect.stringMatching(/not found[^]*exit code 127/),
+  });
+});
+
+test('passes a harmless environment and the marker, and no secret', async () => {
+  const { forModel } = await exec({ command: 'env' }, { processMarker: { TRAYCLAW_CALL: 'c', ...bench.instanceMarker } });
+  const names = forModel.trim().split('\n').map((line) => line.split('=')[0]); // prettier-ignore
+  expect(new Set(names)).toEqual(new Set(['HOME', 'LC_TIME', 'PATH', 'PWD', 'SHLVL', 'TERM', 'TRAYCLAW_CALL', 'TRAYCLAW_INSTANCE', '_']));
+  expect(forModel).not.toContain('s3cret');
+});
+
+test('has no input in the foreground', async () => {
+  expect(brief(await exec({ command: 'cat; echo done' }))).toEqual({ outcome: 'ok', forModel: 'done\n' });
+});
+
+test('runs in the folder that was asked for', async () => {
+  mkdirSync(join(bench.workspace, 'sub'), { recursive: true });
+  expect((await exec({ command: 'pwd', cwd: 'sub' })).forModel).toBe(`${realpathSync(join(bench.workspace, 'sub'))}\n`);
+  expect((await exec({ command: 'pwd', cwd: 'missing' })).forModel).toMatch(/^Could not run in .*missing: there is nothing at this path/);
+  writeFileSync(join(bench.workspace, 'file'), '');
+  expect((await exec({ command: 'pwd', cwd: 'file' })).forModel).toMatch(/is not a folder/);
+});
+
+test('facts name the command line and where it runs', () => {
+  const parsed = bench.host.parse('exec', '{"command":"rm -r x","cwd":".."}');
+  if (!parsed.ok) throw parsed.error;
+  expect(parsed.value.tool.facts(parsed.value.args, bench.context())).toEqual({
+    class: 'exec',
+    paths: [{ given: '..', real: bench.home, access: 'read', insideWorkspace: false, protectedBy: "this is TrayClaw's own data" }],
+    command: { line: 'rm -r x', cwd: bench.home },
+    hosts: [],
+  });
+});
+
+test('records the child before anything else, by pid and start time', async () => {
+  bench.spawned.length = 0;
+  const { forModel } = await exec({ command: 'echo $$; cut -d" " -f22 /proc/$$/stat' });
+  const [pid, ticks] = forModel.split('\n');
+  expect(bench.spawned).toEqual([{ pid: Number(pid), startTime: expect.stringMatching(new RegExp(`-${ticks}$`)) }]);
+  expect(bench.trees.size).toBe(0);
+});
+
+test.each([false, true])('a child whose record cannot be kept is ended again (terminal: %s)', async (pty) => {
+  const onSpawn = () => {
+    throw new Error('the log is full');
+  };
+  expect(brief(await exec({ command: 'sleep 300', pty }, { onSpawn }))).toEqual({
+    outcome: 'error',
+    forModel: 'exec failed: the log is full',
+  });
+  expect(await strays()).toEqual([]);
+  expect(bench.trees.size).toBe(0);
+});
+
+test('ends the whole tree at the time limit, deaf children too, and shows what there was', async () => {
+  const startedMs = performance.now();
+  const command = `trap '' TERM INT HUP; echo begun; (trap '' TERM; setsid sleep 300 & sleep 300) & sleep 300`;
+  const result = await exec({ command, timeoutMs: 300 });
+  expect(brief(result)).toEqual({ outcome: 'timeout', forModel: 'begun\n[timed out after 300 ms; it and all it started were ended]' });
+  expect(performance.now() - startedMs).toBeLessThan(3000);
+  expect(await strays()).toEqual([]);
+});
+
+test('abort ends the tree', async () => {
+  const controller = new AbortController();
+  const running = exec(
+    { command: 'echo begun; setsid sleep 300 & sleep 300' },
+    { signal: controller.signal, onOutput: () => controller.abort() },
+  );
+  expect(await running).toMatchObject({ outcome: 'cancelled' });
+  const deadlineMs = performance.now() + 3000;
+  while (bench.trees.size > 0 && performance.now() < deadlineMs) await new Promise(setImmediate);
+  expect(await strays()).toEqual([]);
+});
+
+test('a foreground command leaves nothing behind, whether it holds the output or not', async () => {
+  const holding = await exec({ command: 'sleep 300 & echo done' });
+  expect(brief(holding)).toEqual({
+    outcome: 'ok',
+    forModel: 'done\n[1 process it left behind was ended; use background to keep a command running]',
+  });
+  const quiet = await exec({ command: 'sleep 300 >/dev/null 2>&1 & echo done' });
+  expect(quiet.forModel).toMatch(/^done\n\[1 process it left behind was ended/);
+  expect(await strays()).toEqual([]);
+});
+
+test('long output keeps head and tail, and the whole is in an artifact', async () => {
+  const result = await exec({ command: 'seq 1 200000' });
+  const whole = Array.from({ length: 200_000 }, (_, i) => `${i + 1}\n`).join('');
+  expect(Buffer.byteLength(result.forModel)).toBeLessThanOrEqual(8000);
+  expect(result.forModel).toMatch(
+    /^1\n2\n3\n[^]*MB more in artifact exec-call_\d+\.txt; read it with artifact_read[^]*\n199999\n200000\n$/,
+  );
+  expect(result.artifacts.map(({ sizeBytes, mediaType }) => ({ sizeBytes, mediaType }))).toEqual([
+    { sizeBytes: whole.length, mediaType: 'text/plain; charset=utf-8' },
+  ]);
+  expect(Buffer.from(bench.artifacts.read(result.artifacts[0]?.sha256 ?? '')).toString()).toBe(whole);
+});
+
+test('output beyond what is kept costs no memory', async () => {
+  const before = process.memoryUsage().rss;
+  const result = await exec({ command: 'head -c 80000000 /dev/zero | tr "\\0" x; echo; echo END' });
+  expect(result.artifacts[0]?.sizeBytes).toBeGreaterThan(50_000_000);
+  expect(result.artifacts[0]?.sizeBytes).toBeLessThan(50_100_000);
+  expect(result.forModel).toMatch(/80 MB more in artifact[^]*END\n$/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
+  bench.artifacts.stored.clear();
+});
+
+test('live output comes in few pieces and complete', async () => {
+  bench.live.length = 0;
+  await exec({ command: 'for i in $(seq 1 500); do echo line $i; done' });
+  expect(bench.live.join('')).toBe(Array.from({ length: 500 }, (_, i) => `line ${i + 1}\n`).join(''));
+  expect(bench.live.length).toBeLessThan(20);
+});
+
+test('terminal codes are not shown to the model', async () => {
+  expect((await exec({ command: `printf '\\033[31mred\\033[0m\\r\\n'` })).forModel).toBe('red\n');
+});
+
+test('a terminal is one', async () => {
+  expect(brief(await exec({ command: 'tty; test -t 0 && echo yes', pty: true }))).toEqual({
+    outcome: 'ok',
+    forModel: expect.stringMatching(/^\/dev\/pts\/\d+\nyes\n$/),
+  });
+  expect((await exec({ command: 'tty' })).forModel).toContain('not a tty');
+  expect(brief(await exec({ command: 'exit 4', pty: true }))).toEqual({ outcome: 'error', forModel: '[exit code 4]' });
+  expect(await exec({ command: 'sleep 300', pty: true, timeoutMs: 200 })).toMatchObject({ outcome: 'timeout' });
+});
+
+test('a background terminal takes input', async () => {
+  const id = await startBackground('read -p "name? " name; echo hello $name', { pty: true });
+  expect(await pollFor(id, /name\?/)).toContain('name?');
+  await exec({ action: 'write', sessionId: id, data: 'ada\r' });
+  expect(await pollFor(id, /ended/)).toMatch(/hello ada\n[^]*ended with exit code 0/);
+});
+
+test('a background command is polled, written to, read and ended', async () => {
+  const id = await startBackground('while read line; do echo "got $line"; done; echo bye');
+  expect((await exec({ action: 'poll', sessionId: id })).forModel).toBe(`[no new output; ${id} is running]`);
+  expect(brief(await exec({ action: 'write', sessionId: id, data: 'one\ntwo\n' }))).toEqual({
+    outcome: 'ok',
+    forModel: `Wrote 8 bytes to ${id}.`,
+  });
+  expect(await pollFor(id, /got two/)).toContain('got one\n');
+  expect((await exec({ action: 'poll', sessionId: id })).forModel).toBe(`[no new output; ${id} is running]`);
+  expect((await exec({ action: 'read', sessionId: id, offset: 4 })).forModel).toBe(`one\ngot two\n[${id} is running]`);
+  expect((await exec({ action: 'list' })).forModel).toMatch(new RegExp(`^${id}  is running  .*16 bytes of output  while read`, 'm'));
+  expect((await exec({ action: 'kill', sessionId: id })).forModel).toBe(`Ended ${id} (1 process).`);
+  expect(await pollFor(id, /ended/)).toMatch(/ended: ended by signal SIGKILL|ended by signal/);
+  expect(brief(await exec({ action: 'write', sessionId: id, data: 'x' }))).toMatchObject({ outcome: 'error' });
+  expect((await exec({ action: 'kill', sessionId: id })).forModel).toMatch(/was over already/);
+});
+
+test('killing a background command ends all it started', async () => {
+  const id = await startBackground('(setsid sleep 300 >/dev/null 2>&1 &) ; sleep 300 & sleep 300 & echo ready; wait');
+  expect(await pollFor(id, /ready/)).toContain('ready');
+  expect((await strays()).length).toBe(4);
+  expect((await exec({ action: 'kill', sessionId: id })).forModel).toBe(`Ended ${id} (4 processes).`);
+  expect(await strays()).toEqual([]);
+});
+
+test('a background command outlives its call, and its own time limit ends it', async () => {
+  const controller = new AbortController();
+  const { forModel } = await exec({ command: 'echo up; sleep 300', background: true, timeoutMs: 400 }, { signal: controller.signal });
+  controller.abort();
+  const id = /cmd-\d+-\d+/.exec(forModel)?.[0] ?? '';
+  expect(await pollFor(id, /up/)).toContain('is running');
+  expect(await pollFor(id, /ended/)).toContain('ended');
+});
+
+test('another conversation does not see it', async () => {
+  const id = await startBackground('sleep 300');
+  const foreign = await exec({ action: 'poll', sessionId: id }, { sessionId: 'ses_2' });
+  expect(foreign).toMatchObject({ outcome: 'error', forModel: expect.stringContaining('There is no background command') });
+  expect((await exec({ action: 'list' }, { sessionId: 'ses_2' })).forModel).toBe('No background commands.');
+});
+
+test('only so many run at a time; those that ended make room', async () => {
+  const own = createToolBench();
+  const call = (args: Readonly<Record<string, unknown>>) => own.call('exec', args);
+  const started = await Promise.all(Array.from({ length: 22 }, () => call({ command: 'read x', background: true })));
+  expect(started.filter(({ outcome }) => outcome === 'ok').length).toBe(20);
+  expect(started.at(-1)?.forModel).toBe('20 background commands are running already. End one with the action kill first.');
+  const sessionId = /cmd-\d+-\d+/.exec(started[0]?.forModel ?? '')?.[0] ?? '';
+  await call({ action: 'write', sessionId, data: '\n' });
+  expect((await call({ action: 'poll', sessionId, timeoutMs: 5000 })).forModel).toContain('ended with exit code 0');
+  expect((await call({ command: 'read x', background: true })).outcome).toBe('ok');
+  expect((await call({ action: 'poll', sessionId })).outcome).toBe('error');
+  await own.dispose();
+});

@@ -1,0 +1,246 @@
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import * as fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import type { FactContext, PathFact } from '../../contracts/tools.ts';
+import { realPathFileSystem } from './file-system-port.ts';
+import { isInside } from './inside.ts';
+import { PathFacts } from './path-facts.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-paths-')));
+const person = join(root, 'person');
+const home = join(person, 'data');
+const workspace = join(home, 'workspace');
+const outside = join(root, 'outside');
+const extra = join(root, 'extra');
+for (const folder of [join(workspace, 'sub/deep'), outside, extra, join(person, '.ssh')]) mkdirSync(folder, { recursive: true });
+writeFileSync(join(workspace, 'plain.txt'), 'x');
+writeFileSync(join(outside, 'secret.txt'), 'x');
+writeFileSync(join(outside, 'shared.txt'), 'x');
+linkSync(join(outside, 'shared.txt'), join(workspace, 'hard.txt'));
+symlinkSync(outside, join(workspace, 'out'));
+symlinkSync(join(outside, 'secret.txt'), join(workspace, 'out-file'));
+symlinkSync(join(outside, 'not-yet.txt'), join(workspace, 'dangling'));
+symlinkSync('sub/deep', join(workspace, 'in'));
+symlinkSync('circle-b', join(workspace, 'circle-a'));
+symlinkSync('circle-a', join(workspace, 'circle-b'));
+symlinkSync('../..', join(workspace, 'sub/up'));
+symlinkSync(person, join(workspace, 'person'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const facts = new PathFacts({ files: realPathFileSystem, userHome: person });
+const context: FactContext = { workspace, home, extraFolders: [extra] };
+
+function of(given: string, access: PathFact['access'] = 'write', within = context): Omit<PathFact, 'given' | 'access'> {
+  const { real, insideWorkspace, protectedBy } = facts.of(given, access, within);
+  return { real, insideWorkspace, protectedBy };
+}
+
+const inside = (path: string) => ({ real: join(workspace, path), insideWorkspace: true, protectedBy: null });
+const outsideAt = (real: string) => ({ real, insideWorkspace: false, protectedBy: null });
+const own = "this is TrayClaw's own data";
+
+test.each([
+  ['a plain file', 'plain.txt', inside('plain.txt')],
+  ['the workspace', '.', inside('')],
+  ['a trailing slash', 'sub/', inside('sub')],
+  ['doubled slashes and dots', './/sub/./deep//', inside('sub/deep')],
+  ['a file that is not there yet', 'new/er/file.txt', inside('new/er/file.txt')],
+  ['up and down inside', 'sub/../plain.txt', inside('plain.txt')],
+  ['up through a part that is missing', 'missing/../plain.txt', inside('plain.txt')],
+  ['a link inside', 'in/x.txt', inside('sub/deep/x.txt')],
+  ['up from a link goes to the parent of its target', 'in/../x.txt', inside('sub/x.txt')],
+  ['an absolute path', join(workspace, 'plain.txt'), inside('plain.txt')],
+  ['a name of a tilde alone inside', './~', inside('~')],
+  ['another extra folder', join(extra, 'a'), { real: join(extra, 'a'), insideWorkspace: true, protectedBy: null }],
+  ['a link to a folder outside', 'out/secret.txt', outsideAt(join(outside, 'secret.txt'))],
+  ['a new file behind a link to outside', 'out/new/x', outsideAt(join(outside, 'new/x'))],
+  ['a link to a file outside', 'out-file', outsideAt(join(outside, 'secret.txt'))],
+  ['a link to nothing outside', 'dangling', outsideAt(join(outside, 'not-yet.txt'))],
+  ['up and out', 'a/../../../../outside/x', outsideAt(join(outside, 'x'))],
+  ['the folder of a similar name', '../workspace-2/x', { real: join(home, 'workspace-2/x'), insideWorkspace: false, protectedBy: own }],
+  ['the data folder', '../trayclaw.db', { real: join(home, 'trayclaw.db'), insideWorkspace: false, protectedBy: own }],
+  ['the data folder through a link', 'sub/up/trayclaw.db', { real: join(home, 'trayclaw.db'), insideWorkspace: false, protectedBy: own }],
+  [
+    'keys by the tilde',
+    '~/.ssh/id',
+    { real: join(person, '.ssh/id'), insideWorkspace: false, protectedBy: 'keys and sign-in data are kept here' },
+  ],
+  [
+    'keys through a link',
+    'person/.ssh/id',
+    { real: join(person, '.ssh/id'), insideWorkspace: false, protectedBy: 'keys and sign-in data are kept here' },
+  ],
+])('%s', (_, given, expected) => {
+  expect(of(given)).toEqual(expected);
+});
+
+test.each([
+  ['NUL byte', 'a\0b', 'the path holds a NUL byte'],
+  ['a very long name', 'x'.repeat(300), 'the path is longer than the file system allows'],
+  ['a very long path', 'x/'.repeat(3000), 'the path is longer than the file system allows'],
+  ['links in a circle', 'circle-a/x', 'symbolic links lead in circles'],
+  ['nothing', '', 'the path is empty'],
+])('%s is outside and protected', (_, given, protectedBy) => {
+  expect(of(given)).toEqual({ real: given, insideWorkspace: false, protectedBy });
+});
+
+test('a part that cannot be looked at is outside and protected', () => {
+  const blind = new PathFacts({
+    userHome: person,
+    files: {
+      lookUp: (path) => (path.endsWith('dark') ? 'unreadable' : realPathFileSystem.lookUp(path)),
+      readLink: (path) => realPathFileSystem.readLink(path),
+    },
+  });
+  expect(blind.of('dark/x', 'read', context)).toMatchObject({
+    insideWorkspace: false,
+    protectedBy: 'a part of the path cannot be looked at',
+  });
+});
+
+test.each([
+  '.env',
+  '.env.local',
+  'app/.ENV',
+  '.Ssh/config',
+  '.bashrc',
+  '.zshrc',
+  '.profile',
+  '.git/hooks/pre-commit',
+  '.git/config',
+  '.GIT/Hooks',
+  '.env.',
+  '.ssh./id',
+  '.gnupg ',
+  '.en\u200bv',
+  '.env:stream',
+  'crontab',
+  '.aws/credentials',
+  '.kube/config',
+  'Library/Keychains/x',
+  'id_ed25519.bak', // prettier-ignore
+])('%s is protected inside the workspace too', (given) => {
+  const fact = of(given, 'read');
+  expect({ inside: fact.insideWorkspace, protected: fact.protectedBy !== null }).toEqual({ inside: true, protected: true });
+});
+
+test.each([
+  '/etc/passwd',
+  '/ETC/hosts',
+  '/boot/x',
+  '/dev/sda',
+  '/proc/self/mem',
+  '/sys/x',
+  '/usr/bin/x',
+  '/var/spool/cron/x',
+  '/etc/../proc/1/environ',
+])('%s is the system', (given) => {
+  const fact = of(given, 'read');
+  expect({ inside: fact.insideWorkspace, protected: fact.protectedBy !== null }).toEqual({ inside: false, protected: true });
+});
+
+test.each(['environment.ts', '.envelope', 'git/hooks', 'ssh/x', 'notes.env', '.github/workflows/ci.yml', 'src/etc/passwd'])(
+  '%s is an ordinary file',
+  (given) => {
+    expect(of(given).protectedBy).toBeNull();
+  },
+);
+
+test('a file with further names is flagged for writing only', () => {
+  expect(of('hard.txt').protectedBy).toMatch(/hard links/);
+  expect(of('hard.txt', 'read').protectedBy).toBeNull();
+});
+
+test('the data folder stays protected when the workspace lies around it', () => {
+  const wide = { workspace: person, home, extraFolders: [root] };
+  expect(of(join(home, 'trayclaw.db'), 'write', wide)).toEqual({
+    real: join(home, 'trayclaw.db'),
+    insideWorkspace: true,
+    protectedBy: own,
+  });
+  expect(of(join(workspace, 'x'), 'write', wide).protectedBy).toBe(own);
+  expect(of('notes.md', 'write', wide).protectedBy).toBeNull();
+  expect(of('x', 'write', { workspace: home, home, extraFolders: [] }).protectedBy).toBe(own);
+});
+
+test('folders given through links count by where they lead', () => {
+  symlinkSync(extra, join(root, 'extra-link'));
+  const linked = { workspace, home, extraFolders: [join(root, 'extra-link'), '~/data/workspace/out'] };
+  expect(of(join(extra, 'a'), 'read', linked).insideWorkspace).toBe(true);
+  expect(of(join(outside, 'a'), 'read', linked).insideWorkspace).toBe(true);
+});
+
+test('a workspace below a system folder is not the system', () => {
+  const service = { workspace: '/var/lib/trayclaw/workspace', home: '/var/lib/trayclaw', extraFolders: [] };
+  expect(of('/var/lib/trayclaw/workspace/a', 'write', service)).toEqual({
+    real: '/var/lib/trayclaw/workspace/a',
+    insideWorkspace: true,
+    protectedBy: null,
+  });
+  expect(of('/var/lib/other', 'write', service).protectedBy).not.toBeNull();
+});
+
+/** The truth by other means: the real path of the deepest part that exists, by the kernel. */
+function kernelRealPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    return parent === path ? path : join(kernelRealPath(parent), path.slice(parent.length));
+  }
+}
+
+test('what is called inside really is, whatever the path is made of', () => {
+  const part = fc.constantFrom(
+    '..',
+    '.',
+    '',
+    'sub',
+    'deep',
+    'in',
+    'out',
+    'up',
+    'person',
+    'data',
+    'workspace',
+    'dangling',
+    'out-file',
+    'plain.txt',
+    'new',
+    'outside',
+    '~',
+  );
+  let insideSeen = 0;
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 8 }), fc.boolean(), (parts, absolute) => {
+      const given = (absolute ? `${workspace}/` : '') + parts.join('/');
+      const fact = facts.of(given, 'write', context);
+      if (!fact.insideWorkspace) return;
+      insideSeen += 1;
+      const truth = kernelRealPath(fact.real);
+      expect(truth).toBe(fact.real);
+      expect(isInside(truth, workspace) || isInside(truth, extra)).toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
+  expect(insideSeen).toBeGreaterThan(100);
+});
+
+test('paths that exist resolve as the kernel resolves them', () => {
+  const part = fc.constantFrom('..', '.', 'sub', 'deep', 'in', 'out', 'up', 'person', 'data', 'workspace', 'plain.txt');
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 8 }), (parts) => {
+      const given = `${workspace}/${parts.join('/')}`;
+      let truth: string;
+      try {
+        truth = realpathSync.native(given);
+      } catch {
+        return;
+      }
+      expect(facts.of(given, 'read', context).real).toBe(truth);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,119 @@
+// For tests only: real folders, a sink in memory and a context, so that tools run as they do in a turn.
+
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ArtifactRef, ArtifactSink, SpawnRecord, ToolContext } from '../../contracts/tools.ts';
+import { contentHash } from './atomic-write.ts';
+import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type HostedResult } from './tools.ts';
+
+export class MemoryArtifacts implements ArtifactSink {
+  readonly stored = new Map<string, Buffer>();
+  isFull = false;
+
+  put(content: Uint8Array | string, about: { name: string; mediaType: string }): ArtifactRef {
+    if (this.isFull) throw new AppError('store_full', 'The disk is full.');
+    const bytes = Buffer.from(content as string);
+    const sha256 = contentHash(bytes);
+    this.stored.set(sha256, bytes);
+    return { sha256, name: about.name, mediaType: about.mediaType, sizeBytes: bytes.length };
+  }
+
+  read(id: string, range?: { offset: number; length: number }): Uint8Array {
+    const bytes = this.stored.get(id);
+    if (bytes === undefined) throw new AppError('artifact_missing', `There is no artifact ${id}.`);
+    return range === undefined ? bytes : bytes.subarray(range.offset, range.offset + range.length);
+  }
+}
+
+export interface ToolBench {
+  readonly root: string;
+  readonly workspace: string;
+  readonly home: string;
+  readonly artifacts: MemoryArtifacts;
+  readonly trees: ProcessTrees;
+  readonly host: ToolHost;
+  readonly instanceMarker: Readonly<Record<string, string>>;
+  readonly spawned: SpawnRecord[];
+  readonly live: string[];
+  context(overrides?: Partial<ToolContext>): ToolContext;
+  /** Parses and runs a call as the runtime would. */
+  call(tool: string, args: Readonly<Record<string, unknown>>, overrides?: Partial<ToolContext>): Promise<HostedResult>;
+  dispose(): Promise<void>;
+}
+
+export interface ToolBenchOptions {
+  readonly outputBytesMax?: number;
+  readonly execTimeoutMs?: number;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-tools-')));
+  const home = join(root, 'home');
+  const workspace = join(home, 'workspace');
+  mkdirSync(workspace, { recursive: true });
+  const instanceMarker = { TRAYCLAW_INSTANCE: randomUUID() };
+  const artifacts = new MemoryArtifacts();
+  const table = createProcessTable(process.platform);
+  const trees = new ProcessTrees({ clock: systemClock, logger: silentLogger, table, instanceMarker });
+  const outputBytesMax = options.outputBytesMax ?? 48_000;
+  const tools = createBuiltInTools({
+    processTrees: trees,
+    clock: systemClock,
+    environment: options.environment ?? process.env,
+    platform: process.platform,
+    userHome: homedir(),
+    temporaryFolder: root,
+    execTimeoutMs: options.execTimeoutMs ?? 20_000,
+    outputBytesMax,
+  });
+  const host = new ToolHost({ tools, clock: systemClock, logger: silentLogger, outputBytesMax, artifacts });
+  const spawned: SpawnRecord[] = [];
+  const live: string[] = [];
+  let calls = 0;
+  const context = (overrides: Partial<ToolContext> = {}): ToolContext => {
+    const callId = `call_${++calls}`;
+    return {
+      workspace,
+      home,
+      extraFolders: [],
+      callId,
+      sessionId: 'ses_1',
+      turnId: 'trn_1',
+      idempotencyKey: callId,
+      signal: new AbortController().signal,
+      processMarker: { TRAYCLAW_CALL: `${instanceMarker.TRAYCLAW_INSTANCE}-${callId}`, ...instanceMarker },
+      artifacts,
+      onOutput: (chunk) => void live.push(chunk),
+      onSpawn: (record) => void spawned.push(record),
+      searchSessions: () => [],
+      ...overrides,
+    };
+  };
+  return {
+    root,
+    workspace,
+    home,
+    artifacts,
+    trees,
+    host,
+    instanceMarker,
+    spawned,
+    live,
+    context,
+    async call(tool, args, overrides) {
+      const parsed = host.parse(tool, JSON.stringify(args));
+      if (!parsed.ok) throw parsed.error;
+      return host.run(parsed.value, context(overrides));
+    },
+    async dispose() {
+      await trees.killAll();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// What performing a step sees of the turn it belongs to. The runner is the only one that implements it.
+
+import type { DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import type { TurnState } from '../../agent/brain/brain.ts';
+import type { Transcript } from '../../mind/context/context.ts';
+import type { TurnDeps } from './ports.ts';
+
+/** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
+export type Step = 'next' | 'rest' | 'halt';
+
+export interface TurnPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
+}
+
+export interface ShownPack {
+  readonly packId: string;
+  readonly system: string;
+}
+
+export interface RunningTurn {
+  readonly deps: TurnDeps;
+  readonly place: TurnPlace;
+  readonly state: TurnState;
+  readonly model: string | null;
+  readonly transcript: Transcript;
+  readonly abort: AbortController;
+  /** True once the program closes: nothing more is recorded. */
+  readonly halted: boolean;
+  pack: ShownPack | null;
+  nextPackId(): string;
+  emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
+  flush(barrier?: boolean): void;
+}

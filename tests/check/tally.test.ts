@@ -1,0 +1,27 @@
+// The closing line counts everything that went wrong, not only the tests that said so.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createTree, projectRoot } from './fixture-tree.ts';
+
+const head = "import { expect, test } from 'vitest';\n";
+const files = {
+  'outcomes.test.ts': `${head}test('good', () => expect(1).toBe(1));\ntest('bad', () => expect(1).toBe(2));\ntest.skip('later', () => undefined);\n`,
+  'does-not-load.test.ts': "import './gone.ts';\n",
+  'throws-late.test.ts': `${head}test('fine', () => { setTimeout(() => { throw new Error('late'); }, 1); });\ntest('waits', () => new Promise((resolve) => setTimeout(resolve, 30)));\n`,
+  'leaves-open.test.ts': `${head}import { createServer } from 'node:http';\ntest('listens', async () => { const server = createServer(); await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve)); });\n`,
+};
+
+test('failed tests, files that do not load, late errors and open sockets each count as a failure', () => {
+  const root = createTree(files);
+  symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'), 'junction');
+  const tallyFile = join(root, 'tally.json');
+  const args = ['run', '--root', root, '--detectAsyncLeaks', '--reporter', join(projectRoot, 'build/test-tally.mjs')];
+  spawnSync(process.execPath, [join(projectRoot, 'node_modules/vitest/vitest.mjs'), ...args], {
+    cwd: root,
+    env: { ...process.env, TRAYCLAW_TEST_TALLY: tallyFile },
+  });
+  expect(JSON.parse(readFileSync(tallyFile, 'utf8'))).toEqual({ passed: 4, failed: 4, skipped: 1, files: 4 });
+});

@@ -1,0 +1,53 @@
+// What the look at the files themselves must refuse.
+
+import { expect, test } from 'vitest';
+import { createTree, runCheck } from './fixture-tree.ts';
+
+const LINE = 'export {};\n';
+
+function problems(files: Readonly<Record<string, string>>): readonly string[] {
+  const run = runCheck('build/check-tree.mjs', createTree(files));
+  expect(run.code).toBe(1);
+  return run.lines.slice(0, -1);
+}
+
+test('a sound tree passes and tells its sizes', () => {
+  const root = createTree({
+    'core/base/a.ts': LINE,
+    'core/store/storage/storage.ts': LINE.repeat(400),
+    'core/base/a.test.ts': LINE.repeat(900),
+  });
+  const expected = '2 files, median 400 lines (aim 120), longest 400 (core/store/storage/storage.ts), 0 problems';
+  expect(runCheck('build/check-tree.mjs', root)).toEqual({ code: 0, lines: [expected] });
+});
+
+test('a tree without sources is refused', () => {
+  expect(problems({ 'README.md': 'words' })[0]).toMatch(/^no source file below /);
+});
+
+test('a file of 401 lines is refused', () => {
+  expect(problems({ 'renderer/views/long.svelte': 'x\n'.repeat(401) })).toEqual([
+    'renderer/views/long.svelte has 401 lines; split it (400 at most)',
+  ]);
+});
+
+test('a file outside a module and a module without a door are refused', () => {
+  expect(problems({ 'core/guard/stray.ts': LINE, 'core/guard/policy/rules.ts': LINE })).toEqual([
+    'core/guard/policy/rules.ts: its module has no core/guard/policy/policy.ts',
+    'core/guard/stray.ts lies in no module; give it a folder core/guard/<module>/',
+  ]);
+});
+
+test.each(['mock', 'doMock'])('a test that swaps a module with vi.%s is refused', (method) => {
+  const text = `vi.${method}('./a.ts');\n`;
+  expect(problems({ 'core/base/a.ts': LINE, 'tests/faults/a.test.ts': text })).toEqual([
+    'tests/faults/a.test.ts mocks a module; pass a fake to the constructor',
+  ]);
+});
+
+test('a path of one machine is refused wherever it stands', () => {
+  const path = ['', 'work', 'notes'].join('/');
+  expect(problems({ 'core/base/a.ts': LINE, 'docs/setup.md': `cd ${path}\n` })).toEqual([
+    expect.stringMatching(/^docs\/setup\.md names a path of one machine/),
+  ]);
+});

@@ -1,0 +1,133 @@
+// A terminal for tests of the command line: captured output, typed input, interrupts, and parts around a fake Claw.
+
+import { PassThrough, Writable } from 'node:stream';
+import { ManualClock } from '../../core/base/clock.ts';
+import type { Claw } from '../../core/contracts/claw.ts';
+import { runCli, type CliIo, type CliParts, type FoundInstance, type OwnDoors } from '../../core/doors/cli/cli.ts';
+
+export interface TerminalOptions {
+  readonly isTty?: boolean;
+  readonly stdin?: string;
+  readonly env?: Record<string, string>;
+}
+
+export class FakeTerminal {
+  out = '';
+  err = '';
+  readonly stdin = new PassThrough();
+  readonly #listeners = new Set<() => void>();
+  readonly #watchers = new Set<() => void>();
+  readonly io: CliIo;
+
+  constructor(options: TerminalOptions = {}) {
+    const isTty = options.isTty === true;
+    if (options.stdin !== undefined) this.stdin.end(options.stdin);
+    this.io = {
+      stdin: this.stdin,
+      stdout: this.#sink((text) => (this.out += text)),
+      stderr: this.#sink((text) => (this.err += text)),
+      stdinIsTty: isTty,
+      stdoutIsTty: isTty,
+      stderrIsTty: isTty,
+      env: { NO_COLOR: '1', ...options.env },
+      cwd: '/work-folder',
+      platform: 'linux',
+      userFolder: '/home/person',
+      onInterrupt: (listener) => {
+        this.#listeners.add(listener);
+        return () => this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  interrupt(): void {
+    for (const listener of Array.from(this.#listeners)) listener();
+  }
+
+  /** Resolves once this text was printed. */
+  async sees(text: string): Promise<void> {
+    while (!this.out.includes(text) && !this.err.includes(text)) await new Promise<void>((resolve) => this.#watchers.add(resolve));
+  }
+
+  type(line: string): void {
+    this.stdin.write(line + '\n');
+  }
+
+  #sink(take: (text: string) => void): Writable {
+    return new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Buffer, _encoding, done) => {
+        take(String(chunk));
+        for (const watcher of Array.from(this.#watchers)) watcher();
+        this.#watchers.clear();
+        done();
+      },
+    });
+  }
+}
+
+export class FakeDoors implements OwnDoors {
+  openRequests = 0;
+  isDisposed = false;
+  port: number | undefined;
+
+  whenIdle(): Promise<void> {
+    this.openRequests = 0;
+    return Promise.resolve();
+  }
+
+  serve(port?: number): Promise<{ url: string; token: string }> {
+    this.port = port;
+    return Promise.resolve({ url: `http://127.0.0.1:${port ?? 4000}`, token: 'tok' });
+  }
+
+  dispose(): Promise<void> {
+    this.isDisposed = true;
+    return Promise.resolve();
+  }
+}
+
+export interface FakeParts extends CliParts {
+  readonly doors: FakeDoors;
+  readonly hosted: { home: string; resume: boolean }[];
+}
+
+export function fakeParts(claw: Claw, changes: Partial<CliParts> = {}): FakeParts {
+  const clock = new ManualClock();
+  const doors = new FakeDoors();
+  const hosted: { home: string; resume: boolean }[] = [];
+  return {
+    version: '1.0.0',
+    pid: 77,
+    clock,
+    doors,
+    hosted,
+    pause: (ms) => Promise.resolve(clock.advance(ms)),
+    hostClaw: (options) => {
+      hosted.push(options);
+      return Promise.resolve(claw);
+    },
+    findInstance: () => Promise.resolve(null),
+    openDoors: () => Promise.resolve(doors),
+    restoreBackup: ({ file }) => Promise.resolve({ file, events: 3 }),
+    openWindow: () => Promise.resolve('an app window'),
+    findElectron: () => null,
+    ...changes,
+  };
+}
+
+export function foundInstance(claw: Claw, record: Partial<FoundInstance['record']> = {}): FoundInstance {
+  return { claw, record: { pid: 9, token: 'other', version: '1.0.0', ...record } };
+}
+
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export async function runCommand(argv: readonly string[], parts: CliParts, options: TerminalOptions = {}): Promise<Ran> {
+  const terminal = new FakeTerminal({ stdin: '', ...options });
+  const code = await runCli(argv, terminal.io, parts);
+  return { code, out: terminal.out, err: terminal.err };
+}

@@ -1,0 +1,180 @@
+// Reads a request for an answer in any of the three formats, and says what the vendor would refuse about it.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import { isPlainObject, parseJson } from '../../core/base/json.ts';
+
+export type WireFormat = 'openai' | 'anthropic' | 'ollama';
+
+export interface ToolResultSeen {
+  readonly id: string;
+  readonly text: string;
+}
+
+export interface ModelRequestSeen {
+  readonly format: WireFormat;
+  /** 0 for the first request this server saw. */
+  readonly index: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly bodyBytes: number;
+  readonly key: string | null;
+  readonly model: string;
+  readonly streams: boolean;
+  readonly system: string;
+  readonly toolNames: readonly string[];
+  /** The newest words of a person; notes of the runtime are not. */
+  readonly userText: string;
+  /** Results that came after those words. */
+  readonly toolResults: readonly ToolResultSeen[];
+  /** Notes of the runtime to the model after those words. */
+  readonly notes: readonly string[];
+}
+
+type Item =
+  | { readonly kind: 'user' | 'note'; readonly text: string }
+  | { readonly kind: 'assistant'; readonly calls: readonly string[] }
+  | { readonly kind: 'result'; readonly id: string; readonly text: string };
+
+const NOTE_START = '<runtime-note>';
+
+export function readRequest(
+  format: WireFormat,
+  index: number,
+  headers: IncomingHttpHeaders,
+  body: Readonly<Record<string, unknown>>,
+  bodyBytes: number,
+): ModelRequestSeen {
+  const items = readItems(format, body);
+  const lastUser = items.findLastIndex((item) => item.kind === 'user');
+  const user = items[lastUser];
+  const after = items.slice(lastUser + 1);
+  return {
+    format,
+    index,
+    headers,
+    body,
+    bodyBytes,
+    key: readKey(headers),
+    model: text(body['model']),
+    streams: format === 'ollama' ? body['stream'] !== false : body['stream'] === true,
+    system: readSystem(format, body),
+    toolNames: readToolNames(body['tools']),
+    userText: user?.kind === 'user' ? user.text : '',
+    toolResults: after.flatMap((item) => (item.kind === 'result' ? [{ id: item.id, text: item.text }] : [])),
+    notes: after.flatMap((item) => (item.kind === 'note' ? [item.text] : [])),
+  };
+}
+
+/** The vendors' rules for conversations: every call answered directly after it, no result without its call, objects as arguments. */
+export function findViolation(seen: ModelRequestSeen): string | null {
+  if (seen.model === '') return 'you must provide a model parameter';
+  const messages = list(seen.body['messages']);
+  if (messages.length === 0) return 'messages: at least one message is required';
+  const open = new Set<string>();
+  for (const item of readItems(seen.format, seen.body)) {
+    if (item.kind === 'result') {
+      // Ollama's results carry no ids.
+      if (seen.format !== 'ollama' && !open.delete(item.id)) return `unexpected tool result for the call id ${item.id}`;
+    } else {
+      if (open.size > 0) return `these call ids have no tool result directly after them: ${[...open].join(', ')}`;
+      if (item.kind === 'assistant' && seen.format !== 'ollama') {
+        for (const id of item.calls) {
+          if (open.has(id)) return `the call id ${id} is used twice in one message`;
+          open.add(id);
+        }
+      }
+    }
+  }
+  if (open.size > 0) return `these call ids have no tool result directly after them: ${[...open].join(', ')}`;
+  return seen.format === 'anthropic' ? findAnthropicViolation(seen.body, messages) : findArgumentsViolation(messages);
+}
+
+function findAnthropicViolation(body: Readonly<Record<string, unknown>>, messages: readonly Record<string, unknown>[]): string | null {
+  if (typeof body['max_tokens'] !== 'number') return 'max_tokens: Field required';
+  if (messages[0]?.['role'] !== 'user') return 'messages: first message must use the "user" role';
+  for (const message of messages) {
+    const content = message['content'];
+    if (content === '' || (Array.isArray(content) && content.length === 0)) return 'messages: text content blocks must be non-empty';
+    for (const block of list(content)) {
+      if (block['type'] === 'text' && text(block['text']).trim() === '') return 'messages: text content blocks must be non-empty';
+      if (block['type'] === 'tool_use' && !isPlainObject(block['input'])) return 'tool_use.input: Input should be a valid dictionary';
+    }
+  }
+  return null;
+}
+
+function findArgumentsViolation(messages: readonly Record<string, unknown>[]): string | null {
+  for (const call of messages.flatMap((message) => list(message['tool_calls']))) {
+    const fn = call['function'];
+    const args = isPlainObject(fn) ? fn['arguments'] : undefined;
+    const value = typeof args === 'string' ? parseJson(args) : { ok: true, value: args };
+    if (!value.ok || !isPlainObject('value' in value ? value.value : null)) return 'tool_calls.function.arguments must be a JSON object';
+  }
+  return null;
+}
+
+function readItems(format: WireFormat, body: Readonly<Record<string, unknown>>): Item[] {
+  return list(body['messages']).flatMap((message) => (format === 'anthropic' ? anthropicItems(message) : openAiItems(message)));
+}
+
+function openAiItems(message: Record<string, unknown>): Item[] {
+  const content = contentText(message['content']);
+  switch (message['role']) {
+    case 'user':
+      return [spoken(content)];
+    case 'assistant':
+      return [{ kind: 'assistant', calls: list(message['tool_calls']).map((call) => text(call['id'])) }];
+    case 'tool':
+      return [{ kind: 'result', id: text(message['tool_call_id']), text: content }];
+    default:
+      return [];
+  }
+}
+
+function anthropicItems(message: Record<string, unknown>): Item[] {
+  const content = message['content'];
+  if (message['role'] === 'assistant') {
+    const calls = list(content).filter((block) => block['type'] === 'tool_use');
+    return [{ kind: 'assistant', calls: calls.map((block) => text(block['id'])) }];
+  }
+  if (typeof content === 'string') return [spoken(content)];
+  return list(content).flatMap((block): Item[] => {
+    if (block['type'] === 'tool_result') return [{ kind: 'result', id: text(block['tool_use_id']), text: contentText(block['content']) }];
+    return block['type'] === 'text' ? [spoken(text(block['text']))] : [];
+  });
+}
+
+function spoken(content: string): Item {
+  return { kind: content.startsWith(NOTE_START) ? 'note' : 'user', text: content };
+}
+
+function readSystem(format: WireFormat, body: Readonly<Record<string, unknown>>): string {
+  if (format === 'anthropic') return contentText(body['system']);
+  const first = list(body['messages'])[0];
+  return first?.['role'] === 'system' ? contentText(first['content']) : '';
+}
+
+function readToolNames(tools: unknown): string[] {
+  return list(tools).map((tool) => text(isPlainObject(tool['function']) ? tool['function']['name'] : tool['name']));
+}
+
+function readKey(headers: IncomingHttpHeaders): string | null {
+  const own = headers['x-api-key'];
+  if (typeof own === 'string') return own;
+  return headers.authorization?.replace(/^Bearer /, '') ?? null;
+}
+
+function contentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return list(content)
+    .map((block) => text(block['text']))
+    .join('');
+}
+
+function list(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? (value as unknown[]).filter(isPlainObject) : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
