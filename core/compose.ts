@@ -61,7 +61,7 @@ const noCrashPoints: CrashPoints = { reach: () => undefined };
 /** The runtime of this process. */
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
-  readonly syncMeter: SyncMeter;
+  syncMeter(): SyncMeter;
 }
 
 const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
@@ -284,7 +284,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
   begin(base, guard, mind, runtime);
-  return Object.assign(claw, { syncMeter: storage.syncMeter });
+  return Object.assign(claw, { syncMeter: () => storage.syncMeter });
 }
 
 type RecoveryDeps = Parameters<typeof recoverLog>[0];

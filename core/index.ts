@@ -1,6 +1,6 @@
 // The library: the runtime in your own process.
 
-import { createTrayClaw as createRuntime, type TrayClawOptions } from './compose.ts';
+import { createTrayClaw as createRuntime, type HostedClaw, type TrayClawOptions } from './compose.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { AskResult } from './contracts/ops.ts';
 
@@ -21,7 +21,7 @@ export interface AskOptions {
   onText?(delta: string): void;
 }
 
-export interface TrayClaw extends Claw {
+export interface TrayClaw extends HostedClaw {
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
 }
@@ -33,6 +33,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     op: (name, params, caller) => claw.op(name, params, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
+    syncMeter: () => claw.syncMeter(),
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };
