@@ -68,7 +68,9 @@ export function topFunctions(folder: string, countMax: number, by: 'selfMs' | 't
 
 function addProfile(totals: Map<string, Times>, profile: Profile): void {
   const selfMs = new Map<number, number>();
-  profile.samples.forEach((id, index) => selfMs.set(id, (selfMs.get(id) ?? 0) + Math.min(GAP_MS_MAX, (profile.timeDeltas[index] ?? 0) / 1000)));
+  profile.samples.forEach((id, index) =>
+    selfMs.set(id, (selfMs.get(id) ?? 0) + Math.min(GAP_MS_MAX, (profile.timeDeltas[index] ?? 0) / 1000)),
+  );
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const visit = (node: ProfileNode, callers: readonly string[]): number => {
     const name = nameOf(node, callers.at(-1) ?? '');

@@ -108,7 +108,7 @@ async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise
 }
 
 function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
-  const { redact } = runner.deps;
+  const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
     {
@@ -147,7 +147,7 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
       runner.flush();
       deps.crashPoints.reach('spawned');
     },
-    searchSessions: deps.searchSessions,
+    searchSessions: (query, limit) => deps.searchSessions(query, limit),
   };
 }
 
