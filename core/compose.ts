@@ -235,6 +235,7 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
   models.discover(closing.signal);
   if (options.resume !== false && !panic.engaged) void models.ready().then(() => runtime.resume());
   else runtime.holdWaiting();
+  if (panic.engaged) runtime.stopAll('The panic stop was pressed.');
   const handlers: OpHandlers = withModels(createOps(deps), models.ready);
   return new LocalClaw({ ops: handlers, log, deltas, closing: closing.signal, nextCommit, close: () => lifetimes.dispose() });
 }
