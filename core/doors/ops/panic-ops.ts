@@ -1,5 +1,6 @@
 // The panic stop as operations. The order matters: stop in memory, end the processes, then write it down.
 
+import { sleep } from '../../base/deferred.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
@@ -33,12 +34,8 @@ async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicS
   const { killed, tookMs } = await ending;
   if (killed > 0 || !wasEngaged)
     deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));
-  await Promise.race([deps.runtime.whenIdle(), delay(SETTLE_MAX_MS)]);
+  const waited = new AbortController();
+  await Promise.race([deps.runtime.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
+  waited.abort();
   return deps.panic.status;
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
