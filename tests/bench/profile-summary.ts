@@ -68,7 +68,9 @@ export function topFunctions(folder: string, countMax: number, by: 'selfMs' | 't
 
 function addProfile(totals: Map<string, Times>, profile: Profile): void {
   const selfMs = new Map<number, number>();
-  profile.samples.forEach((id, index) => selfMs.set(id, (selfMs.get(id) ?? 0) + Math.min(GAP_MS_MAX, (profile.timeDeltas[index] ?? 0) / 1000)));
+  profile.samples.forEach((id, index) =>
+    selfMs.set(id, (selfMs.get(id) ?? 0) + Math.min(GAP_MS_MAX, (profile.timeDeltas[index] ?? 0) / 1000)),
+  );
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
   const visit = (node: ProfileNode, callers: readonly string[]): number => {
     const name = nameOf(node, callers.at(-1) ?? '');
@@ -103,4 +105,18 @@ function nameOf({ callFrame }: ProfileNode, caller: string): string {
   if (file === '') return functionName === '' ? `native code in ${caller}` : functionName;
   if (url.startsWith('node:inspector')) return 'post node:inspector';
   return `${functionName === '' ? '(anonymous)' : functionName} ${file}:${lineNumber + 1}`;
+}
+
+/** The summaries of all folders below `folder` that hold profiles. */
+export function printProfiles(folder: string): string {
+  const FUNCTIONS_MAX = 20;
+  const parts = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return parts
+    .map(({ name }) => {
+      const lines = topFunctions(join(folder, name), FUNCTIONS_MAX).map(
+        (found) => `${(found.share * 100).toFixed(1).padStart(6)} %  ${found.selfMs.toFixed(1).padStart(8)} ms  ${found.name}`,
+      );
+      return [`profile of ${name}, by own time:`, ...lines].join('\n');
+    })
+    .join('\n\n');
 }
