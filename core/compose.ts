@@ -16,7 +16,7 @@ import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
-import { restoreBackup as restoreFile, Storage, type SyncMeter } from './store/storage/storage.ts';
+import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
@@ -26,7 +26,7 @@ import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
-import { recoverLog, TurnRuntime } from './runtime/turns/turns.ts';
+import { recoverLog, TurnRuntime, type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
@@ -46,7 +46,17 @@ export interface TrayClawOptions {
   readonly ids?: IdSource;
   readonly logger?: Logger;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** For the project's own fault tests; the program passes none. */
+  readonly faults?: FaultHooks;
 }
+
+export interface FaultHooks {
+  readonly crashPoints?: CrashPoints;
+  /** Puts a double in place of a part, so that a test can show what that part prevents. */
+  readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
+}
+
+const noCrashPoints: CrashPoints = { reach: () => undefined };
 
 /** The runtime of this process. */
 export interface HostedClaw extends Claw {
@@ -95,12 +105,14 @@ function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
     ids: options.ids ?? new RandomIds(() => clock.nowMs()),
     logger: options.logger ?? silentLogger,
     environment: options.environment ?? process.env,
+    crashPoints: options.faults?.crashPoints ?? noCrashPoints,
   };
 }
 type Base = ReturnType<typeof composeBase>;
 
-function composeStore({ home, config, lifetimes, clock, logger }: Base) {
-  const storage = lifetimes.add(Storage.open({ home, migrations }));
+function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: Base) {
+  const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
+  const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const safety = new SafetyChecks({ policy: config.policy });
   const policy = new PolicyStore(storage.db);
   const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
@@ -171,7 +183,8 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
-  const turns = new TurnRuntime({
+  const parts: TurnDeps = {
+    crashPoints: base.crashPoints,
     ...guard,
     ...mind,
     log,
@@ -189,7 +202,8 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     publishDelta: (delta) => {
       deltas.emit(delta);
     },
-  });
+  };
+  const turns = new TurnRuntime(base.options.faults?.replaceParts?.(parts) ?? parts);
   lifetimes.defer(async () => {
     await turns.dispose();
     await hands.trees.killAll();
@@ -305,6 +319,18 @@ function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { 
         logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
       });
   }
+}
+
+/** A start may end in the middle of a change to the schema, before or after it is written. */
+function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migration {
+  return {
+    ...migration,
+    up: (db) => {
+      crashPoints.reach('migration');
+      migration.up(db);
+      crashPoints.reach('migration');
+    },
+  };
 }
 
 function openWorkspace(home: string, config: Config): string {

@@ -40,13 +40,13 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
 }
 
 async function ask(claw: Claw, text: string, options: AskOptions): Promise<AskResult> {
-  const { signal, onText, sessionId, agentId } = options;
+  const { signal, sessionId, agentId } = options;
   let turnId = '';
   const stopText =
-    onText === undefined
+    options.onText === undefined
       ? null
       : claw.onDelta((delta) => {
-          if (delta.kind === 'text' && delta.turnId === turnId) onText(delta.text);
+          if (delta.kind === 'text' && delta.turnId === turnId) options.onText?.(delta.text);
         });
   const sent = await claw.op('message.send', {
     text,

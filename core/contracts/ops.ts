@@ -195,6 +195,7 @@ export const opTable = {
     params: z.strictObject({ archived: z.boolean().optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ sessions: z.array(sessionInfoSchema) }),
   },
+  /** `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. */
   'session.get': {
     params: z.strictObject({
       sessionId: id,

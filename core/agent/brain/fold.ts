@@ -133,7 +133,9 @@ function resumeTurn(state: TurnState): TurnState {
     status: 'running',
     requestId: null,
     packId: null,
-    calls: state.calls.map((call) => (call.status === 'running' && call.idempotency !== 'unsafe' ? { ...call, status: 'allowed' } : call)),
+    calls: state.calls.map((call) =>
+      call.status === 'running' && call.idempotency !== 'unsafe' ? { ...call, status: 'allowed', retried: true } : call,
+    ),
   };
 }
 

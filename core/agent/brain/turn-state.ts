@@ -21,7 +21,7 @@ export interface CallState {
   readonly verified: boolean;
   readonly approvalId: string | null;
   readonly grantId: string | null;
-  /** A person chose to run it again after its outcome was lost. */
+  /** It was requested before and runs again: after a restart, or because a person chose so when its outcome was lost. */
   readonly retried: boolean;
   readonly outcome: ToolOutcome | null;
   readonly resultHash: string;

@@ -20,6 +20,7 @@ export function performExecute(runner: RunningTurn, intent: Extract<Intent, { ki
     if (checked !== null) ready.push(checked);
   }
   if (ready.length === 0) return 'next';
+  runner.deps.crashPoints.reach('before-request');
   for (const { call, parsed } of ready) request(runner, call, parsed);
   if (ready.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, ready);
   // What is not pure must be known to have begun, whatever happens to the machine.
@@ -62,9 +63,11 @@ function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall)
     if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
-  if (call.grantId !== null && !call.retried) {
+  if (call.grantId !== null) {
     const grant = deps.policy.grant(call.grantId);
     if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
+    // What ran once on this permission goes on with it: it was spent on this very call.
+    if (call.retried) return null;
     if (grant.spentAtMs !== null) return 'its permission was already used';
     if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
   }
@@ -74,7 +77,7 @@ function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall)
 function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
-  if (grant?.scope.kind === 'once' && !call.retried) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
+  if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
   runner.emit('tool.requested', {
     callId: call.callId,
     tool: call.tool,
@@ -94,14 +97,18 @@ async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise
 }
 
 async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
-  const result = await runner.deps.tools.run(parsed, createContext(runner, call));
+  const { tools, crashPoints } = runner.deps;
+  crashPoints.reach('after-request');
+  const result = await tools.run(parsed, createContext(runner, call));
+  crashPoints.reach('after-effect');
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
   finish(runner, call, result);
+  crashPoints.reach('after-result');
 }
 
 function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
-  const { redact } = runner.deps;
+  const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
     {
@@ -138,8 +145,9 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
     onSpawn: (record) => {
       runner.emit('tool.spawned', { callId: call.callId, pid: record.pid, startTime: record.startTime }, 'act');
       runner.flush();
+      deps.crashPoints.reach('spawned');
     },
-    searchSessions: deps.searchSessions,
+    searchSessions: (query, limit) => deps.searchSessions(query, limit),
   };
 }
 

@@ -66,7 +66,7 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   } catch (cause) {
     if (runner.halted) return 'halt';
     const error = toAppError(cause);
-    if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: String(error.cause ?? error) });
+    if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     runner.emit('model.failed', { requestId, error: error.toBody(), partialText, tookMs: deps.clock.monotonicMs() - startedMs });
     return 'next';
   }

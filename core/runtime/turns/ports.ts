@@ -70,7 +70,20 @@ export interface ProcessPort {
   reap(records: readonly { pid: number; startTime: string }[], marker: Readonly<Record<string, string>>): Promise<number>;
 }
 
+/**
+ * Named places between two durable steps. The program does nothing there; the crash tests end the process at one of them.
+ * accepted: a message is committed, its sender not yet told. before-request, after-request, after-effect, after-result: around a call.
+ * spawned: a child process runs and is on record. recovery-reaped, recovery-recorded: while a start settles what the last run left.
+ */
+export type CrashPoint =
+  'accepted' | 'before-request' | 'after-request' | 'spawned' | 'after-effect' | 'after-result' | 'recovery-reaped' | 'recovery-recorded';
+
+export interface CrashPoints {
+  reach(point: CrashPoint | 'migration'): void;
+}
+
 export interface TurnDeps {
+  readonly crashPoints: CrashPoints;
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly ids: IdSource;

@@ -3,7 +3,7 @@
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { OpenCall, SessionLog } from '../../store/session/session.ts';
-import type { ProcessPort } from './ports.ts';
+import type { CrashPoints, ProcessPort } from './ports.ts';
 
 export interface Recovery {
   readonly recoveredTurns: number;
@@ -18,6 +18,7 @@ export interface RecoveryDeps {
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** False when turns are only looked at: they are left as they are. */
   readonly resumes: boolean;
+  readonly crashPoints: CrashPoints;
 }
 
 /**
@@ -32,6 +33,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
     call.pid === null || call.startTime === null ? [] : [{ pid: call.pid, startTime: call.startTime }],
   );
   const reaped = open.length === 0 && turns.length === 0 ? 0 : await deps.processes.reap(records, deps.instanceMarker);
+  deps.crashPoints.reach('recovery-reaped');
   const lost = open.filter((call) => call.idempotency === 'unsafe');
   const perSession = new Map<string, AnyDraft[]>();
   const add = (sessionId: string, draft: AnyDraft): void => {
@@ -51,6 +53,7 @@ export async function recoverLog(deps: RecoveryDeps): Promise<Recovery> {
     log.transact(() => {
       for (const [sessionId, drafts] of perSession) log.append(sessionId, drafts);
     }, true);
+    deps.crashPoints.reach('recovery-recorded');
   }
   return { recoveredTurns: turns.length, unknownOutcomes: lost.length, reaped };
 }

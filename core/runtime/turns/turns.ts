@@ -4,13 +4,15 @@
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
+import { applyEvent, decide, emptyTurn } from '../../agent/brain/brain.ts';
+import type { TurnRow } from '../../store/session/session.ts';
 import { HotSessions } from './hot-session.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-export type { BudgetPort, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
+export type { BudgetPort, CrashPoint, CrashPoints, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -62,6 +64,7 @@ export class TurnRuntime {
     const { sessionId } = message;
     const text = this.#deps.redact(message.text);
     const starts = !this.#lanes.isBusy(sessionId);
+    if (message.before.length > 0) this.#hot.begin(sessionId);
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
       ...message.before,
@@ -77,6 +80,7 @@ export class TurnRuntime {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
     }, true);
+    this.#deps.crashPoints.reach('accepted');
     runner?.absorb(
       events.filter((event) => event.turnId === turnId),
       true,
@@ -135,6 +139,8 @@ export class TurnRuntime {
     if (row === null || row.status === 'queued') return;
     const runner = this.#createRunner(row.sessionId, turnId);
     runner.absorb(this.#deps.log.reads.turn(row.sessionId, turnId, row.firstSeq), false);
+    // From here on it runs, for a start after a crash as well.
+    if (row.status === 'waiting') runner.emit('turn.resumed', { reason: 'What it waited for was answered.' });
     this.#live.set(turnId, runner);
     this.#lanes.resume(laneOf(runner), () => this.#run(runner));
   }
@@ -143,10 +149,9 @@ export class TurnRuntime {
   resume(): number {
     const open = this.#deps.log.index.openTurns();
     for (const row of open) {
-      if (row.status === 'waiting') this.#lanes.hold(row.sessionId);
-      else if (row.status === 'running') this.continueTurn(row.turnId);
-      else if (row.status === 'queued')
-        this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
+      if (row.status === 'waiting' && this.#stillWaits(row)) this.#lanes.hold(row.sessionId);
+      else if (row.status !== 'queued') this.continueTurn(row.turnId);
+      else this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
     }
     return open.filter((row) => row.status !== 'waiting').length;
   }
@@ -268,6 +273,12 @@ export class TurnRuntime {
       this.#ends.fail(turnId, error);
       return 'free';
     }
+  }
+
+  /** False when the answer it waited for was written down and the program ended before it went on. */
+  #stillWaits(row: TurnRow): boolean {
+    const events = this.#deps.log.reads.turn(row.sessionId, row.turnId, row.firstSeq);
+    return decide(events.reduce(applyEvent, emptyTurn))?.kind === 'wait';
   }
 
   #endQueued(sessionId: string, turnId: string, status: 'stopped' | 'cancelled'): void {

@@ -11,7 +11,6 @@ import { mapStorageError } from './storage-errors.ts';
 
 export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export type { Migration } from './migrations.ts';
-export { mapStorageError } from './storage-errors.ts';
 
 export type SqlDatabase = Database.Database;
 export type SqlStatement = Database.Statement;

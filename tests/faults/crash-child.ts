@@ -1,0 +1,158 @@
+// The program that is killed: a real runtime on a data folder, doing jobs with real tools, telling its parent over a pipe what it was
+// promised. Every line is written synchronously, so that what was told before a kill has been told.
+
+import { appendFileSync, writeSync } from 'node:fs';
+import * as z from 'zod';
+import { createTrayClaw, defineTool, type TrayClaw, type ToolDefinition } from '../../core/index.ts';
+import { crashChildOptionsSchema, type CrashChildOptions, type CrashReport } from './crash-protocol.ts';
+import { eventsOf, replayEveryTurn } from './replay-check.ts';
+
+const REPORTS_FD = 3;
+
+function tell(report: CrashReport): void {
+  writeSync(REPORTS_FD, JSON.stringify(report) + '\n');
+}
+
+/** Ends this process without a chance to do anything, at the nth reach of the point. */
+class Killer {
+  readonly #point: string | null;
+  #left: number;
+  isArmed: boolean;
+
+  constructor(options: CrashChildOptions) {
+    this.#point = options.point;
+    this.#left = options.nth;
+    this.isArmed = options.armedFromStart;
+  }
+
+  reach(point: string): void {
+    if (!this.isArmed || point !== this.#point) return;
+    this.#left -= 1;
+    if (this.#left > 0) return;
+    tell({ kind: 'dying', point });
+    process.kill(process.pid, 'SIGKILL');
+    // The signal may take a moment; nothing may happen in it.
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  }
+}
+
+/** An effect outside of the data folder: one line for each time it really happened. */
+function createStamp(ledger: string, killer: Killer): ToolDefinition {
+  return defineTool({
+    name: 'stamp',
+    description: 'Adds a line to the ledger.',
+    input: z.strictObject({}),
+    class: 'exec',
+    idempotency: () => 'unsafe',
+    facts: (_args, context) => ({ class: 'exec', paths: [], command: { line: 'stamp', cwd: context.workspace }, hosts: [] }),
+    summarize: () => 'stamp the ledger',
+    run: (_args, context) => {
+      killer.reach('during-run');
+      appendFileSync(ledger, `${context.callId}\n`);
+      killer.reach('during-run');
+      return Promise.resolve({ forModel: 'stamped' });
+    },
+  });
+}
+
+class Worker {
+  readonly #claw: TrayClaw;
+  readonly #options: CrashChildOptions;
+  #answers = 0;
+
+  constructor(claw: TrayClaw, options: CrashChildOptions) {
+    this.#claw = claw;
+    this.#options = options;
+  }
+
+  /** Everything an earlier run left is brought to its end; says what a person was asked. */
+  async finishWhatWasLeft(): Promise<void> {
+    const { outcomes } = await this.#claw.op('outcome.list', {});
+    tell({ kind: 'recovered', unknown: outcomes.map((outcome) => outcome.callId) });
+    for (const turnId of await this.#openTurns()) await this.#bringToRest(turnId);
+    for (const outcome of outcomes) tell({ kind: 'still-unknown', is: await this.#isUnknown(outcome.callId), callId: outcome.callId });
+  }
+
+  async doJob(job: number): Promise<void> {
+    const sent = await this.#claw.op('message.send', { text: `job ${job}`, dedupeKey: `job-${job}`, sessionId: `jobs-${job % 3}` });
+    tell({ kind: 'accepted', turnId: sent.turnId, job });
+    await this.#bringToRest(sent.turnId);
+  }
+
+  async #bringToRest(turnId: string): Promise<void> {
+    for (let round = 0; round < 40; round++) {
+      const result = await this.#claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
+      if (result.status !== 'waiting') {
+        const replay = await this.#claw.op('replay.run', { turnId });
+        tell({ kind: 'ended', turnId, status: result.status, identical: replay.identical, error: result.error?.message ?? '' });
+        return;
+      }
+      await this.#answerOutcomes();
+      await this.#answerApprovals(turnId);
+    }
+    throw new Error(`turn ${turnId} does not come to rest`);
+  }
+
+  async #answerOutcomes(): Promise<void> {
+    const { outcomes } = await this.#claw.op('outcome.list', {});
+    for (const { callId } of outcomes) {
+      const answer = (['done', 'retry', 'abandon'] as const)[(this.#options.firstAnswer + this.#answers) % 3] ?? 'done';
+      this.#answers += 1;
+      tell({ kind: 'answering', callId, answer });
+      await this.#claw.op('outcome.settle', { callId, answer });
+      tell({ kind: 'answered', callId, answer });
+    }
+  }
+
+  async #answerApprovals(turnId: string): Promise<void> {
+    for (;;) {
+      const { approvals } = await this.#claw.op('approval.list', {});
+      const approval = approvals.find((one) => one.turnId === turnId);
+      if (approval === undefined) return;
+      const scope =
+        approval.widerScope === null || approval.tool === 'write_file' ? ({ kind: 'once' } as const) : ({ kind: 'always' } as const);
+      await this.#claw.op('approval.decide', { approvalId: approval.approvalId, decision: 'approve', scope });
+    }
+  }
+
+  async #isUnknown(callId: string): Promise<boolean> {
+    const { outcomes } = await this.#claw.op('outcome.list', {});
+    return outcomes.some((outcome) => outcome.callId === callId);
+  }
+
+  async #openTurns(): Promise<string[]> {
+    const turns = new Set<string>();
+    const { sessions } = await this.#claw.op('session.list', { limit: 1000 });
+    for (const { sessionId } of sessions) {
+      for await (const { turnId, type } of eventsOf(this.#claw, sessionId)) {
+        if (turnId === null) continue;
+        if (type === 'user.message') turns.add(turnId);
+        if (type === 'turn.finished') turns.delete(turnId);
+      }
+    }
+    return [...turns];
+  }
+}
+
+async function tellEvents(claw: TrayClaw, after: number): Promise<void> {
+  for await (const { seq, sessionId, sessionSeq, type } of claw.events({ after }))
+    tell({ kind: 'event', seq, sessionId, sessionSeq, type });
+}
+
+const options = crashChildOptionsSchema.parse(JSON.parse(process.argv[2] ?? ''));
+const killer = new Killer(options);
+const claw = await createTrayClaw({
+  home: options.home,
+  config: { ...options.config, limits: { sameCall: 100 } },
+  tools: [createStamp(options.ledger, killer)],
+  faults: { crashPoints: killer },
+});
+tell({ kind: 'open' });
+void tellEvents(claw, options.afterSeq);
+const worker = new Worker(claw, options);
+await worker.finishWhatWasLeft();
+killer.isArmed = true;
+for (let job = options.firstJob; job < options.firstJob + options.jobs; job++) await worker.doJob(job);
+const replay = await replayEveryTurn(claw);
+tell({ kind: 'survived', different: [...replay.different] });
+await claw.close();

@@ -1,0 +1,39 @@
+// What the parent of a crash test and the process it kills say to each other.
+
+import * as z from 'zod';
+import { configSchema, type ConfigInput } from '../../core/contracts/config.ts';
+
+export const crashChildOptionsSchema = z.object({
+  home: z.string(),
+  /** The file outside of the data folder that effects are counted in. */
+  ledger: z.string(),
+  config: z.custom<ConfigInput>((value) => configSchema.safeParse(value).success),
+  /** Where to die, and at which reach of the place; null to live until killed from outside. */
+  point: z.string().nullable(),
+  nth: z.number().int(),
+  /** Also while starting and recovering; otherwise from the first new job on. */
+  armedFromStart: z.boolean(),
+  firstJob: z.number().int(),
+  jobs: z.number().int(),
+  /** Which of done, retry and abandon comes first. */
+  firstAnswer: z.number().int(),
+  /** Events after this one are told. */
+  afterSeq: z.number().int(),
+});
+export type CrashChildOptions = z.infer<typeof crashChildOptionsSchema>;
+
+const toldEvent = z.object({ seq: z.number(), sessionId: z.string(), sessionSeq: z.number(), type: z.string() });
+export type ToldEvent = z.infer<typeof toldEvent>;
+
+export const crashReportSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('open') }),
+  toldEvent.extend({ kind: z.literal('event') }),
+  z.object({ kind: z.literal('recovered'), unknown: z.array(z.string()) }),
+  z.object({ kind: z.literal('still-unknown'), callId: z.string(), is: z.boolean() }),
+  z.object({ kind: z.literal('accepted'), turnId: z.string(), job: z.number() }),
+  z.object({ kind: z.enum(['answering', 'answered']), callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']) }),
+  z.object({ kind: z.literal('ended'), turnId: z.string(), status: z.string(), identical: z.boolean(), error: z.string() }),
+  z.object({ kind: z.literal('dying'), point: z.string() }),
+  z.object({ kind: z.literal('survived'), different: z.array(z.string()) }),
+]);
+export type CrashReport = z.infer<typeof crashReportSchema>;
