@@ -1,6 +1,6 @@
 // What a turn costs as one session grows to a thousand turns, and what memory and disk it takes.
 
-import { ownName, type Figure } from '../figures.ts';
+import { ownName, shown, type Figure } from '../figures.ts';
 import type { BenchContext } from '../section.ts';
 import type { SessionFigures, SessionJob } from '../workers/session-worker.ts';
 import { runWorker } from '../workers/worker.ts';
@@ -41,7 +41,13 @@ function figuresOf(taken: SessionFigures, subject: string): Figure[] {
   const last = taken.marks[1000];
   const common = { section, subject };
   if (first !== undefined && last !== undefined) {
-    figures.push({ ...common, name: 'turn 1000 ÷ turn 10', unit: '×', p50: ratio(first.overheadP50, last.overheadP50) });
+    const note = `overhead ${shown(first.overheadP50)} → ${shown(last.overheadP50)} ms`;
+    const ownFirst = first.wallP50 - first.syncP50;
+    const ownLast = last.wallP50 - last.syncP50;
+    figures.push(
+      { ...common, name: 'turn 1000 ÷ turn 10', unit: '×', p50: ratio(first.overheadP50, last.overheadP50), note },
+      { ...common, name: 'the same, whole turn', unit: '×', p50: ownLast / ownFirst, note: 'with the model call and the growing request' },
+    );
   } else
     figures.push({ ...common, name: 'turn 1000 ÷ turn 10', unit: '×', p50: Number.NaN, note: `stopped after ${taken.turnsDone} turns` });
   const grown = (taken.rssAfterBytes - taken.rssBeforeBytes) / BYTES_PER_MB;
