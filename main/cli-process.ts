@@ -10,6 +10,7 @@ import { sleep } from '../core/base/deferred.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
 import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
+import { createFileLogger } from './file-logger.ts';
 import { findElectron } from './electron-binary.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
 
@@ -69,7 +70,7 @@ function processParts({ version, packageRoot }: ProcessOptions): CliParts {
     pause: (ms) => sleep(ms),
     hostClaw: async (options) => {
       const { createTrayClaw } = await import('../core/compose.ts');
-      return createTrayClaw(options);
+      return createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info') });
     },
     findInstance,
     openDoors: async ({ home, claw }) => {

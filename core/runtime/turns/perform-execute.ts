@@ -30,11 +30,11 @@ export function performExecute(runner: RunningTurn, intent: Extract<Intent, { ki
 
 /** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
 async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
-  const showing = setImmediate(() => runner.flush());
+  const showNoMore = runner.flushSoon();
   try {
     return await runAll(runner, ready);
   } finally {
-    clearImmediate(showing);
+    showNoMore();
   }
 }
 
