@@ -29,6 +29,7 @@ export async function measureAppends(context: BenchContext): Promise<Figure[]> {
   });
   return [
     figure('1 KB event, NORMAL', taken.normal),
+    { ...figure('1 KB event, NORMAL', taken.bareTable), subject: 'bare SQLite table' },
     figure('1 KB event, barrier (FULL)', taken.barrier),
     figure('100 events, NORMAL', taken.batch),
     figure(`1 KB event after ${job.grownTo} events`, taken.grown),

@@ -36,7 +36,9 @@ export async function measureGrowth(context: BenchContext, subject: { readonly i
 
 function figuresOf(taken: SessionFigures, subject: string): Figure[] {
   const section = 'session';
-  const figures = Object.entries(taken.marks).map(([mark, overhead]) => overheadFigure(section, `turn ${mark}`, subject, overhead));
+  const figures = Object.entries(taken.marks).map(([mark, overhead]) =>
+    overheadFigure({ section, name: `turn ${mark}`, subject }, overhead),
+  );
   const first = taken.marks[10];
   const last = taken.marks[1000];
   const common = { section, subject };

@@ -154,9 +154,9 @@ async function run(args: readonly string[], env: Environment): Promise<number> {
   return wallMs;
 }
 
-async function repeat(count: number, once: () => Promise<number>): Promise<number[]> {
+async function repeat(count: number, take: () => Promise<number>): Promise<number[]> {
   const samples: number[] = [];
-  for (let i = 0; i < count; i++) samples.push(await once());
+  for (let i = 0; i < count; i++) samples.push(await take());
   return samples;
 }
 

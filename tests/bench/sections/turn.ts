@@ -61,11 +61,11 @@ export async function measureCase(
   };
   const taken = await runWorker<TurnJob, TurnFigures>('turn-worker.ts', job);
   const asked = taken.httpCalls === toolCalls + 1 ? '' : `; ${taken.httpCalls} HTTP calls a turn instead of ${toolCalls + 1}`;
-  return overheadFigure('turn', name, subject.label, taken, asked);
+  return overheadFigure({ section: 'turn', name, subject: subject.label }, taken, asked);
 }
 
-export function overheadFigure(section: string, name: string, subject: string, taken: Overhead, more = ''): Figure {
+export function overheadFigure(about: Pick<Figure, 'section' | 'name' | 'subject'>, taken: Overhead, more = ''): Figure {
   const { wallP50, replayP50, overheadP10, cpuOverhead } = taken;
   const note = `wall ${shown(wallP50)} − replay ${shown(replayP50)}; quiet tenth ${shown(overheadP10)}, processor ${shown(cpuOverhead)}; n ${taken.turns}${more}`;
-  return { section, name, subject, unit: 'ms', p50: taken.overheadP50, p99: taken.overheadP99, syncMs: taken.syncP50, note };
+  return { ...about, unit: 'ms', p50: taken.overheadP50, p99: taken.overheadP99, syncMs: taken.syncP50, note };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AnyDraft } from '../../../core/contracts/events.ts';
 import type { SessionLog } from '../../../core/store/session/session.ts';
+import Database from 'better-sqlite3';
 import { summarize, type Summary } from '../statistics.ts';
 import { openLog } from './open-log.ts';
 import { serveJob } from './worker.ts';
@@ -24,6 +25,8 @@ export interface AppendFigures {
   readonly barrier: Summary;
   readonly batch: Summary;
   readonly grown: Summary;
+  /** A row of the same size into a table with nothing else to keep: what the machine can do just now. */
+  readonly bareTable: Summary;
 }
 
 const BODY_BYTES = 1024;
@@ -45,7 +48,7 @@ function measure(job: AppendJob): Promise<AppendFigures> {
     append(Math.max(0, Math.ceil((job.grownTo - log.lastSeq) / BATCH_EVENTS)), BATCH_EVENTS, false);
     storage.checkpoint();
     const grown = append(job.events, 1, false);
-    return Promise.resolve({ normal, barrier, batch, grown });
+    return Promise.resolve({ normal, barrier, batch, grown, bareTable: timeBareTable(folder, job.events) });
   } finally {
     storage.dispose();
     rmSync(folder, { recursive: true, force: true });
@@ -61,6 +64,23 @@ function timeAppends(log: SessionLog, how: { count: number; events: number; barr
     log.append(`session-${i % SESSIONS}`, drafts, how.barrier);
     samples.push(performance.now() - startedMs);
   }
+  return summarize(samples);
+}
+
+function timeBareTable(folder: string, count: number): Summary {
+  const db = new Database(join(folder, 'bare.db'));
+  db.pragma('journal_mode = WAL');
+  db.pragma('synchronous = NORMAL');
+  db.exec('CREATE TABLE rows (seq INTEGER PRIMARY KEY, body TEXT)');
+  const insert = db.prepare('INSERT INTO rows (body) VALUES (?)');
+  const body = 'x'.repeat(BODY_BYTES);
+  const samples: number[] = [];
+  for (let i = 0; i < count; i++) {
+    const startedMs = performance.now();
+    insert.run(body);
+    samples.push(performance.now() - startedMs);
+  }
+  db.close();
   return summarize(samples);
 }
 
