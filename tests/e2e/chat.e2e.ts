@@ -13,11 +13,15 @@ afterAll(() => browser.close());
 const write = { tool: 'write_file', args: { path: 'hello.md', content: 'Hello from TrayClaw.\n' } };
 
 test('a first message starts a session and its answer is read as a document', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'It is **409.5**.\n\n```js\n2340 * 0.175\n```\n' }] });
+  const window = await openWindow(browser, {
+    replies: [{ text: 'It is **409.5**.\n\n```js\n2340 * 0.175\n```\n\n| sum |\n|---:|\n| 409.5 |\n\n3. third' }],
+  });
   await window.send('What is 17.5 % of 2340?');
   await window.conversation.getByText('It is 409.5.').waitFor();
   expect(await window.conversation.locator('strong', { hasText: '409.5' }).count()).toBe(1);
   expect(await window.page.getByRole('button', { name: 'Copy code' }).count()).toBe(1);
+  expect(await window.conversation.locator('td').getAttribute('align')).toBe('right');
+  expect(await window.conversation.locator('ol').getAttribute('start')).toBe('3');
   expect(await window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').count()).toBe(1);
   expect(await window.message.inputValue()).toBe('');
   expect(window.page.url()).not.toContain(window.host.token);

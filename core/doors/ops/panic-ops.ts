@@ -1,5 +1,6 @@
 // The panic stop as operations. The order matters: stop in memory, end the processes, then write it down.
 
+import { sleep } from '../../base/deferred.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
@@ -36,7 +37,9 @@ async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicS
   if (unrecorded !== null) throw unrecorded;
   if (killed > 0 || !wasEngaged)
     deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));
-  await Promise.race([deps.runtime.whenIdle(), delay(SETTLE_MAX_MS)]);
+  const waited = new AbortController();
+  await Promise.race([deps.runtime.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
+  waited.abort();
   return deps.panic.status;
 }
 
@@ -49,10 +52,4 @@ function record(deps: OpsDeps, reason: string, by: string): AppError | null {
   } catch (cause) {
     return mapStorageError(cause);
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }

@@ -30,20 +30,20 @@ export function suggestMatch(call: GrantableCall): { match: GrantMatch; covers: 
   return { match: exactMatch(call), covers: `${tool} with exactly these arguments` };
 }
 
+/** The same words may come to mean another thing: what they touched when a person said yes is part of it. */
 export function exactMatch(call: GrantableCall): GrantMatch {
-  return { kind: 'exact', tool: call.tool, argsHash: boundHash(call) };
+  return { kind: 'exact', tool: call.tool, argsHash: call.argsHash, factsHash: hashFacts(call.facts) };
 }
 
-/** The arguments together with what they touch: the same words about another file are another call. */
-function boundHash(call: GrantableCall): string {
-  return hash('sha256', `${call.argsHash}\n${canonicalJson(call.facts)}`, 'hex');
+function hashFacts(facts: CallFacts): string {
+  return hash('sha256', canonicalJson(facts), 'hex');
 }
 
 export function matches(match: GrantMatch, call: GrantableCall): boolean {
   if (match.tool !== call.tool) return false;
   switch (match.kind) {
     case 'exact':
-      return match.argsHash === boundHash(call);
+      return match.argsHash === call.argsHash && (match.factsHash === undefined || match.factsHash === hashFacts(call.facts));
     case 'command':
       return call.facts.command !== null && call.facts.command.line === match.line && call.facts.command.cwd === match.cwd;
     case 'folder':

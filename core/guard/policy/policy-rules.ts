@@ -2,7 +2,7 @@
 // First match wins. What no rule allows asks.
 
 import type { DecisionKind } from '../../contracts/policy.ts';
-import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
+import { ownDataProtection, type CallFacts, type ToolClass } from '../../contracts/tools.ts';
 
 export interface RuleInput {
   readonly tool: string;
@@ -67,16 +67,18 @@ export function decideByRules(input: RuleInput): RuleDecision {
 }
 
 function decideProtectedPath(facts: CallFacts): RuleDecision | null {
-  const own = facts.paths.find((path) => path.protectedBy !== null && path.access === 'write' && path.protectedBy.startsWith(ownDataMark));
+  const own = facts.paths.find((path) => path.access === 'write' && path.protectedBy === ownDataProtection);
   if (own !== undefined) return deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may change it.`);
   const guarded = facts.paths.find((path) => path.protectedBy !== null);
-  if (guarded?.protectedBy == null) return null;
+  if (guarded === undefined) return null;
   const verb = guarded.access === 'write' ? 'changes' : 'reads';
-  return { decision: 'ask', ruleId: 'path.protected', reason: `It ${verb} ${guarded.given}: ${guarded.protectedBy}.`, grantable: false };
+  return {
+    decision: 'ask',
+    ruleId: 'path.protected',
+    reason: `It ${verb} ${guarded.given}: ${guarded.protectedBy ?? 'protected'}.`,
+    grantable: false,
+  };
 }
-
-/** How path facts mark TrayClaw's own data folder. */
-export const ownDataMark = "TrayClaw's own data";
 
 function decideRead(input: RuleInput): RuleDecision {
   const outside = input.facts.paths.find((path) => !path.insideWorkspace);

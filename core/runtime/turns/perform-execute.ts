@@ -30,11 +30,11 @@ export function performExecute(runner: RunningTurn, intent: Extract<Intent, { ki
 
 /** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
 async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
-  const showing = setImmediate(() => runner.flush());
+  const showNoMore = runner.flushSoon();
   try {
     return await runAll(runner, ready);
   } finally {
-    clearImmediate(showing);
+    showNoMore();
   }
 }
 
@@ -118,7 +118,7 @@ async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise
 }
 
 function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
-  const { redact } = runner.deps;
+  const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
     {
@@ -157,7 +157,7 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
       runner.flush();
       deps.crashPoints.reach('spawned');
     },
-    searchSessions: deps.searchSessions,
+    searchSessions: (query, limit) => deps.searchSessions(query, limit),
   };
 }
 

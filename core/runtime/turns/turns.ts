@@ -164,8 +164,9 @@ export class TurnRuntime {
 
   /** Ends every turn that is under way or queued, for the panic stop. Turns that wait keep waiting. */
   stopAll(reason: string): void {
-    const queued = this.#deps.log.index.openTurns().filter((row) => row.status === 'queued');
-    for (const turnId of [...this.#live.keys(), ...queued.map((row) => row.turnId)]) {
+    // Also what an earlier run left and nobody has taken up yet.
+    const open = this.#deps.log.index.openTurns().filter((row) => row.status !== 'waiting');
+    for (const turnId of new Set([...this.#live.keys(), ...open.map((row) => row.turnId)])) {
       try {
         this.cancel(turnId, reason, 'panic');
       } catch (cause) {

@@ -138,6 +138,15 @@ export class SessionReads {
     return this.#readable(this.#prepare(sql).all(...types, sinceMs, limit) as EventRow[]);
   }
 
+  /** The place in a session that a global place falls on: the first of its events at or after it; one past its end when there is none. */
+  placeOf(sessionId: string, seq: number): number {
+    const row = this.#prepare('SELECT session_seq AS place FROM events WHERE session_id = ? AND seq >= ? ORDER BY session_seq LIMIT 1').get(
+      sessionId,
+      seq,
+    ) as { place: number } | undefined;
+    return row?.place ?? (this.head(sessionId)?.sessionSeq ?? 0) + 1;
+  }
+
   quarantined(): { seq: number; reason: string }[] {
     return this.#prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
   }

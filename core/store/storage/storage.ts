@@ -31,7 +31,7 @@ export interface SyncMeter {
 }
 
 const CACHE_PAGES_KIB = -16_000;
-const CHECKPOINT_PAGES = 2_000;
+const CHECKPOINT_PAGES = 8_000;
 
 /**
  * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that

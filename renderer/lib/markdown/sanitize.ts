@@ -12,6 +12,8 @@ const allowed = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
+  // The pattern above is applied to every attribute but those known to hold no address.
+  ADD_URI_SAFE_ATTR: ['align', 'start'],
   // Where the host's policy demands trusted types, this is the only source of them besides the framework's own templates.
   RETURN_TRUSTED_TYPE: true as const,
 };

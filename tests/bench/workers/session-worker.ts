@@ -49,11 +49,17 @@ async function measure(job: SessionJob): Promise<SessionFigures> {
     return { turnsDone, rssAfterBytes: process.memoryUsage.rss(), diskBytes: sizeOf(folder) };
   });
   for (let i = 0; i < SHORT_SESSIONS / 2; i++) await short();
-  const marks = Object.fromEntries([...samples].filter(([, taken]) => taken.replayMs.length > 0).map(([mark, taken]) => [mark, overheadOf(taken)]));
+  const marks = Object.fromEntries(
+    [...samples].filter(([, taken]) => taken.replayMs.length > 0).map(([mark, taken]) => [mark, overheadOf(taken)]),
+  );
   return { marks, rssBeforeBytes, ...long };
 }
 
-async function inSession<T>(job: SessionJob, session: 'growing' | 'fresh', work: (subject: Subject, folder: string) => Promise<T>): Promise<T> {
+async function inSession<T>(
+  job: SessionJob,
+  session: 'growing' | 'fresh',
+  work: (subject: Subject, folder: string) => Promise<T>,
+): Promise<T> {
   const { libraryFile, format, script } = job;
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-bench-'));
   const baseUrl = laneUrl(job.origin, job.lane, script);
