@@ -17,7 +17,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await claw.close();
-  await expect(claw.op('session.list', {})).rejects.toMatchObject({ code: 'shutting_down' });
   rmSync(home, { recursive: true, force: true });
 });
 
@@ -171,4 +170,11 @@ test('the panic stop lets nothing in and approves nothing until it is released',
   expect(await claw.op('approval.decide', { approvalId, decision: 'deny' })).toMatchObject({ state: 'denied' });
   expect(await claw.op('turn.wait', { turnId: waiting.turnId })).toMatchObject({ status: 'done' });
   expect(await claw.op('panic.status', {})).toMatchObject({ engaged: false });
+});
+
+test('after it was closed nothing is answered, and those who follow it are let go', async () => {
+  const following = take(claw.events({ after: 'latest' }), 1);
+  await claw.close();
+  await expect(claw.op('session.list', {})).rejects.toMatchObject({ code: 'shutting_down' });
+  expect(await following).toEqual([]);
 });

@@ -200,6 +200,7 @@ test('the next commit is awaited without missing one, and not beyond an abort', 
   cut.abort();
   await never;
   await log.nextCommit(cut.signal);
+  expect(log.lastSeq).toBe(1);
 });
 
 test('exports hold everything, and content cannot end its own fence', () => {
@@ -228,7 +229,7 @@ test('search finds words, beginnings and accents, in batches, and takes no order
     Array.from({ length: 1200 }, (_, i) => said(`filler number ${i}`)),
   );
   const find = (query: string): number[] => log.search.find(query, 50).map((hit) => hit.seq);
-  expect(find('resume').sort()).toEqual([2, 3]);
+  expect(new Set(find('resume'))).toEqual(new Set([2, 3]));
   expect(find('re\u0301sume\u0301 zoe')).toEqual([2]);
   expect(find('res')).toHaveLength(2);
   expect(find('holi')).toEqual([1]);

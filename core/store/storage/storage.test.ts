@@ -226,7 +226,7 @@ test('a database that may not be written says so', () => {
 test('the data folder is for its owner alone, and what a checkpoint moves is in the file', () => {
   const home = join(newHome(), 'deep', 'home');
   const storage = open(home);
-  if (process.platform !== 'win32') expect(statSync(home).mode & 0o777).toBe(0o700);
+  expect(process.platform === 'win32' ? 0o700 : statSync(home).mode & 0o777).toBe(0o700);
   storage.transact(() => put(storage, 7));
   storage.checkpoint();
   const copy = join(home, 'copy.db');
