@@ -1,6 +1,18 @@
 // Backups of the database file: online copy, verification, restore. A restore keeps the file it replaces.
 
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, copyFileSync, openSync, fsyncSync, closeSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  copyFileSync,
+  openSync,
+  fsyncSync,
+  closeSync,
+} from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../contracts/errors.ts';
@@ -110,14 +122,26 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     copyFileSync(source, fresh);
     flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
-    for (const suffix of ['', '-wal', '-shm']) {
-      if (kept !== null && existsSync(target + suffix)) renameSync(target + suffix, kept + suffix);
-    }
+    if (kept !== null) keepReplaced(target, kept);
+    // One step from the old file to the new: a crash at any point leaves a database in place.
     renameSync(fresh, target);
     return { restored: target, kept };
   } catch (cause) {
     throw mapStorageError(cause);
   } finally {
     release();
+  }
+}
+
+/** The old database gets a second name; what belongs to it goes along, so that it is never taken for the new one's. */
+function keepReplaced(target: string, kept: string): void {
+  try {
+    linkSync(target, kept);
+  } catch {
+    // Not every disk knows hard links.
+    copyFileSync(target, kept);
+  }
+  for (const suffix of ['-wal', '-shm']) {
+    if (existsSync(target + suffix)) renameSync(target + suffix, kept + suffix);
   }
 }
