@@ -1,9 +1,9 @@
-// The composition root: one readable list of `new`, from the bottom floor to the top. Nothing in a floor imports it.
+// The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
@@ -12,27 +12,25 @@ import { silentLogger, type Logger } from './base/logger.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { Config, ConfigInput } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
-import type { OpHandlers } from './contracts/ops.ts';
 import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
-import { restoreBackup as restoreFile, Storage, type Migration } from './store/storage/storage.ts';
+import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
-import { BudgetBook } from './guard/budget/budget.ts';
+import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
-import { ContextPacker } from './mind/context/context.ts';
+import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
-import { recoverLog, TurnRuntime, type BudgetPort, type CrashPoints, type ModelPort, type TurnDeps } from './runtime/turns/turns.ts';
+import { recoverLog, TurnRuntime, type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
-import { createSystemPrompt } from './mind/context/system-prompt.ts';
 
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */
@@ -60,64 +58,108 @@ export interface FaultHooks {
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
 
+/** The runtime of this process. */
+export interface HostedClaw extends Claw {
+  /** Time spent waiting for the disk so far. */
+  syncMeter(): SyncMeter;
+}
+
 const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
  * Whatever an earlier run left open is settled before it returns.
  */
-export async function createTrayClaw(options: TrayClawOptions): Promise<Claw> {
+export async function createTrayClaw(options: TrayClawOptions): Promise<HostedClaw> {
   const home = resolve(options.home);
   const loaded = await loadConfig(home, options.config);
   const lifetimes = new Lifetimes();
   try {
-    return await build({ ...options, home }, loaded, lifetimes);
+    const base = composeBase({ ...options, home }, loaded, lifetimes);
+    const store = composeStore(base);
+    const guard = composeGuard(base, store);
+    const mind = composeMind(base, guard);
+    const hands = composeHands(base, store, guard);
+    const runtime = composeRuntime(base, store, guard, mind, hands);
+    return await openDoors(base, store, guard, mind, hands, runtime);
   } catch (cause) {
     await lifetimes.dispose();
     throw cause;
   }
 }
 
-async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes): Promise<Claw> {
-  const { home } = options;
-  const { config } = loaded;
+/** Offline: refuses with store_locked while an instance owns the folder. */
+export function restoreBackup(options: { readonly home: string; readonly file: string }): { restored: string; kept: string | null } {
+  return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
+}
+
+function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const clock = options.clock ?? systemClock;
-  const ids = options.ids ?? new RandomIds(() => clock.nowMs());
-  const logger = options.logger ?? silentLogger;
-  const environment = options.environment ?? process.env;
+  return {
+    options,
+    loaded,
+    lifetimes,
+    home: options.home,
+    config: loaded.config,
+    clock,
+    ids: options.ids ?? new RandomIds(() => clock.nowMs()),
+    logger: options.logger ?? silentLogger,
+    environment: options.environment ?? process.env,
+    crashPoints: options.faults?.crashPoints ?? noCrashPoints,
+  };
+}
+type Base = ReturnType<typeof composeBase>;
 
-  // store
-  const crashPoints = options.faults?.crashPoints ?? noCrashPoints;
-  const storage = lifetimes.add(Storage.open({ home, migrations: migrations.map((migration) => withCrashPoints(migration, crashPoints)) }));
-  const policy = new PolicyStore(storage.db);
+function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: Base) {
+  const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
+  const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const safety = new SafetyChecks({ policy: config.policy });
+  const policy = new PolicyStore(storage.db);
   const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
-  const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
   const telemetry = new Telemetry({ db: storage.db });
-  const catchUpTelemetry = (eventsMax?: number): boolean =>
+  /** True while there is more to take in. */
+  const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
+  const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
+  return { storage, safety, policy, log, telemetry, catchUp, artifacts };
+}
+type Store = ReturnType<typeof composeStore>;
 
-  // guard
+function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, catchUp }: Store) {
   const workspace = openWorkspace(home, config);
-  const facts = { workspace, home: realpathSync(home), extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)) };
+  const facts = {
+    workspace,
+    home: realpathSync(home),
+    extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
+  };
   const panic = new PanicSwitch();
   const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
   const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
-  const budget = createBudget(config, telemetry, catchUpTelemetry);
-
-  // mind and hands
-  const router = new ModelRouter({ config, secrets, clock, logger });
-  lifetimes.defer(() => router.close());
-  const packer = new ContextPacker({
-    estimate: estimateTokens,
-    system: createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() }),
+  const current = <T>(read: () => T): T => {
+    catchUp();
+    return read();
+  };
+  const budget = createBudget(config.budget, {
+    spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
+    spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
+    spentSince: (query) => current(() => telemetry.spentSince(query)),
   });
+  return { facts, panic, gate, secrets, budget };
+}
+type Guard = ReturnType<typeof composeGuard>;
+
+function composeMind({ config, lifetimes, clock, logger }: Base, { facts, secrets }: Guard) {
+  const models = new ModelRouter({ config, secrets, clock, logger });
+  lifetimes.defer(() => models.close());
+  const { workspace } = facts;
+  const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
+  return { models, packer: new ContextPacker({ estimate: estimateTokens, system }) };
+}
+type Mind = ReturnType<typeof composeMind>;
+
+function composeHands({ options, config, clock, logger, environment }: Base, { artifacts }: Store, { facts }: Guard) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
-  const processes = {
-    killAll: () => trees.killAll(),
-    reap: async (...args: Parameters<ProcessTrees['reap']>) => (await trees.reap(...args)).killed,
-  };
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
     processTrees: trees,
@@ -130,117 +172,158 @@ async function build(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
     outputBytesMax,
   });
   const tools = new ToolHost({ tools: [...builtIn, ...(options.tools ?? [])], clock, logger, outputBytesMax, artifacts });
+  return { instanceMarker, trees, tools };
+}
+type Hands = ReturnType<typeof composeHands>;
 
-  // runtime
-  const deltas = new Emitter<DeltaNotice>((cause) => logger.log('error', 'a listener of deltas failed', { cause: String(cause) }));
-  const models = createModelPort(router, config);
-  const turnDeps: TurnDeps = {
-    crashPoints,
+// eslint-disable-next-line max-params -- one parameter a floor
+function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands) {
+  const { clock, ids, logger, config, lifetimes } = base;
+  const { log, artifacts, safety, policy } = store;
+  const deltas = new Emitter<DeltaNotice>((cause) => {
+    logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
+  });
+  const parts: TurnDeps = {
+    crashPoints: base.crashPoints,
+    ...guard,
+    ...mind,
     log,
     clock,
     ids,
     logger,
-    gate,
     policy,
-    panic,
-    models: models.port,
-    tools,
-    budget,
-    packer,
     artifacts,
-    facts,
+    tools: hands.tools,
+    instanceMarker: hands.instanceMarker,
     limits: config.limits,
-    instanceMarker,
     redact: (text) => safety.redact(text).text,
     searchSessions: (query, limit) => log.search.find(query, limit),
     wantsDeltas: () => deltas.size > 0,
-    publishDelta: (delta) => deltas.emit(delta),
+    publishDelta: (delta) => {
+      deltas.emit(delta);
+    },
   };
-  const runtime = new TurnRuntime(options.faults?.replaceParts?.(turnDeps) ?? turnDeps);
+  const turns = new TurnRuntime(base.options.faults?.replaceParts?.(parts) ?? parts);
   lifetimes.defer(async () => {
-    await runtime.dispose();
-    await trees.killAll();
+    await turns.dispose();
+    await hands.trees.killAll();
   });
-
-  // doors
-  const closing = new AbortController();
-  const nextCommit = createCommitSignal(log);
-  const controlplane = new Controlplane({ runtime, index: log.index, ids, defaultAgentId: 'main' });
-  const deps: OpsDeps = {
-    log,
-    clock,
-    ids,
-    logger,
-    runtime,
-    gate,
-    policy,
-    panic,
-    packer,
-    processes,
-    facts,
-    controlplane,
-    tools,
-    secrets,
-    nextCommit,
-    config: loaded,
-    closing: closing.signal,
-    artifacts,
-    usage: {
-      usage: (query) => {
-        catchUpTelemetry();
-        return telemetry.usage({ ...query, nowMs: clock.nowMs() });
-      },
-    },
-    models: router,
-    safety: {
-      checkUrl: (url) => safety.url(url),
-      redact: (text) => {
-        const { text: clean, found } = safety.redact(text);
-        return { text: clean, found: [...found] };
-      },
-    },
-    systemText: () => packer.systemText,
-    checkHealth: () =>
-      checkHealth({
-        log,
-        home,
-        workspace,
-        panic,
-        warnings: loaded.warnings,
-        defaultModel: () => router.defaultRef(),
-        unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
-        listSecrets: () => secrets.list(),
-      }),
-  };
   lifetimes.add(
     new Upkeep({
       clock,
       logger,
       onCommitted: (listener) => log.onCommitted(listener),
-      afterCommits: [
-        () => log.search.catchUp(),
-        () => catchUpTelemetry(500),
-        () => {
-          storage.checkpoint();
-          return false;
-        },
-      ],
-      daily: () => collectGarbage(artifacts, log, config, clock),
+      afterCommits: [() => log.search.catchUp(), () => store.catchUp(500), () => store.storage.checkpoint()],
+      daily: () => {
+        collectGarbage(base, store);
+      },
     }),
   );
-  lifetimes.defer(() => closing.abort());
+  return { deltas, turns };
+}
+type Runtime = ReturnType<typeof composeRuntime>;
 
-  const version = options.version ?? 'library';
-  await settle({ log, clock, panic, processes, instanceMarker, crashPoints, version, resumes: options.resume ?? true });
-  models.discover(closing.signal);
-  if (options.resume !== false && !panic.engaged) void models.ready().then(() => runtime.resume());
-  else runtime.holdWaiting();
-  if (panic.engaged) runtime.stopAll('The panic stop was pressed.');
-  const handlers: OpHandlers = withModels(createOps(deps), models.ready);
-  return new LocalClaw({ ops: handlers, log, deltas, closing: closing.signal, nextCommit, close: () => lifetimes.dispose() });
+// eslint-disable-next-line max-params -- one parameter a floor
+async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
+  const { clock, ids, logger, lifetimes, loaded, home, options } = base;
+  const { log, telemetry, safety, policy, artifacts, storage } = store;
+  const { panic, facts, secrets } = guard;
+  const closing = new AbortController();
+  lifetimes.defer(() => {
+    closing.abort();
+  });
+  const processes = {
+    killAll: () => hands.trees.killAll(),
+    reap: async (...left: Parameters<ProcessTrees['reap']>) => (await hands.trees.reap(...left)).killed,
+  };
+  const deps: OpsDeps = {
+    log,
+    clock,
+    ids,
+    logger,
+    policy,
+    panic,
+    facts,
+    secrets,
+    artifacts,
+    processes,
+    gate: guard.gate,
+    packer: mind.packer,
+    models: mind.models,
+    tools: hands.tools,
+    runtime: runtime.turns,
+    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main' }),
+    config: loaded,
+    closing: closing.signal,
+    usage: {
+      usage: (query) => {
+        store.catchUp();
+        return telemetry.usage({ ...query, nowMs: clock.nowMs() });
+      },
+    },
+    safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
+    checkHealth: () =>
+      checkHealth({
+        log,
+        home,
+        panic,
+        workspace: facts.workspace,
+        warnings: loaded.warnings,
+        defaultModel: () => mind.models.defaultRef(),
+        unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
+        listSecrets: () => secrets.list(),
+      }),
+  };
+  const claw = new LocalClaw({
+    ops: createOps(deps),
+    log,
+    deltas: runtime.deltas,
+    closing: closing.signal,
+    close: () => lifetimes.dispose(),
+  });
+  await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
+  mind.models.lookAround(closing.signal);
+  begin(base, guard, mind, runtime);
+  return Object.assign(claw, { syncMeter: () => storage.syncMeter });
 }
 
-/** A start that ends in the middle of a change to the schema, before or after it is written. */
+type RecoveryDeps = Parameters<typeof recoverLog>[0];
+
+/** Before anything runs: the panic state, and what the last run left. */
+async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly panic: PanicSwitch }): Promise<void> {
+  const { log, panic } = deps;
+  if (log.index.session(systemSessionId) === null) {
+    const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
+    log.append(systemSessionId, [{ type: 'session.created', body }]);
+  }
+  const panicTypes = ['panic.engaged', 'panic.measured', 'panic.released'] as const;
+  panic.restore(log.reads.slice(systemSessionId, { types: panicTypes, limit: 50, newest: true }));
+  const recovery = await recoverLog(deps);
+  if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
+    log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.options.version ?? 'library', ...recovery } }]);
+  }
+}
+
+/** Goes on with what was under way, once a model is known; under a panic stop nothing moves. */
+function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { turns }: Runtime): void {
+  if (options.resume === false || panic.engaged) {
+    turns.holdWaiting();
+    // What the stop cut off before the last run ended is written down as stopped, not left as running.
+    if (panic.engaged) turns.stopAll('The panic stop was pressed.');
+    return;
+  }
+  const looking = models.ready();
+  if (looking === null) turns.resume();
+  else {
+    void looking
+      .then(() => turns.resume())
+      .catch((cause: unknown) => {
+        logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
+      });
+  }
+}
+
+/** A start may end in the middle of a change to the schema, before or after it is written. */
 function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migration {
   return {
     ...migration,
@@ -252,99 +335,14 @@ function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migrat
   };
 }
 
-type RecoveryDeps = Parameters<typeof recoverLog>[0];
-
-interface SettleDeps extends RecoveryDeps {
-  readonly panic: PanicSwitch;
-  readonly version: string;
-}
-
-/** Before anything runs: the panic state, and what the last run left. */
-async function settle(deps: SettleDeps): Promise<void> {
-  const { log, panic } = deps;
-  if (log.index.session(systemSessionId) === null) {
-    log.append(systemSessionId, [
-      { type: 'session.created', body: { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null } },
-    ]);
-  }
-  panic.restore(
-    log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.measured', 'panic.released'], limit: 50, newest: true }),
-  );
-  const recovery = await recoverLog(deps);
-  if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
-    log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.version, ...recovery } }]);
-  }
-}
-
 function openWorkspace(home: string, config: Config): string {
-  const { path } = config.workspace;
-  const folder = path === undefined ? join(home, 'workspace') : isAbsolute(path) ? path : resolve(home, path);
+  const folder = resolve(home, config.workspace.path ?? 'workspace');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return realpathSync(folder);
 }
 
-/** With no limit configured nothing is kept or asked: spending is then only reported. */
-function createBudget(config: Config, telemetry: Telemetry, catchUp: () => boolean): BudgetPort {
-  if (Object.values(config.budget).every((limit) => limit === undefined)) return { check: () => null, record: () => undefined };
-  const current = <T>(read: () => T): T => {
-    catchUp();
-    return read();
-  };
-  return new BudgetBook(config.budget, {
-    spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
-    spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
-    spentSince: (query) => current(() => telemetry.spentSince(query)),
-  });
-}
-
-/** Where nothing is configured local servers are looked for, and the first message waits for the look (well under a second). */
-function createModelPort(
-  router: ModelRouter,
-  config: Config,
-): { port: ModelPort; discover(signal: AbortSignal): void; ready(): Promise<unknown> } {
-  const isConfigured = config.models.default !== undefined || Object.keys(config.providers).length > 0;
-  let looking: Promise<unknown> | null = null;
-  return {
-    port: router,
-    discover: (signal) => {
-      if (!isConfigured) looking = router.discover(signal).finally(() => (looking = null));
-    },
-    ready: () => looking ?? Promise.resolve(),
-  };
-}
-
-/** Operations that start a turn or name a model wait for the first look around. */
-function withModels(ops: OpHandlers, ready: () => Promise<unknown>): OpHandlers {
-  return {
-    ...ops,
-    'message.send': async (params, caller) => {
-      await ready();
-      return ops['message.send'](params, caller);
-    },
-    'model.list': async (params, caller) => {
-      await ready();
-      return ops['model.list'](params, caller);
-    },
-  };
-}
-
-/** One promise for all who wait for the next commit, made only while somebody waits. */
-function createCommitSignal(log: SessionLog): (signal: AbortSignal) => Promise<void> {
-  return (signal) =>
-    new Promise((resolve) => {
-      const done = (): void => {
-        stop();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const stop = log.onCommitted(done);
-      if (signal.aborted) done();
-      else signal.addEventListener('abort', done, { once: true });
-    });
-}
-
-function collectGarbage(artifacts: ArtifactStore, log: SessionLog, config: Config, clock: Clock): void {
-  const used = log.storage.db.prepare(
+function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store): void {
+  const used = storage.db.prepare(
     'SELECT 1 FROM artifact_uses u JOIN sessions s ON s.session_id = u.session_id WHERE u.sha256 = ? LIMIT 1',
   );
   artifacts.collectGarbage({
@@ -352,9 +350,4 @@ function collectGarbage(artifacts: ArtifactStore, log: SessionLog, config: Confi
     olderThanDays: config.retention.artifactDays,
     isReferenced: (sha256) => used.get(sha256) !== undefined,
   });
-}
-
-/** Offline: refuses with store_locked while an instance owns the folder. */
-export function restoreBackup(options: { readonly home: string; readonly file: string }): { restored: string; kept: string | null } {
-  return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
 }

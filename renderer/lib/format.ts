@@ -12,6 +12,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** Since a beginning; nothing before it. */
+export function formatOffset(ms: number): string {
+  return ms < 1 ? '0 ms' : `+${formatDuration(ms)}`;
+}
+
 export function formatSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
@@ -65,6 +70,17 @@ export function formatMoment(atMs: number): string {
     minute: '2-digit',
     second: '2-digit',
   });
+}
+
+/** A markdown text as one plain row: its marks of emphasis and structure left out. */
+export function plainLine(text: string, charsMax = 140): string {
+  return oneLine(
+    text
+      .slice(0, charsMax * 4)
+      .replace(/^\s*(?:#{1,6}|>|[-*+])\s+/gm, '')
+      .replace(/\*\*|__|`+/g, ''),
+    charsMax,
+  );
 }
 
 /** The first line of a text, shortened for one row. */

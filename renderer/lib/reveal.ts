@@ -126,12 +126,14 @@ const tokens = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu;
 
 /** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are left alone. */
 export function revealSegments(text: string): RevealSegment[] {
-  const segments: RevealSegment[] = [];
-  const hasForeignWords = hasOrdinaryForeignLetters(text);
-  for (const [token] of text.matchAll(tokens)) {
-    const isWordSuspect = isSuspectWord(token, hasForeignWords);
-    revealToken(token, isWordSuspect, segments);
-  }
+  const chars = [...text];
+  const suspect = suspectChars(text);
+  const segments = chars.map((char, index) => {
+    if (char === '\n' || char === '\t') return plain(char);
+    if (hidden.test(char)) return isInsideEmoji(char, chars[index - 1] ?? '', chars[index + 1] ?? '') ? plain(char) : escapeHidden(char);
+    if (styledLatin.test(char)) return lookalike(char, char.normalize('NFKC'));
+    return maybeLookalike(char, suspect[index] ?? false);
+  });
   return mergePlain(segments);
 }
 
@@ -140,15 +142,15 @@ export function hasHidden(text: string): boolean {
   return revealSegments(text).some((segment) => segment.kind !== 'plain');
 }
 
-function revealToken(token: string, isWordSuspect: boolean, out: RevealSegment[]): void {
-  const chars = [...token];
-  chars.forEach((char, index) => {
-    const previous = chars[index - 1] ?? '';
-    if (char === '\n' || char === '\t') out.push(plain(char));
-    else if (hidden.test(char) && !isInsideEmoji(char, previous)) out.push(escapeHidden(char));
-    else if (styledLatin.test(char)) out.push(lookalike(char, char.normalize('NFKC')));
-    else out.push(maybeLookalike(char, isWordSuspect));
-  });
+/** For each character, whether the word it stands in is suspect. */
+function suspectChars(text: string): boolean[] {
+  const hasForeignWords = hasOrdinaryForeignLetters(text);
+  const suspect: boolean[] = [];
+  for (const [token] of text.matchAll(tokens)) {
+    const isSuspect = isSuspectWord(token, hasForeignWords);
+    for (const _ of token) suspect.push(isSuspect);
+  }
+  return suspect;
 }
 
 function maybeLookalike(char: string, isWordSuspect: boolean): RevealSegment {
@@ -174,9 +176,9 @@ function hasOrdinaryForeignLetters(text: string): boolean {
   return false;
 }
 
-function isInsideEmoji(char: string, previous: string): boolean {
-  if (char !== '\ufe0f' && char !== '\u200d') return false;
-  return pictographic.test(previous) || (char === '\u200d' && previous === '\ufe0f');
+function isInsideEmoji(char: string, previous: string, next: string): boolean {
+  if (char === '\ufe0f') return pictographic.test(previous);
+  return char === '\u200d' && (pictographic.test(previous) || previous === '\ufe0f') && pictographic.test(next);
 }
 
 const plain = (text: string): RevealSegment => ({ text, kind: 'plain', note: '' });

@@ -1,6 +1,8 @@
 // Keeps a scrolled region at its end while it grows, but only as long as the person is there. Never moves what is being read.
 
 export interface EndWatch {
+  /** False while there is nothing to follow; the region then stays where it is. */
+  isFollowing(): boolean;
   /** Called when the region reaches or leaves its end. */
   onChange(atEnd: boolean): void;
 }
@@ -19,13 +21,14 @@ export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: End
     atEnd = now;
   };
   const observer = new ResizeObserver(() => {
+    if (!watch.isFollowing()) return;
     if (atEnd) toEnd();
     else onScroll();
   });
   observer.observe(content);
   observer.observe(region);
   region.addEventListener('scroll', onScroll, { passive: true });
-  toEnd();
+  if (watch.isFollowing()) toEnd();
   return {
     toEnd,
     stop: () => {

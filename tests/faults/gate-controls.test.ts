@@ -207,7 +207,7 @@ test('the budget is looked at before a model is asked', async () => {
     return model.requests.map(() => `a model was asked on a budget of nothing; ${status}`);
   };
   expect(await check(() => ({}))).toEqual([]);
-  expect(await check(() => ({ budget: { check: () => null, record: () => undefined } }))).toEqual([
+  expect(await check(() => ({ budget: { check: () => null, record: () => undefined, finishTurn: () => undefined } }))).toEqual([
     'a model was asked on a budget of nothing; done',
   ]);
 });

@@ -5,7 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import type { CliIo } from './ports.ts';
 
 export function resolveHome(flag: string | undefined, io: Pick<CliIo, 'env' | 'cwd' | 'platform' | 'userFolder'>): string {
-  const named = flag ?? nonEmpty(io.env['TRAYCLAW_HOME']);
+  const named = nonEmpty(flag) ?? nonEmpty(io.env['TRAYCLAW_HOME']);
   if (named !== undefined) return resolve(io.cwd, named);
   if (io.platform === 'win32') return join(nonEmpty(io.env['APPDATA']) ?? join(io.userFolder, 'AppData', 'Roaming'), 'TrayClaw');
   if (io.platform === 'darwin') return join(io.userFolder, 'Library', 'Application Support', 'TrayClaw');

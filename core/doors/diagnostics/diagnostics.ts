@@ -100,9 +100,9 @@ function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
   };
 }
 
-async function checkKeychain({ listSecrets }: DiagnosticsDeps): Promise<Check> {
+async function checkKeychain(deps: DiagnosticsDeps): Promise<Check> {
   try {
-    await listSecrets();
+    await deps.listSecrets();
     return { id: 'keychain', ok: true, detail: 'The keychain answers.' };
   } catch (cause) {
     // Many machines have none; env: and file: references work without it.

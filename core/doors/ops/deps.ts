@@ -41,11 +41,8 @@ export interface OpsDeps {
   readonly secrets: SecretPort;
   readonly safety: SafetyPort;
   readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
-  readonly systemText: () => string;
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
-  /** Resolves at the next commit, or when the signal aborts. */
-  nextCommit(signal: AbortSignal): Promise<void>;
   checkHealth(): Promise<OpResult<'health.check'>>;
 }
 
@@ -61,6 +58,8 @@ export interface UsagePort {
 
 export interface ModelListPort {
   list(): OpResult<'model.list'>;
+  /** Until the first look for local servers is over; null when there is nothing to wait for. */
+  ready(): Promise<unknown> | null;
 }
 
 export interface SecretPort {
@@ -71,5 +70,5 @@ export interface SecretPort {
 
 export interface SafetyPort {
   checkUrl(url: string): OpResult<'safety.url'> | Promise<OpResult<'safety.url'>>;
-  redact(text: string): OpResult<'safety.redact'>;
+  redact(text: string): { readonly text: string; readonly found: readonly string[] };
 }

@@ -15,7 +15,12 @@ type MessageOps = Pick<
 
 export function createMessageOps(deps: OpsDeps): MessageOps {
   return {
-    'message.send': (params, caller) => deps.controlplane.receive(params, caller),
+    'message.send': async (params, caller) => {
+      // Only while the first start still looks for a model; else the message is taken at once.
+      const looking = deps.models.ready();
+      if (looking !== null) await looking;
+      return deps.controlplane.receive(params, caller);
+    },
     'turn.wait': async (params) => {
       const end = await deps.runtime.whenResting(params.turnId, params.timeoutMs);
       return end?.finished === undefined ? askResult(deps, params.turnId) : ended(end.sessionId, params.turnId, end.finished);
@@ -68,7 +73,7 @@ async function runTool(
 /** A direct call whose approval is awaited stays open until a person answers, or the caller goes away. */
 async function waitForEnd(deps: OpsDeps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
   while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
-    await deps.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
+    await deps.log.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
     await deps.runtime.whenResting(turnId);
   }
 }

@@ -15,7 +15,7 @@ export function readPackView(deps: OpsDeps, packId: string): OpResult<'pack.get'
   const transcript = loadTranscript(deps.log, deps.packer, built.sessionId, built.sessionSeq);
   transcript.keepFrom(built.body.fromSessionSeq);
   const { tokens, budgetTokens, sections, dropped, truncated } = built.body;
-  const messages = [{ role: 'system', text: deps.systemText() }, ...transcript.messages.map(show)];
+  const messages = [{ role: 'system', text: deps.packer.systemText }, ...transcript.messages.map(show)];
   return { packId, turnId, tokens, budgetTokens, sections, dropped, truncated, messages };
 }
 

@@ -35,8 +35,8 @@ export function createSessionOps(deps: OpsDeps): SessionOps {
       const events = log.reads.envelopes(params.sessionId, {
         limit: params.limit ?? WINDOW,
         newest: params.after === undefined,
-        ...(params.after === undefined ? {} : { after: params.after }),
-        ...(params.before === undefined ? {} : { before: params.before }),
+        ...(params.after === undefined ? {} : { after: log.reads.placeOf(params.sessionId, params.after + 1) - 1 }),
+        ...(params.before === undefined ? {} : { before: log.reads.placeOf(params.sessionId, params.before) }),
       });
       return { session: describe(deps, row, countPending(deps)), events };
     },

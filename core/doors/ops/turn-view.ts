@@ -1,7 +1,7 @@
 // A turn for people: phases, calls, decisions, costs, read from its events.
 
-import { AppError } from '../../contracts/errors.ts';
-import type { AnyEvent, Phase } from '../../contracts/events.ts';
+import { AppError, type ErrorBody } from '../../contracts/errors.ts';
+import type { AnyEvent, EventBodies, Phase } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import type { TurnCall, TurnView } from '../../contracts/ops.ts';
 import type { OpsDeps } from './deps.ts';
@@ -86,25 +86,16 @@ function applyToCalls(calls: Map<string, TurnCall>, event: AnyEvent): void {
       for (const call of event.body.calls) calls.set(call.callId, proposed(call));
       return;
     case 'tool.rejected':
-      change(event.body.callId, { outcome: 'error', forUser: event.body.error.message, reason: event.body.error.hint ?? null });
+      change(event.body.callId, rejected(event.body.error));
       return;
-    case 'policy.decided': {
-      const { decision, ruleId, reason } = event.body;
-      const outcome = decision === 'deny' ? 'denied' : decision === 'ask' ? 'waiting' : 'proposed';
-      change(event.body.callId, { decision, ruleId, reason, outcome, ...(decision === 'deny' ? { forUser: reason } : {}) });
+    case 'policy.decided':
+      change(event.body.callId, gated(event.body));
       return;
-    }
     case 'approval.requested':
       change(event.body.approval.callId, { summary: event.body.approval.summary });
       return;
     case 'approval.decided':
-      if (event.body.decision === 'approve') change(event.body.callId, { decision: 'approved' });
-      else
-        change(event.body.callId, {
-          decision: event.body.decision === 'deny' ? 'denied' : 'withdrawn',
-          outcome: 'denied',
-          forUser: `Not done: ${event.body.by} said no.`,
-        });
+      change(event.body.callId, answered(event.body));
       return;
     case 'tool.requested':
       change(event.body.callId, { outcome: 'running' });
@@ -124,6 +115,20 @@ function applyToCalls(calls: Map<string, TurnCall>, event: AnyEvent): void {
     default:
       return;
   }
+}
+
+function rejected(error: ErrorBody): Partial<TurnCall> {
+  return { outcome: 'error', forUser: error.message, reason: error.hint ?? null };
+}
+
+function gated({ decision, ruleId, reason }: EventBodies['policy.decided']): Partial<TurnCall> {
+  if (decision === 'deny') return { decision, ruleId, reason, outcome: 'denied', forUser: reason };
+  return { decision, ruleId, reason, outcome: decision === 'ask' ? 'waiting' : 'proposed' };
+}
+
+function answered({ decision, by }: EventBodies['approval.decided']): Partial<TurnCall> {
+  if (decision === 'approve') return { decision: 'approved' };
+  return { decision: decision === 'deny' ? 'denied' : 'withdrawn', outcome: 'denied', forUser: `Not done: ${by} said no.` };
 }
 
 function proposed(call: RequestedCall): TurnCall {

@@ -47,6 +47,12 @@ export type BudgetLimits = Config['budget'];
 const ENTRIES_MAX = 2000;
 const DAYS_MAX = 3;
 
+/** With no limit configured nothing is kept or asked: spending is then only reported. */
+export function createBudget(limits: BudgetLimits, history: SpendingHistory): Pick<BudgetBook, 'check' | 'record' | 'finishTurn'> {
+  if (Object.values(limits).some((limit) => limit !== undefined)) return new BudgetBook(limits, history);
+  return { check: () => null, record: () => undefined, finishTurn: () => undefined };
+}
+
 export class BudgetBook {
   #limits: BudgetLimits;
   readonly #history: SpendingHistory;

@@ -70,9 +70,14 @@ function decideProtectedPath(facts: CallFacts): RuleDecision | null {
   const own = facts.paths.find((path) => path.protectedBy !== null && path.access === 'write' && path.protectedBy.startsWith(ownDataMark));
   if (own !== undefined) return deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may change it.`);
   const guarded = facts.paths.find((path) => path.protectedBy !== null);
-  if (guarded?.protectedBy == null) return null;
+  if (guarded === undefined) return null;
   const verb = guarded.access === 'write' ? 'changes' : 'reads';
-  return { decision: 'ask', ruleId: 'path.protected', reason: `It ${verb} ${guarded.given}: ${guarded.protectedBy}.`, grantable: false };
+  return {
+    decision: 'ask',
+    ruleId: 'path.protected',
+    reason: `It ${verb} ${guarded.given}: ${guarded.protectedBy ?? 'protected'}.`,
+    grantable: false,
+  };
 }
 
 /** How path facts mark TrayClaw's own data folder. */

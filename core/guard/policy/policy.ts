@@ -10,7 +10,7 @@ import type { PolicyStore } from './policy-store.ts';
 
 export { PolicyStore, policyMigrations } from './policy-store.ts';
 export { ruleIds } from './policy-rules.ts';
-export { isLive, matches, type GrantableCall } from './grant-match.ts';
+export { matches } from './grant-match.ts';
 
 export interface GateRequest {
   readonly callId: string;

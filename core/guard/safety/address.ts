@@ -33,7 +33,7 @@ export function refuseAddress(address: string): string | null {
   const text = address.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (!ipaddr.isValid(text)) return `${text} is not an IP address`;
   const parsed = ipaddr.parse(text);
-  const what = parsed instanceof ipaddr.IPv6 ? refuseV6(parsed) : refuseV4(parsed as ipaddr.IPv4);
+  const what = parsed instanceof ipaddr.IPv6 ? refuseV6(parsed) : refuseV4(parsed);
   return what === null ? null : `${text} is ${what}`;
 }
 

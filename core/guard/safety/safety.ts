@@ -6,7 +6,6 @@ import { Redactor, type Redaction } from './redactor.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
 
-export { valueLengthMin } from './redactor.ts';
 export { refuseAddress } from './address.ts';
 export type { Redaction } from './redactor.ts';
 export type { StreamRedactor } from './stream-redactor.ts';

@@ -76,6 +76,6 @@ function wholeRoot(value: bigint): bigint {
 function logarithm(value: CalcNumber, base: CalcNumber | undefined): Result<CalcNumber, string> {
   if (value <= 0) return err('a logarithm needs a number above zero');
   if (base === undefined) return real(Math.log10(Number(value)));
-  if (base <= 0 || base == 1) return err('the base of a logarithm is a number above zero other than one');
+  if (base <= 0 || Number(base) === 1) return err('the base of a logarithm is a number above zero other than one');
   return real(Math.log(Number(value)) / Math.log(Number(base)));
 }

@@ -2,6 +2,7 @@
 // Knows nothing of results or sessions; ending it is ProcessTrees' affair.
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
@@ -92,8 +93,8 @@ async function register(starter: CommandStarter, options: CommandOptions, pid: n
 function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): RunningCommand {
   const exited = new Deferred<CommandEnd>();
   const closed = new Deferred<void>();
-  child.stdout?.on('data', options.onData);
-  child.stderr?.on('data', options.onData);
+  child.stdout?.on('data', (bytes: Buffer) => options.onData(bytes));
+  child.stderr?.on('data', (bytes: Buffer) => options.onData(bytes));
   // A command that ends without reading its input breaks the pipe; that is its right.
   child.stdin?.on('error', () => undefined);
   // After a start only failed signals are reported here, and ours go another way.
@@ -157,7 +158,7 @@ async function startInTerminal(starter: CommandStarter, options: CommandOptions)
 }
 
 /** Loaded at first use: a native addon that most runs never need and some machines cannot load. */
-async function loadTerminals(): Promise<typeof import('@lydell/node-pty')> {
+async function loadTerminals(): Promise<typeof Terminals> {
   try {
     return await import('@lydell/node-pty');
   } catch (cause) {

@@ -47,7 +47,7 @@ export async function* walkFiles(options: WalkOptions, report: WalkReport): Asyn
     options.signal.throwIfAborted();
     const { folder, depth } = next;
     const entries = await readFolder(folder, depth === 0, report);
-    const ownRules = depth > 0 && entries.some((entry) => entry.name === '.gitignore') ? await next.rules.below(folder) : next.rules;
+    const ownRules = depth > 0 ? await rulesOf(entries, folder, next.rules) : next.rules;
     const subfolders: string[] = [];
     for (const entry of entries) {
       if (++report.entriesSeen > (options.entriesMax ?? ENTRIES_MAX)) {
@@ -57,16 +57,19 @@ export async function* walkFiles(options: WalkOptions, report: WalkReport): Asyn
       const path = join(folder, entry.name);
       if (entry.name === '.git' || ownRules.ignores(path, entry.isDirectory())) continue;
       const isProtected = guards && protectionOf(path, options.folders) !== null;
-      if (!entry.isDirectory()) {
-        if (entry.isFile() || entry.isSymbolicLink()) yield { path, isLink: entry.isSymbolicLink(), isProtected };
-      } else if (isProtected) {
-        report.protectedFolders += 1;
-      } else if (depth < DEPTH_MAX) {
-        subfolders.push(path);
+      if (entry.isDirectory()) {
+        if (isProtected) report.protectedFolders += 1;
+        else subfolders.push(path);
+      } else if (entry.isFile() || entry.isSymbolicLink()) {
+        yield { path, isLink: entry.isSymbolicLink(), isProtected };
       }
     }
-    for (const path of subfolders.reverse()) pending.push({ folder: path, rules: ownRules, depth: depth + 1 });
+    if (depth < DEPTH_MAX) pending.push(...subfolders.reverse().map((path) => ({ folder: path, rules: ownRules, depth: depth + 1 })));
   }
+}
+
+async function rulesOf(entries: readonly Dirent[], folder: string, above: IgnoreRules): Promise<IgnoreRules> {
+  return entries.some((entry) => entry.name === '.gitignore') ? above.below(folder) : above;
 }
 
 async function readFolder(folder: string, isRoot: boolean, report: WalkReport): Promise<Dirent[]> {

@@ -1,5 +1,5 @@
-// The search thread of grep. The function is run from its own source text in a worker, so that it needs no file of its own in
-// a bundle: it must not refer to anything outside itself.
+// The search thread of grep. Its functions are run from their own source text in a worker, so that they need no file of their
+// own in a bundle: neither may refer to anything outside itself.
 
 export interface GrepWorkerData {
   readonly pattern: string;
@@ -24,7 +24,45 @@ export type GrepReply =
   | { readonly kind: 'searched'; readonly file: string; readonly lines: GrepLine[]; readonly more: boolean }
   | { readonly kind: 'binary' | 'unreadable'; readonly file: string };
 
-export function grepWorkerMain(): void {
+export interface LineCollector {
+  readonly lines: GrepLine[];
+  isFull(): boolean;
+  take(bytes: Buffer, start: number, end: number): void;
+}
+
+/** Collects the matching lines of one file and those around them. */
+export function createLineCollector(data: GrepWorkerData, expression: RegExp): LineCollector {
+  const lines: GrepLine[] = [];
+  let before: GrepLine[] = [];
+  let number = 0;
+  let after = 0;
+  let matched = 0;
+  return {
+    lines,
+    isFull: () => matched >= data.linesMax && after === 0,
+    take(bytes, start, end) {
+      number += 1;
+      const stop = bytes[end - 1] === 13 && end > start ? end - 1 : end;
+      const text = bytes.toString('utf8', start, Math.min(stop, start + data.lineCharsMax * 4)).slice(0, data.lineCharsMax);
+      const isMatch = matched < data.linesMax && expression.test(text);
+      const shown = text.length > data.shownCharsMax ? `${text.slice(0, data.shownCharsMax)}…` : text;
+      if (isMatch) {
+        matched += 1;
+        lines.push(...before, { line: number, text: shown, isMatch });
+        before = [];
+        after = data.contextLines;
+      } else if (after > 0) {
+        after -= 1;
+        lines.push({ line: number, text: shown, isMatch });
+      } else if (data.contextLines > 0) {
+        before.push({ line: number, text: shown, isMatch });
+        if (before.length > data.contextLines) before.shift();
+      }
+    },
+  };
+}
+
+export function grepWorkerMain(createCollector: typeof createLineCollector): void {
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
   const fs = process.getBuiltinModule('node:fs');
   if (parentPort === null) return;
@@ -34,39 +72,8 @@ export function grepWorkerMain(): void {
   const chunk = Buffer.alloc(1 << 18);
   const reply = (message: GrepReply): void => port.postMessage(message);
 
-  const createCollector = () => {
-    const lines: GrepLine[] = [];
-    let before: GrepLine[] = [];
-    let number = 0;
-    let after = 0;
-    let matched = 0;
-    return {
-      lines,
-      isFull: () => matched >= data.linesMax && after === 0,
-      take(bytes: Buffer, start: number, end: number): void {
-        number += 1;
-        const stop = bytes[end - 1] === 13 && end > start ? end - 1 : end;
-        const text = bytes.toString('utf8', start, Math.min(stop, start + data.lineCharsMax * 4)).slice(0, data.lineCharsMax);
-        const isMatch = matched < data.linesMax && expression.test(text);
-        const shown = text.length > data.shownCharsMax ? `${text.slice(0, data.shownCharsMax)}…` : text;
-        if (isMatch) {
-          matched += 1;
-          lines.push(...before, { line: number, text: shown, isMatch });
-          before = [];
-          after = data.contextLines;
-        } else if (after > 0) {
-          after -= 1;
-          lines.push({ line: number, text: shown, isMatch });
-        } else if (data.contextLines > 0) {
-          before.push({ line: number, text: shown, isMatch });
-          if (before.length > data.contextLines) before.shift();
-        }
-      },
-    };
-  };
-
   /** Reads on from one chunk to the next; the start of an unfinished line is carried over, cut at what the pattern sees. */
-  const readLines = (handle: number, collector: ReturnType<typeof createCollector>): boolean => {
+  const readLines = (handle: number, collector: LineCollector): boolean => {
     let carried: Buffer = Buffer.alloc(0);
     for (let first = true; ; first = false) {
       const length = fs.readSync(handle, chunk, 0, chunk.length, null);
@@ -96,7 +103,7 @@ export function grepWorkerMain(): void {
     try {
       handle = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0));
       if (!fs.fstatSync(handle).isFile()) return { kind: 'unreadable', file };
-      const collector = createCollector();
+      const collector = createCollector(data, expression);
       if (!readLines(handle, collector)) return { kind: 'binary', file };
       return { kind: 'searched', file, lines: collector.lines, more: collector.isFull() };
     } catch {

@@ -145,7 +145,7 @@ function expressionFlags(args: Args): { pattern: string; flags: string } {
 
 function expressionProblem(pattern: string, flags: string): string | null {
   try {
-    new RegExp(pattern, flags);
+    RegExp(pattern, flags);
     return null;
   } catch (cause) {
     return cause instanceof Error ? cause.message.replace(/^Invalid regular expression: /, '') : 'unknown reason';

@@ -65,7 +65,7 @@ export function hostResult(
   return {
     outcome,
     forModel,
-    forUser: result.forUser == null ? forModel : cutEnd(result.forUser, options.outputBytesMax),
+    forUser: typeof result.forUser === 'string' ? cutEnd(result.forUser, options.outputBytesMax) : forModel,
     silent: result.silent === true,
     isAsync: result.isAsync === true,
     artifacts,

@@ -2,7 +2,7 @@
 // life; one search has one thread.
 
 import { Worker } from 'node:worker_threads';
-import { grepWorkerMain, type GrepReply, type GrepWorkerData } from './grep-worker.ts';
+import { createLineCollector, grepWorkerMain, type GrepReply, type GrepWorkerData } from './grep-worker.ts';
 
 export interface LineSearchOptions extends GrepWorkerData {
   /** How long one stretch of a file may take before the expression is given up. */
@@ -23,7 +23,7 @@ export class LineSearch {
     this.#options = options;
     const { pattern, flags, contextLines, lineCharsMax, shownCharsMax, linesMax } = options;
     const workerData: GrepWorkerData = { pattern, flags, contextLines, lineCharsMax, shownCharsMax, linesMax };
-    this.#worker = new Worker(`(${grepWorkerMain.toString()})()`, {
+    this.#worker = new Worker(`(${grepWorkerMain.toString()})(${createLineCollector.toString()})`, {
       eval: true,
       workerData,
       env: {},

@@ -37,7 +37,7 @@ export async function makeParents(real: string, doing: string): Promise<void> {
   const folder = dirname(real);
   try {
     await mkdir(folder, { recursive: true });
-    await assertSamePath(await realpath(folder), folder, doing);
+    assertSamePath(await realpath(folder), folder, doing);
   } catch (cause) {
     throw fileError(doing, real, cause);
   }
@@ -45,9 +45,9 @@ export async function makeParents(real: string, doing: string): Promise<void> {
 
 async function assertSameFile(handle: FileHandle, real: string, doing: string): Promise<void> {
   if (process.platform === 'linux') {
-    await assertSamePath(await readlink(`/proc/self/fd/${handle.fd}`), real, doing);
+    assertSamePath(await readlink(`/proc/self/fd/${handle.fd}`), real, doing);
   } else {
-    await assertSamePath(await realpath(dirname(real)), dirname(real), doing);
+    assertSamePath(await realpath(dirname(real)), dirname(real), doing);
   }
 }
 

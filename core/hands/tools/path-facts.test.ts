@@ -91,7 +91,7 @@ test('a part that cannot be looked at is outside and protected', () => {
     userHome: person,
     files: {
       lookUp: (path) => (path.endsWith('dark') ? 'unreadable' : realPathFileSystem.lookUp(path)),
-      readLink: realPathFileSystem.readLink,
+      readLink: (path) => realPathFileSystem.readLink(path),
     },
   });
   expect(blind.of('dark/x', 'read', context)).toMatchObject({

@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
-import type { ProcessRow, ProcessTable } from './process-table.ts';
+import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
 const ENVIRONMENT_BYTES_MAX = 262_144;
 const KERNEL_PARENT = 2;

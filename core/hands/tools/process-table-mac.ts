@@ -2,7 +2,7 @@
 
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { ProcessRow, ProcessTable } from './process-table.ts';
+import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
 const OUTPUT_BYTES_MAX = 16_000_000;
 const TIMEOUT_MS = 5000;

@@ -1,31 +1,8 @@
-// What the system knows of running processes, as a port, and the choice of its form for each system. Sends no signals.
+// Chooses the process table of the system.
 
-import type { SpawnRecord } from '../../contracts/tools.ts';
 import { createLinuxProcessTable } from './process-table-linux.ts';
 import { createMacProcessTable } from './process-table-mac.ts';
-
-export interface ProcessRow extends SpawnRecord {
-  readonly parentPid: number;
-  readonly groupId: number;
-  /** 0 where the system does not tell. */
-  readonly sessionId: number;
-  /** True for one that has ended and only waits to be collected. */
-  readonly isDead: boolean;
-  /** True when its environment holds one of the markers that were asked for. */
-  readonly isMarked: boolean;
-}
-
-export interface ProcessTable {
-  /**
-   * Every process, and which of them carry one of `markers` (`NAME=value` texts) in their environment. Those in `judged`
-   * (pid to start time) were looked at before: their environment need not be read again.
-   */
-  list(markers: readonly string[], judged?: ReadonlyMap<number, string>): readonly ProcessRow[] | Promise<readonly ProcessRow[]>;
-  /** The start time that with the pid names a process for good, also of one that has just ended; null when there is none. */
-  startTimeOf(pid: number): string | null;
-  /** True while that very process runs; one that only waits to be collected does not. */
-  isAlive(record: SpawnRecord): boolean;
-}
+import type { ProcessTable } from './process-table-port.ts';
 
 /** Null on Windows, where the system itself ends whole trees. */
 export function createProcessTable(platform: NodeJS.Platform): ProcessTable | null {

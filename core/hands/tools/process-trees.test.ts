@@ -6,7 +6,8 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { parseStat } from './process-table-linux.ts';
 import { parsePsTable } from './process-table-mac.ts';
-import { createProcessTable, type ProcessRow } from './process-table.ts';
+import type { ProcessRow } from './process-table-port.ts';
+import { createProcessTable } from './process-table.ts';
 import { ProcessTrees } from './process-trees.ts';
 import { findMembers } from './tree-members.ts';
 
@@ -40,7 +41,10 @@ async function alive(instance: string): Promise<ProcessRow[]> {
 }
 
 afterEach(async () => {
-  for (const { instance } of started.splice(0)) expect(await alive(instance)).toEqual([]);
+  for (const { instance } of started.splice(0)) {
+    const left = await alive(instance);
+    if (left.length > 0) throw new Error(`left running: ${left.map((row) => row.pid).join(', ')}`);
+  }
 });
 
 // A child, a setsid child, and a double fork whose parents are gone: init's child in a session of its own, with a child.
@@ -183,7 +187,7 @@ test('members never include ourselves, what runs above us, or strangers', () => 
     row(40, 1),
   ];
   const pids = (roots: { pid: number; startTime: string }[]) =>
-    findMembers(rows, { roots, known: new Map(), self: 11 }).map((member) => member.pid).sort(); // prettier-ignore
+    findMembers(rows, { roots, known: new Map(), self: 11 }).map((member) => member.pid).sort((a, b) => a - b); // prettier-ignore
   expect(pids([{ pid: 20, startTime: 't20' }])).toEqual([20, 21, 22, 23, 24]);
   expect(pids([{ pid: 20, startTime: 'other' }])).toEqual([]);
   expect(pids([{ pid: 50, startTime: 't50' }])).toEqual([]);

@@ -7,7 +7,7 @@ import { sleep } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import { errnoOf } from './errno.ts';
-import type { ProcessTable } from './process-table.ts';
+import type { ProcessTable } from './process-table-port.ts';
 import { findMembers } from './tree-members.ts';
 
 export type EnvironmentMarker = Readonly<Record<string, string>>;

@@ -48,35 +48,36 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
 
 /** The asked lines as far as they fit; whole lines only, unless the first alone is too long. */
 function selectLines(bytes: Buffer, args: Args, outputBytesMax: number): ToolResult {
-  const wantedFrom = args.offset ?? 1;
-  const wanted = args.limit ?? Number.POSITIVE_INFINITY;
-  const room = outputBytesMax - NOTE_BYTES_MAX;
-  const skipped = startOfLine(bytes, wantedFrom);
-  if (skipped.lines < wantedFrom - 1 || (wantedFrom > 1 && skipped.at >= bytes.length)) {
-    return { forModel: `${args.path} has only ${countLines(bytes)} lines; offset ${wantedFrom} is beyond its end.`, isError: true };
+  const from = args.offset ?? 1;
+  const start = startOfLine(bytes, from);
+  if (start === null) {
+    return { forModel: `${args.path} has only ${countLines(bytes)} lines; offset ${from} is beyond its end.`, isError: true };
   }
+  const room = outputBytesMax - NOTE_BYTES_MAX;
+  const { text, line, at } = takeLines(bytes, start, args, room);
+  if (at >= bytes.length) return { forModel: text === '' ? '(the file is empty)' : text };
+  if (line === from) return longLine(bytes.subarray(at, endOfLine(bytes, at)), line, room, args.path);
+  const gap = text.endsWith('\n') ? '' : '\n';
+  return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };
+}
+
+function takeLines(bytes: Buffer, start: number, args: Args, room: number): { text: string; line: number; at: number } {
+  const from = args.offset ?? 1;
+  const last = from + (args.limit ?? Number.POSITIVE_INFINITY);
   const out: string[] = [];
-  let at = skipped.at;
+  let at = start;
   let used = 0;
-  let line = wantedFrom;
-  while (at < bytes.length && line < wantedFrom + wanted) {
-    const newline = bytes.indexOf(10, at);
-    const end = newline < 0 ? bytes.length : newline + 1;
+  let line = from;
+  while (at < bytes.length && line < last) {
+    const end = endOfLine(bytes, at);
     const prefix = args.lineNumbers === true ? `${line}\t` : '';
-    if (used + prefix.length + (end - at) > room) {
-      if (out.length === 0) return longLine(bytes.subarray(at, end), line, room, args.path);
-      break;
-    }
-    out.push(prefix + bytes.toString('utf8', at, end));
     used += prefix.length + (end - at);
+    if (used > room) break;
+    out.push(prefix + bytes.toString('utf8', at, end));
     at = end;
     line += 1;
   }
-  const text = out.join('');
-  if (at >= bytes.length) return { forModel: text === '' ? '(the file is empty)' : text };
-  const gap = text.endsWith('\n') ? '' : '\n';
-  const shown = line - 1 < wantedFrom ? '' : `lines ${wantedFrom}–${line - 1} of ${countLines(bytes)}`;
-  return { forModel: `${text}${gap}[${shown}; go on with offset ${line}]` };
+  return { text: out.join(''), line, at };
 }
 
 function longLine(line: Buffer, number: number, room: number, path: string): ToolResult {
@@ -86,16 +87,19 @@ function longLine(line: Buffer, number: number, room: number, path: string): Too
   };
 }
 
-function startOfLine(bytes: Buffer, line: number): { at: number; lines: number } {
+/** Null when the file has no such line; an empty file has its first. */
+function startOfLine(bytes: Buffer, line: number): number | null {
   let at = 0;
-  let lines = 0;
-  while (lines < line - 1) {
-    const newline = bytes.indexOf(10, at);
-    if (newline < 0) break;
-    at = newline + 1;
-    lines += 1;
+  for (let passed = 1; passed < line; passed++) {
+    if (at >= bytes.length) return null;
+    at = endOfLine(bytes, at);
   }
-  return { at, lines };
+  return line > 1 && at >= bytes.length ? null : at;
+}
+
+function endOfLine(bytes: Buffer, at: number): number {
+  const newline = bytes.indexOf(10, at);
+  return newline < 0 ? bytes.length : newline + 1;
 }
 
 function countLines(bytes: Buffer): number {

@@ -41,46 +41,65 @@ function absolute(given: string, base: string): string {
   return isAbsolute(given) ? given : `${base}${sep}${given}`;
 }
 
+interface Walk {
+  root: string;
+  /** Parts still to go, last first. */
+  todo: string[];
+  done: string[];
+  linksLeft: number;
+  /** False behind a part that is missing: nothing there needs looking at. */
+  exists: boolean;
+  fileLinks: number;
+}
+
 function walk(path: string, files: PathFileSystem): Result<RealPath, PathProblem> {
-  let { root, parts: todo } = split(path);
-  let done: string[] = [];
-  let linksLeft = LINKS_MAX;
-  let fileLinks = 0;
-  let exists = true;
-  while (todo.length > 0) {
-    const part = todo.pop();
-    if (part === undefined || part === '' || part === '.') continue;
+  const { root, parts } = split(path);
+  const state: Walk = { root, todo: parts, done: [], linksLeft: LINKS_MAX, exists: true, fileLinks: 0 };
+  for (let part = state.todo.pop(); part !== undefined; part = state.todo.pop()) {
+    if (part === '' || part === '.') continue;
     if (part === '..') {
       // Above a part that is missing, nothing is known to exist again until it is looked at.
-      done.pop();
-      exists = true;
+      state.done.pop();
+      state.exists = true;
+      state.fileLinks = 0;
       continue;
     }
-    if (Buffer.byteLength(part) > NAME_BYTES_MAX) return err('too-long');
-    done.push(part);
-    fileLinks = 0;
-    if (!exists) continue;
-    const here = root + done.join(sep);
-    const found = files.lookUp(here);
-    if (found === 'too-long' || found === 'unreadable') return err(found);
-    if (found === 'absent') {
-      exists = false;
-    } else if (found.kind === 'file') {
-      fileLinks = found.links;
-    } else if (found.kind === 'link') {
-      if (linksLeft-- === 0) return err('link-circle');
-      const target = files.readLink(here);
-      if (target === null) return err('unreadable');
-      done.pop();
-      const next = split(target);
-      if (isAbsolute(target)) {
-        root = next.root;
-        done = [];
-      }
-      todo = [...todo, ...next.parts];
-    }
+    const problem = enter(part, state, files);
+    if (problem !== null) return err(problem);
   }
-  return ok({ real: root + done.join(sep), fileLinks });
+  return ok({ real: state.root + state.done.join(sep), fileLinks: state.fileLinks });
+}
+
+/** Goes on into one part; a link is replaced by the parts of its target. */
+function enter(part: string, state: Walk, files: PathFileSystem): PathProblem | null {
+  if (Buffer.byteLength(part) > NAME_BYTES_MAX) return 'too-long';
+  state.done.push(part);
+  state.fileLinks = 0;
+  if (!state.exists) return null;
+  const here = state.root + state.done.join(sep);
+  const found = files.lookUp(here);
+  if (found === 'too-long' || found === 'unreadable') return found;
+  if (found === 'absent') {
+    state.exists = false;
+    return null;
+  }
+  if (found.kind === 'link') return follow(files.readLink(here), state);
+  if (found.kind === 'file') state.fileLinks = found.links;
+  return null;
+}
+
+function follow(target: string | null, state: Walk): PathProblem | null {
+  if (target === null) return 'unreadable';
+  if (state.linksLeft === 0) return 'link-circle';
+  state.linksLeft -= 1;
+  const { root, parts } = split(target);
+  state.done.pop();
+  if (isAbsolute(target)) {
+    state.root = root;
+    state.done = [];
+  }
+  state.todo = [...state.todo, ...parts];
+  return null;
 }
 
 /** The parts come last first, so that the next one is popped. */

@@ -18,7 +18,8 @@ export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
-export { createProcessTable, type ProcessTable } from './process-table.ts';
+export { createProcessTable } from './process-table.ts';
+export type { ProcessRow, ProcessTable } from './process-table-port.ts';
 export { ProcessTrees, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';
 
 export interface ToolHostOptions {

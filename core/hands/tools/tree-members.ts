@@ -1,7 +1,7 @@
 // Works out which processes belong to some trees: by parent, process group, session and environment marker. Pure.
 
 import type { SpawnRecord } from '../../contracts/tools.ts';
-import type { ProcessRow } from './process-table.ts';
+import type { ProcessRow } from './process-table-port.ts';
 
 export interface TreeQuery {
   /** The roots; one whose start time differs is another process and no root. */

@@ -5,6 +5,7 @@ import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts'
 import type { EventBodies } from '../../contracts/events.ts';
 import { Transcript } from './transcript.ts';
 
+export { createSystemPrompt } from './system-prompt.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 
 export interface PackRequest {

@@ -1,7 +1,6 @@
 // Our request as AI SDK call options (provider specification V4). Pure; imports types only.
 
 import type {
-  JSONSchema7,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
@@ -56,5 +55,5 @@ function createResult(message: ToolMessage) {
 }
 
 function createTool(tool: ModelRequest['tools'][number]): LanguageModelV4FunctionTool {
-  return { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.parameters as JSONSchema7 };
+  return { type: 'function', name: tool.name, description: tool.description, inputSchema: tool.parameters };
 }

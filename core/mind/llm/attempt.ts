@@ -35,6 +35,7 @@ export async function runAttempt(attempt: Attempt, outer: DeltaSink, signal: Abo
   else signal.addEventListener('abort', onAbort, { once: true });
   try {
     const reply = await Promise.race([attempt.run(watch, watch.signal), watch.stopped]);
+    if (reply === null) return { ok: false, error: watch.stopError ?? toAppError(abortReason(signal)), hasDelivered: watch.hasDelivered };
     return { ok: true, reply, firstTokenMs: watch.firstTokenMs };
   } catch (cause) {
     return { ok: false, error: watch.stopError ?? toAppError(cause), hasDelivered: watch.hasDelivered };
@@ -48,7 +49,7 @@ class AttemptWatch implements ProgressSink {
   readonly #attempt: Attempt;
   readonly #outer: DeltaSink;
   readonly #controller = new AbortController();
-  readonly #stopped = new Deferred<never>();
+  readonly #stopped = new Deferred<null>();
   readonly #startMs: number;
   #timer: NodeJS.Timeout;
   #isClosed = false;
@@ -62,22 +63,21 @@ class AttemptWatch implements ProgressSink {
     this.#startMs = attempt.clock.monotonicMs();
     const { firstTokenMs } = attempt.limits;
     this.#timer = setTimeout(() => this.stop(this.#timeout('has not begun to answer', firstTokenMs)), firstTokenMs);
-    // Rejected only while someone races it, but a race that is already over must not look unhandled.
-    this.#stopped.promise.catch(() => undefined);
   }
 
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  get stopped(): Promise<never> {
+  /** Resolves null when the attempt was stopped, or is over. */
+  get stopped(): Promise<null> {
     return this.#stopped.promise;
   }
 
   stop(error: AppError): void {
     if (this.#isClosed || this.stopError !== null) return;
     this.stopError = error;
-    this.#stopped.reject(error);
+    this.#stopped.resolve(null);
     this.#controller.abort(error);
   }
 
@@ -85,7 +85,7 @@ class AttemptWatch implements ProgressSink {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     // The race is over; settled, the promise keeps nothing of it alive.
-    this.#stopped.reject(new AppError('cancelled', 'The attempt is over.'));
+    this.#stopped.resolve(null);
   }
 
   text(delta: string): void {

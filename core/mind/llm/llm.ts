@@ -63,6 +63,7 @@ export class ModelRouter {
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
   #discovered: readonly DiscoveredModel[] = [];
+  #looking: Promise<unknown> | null = null;
 
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
@@ -113,6 +114,20 @@ export class ModelRouter {
     if (!signal.aborted) this.#discovered = found;
     this.#deps.logger.log('debug', 'looked for local model servers', { asked: servers.length, models: found.length });
     return found;
+  }
+
+  /** Where nothing is configured, starts a look for local servers; `ready` waits for it. */
+  lookAround(signal: AbortSignal): void {
+    const { models, providers } = this.#deps.config;
+    if (models.default !== undefined || Object.keys(providers).length > 0) return;
+    this.#looking = this.discover(signal).finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  /** Resolves when the look around is over; null when none is under way. */
+  ready(): Promise<unknown> | null {
+    return this.#looking;
   }
 
   /** US dollars, or null when a price is unknown. */

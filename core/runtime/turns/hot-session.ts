@@ -40,7 +40,15 @@ export class HotSessions {
       this.#sessions.set(sessionId, hot);
       return hot;
     }
-    const transcript = loadTranscript(this.#log, this.#packer, sessionId);
+    return this.#keep(sessionId, loadTranscript(this.#log, this.#packer, sessionId));
+  }
+
+  /** For a session that has no events yet: there is nothing to read. */
+  begin(sessionId: string): void {
+    this.#keep(sessionId, this.#packer.createTranscript());
+  }
+
+  #keep(sessionId: string, transcript: Transcript): Transcript {
     this.#sessions.set(sessionId, transcript);
     if (this.#sessions.size > this.#kept) {
       const oldest = this.#sessions.keys().next();

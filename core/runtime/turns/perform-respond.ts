@@ -37,5 +37,6 @@ export function performRespond(runner: RunningTurn, intent: Extract<Intent, { ki
     toolCalls: state.toolCalls,
   });
   runner.flush();
+  runner.deps.budget.finishTurn(runner.place.turnId);
   return 'rest';
 }

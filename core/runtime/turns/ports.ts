@@ -58,6 +58,8 @@ export interface BudgetPort {
     sessionId: string;
     nowMs: number;
   }): { scope: BudgetScope; unit: 'usd' | 'tokens'; limit: number; spent: number } | null;
+  /** The turn has ended: nothing of it needs to be remembered by itself. */
+  finishTurn(turnId: string): void;
   record(spent: { turnId: string; sessionId: string; nowMs: number; costUsd: number | null; tokens: number }): void;
 }
 

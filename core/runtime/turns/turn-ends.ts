@@ -41,7 +41,7 @@ export class TurnEnds {
 
   /** The program closes: whoever still waits learns that the turn goes on later. */
   abandon(): void {
-    for (const turnId of [...this.#waiting.keys()]) this.end(turnId, { status: 'running', sessionId: '' });
+    for (const turnId of Array.from(this.#waiting.keys())) this.end(turnId, { status: 'running', sessionId: '' });
   }
 
   #take(turnId: string): Deferred<TurnEnd | null>[] {

@@ -52,7 +52,9 @@ function prepareAll(db: SqlDatabase) {
     ),
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
-    touch: db.prepare('UPDATE sessions SET last_text = ?, updated_at_ms = ? WHERE session_id = ?'),
+    touch: db.prepare(
+      'UPDATE sessions SET last_text = ?, updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
+    ),
     putTurn: db.prepare(
       'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
     ),
@@ -70,7 +72,7 @@ function prepareAll(db: SqlDatabase) {
     sessions: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE archived = ? ORDER BY updated_at_ms DESC, session_id DESC LIMIT ?`),
     turn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = ?`),
     openTurns: db.prepare(`SELECT ${turnColumns} FROM turns WHERE status IN ('queued', 'running', 'waiting') ORDER BY first_seq`),
-    lastTurn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE session_id = ? ORDER BY first_seq DESC LIMIT 1`),
+    lastTurn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = (SELECT last_turn_id FROM sessions WHERE session_id = ?)`),
     openCalls: db.prepare(`SELECT ${callColumns} FROM tool_calls WHERE state IN ('requested', 'unknown') ORDER BY requested_seq`),
     findInbound: db.prepare('SELECT session_id AS sessionId, turn_id AS turnId FROM inbound WHERE channel = ? AND dedupe_key = ?'),
     putInbound: db.prepare('INSERT INTO inbound (channel, dedupe_key, session_id, turn_id) VALUES (?, ?, ?, ?)'),
@@ -116,7 +118,7 @@ export class SessionIndex {
 
   /** A copied event belongs to a fork: its turns and calls stay those of the original. */
   applyCopied(event: AnyEvent): void {
-    if (event.type === 'user.message' || event.type === 'assistant.message') this.#touch(event);
+    if (event.type === 'user.message' || event.type === 'assistant.message') this.#touch(event, null);
   }
 
   session(sessionId: string): SessionRow | null {
@@ -186,17 +188,17 @@ export class SessionIndex {
         this.#sql.archive.run(event.body.archived ? 1 : 0, event.sessionId);
         return;
       case 'user.message':
-        this.#touch(event);
+        this.#touch(event, event.turnId);
         if (event.turnId !== null) this.#sql.putTurn.run(event.turnId, event.sessionId, 'queued', event.seq, event.atMs);
         return;
       case 'assistant.message':
-        this.#touch(event);
+        this.#touch(event, null);
         return;
     }
   }
 
-  #touch(event: EventOf<'user.message'> | EventOf<'assistant.message'>): void {
-    this.#sql.touch.run(event.body.text.slice(0, LAST_TEXT_MAX), event.atMs, event.sessionId);
+  #touch(event: EventOf<'user.message'> | EventOf<'assistant.message'>, turnId: string | null): void {
+    this.#sql.touch.run(event.body.text.slice(0, LAST_TEXT_MAX), event.atMs, turnId, event.sessionId);
   }
 
   #applyToTurn(event: EventOf<'turn.started'> | EventOf<'turn.waiting'> | EventOf<'turn.resumed'> | EventOf<'turn.finished'>): void {
@@ -228,6 +230,8 @@ export class SessionIndex {
     const { callId } = event.body;
     switch (event.type) {
       case 'tool.requested':
+        // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
+        if (event.body.idempotency === 'pure') return;
         this.#sql.putCall.run(callId, event.sessionId, event.turnId, event.body.tool, event.body.idempotency, event.seq);
         return;
       case 'tool.spawned':

@@ -35,7 +35,8 @@ export const sessionMigrations: readonly Migration[] = [
           archived INTEGER NOT NULL DEFAULT 0,
           created_at_ms INTEGER NOT NULL,
           updated_at_ms INTEGER NOT NULL,
-          last_text TEXT NOT NULL DEFAULT ''
+          last_text TEXT NOT NULL DEFAULT '',
+          last_turn_id TEXT
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS turns (
           turn_id TEXT PRIMARY KEY,
@@ -45,7 +46,6 @@ export const sessionMigrations: readonly Migration[] = [
           at_ms INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS turns_open ON turns (status) WHERE status IN ('queued', 'running', 'waiting');
-        CREATE INDEX IF NOT EXISTS turns_by_session ON turns (session_id, first_seq);
         CREATE TABLE IF NOT EXISTS tool_calls (
           call_id TEXT PRIMARY KEY,
           session_id TEXT NOT NULL,

@@ -94,6 +94,20 @@ export class SessionLog {
     return this.#committed.on(listener);
   }
 
+  /** Resolves after the next commit, or when the signal aborts. */
+  nextCommit(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stop();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const stop = this.#committed.on(done);
+      if (signal.aborted) done();
+      else signal.addEventListener('abort', done, { once: true });
+    });
+  }
+
   /** One transaction over several appends and rows of other owners; `barrier` waits for the disk. */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
@@ -110,6 +124,7 @@ export class SessionLog {
 
   /** Appends to one session, in order, all or nothing. Returns the events with their places. */
   append(sessionId: string, drafts: readonly AnyDraft[], barrier = false): readonly AnyEvent[] {
+    if (drafts.length === 0) return [];
     return this.transact(() => this.#appendInside(sessionId, drafts, false), barrier);
   }
 

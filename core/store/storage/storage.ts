@@ -14,7 +14,7 @@ export type { Migration } from './migrations.ts';
 export { mapStorageError } from './storage-errors.ts';
 
 export type SqlDatabase = Database.Database;
-export type SqlStatement = Database.Statement<unknown[]>;
+export type SqlStatement = Database.Statement;
 
 export interface StorageOptions {
   /** The data folder; made with mode 0700 when missing. */
@@ -26,12 +26,12 @@ export interface StorageOptions {
 
 export interface SyncMeter {
   /** Milliseconds spent in commits that waited for the disk, and how many there were. */
-  readonly totalMs: number;
-  readonly count: number;
+  totalMs: number;
+  count: number;
 }
 
 const CACHE_PAGES_KIB = -16_000;
-const CHECKPOINT_PAGES = 2_000;
+const CHECKPOINT_PAGES = 8_000;
 
 /**
  * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that
@@ -45,11 +45,12 @@ export class Storage {
   readonly #commit: Database.Statement;
   readonly #rollback: Database.Statement;
   readonly #afterCommit: (() => void)[] = [];
-  #syncMs = 0;
-  #syncCount = 0;
+  /** Live: the same object all the time. */
+  readonly syncMeter: SyncMeter = { totalMs: 0, count: 0 };
   #depth = 0;
   #barrier = false;
   #full = false;
+  #doomed = false;
 
   private constructor(db: SqlDatabase, home: string, releaseLock: () => void) {
     this.db = db;
@@ -93,10 +94,6 @@ export class Storage {
     return this.#depth > 0 && this.#barrier;
   }
 
-  get syncMeter(): SyncMeter {
-    return { totalMs: this.#syncMs, count: this.#syncCount };
-  }
-
   /**
    * Runs `work` in one transaction; a nested call joins the outer one. With `barrier` the commit waits for the disk.
    * Nested barriers make the outer commit one. Rolled back when `work` throws.
@@ -114,8 +111,10 @@ export class Storage {
     }
     this.#depth = 1;
     this.#barrier = barrier;
+    this.#doomed = false;
     try {
       const value = work();
+      if (this.#doomed) throw new AppError('internal', 'a part of this transaction failed, so none of it is kept');
       this.#finish();
       return value;
     } catch (cause) {
@@ -141,10 +140,11 @@ export class Storage {
     }
   }
 
-  /** Moves the write-ahead log into the file. For idle moments. */
-  checkpoint(): void {
+  /** Moves the write-ahead log into the file. For idle moments. Returns that nothing is left to do. */
+  checkpoint(): boolean {
     try {
       this.db.pragma('wal_checkpoint(PASSIVE)');
+      return false;
     } catch (cause) {
       throw mapStorageError(cause);
     }
@@ -167,6 +167,10 @@ export class Storage {
     this.#depth += 1;
     try {
       return work();
+    } catch (cause) {
+      // Half of what failed may be done: whoever catches this further out must not commit it.
+      this.#doomed = true;
+      throw cause;
     } finally {
       this.#depth -= 1;
     }
@@ -182,8 +186,8 @@ export class Storage {
     if (this.#barrier) {
       const startedMs = performance.now();
       this.#commit.run();
-      this.#syncMs += performance.now() - startedMs;
-      this.#syncCount += 1;
+      this.syncMeter.totalMs += performance.now() - startedMs;
+      this.syncMeter.count += 1;
     } else {
       this.#commit.run();
     }

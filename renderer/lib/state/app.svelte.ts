@@ -21,6 +21,8 @@ export class App {
   readonly system: System;
   /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
   readonly drafts = $state<Record<string, string>>({});
+  /** Grows with every message that was taken. */
+  sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
   nowMs = $state(Date.now());
   #conversations = new Map<string, OpenConversation>();
@@ -85,11 +87,13 @@ export class App {
 
   /** Sends to a running turn as steering, else as a new message. True when it was taken. */
   async send(sessionId: string | null, text: string, runningTurnId: string | null): Promise<boolean> {
-    return this.attempt(async () => {
+    const taken = await this.attempt(async () => {
       if (runningTurnId !== null && (await this.#steer(runningTurnId, text))) return;
       const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }) });
       if (sessionId === null) this.route.go('chat', sent.sessionId);
     });
+    if (taken) this.sentCount += 1;
+    return taken;
   }
 
   async #steer(turnId: string, text: string): Promise<boolean> {

@@ -63,6 +63,7 @@ export class Approvals {
   apply(event: AnyEvent): void {
     if (event.type === 'approval.requested') this.byId[event.body.approval.approvalId] = event.body.approval;
     else if (event.type === 'approval.decided') this.#decided(event.body, event.atMs);
+    else if (event.type === 'turn.finished') this.#withdrawOf(event.turnId, event.atMs);
     else if (event.type === 'grant.created') this.grantsById[event.body.grant.grantId] = event.body.grant;
     else if (event.type === 'grant.revoked') this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
     else if (event.type === 'grant.spent') this.#spent(event.body.grantId, event.atMs);
@@ -86,6 +87,15 @@ export class Approvals {
       decidedBy: body.by,
       scope: body.scope,
     };
+  }
+
+  /** A turn that is over waits for nothing any more, even where its stop left no time to say so. */
+  #withdrawOf(turnId: string | null, atMs: number): void {
+    for (const approval of this.pending) {
+      if (turnId !== null && approval.turnId === turnId) {
+        this.byId[approval.approvalId] = { ...approval, state: 'withdrawn', decidedAtMs: atMs };
+      }
+    }
   }
 
   #spent(grantId: string, atMs: number): void {

@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest';
+import type { AnyEvent, DraftOf, EventType, Phase } from '../../../core/contracts/events.ts';
+import { noUsage } from '../../../core/contracts/llm.ts';
+import type { Approval } from '../../../core/contracts/policy.ts';
+import { applyDelta, applyToConversation, createConversation, outputCharsMax, type Conversation } from './conversation.ts';
+
+class Script {
+  readonly conversation: Conversation = createConversation('ses_1');
+  readonly events: AnyEvent[] = [];
+
+  add<T extends EventType>(type: T, body: DraftOf<T>['body'], turnId: string | null = 'trn_1', phase: Phase | null = null): this {
+    const seq = this.events.length + 1;
+    const event = { seq, sessionId: 'ses_1', sessionSeq: seq, turnId, step: 1, phase, type, v: 1, atMs: 1000 + seq, body } as AnyEvent;
+    this.events.push(event);
+    applyToConversation(this.conversation, event);
+    return this;
+  }
+
+  get turn() {
+    const [turn] = this.conversation.turns;
+    if (turn === undefined) throw new Error('no turn yet');
+    return turn;
+  }
+}
+
+const limits = { steps: 50, turnMs: 1, sameCall: 3, parallelReads: 8 };
+const facts = { class: 'write', paths: [], command: null, hosts: [] } as const;
+const call = { callId: 'call_1', providerCallId: 'p', tool: 'write_file', args: '{"path":"a"}' };
+const approval: Approval = {
+  approvalId: 'apr_1',
+  callId: 'call_1',
+  tool: 'write_file',
+  summary: 's',
+  risk: 'r',
+  reason: 'w',
+  ruleId: 'write.ask',
+  facts: { ...facts, paths: [], hosts: [] },
+  args: call.args,
+  widerScope: null,
+  createdAtMs: 1,
+  sessionId: 'ses_1',
+  state: 'pending',
+  decidedAtMs: null,
+  decidedBy: null,
+  scope: null,
+};
+
+function started(): Script {
+  return new Script()
+    .add('user.message', { text: 'Hi', channel: 'window', sender: 'person', dedupeKey: null })
+    .add('turn.started', { kind: 'chat', agentId: 'main', model: 'lab/m', limits, calls: [] }, 'trn_1', 'interpret');
+}
+
+const finishedModel = {
+  requestId: 'q',
+  reasoning: '',
+  usage: noUsage,
+  usageReported: true,
+  costUsd: 0,
+  tookMs: 1,
+  firstTokenMs: 1,
+} as const;
+
+function ended(script: Script): Script {
+  const body = { status: 'done', text: 'Done.', error: null, usage: noUsage, costUsd: 0, modelCalls: 1, toolCalls: 1 } as const;
+  return script.add('turn.finished', body, 'trn_1', 'respond');
+}
+
+test('a call goes from proposed over waiting and running to its outcome', () => {
+  const script = started().add('model.finished', { ...finishedModel, text: 'I will write.', calls: [call], finishReason: 'tool_calls' });
+  const states = [script.turn.calls['call_1']?.state];
+  const note = (): number => states.push(script.turn.calls['call_1']?.state);
+  script.add('approval.requested', { approval }, 'trn_1', 'policy-gate');
+  note();
+  script.add('approval.decided', {
+    approvalId: 'apr_1',
+    callId: 'call_1',
+    decision: 'approve',
+    scope: { kind: 'once' },
+    by: 'window',
+    grantId: null,
+  });
+  note();
+  script.add('tool.requested', {
+    callId: 'call_1',
+    tool: 'write_file',
+    args: call.args,
+    argsHash: 'h',
+    idempotency: 'unsafe',
+    idempotencyKey: 'k',
+    grantId: null,
+  });
+  note();
+  script.add('tool.finished', {
+    callId: 'call_1',
+    tool: 'write_file',
+    outcome: 'ok',
+    forModel: 'ok',
+    forUser: '',
+    silent: false,
+    isAsync: false,
+    artifacts: [],
+    tookMs: 4,
+    resultHash: 'r',
+  });
+  note();
+  expect(states).toEqual(['proposed', 'waiting', 'proposed', 'running', 'ok']);
+  expect(script.turn.entries.map(({ kind }) => kind)).toEqual(['text', 'call']);
+  expect(script.turn.calls['call_1']?.approval?.state).toBe('approved');
+  expect(script.turn.calls['call_1']?.decidedBy).toBe('window');
+});
+
+test('streamed text gives way to the recorded answer, and late text is dropped', () => {
+  const script = started();
+  const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
+  applyDelta(script.conversation, { ...delta, text: 'Do' });
+  applyDelta(script.conversation, { ...delta, text: 'ne' });
+  expect(script.turn.live).toBe('Done');
+  script.add('assistant.message', { text: 'Done.' });
+  expect([script.turn.live, script.turn.answer]).toEqual(['', 'Done.']);
+  ended(script);
+  applyDelta(script.conversation, { ...delta, text: 'late' });
+  expect(script.turn.live).toBe('');
+});
+
+test('a stopped turn keeps the text that had streamed', () => {
+  const script = started();
+  applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Half an ans' });
+  script.add('turn.finished', { status: 'cancelled', text: '', error: null, usage: noUsage, costUsd: null, modelCalls: 1, toolCalls: 0 });
+  expect([script.turn.status, script.turn.answer]).toEqual(['cancelled', 'Half an ans']);
+});
+
+test('an answer that was not the last word becomes a step', () => {
+  const script = started()
+    .add('model.finished', { ...finishedModel, text: 'Not quite.', calls: [], finishReason: 'stop' })
+    .add('model.requested', { requestId: 'q2', packId: 'p2', model: 'lab/m' })
+    .add('model.finished', { ...finishedModel, text: 'Better.', calls: [], finishReason: 'stop' });
+  expect(script.turn.answer).toBe('Better.');
+  expect(script.turn.entries).toEqual([{ kind: 'text', key: 't4', text: 'Not quite.' }]);
+});
+
+test('messages recorded before any turn are matched in order', () => {
+  const message = (text: string) => ({ text, channel: 'window', sender: 'person', dedupeKey: null });
+  const script = new Script().add('user.message', message('one'), null).add('user.message', message('two'), null);
+  expect(script.conversation.waiting.map(({ text }) => text)).toEqual(['one', 'two']);
+  script.add('turn.started', { kind: 'chat', agentId: 'main', model: null, limits, calls: [] });
+  expect(script.turn.messages.map(({ text }) => text)).toEqual(['one']);
+  expect(script.conversation.waiting.map(({ text }) => text)).toEqual(['two']);
+});
+
+test('the same events again change nothing, and folding afresh gives the same', () => {
+  const script = ended(started().add('model.finished', { ...finishedModel, text: 'x', calls: [call], finishReason: 'tool_calls' }));
+  const before = structuredClone(script.conversation);
+  for (const event of script.events) applyToConversation(script.conversation, event);
+  expect(script.conversation).toEqual(before);
+  const fresh = createConversation('ses_1');
+  for (const event of script.events) applyToConversation(fresh, event);
+  expect(fresh).toEqual(before);
+});
+
+test('live output keeps only its newest part', () => {
+  const script = started().add('tool.requested', {
+    callId: 'call_1',
+    tool: 'exec',
+    args: '{}',
+    argsHash: 'h',
+    idempotency: 'unsafe',
+    idempotencyKey: 'k',
+    grantId: null,
+  });
+  applyDelta(script.conversation, {
+    kind: 'output',
+    sessionId: 'ses_1',
+    turnId: 'trn_1',
+    callId: 'call_1',
+    text: 'a'.repeat(outputCharsMax),
+  });
+  applyDelta(script.conversation, { kind: 'output', sessionId: 'ses_1', turnId: 'trn_1', callId: 'call_1', text: 'end' });
+  const output = script.turn.calls['call_1']?.output ?? '';
+  expect([output.length, output.endsWith('aend')]).toEqual([outputCharsMax, true]);
+});
+
+test('an event type of a later version is left alone', () => {
+  const script = started();
+  script.add('turn.grew_wings' as EventType, {} as never);
+  expect(script.turn.status).toBe('running');
+});
+
+test('an unknown outcome asks until it is settled', () => {
+  const script = started().add('tool.outcome_unknown', { callId: 'call_1', tool: 'exec', args: '{}', reason: 'power cut' });
+  expect(script.turn.calls['call_1']).toMatchObject({ state: 'unknown', unknownReason: 'power cut' });
+  script.add('tool.outcome_settled', { callId: 'call_1', answer: 'abandon', by: 'window' });
+  expect(script.turn.calls['call_1']).toMatchObject({ state: 'skipped', unknownReason: null, decidedBy: 'window' });
+});

@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';
+import { HttpClient } from './http-client.ts';
+import { OpFailure, type LinkState } from './client.ts';
+
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end();
+});
+
+async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  endings.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function clientOf(origin: string): HttpClient {
+  return new HttpClient({ origin, token: 'secret', random: () => 0.5, firstWaitMs: 1, waitMsMax: 4 });
+}
+
+interface Followed {
+  readonly events: AnyEvent[];
+  readonly deltas: DeltaNotice[];
+  readonly states: [LinkState, boolean][];
+  until(done: () => boolean): Promise<void>;
+}
+
+function follow(client: HttpClient, after: number | 'latest'): Followed {
+  let changed = (): void => undefined;
+  const note = <T>(list: T[], value: T): void => {
+    list.push(value);
+    changed();
+  };
+  const events: AnyEvent[] = [];
+  const deltas: DeltaNotice[] = [];
+  const states: [LinkState, boolean][] = [];
+  const stop = client.events(after, {
+    onEvent: (event) => note(events, event),
+    onDelta: (delta) => note(deltas, delta),
+    onState: (state, gap) => note(states, [state, gap]),
+  });
+  endings.push(async () => stop());
+  const until = async (done: () => boolean): Promise<void> => {
+    while (!done()) await new Promise<void>((resolve) => (changed = resolve));
+  };
+  return { events, deltas, states, until };
+}
+
+const event = (seq: number): string =>
+  `id: ${seq}\nevent: event\ndata: ${JSON.stringify({ seq, type: 'panic.released', body: { by: 'x' } })}\n\n`;
+
+test('an operation carries the token and gives its result', async () => {
+  const seen: unknown[] = [];
+  const origin = await serve((request, response) => {
+    seen.push([request.method, request.url, request.headers.authorization]);
+    response.end('{"ok":true,"result":{"names":["a"]}}');
+  });
+  expect(await clientOf(origin).op('secret.list', {})).toEqual({ names: ['a'] });
+  expect(seen).toEqual([['POST', '/api/ops/secret.list', 'Bearer secret']]);
+});
+
+test('a refusal, a broken reply and a missing host are failures with what to do', async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === '/api/ops/panic.status') response.end('<html>');
+    else
+      response.writeHead(400).end('{"ok":false,"error":{"code":"panic_engaged","message":"Everything is stopped.","hint":"Release it."}}');
+  });
+  await expect(clientOf(origin).op('message.send', { text: 'x' })).rejects.toEqual(
+    new OpFailure('panic_engaged', 'Everything is stopped.', 'Release it.'),
+  );
+  await expect(clientOf(origin).op('panic.status', {})).rejects.toMatchObject({ code: 'internal' });
+  await expect(clientOf('http://127.0.0.1:9').op('panic.status', {})).rejects.toMatchObject({ code: 'offline' });
+  const aborted = AbortSignal.abort();
+  await expect(clientOf(origin).op('panic.status', {}, aborted)).rejects.toMatchObject({ code: 'cancelled' });
+});
+
+test('a dropped stream goes on after the last event it saw', async () => {
+  const asked: string[] = [];
+  const origin = await serve((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    if (asked.length === 1) response.end('id: 4\n\n' + event(5) + 'event: delta\ndata: {"kind":"text","text":"a"}\n\ndata: not json\n\n');
+    else if (asked.length === 2) response.destroy();
+    else response.write(event(6));
+  });
+  const followed = follow(clientOf(origin), 'latest');
+  await followed.until(() => followed.events.length === 2);
+  expect(asked).toEqual(['/api/events?after=latest', '/api/events?after=5', '/api/events?after=5']);
+  expect(followed.events.map(({ seq }) => seq)).toEqual([5, 6]);
+  expect(followed.deltas).toEqual([{ kind: 'text', text: 'a' }]);
+  expect(followed.states.filter(([, gap]) => gap)).toEqual([]);
+});
+
+test('a stream that comes back without a known place says that events may be missing', async () => {
+  let asked = 0;
+  const origin = await serve((_request, response) => {
+    asked += 1;
+    response.writeHead(200);
+    if (asked === 1) response.end(': beat\n\n');
+    else response.write(event(9));
+  });
+  const followed = follow(clientOf(origin), 'latest');
+  await followed.until(() => followed.events.length === 1);
+  expect(followed.states).toEqual([
+    ['online', false],
+    ['reconnecting', false],
+    ['online', true],
+  ]);
+});
+
+test('a refused token ends the stream for good', async () => {
+  let asked = 0;
+  const origin = await serve((_request, response) => {
+    asked += 1;
+    response.writeHead(401).end();
+  });
+  const followed = follow(clientOf(origin), 0);
+  await followed.until(() => followed.states.length === 1);
+  expect(followed.states).toEqual([['unauthorized', false]]);
+  expect(asked).toBe(1);
+});

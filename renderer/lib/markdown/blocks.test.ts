@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { BlockStream, markdownCharsMax, toBlocks, type Block } from './blocks.ts';
+
+const document =
+  '# Title\n\nFirst *part*.\n\n- one\n\n- two\n\n```ts\nconst a = 1;\n\nconst b = 2;\n```\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nLast.';
+
+const outline = (blocks: readonly Block[]): string[] =>
+  blocks.map((block) => (block.kind === 'markup' ? block.token.type : `${block.kind}:${block.text.length}`));
+
+test('a document becomes its top-level blocks, code kept as text', () => {
+  expect(outline(toBlocks(document))).toEqual(['heading', 'paragraph', 'list', 'code:26', 'blockquote', 'table', 'paragraph']);
+  expect(toBlocks('```py title="x"\nprint(1)\n```')).toEqual([{ kind: 'code', language: 'py', text: 'print(1)' }]);
+});
+
+test('streaming in any pieces ends with the same blocks as the whole', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(document.length), { maxLength: 30 }), (cuts) => {
+      const stream = new BlockStream();
+      for (const cut of cuts.toSorted((a, b) => a - b)) stream.update(document.slice(0, cut));
+      expect(outline(stream.update(document))).toEqual(outline(toBlocks(document)));
+    }),
+  );
+});
+
+test('finished blocks keep their identity, so they are not rendered again', () => {
+  const stream = new BlockStream();
+  const before = stream.update('One.\n\nTwo.\n\nThree.\n\nFour');
+  const after = stream.update('One.\n\nTwo.\n\nThree.\n\nFour and more');
+  expect(after[0]).toBe(before[0]);
+  expect(after[1]).toBe(before[1]);
+});
+
+test('a text that is not a continuation starts over', () => {
+  const stream = new BlockStream();
+  stream.update('One.\n\nTwo.\n\nThree.\n\nFour.');
+  expect(outline(stream.update('# Other'))).toEqual(['heading']);
+});
+
+test.each([
+  ['very long', 'x'.repeat(markdownCharsMax + 1)],
+  ['deep quotes', '>'.repeat(50_000)],
+  ['open brackets', '['.repeat(50_000)],
+])('%s text is shown plainly and at once', (_name, text) => {
+  const startedMs = performance.now();
+  expect(toBlocks(text)).toEqual([{ kind: 'plain', text }]);
+  expect(performance.now() - startedMs).toBeLessThan(500);
+});
+
+test.each([
+  ['a rule of many hyphens', '-'.repeat(80), ['hr']],
+  ['carriage returns', 'One.\r\n\r\nTwo.', ['paragraph', 'paragraph']],
+])('%s is still markdown', (_name, text, expected) => {
+  expect(outline(toBlocks(text))).toEqual(expected);
+});

@@ -1,0 +1,80 @@
+// The window's wording: times, sizes, money, calls, events.
+
+import { expect, test } from 'vitest';
+import type { AnyEvent } from '../../core/contracts/events.ts';
+import { describeCall } from './describe-call.ts';
+import { describeEvent } from './describe-event.ts';
+import { formatDuration, formatOffset, formatSize, formatTokens, formatUsd, oneLine, plainLine, timeGroup } from './format.ts';
+
+test('durations, sizes, tokens and money carry their units', () => {
+  expect([0.2, 4, 999, 1500, 12_400, 61_000, 3_700_000].map(formatDuration)).toEqual([
+    '< 1 ms',
+    '4 ms',
+    '999 ms',
+    '1.5 s',
+    '12 s',
+    '1 min 1 s',
+    '1 h 1 min',
+  ]);
+  expect([0, 999, 1200, 45_000, 2_500_000].map(formatSize)).toEqual(['0 B', '999 B', '1.2 kB', '45 kB', '2.5 MB']);
+  expect([12, 1840, 250_000].map(formatTokens)).toEqual(['12 tokens', '1.8k tokens', '250k tokens']);
+  expect([null, 0, 0.0012, 1.5].map(formatUsd)).toEqual(['cost unknown', '$0', '$0.0012', '$1.50']);
+  expect([0, 1500].map(formatOffset)).toEqual(['0 ms', '+1.5 s']);
+});
+
+test('sessions group by the calendar', () => {
+  const now = new Date(2026, 4, 20, 9, 0).getTime();
+  const at = (day: number, hour: number): string => timeGroup(new Date(2026, 4, day, hour).getTime(), now);
+  expect([at(20, 0), at(19, 23), at(14, 0), at(13, 23)]).toEqual(['Today', 'This week', 'This week', 'Earlier']);
+});
+
+test('a row is one line without marks', () => {
+  expect(oneLine('  a\n\n b  ')).toBe('a b');
+  expect(oneLine('x'.repeat(200), 10)).toBe('xxxxxxxxx…');
+  expect(plainLine('# Report\n\nThe **quick** `check`\n- one')).toBe('Report The quick check one');
+});
+
+test('a call reads as a verb in its tense and its target', () => {
+  const line = (state: Parameters<typeof describeCall>[2]): string => {
+    const { verb, target } = describeCall('write_file', '{"path":"notes.md","content":"x"}', state);
+    return `${verb} ${target}`;
+  };
+  expect((['ok', 'running', 'waiting', 'denied', 'error', 'unknown'] as const).map(line)).toEqual([
+    'Wrote notes.md',
+    'Writing notes.md',
+    'Wants to write notes.md',
+    'Did not write notes.md',
+    'Tried to write notes.md',
+    'May have tried to write notes.md',
+  ]);
+  expect(describeCall('my_tool', '{"n":3}', 'ok')).toEqual({ verb: 'my_tool', target: '3' });
+  expect(describeCall('exec', 'not json', 'ok')).toEqual({ verb: 'Ran', target: '' });
+});
+
+test('a decision names its rule, and an unknown event is still listed', () => {
+  const base = { seq: 1, sessionId: 's', sessionSeq: 1, turnId: 't', step: 1, phase: null, v: 1, atMs: 1 };
+  const facts = { class: 'read', paths: [], command: null, hosts: [] };
+  const body = {
+    callId: 'c',
+    tool: 'exec',
+    decision: 'deny',
+    ruleId: 'exec.never',
+    reason: 'No.',
+    facts,
+    idempotency: 'unsafe',
+    verifies: false,
+    grantId: null,
+    approvalId: null,
+  };
+  expect(describeEvent({ ...base, type: 'policy.decided', body } as AnyEvent)).toEqual({
+    title: 'Refused: exec',
+    detail: 'No.',
+    tone: 'bad',
+    ruleId: 'exec.never',
+  });
+  expect(describeEvent({ ...base, type: 'turn.grew_wings', body: {} } as unknown as AnyEvent)).toEqual({
+    title: 'turn.grew_wings',
+    detail: '',
+    tone: 'plain',
+  });
+});

@@ -1,0 +1,73 @@
+// A scripted model server with no think time, a process of its own on 127.0.0.1. An address names a lane (one measured subject), its
+// script and its tool: /LANE/CALLS/TOOL/v1/chat/completions or …/v1/messages answers with CALLS tool calls, one a request, then text.
+// Keeps the request bodies of each lane's last whole turn for the replay. Prints its port; ends when its standard input closes.
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { replyBytes, type ToolName, type WireFormat } from './replies.ts';
+
+export interface RecordedCall {
+  readonly path: string;
+  readonly streams: boolean;
+  readonly body: string;
+}
+
+interface Lane {
+  step: number;
+  requests: number;
+  turn: RecordedCall[];
+  lastTurn: readonly RecordedCall[];
+}
+
+const lanePattern = /^\/([\w.-]+)\/(\d+)\/(lookup|list_dir)\/v1\/(chat\/completions|messages)$/;
+const controlPattern = /^\/control\/([\w.-]+)$/;
+const lanes = new Map<string, Lane>();
+let replies = 0;
+
+function laneNamed(name: string): Lane {
+  const known = lanes.get(name);
+  if (known !== undefined) return known;
+  const lane: Lane = { step: 0, requests: 0, turn: [], lastTurn: [] };
+  lanes.set(name, lane);
+  return lane;
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+  const path = request.url ?? '';
+  const control = controlPattern.exec(path)?.[1];
+  if (control !== undefined) {
+    const { requests, lastTurn } = laneNamed(control);
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ requests, lastTurn }));
+    return;
+  }
+  const [, name, calls, tool, endpoint] = lanePattern.exec(path) ?? [];
+  if (name === undefined) {
+    response.writeHead(404).end('{"error":{"message":"no such path"}}');
+    return;
+  }
+  const lane = laneNamed(name);
+  const streams = body.includes('"stream":true');
+  const isLast = lane.step >= Number(calls);
+  if (lane.step === 0) lane.turn = [];
+  lane.turn.push({ path, streams, body: body.toString('utf8') });
+  lane.step = isLast ? 0 : lane.step + 1;
+  lane.requests += 1;
+  if (isLast) lane.lastTurn = lane.turn;
+  const format: WireFormat = endpoint === 'messages' ? 'anthropic' : 'chat';
+  replies += 1;
+  response.setHeader('content-type', streams ? 'text/event-stream' : 'application/json');
+  response.end(replyBytes(format, { tool: isLast ? null : (tool as ToolName), number: replies, streams }));
+}
+
+const server = createServer((request, response) => {
+  const parts: Buffer[] = [];
+  request.on('data', (part: Buffer) => parts.push(part));
+  request.on('end', () => {
+    answer(request, response, Buffer.concat(parts));
+  });
+});
+Object.assign(server, { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0, timeout: 0, maxRequestsPerSocket: 0 });
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  process.stdout.write(`${typeof address === 'object' && address !== null ? address.port : 0}\n`);
+});
+process.stdin.on('end', () => process.exit(0)).resume();

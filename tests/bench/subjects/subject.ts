@@ -1,0 +1,38 @@
+// What is measured: something that runs one turn against the scripted model. TrayClaw and its peers all take this form, so that one
+// piece of code measures them all.
+
+import type { Script } from '../model-server/model-server.ts';
+import type { WireFormat } from '../model-server/replies.ts';
+
+export interface SubjectPlace {
+  /** Base address of the model, with its version part. */
+  readonly baseUrl: string;
+  readonly format: WireFormat;
+  readonly script: Script;
+  /** The file TrayClaw's library is loaded from. */
+  readonly libraryFile: string;
+  /** An empty folder on disk for whatever the subject keeps. */
+  readonly folder: string;
+  /** Whether every turn continues one session or has a fresh one. */
+  readonly session: 'growing' | 'fresh';
+}
+
+export interface Subject {
+  /** Resolves when the turn is over; throws when its answer is not the scripted one. */
+  turn(text: string): Promise<void>;
+  /** Milliseconds spent so far in commits that waited for the disk; 0 where the subject never waits or cannot tell. */
+  syncMs(): number;
+  close(): Promise<void>;
+}
+
+export type OpenSubject = (place: SubjectPlace) => Promise<Subject>;
+
+export const prompt = (turn: number): string =>
+  `Turn ${turn}: please look at the state of item ${turn} and tell me in one or two lines what changed since the last time we spoke about it.`;
+
+export function assertAnswer(text: string): void {
+  if (!text.startsWith('word0')) throw new Error(`the answer is not the scripted one: ${text.slice(0, 200)}`);
+}
+
+/** What subjects that take a system prompt are given; TrayClaw has its own, longer one. */
+export const systemText = 'You are a helpful assistant.';

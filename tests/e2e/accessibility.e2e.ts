@@ -1,0 +1,147 @@
+// Every view, light and dark, wide and narrow, against axe's whole rule set; approval text against AAA contrast.
+
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).analyze();
+  return found.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)}`));
+}
+
+// What each view shows once it has its data.
+const settled = {
+  Activity: '900 tokens, 5 items',
+  Approvals: 'Unknown outcome',
+  Artifacts: 'line one',
+  Settings: 'lab-key',
+  Health: 'No keychain was found',
+} as const;
+
+const replies = [
+  {
+    text: 'I will look first.',
+    reasoning: 'A look at the notes is due.',
+    calls: [
+      { tool: 'read_file', args: { path: 'notes.md' } },
+      { tool: 'read_file', args: { path: 'missing.md' } },
+    ],
+  },
+  {
+    text: '# Report\n\nText with `code` and [a link](https://example.org/).\n\n### Deep\n\n| a | b |\n|---|---:|\n| 1 | 2 |\n\n```ts\nconst a = 1;\n```\n\n> quoted\n\n- [x] done',
+  },
+  { calls: [{ tool: 'exec', args: { command: 'npm te\u200bst' } }] },
+];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [1280, 360]) {
+    test(`no violations in any view, ${colorScheme}, ${width} px`, async () => {
+      const window = await openWindow(browser, { replies, historyTurns: 2, context: { colorScheme, viewport: { width, height: 800 } } });
+      const { page } = window;
+      await window.conversation.getByText('Question 2', { exact: true }).waitFor();
+      const found: Record<string, string[]> = {};
+      const check = async (name: string): Promise<void> => {
+        found[name] = await violations(page);
+      };
+      await window.send('Look into my notes');
+      await window.conversation.getByRole('heading', { name: 'Report' }).waitFor();
+      await page.getByRole('button', { name: /^Read notes\.md/ }).click();
+      await check('answer with an open card');
+      await window.send('Now test it');
+      await expect.poll(() => window.approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
+      await check('approval');
+      const aaa = await new AxeBuilder({ page }).include('[aria-label="Approval needed"]').withRules(['color-contrast-enhanced']).analyze();
+      found['approval, AAA'] = aaa.violations.flatMap(({ nodes }) => nodes.map(({ html }) => html.slice(0, 160)));
+      window.host.addUnknownOutcome();
+      for (const view of ['Activity', 'Approvals', 'Artifacts', 'Settings', 'Health'] as const) {
+        await window.go(view);
+        if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
+        if (view === 'Artifacts') await page.getByRole('link', { name: /output\.txt/ }).click();
+        await page.getByText(settled[view]).first().waitFor();
+        await check(view);
+      }
+      await window.go('Chat');
+      const list = page.getByRole('button', { name: 'Session list' });
+      if (width < 640) await list.click();
+      await check('sessions');
+      await page.getByRole('button', { name: 'New session' }).click();
+      await page.getByText('What should be done?').waitFor();
+      await check('first start');
+      await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
+      await page.getByText('Everything is stopped.').first().waitFor();
+      await check('stopped');
+      expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
+      expect(Object.keys(found)).toHaveLength(11);
+      expect(window.incidents).toEqual([]);
+      await window.close();
+    });
+  }
+}
+
+test('no violations where the token is asked for', async () => {
+  const window = await openWindow(browser, { withoutToken: true });
+  await window.page.getByRole('button', { name: 'Connect' }).waitFor();
+  expect(await violations(window.page)).toEqual([]);
+  await window.close();
+});
+
+test('nothing is wider than the window from 360 to 2560 px', async () => {
+  for (const width of [360, 480, 640, 768, 1024, 1500, 2560]) {
+    const window = await openWindow(browser, { replies, historyTurns: 1, context: { viewport: { width, height: 800 } } });
+    await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+    await window.send('Look into my notes');
+    await window.conversation.getByRole('heading', { name: 'Report' }).waitFor();
+    await window.send('Now test it');
+    await window.approval.waitFor();
+    for (const view of ['Chat', 'Activity', 'Approvals', 'Artifacts', 'Settings', 'Health'] as const) {
+      await window.go(view);
+      const overflow = await window.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      expect({ width, view, overflow }).toEqual({ width, view, overflow: 0 });
+    }
+    const stop = await window.page.getByRole('button', { name: 'Panic stop', exact: true }).boundingBox();
+    expect(stop !== null && stop.x + stop.width <= width).toBe(true);
+    await window.close();
+  }
+});
+
+test('the whole chat is reachable with the keyboard, and every stop has a visible focus', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  const names = new Set<string>();
+  for (let press = 0; press < 40; press++) {
+    await window.page.keyboard.press('Tab');
+    const focused = await window.page.evaluate<{ name: string; outlined: boolean } | null>(`(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body) return null;
+      const style = getComputedStyle(element);
+      const framed = element.closest('form') !== null && getComputedStyle(element.closest('form')).boxShadow !== 'none';
+      return { name: element.getAttribute('aria-label') ?? element.textContent.trim().slice(0, 40), outlined: style.outlineStyle !== 'none' || framed };
+    })()`);
+    if (focused === null) continue;
+    expect(focused).toEqual({ name: focused.name, outlined: true });
+    names.add(focused.name);
+  }
+  expect([...names]).toEqual(
+    expect.arrayContaining([
+      'Chat',
+      'Activity',
+      'Approvals',
+      'Artifacts',
+      'Settings',
+      'Health',
+      'Panic stop',
+      'Search sessions',
+      'New session',
+      'Message',
+      'Conversation',
+    ]),
+  );
+  await window.close();
+});

@@ -1,0 +1,174 @@
+// The chat as a person uses it: ask, watch, steer, stop, approve, deny, come back after a break.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const write = { tool: 'write_file', args: { path: 'hello.md', content: 'Hello from TrayClaw.\n' } };
+
+test('a first message starts a session and its answer is read as a document', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ text: 'It is **409.5**.\n\n```js\n2340 * 0.175\n```\n\n| sum |\n|---:|\n| 409.5 |\n\n3. third' }],
+  });
+  await window.send('What is 17.5 % of 2340?');
+  await window.conversation.getByText('It is 409.5.').waitFor();
+  expect(await window.conversation.locator('strong', { hasText: '409.5' }).count()).toBe(1);
+  expect(await window.page.getByRole('button', { name: 'Copy code' }).count()).toBe(1);
+  expect(await window.conversation.locator('td').getAttribute('align')).toBe('right');
+  expect(await window.conversation.locator('ol').getAttribute('start')).toBe('3');
+  expect(await window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem').count()).toBe(1);
+  expect(await window.message.inputValue()).toBe('');
+  expect(window.page.url()).not.toContain(window.host.token);
+  expect(window.incidents).toEqual([]);
+  await window.close();
+});
+
+test('calls show as lines that open to arguments, result and the decision with its rule', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ calls: [{ tool: 'read_file', args: { path: 'notes.md' } }] }, { text: 'Milk.' }],
+  });
+  await window.send('What is in my notes?');
+  await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  const line = window.page.getByRole('button', { name: /^Read notes\.md/ });
+  expect(await line.getAttribute('aria-expanded')).toBe('false');
+  await line.click();
+  await window.page.getByText('Reading inside the workspace is free.').waitFor();
+  expect(await window.page.getByText('read.workspace').count()).toBe(1);
+  expect(await window.page.getByRole('group', { name: 'Result' }).innerText()).toBe('# Notes\n\nBuy milk.\n');
+  expect(await window.page.getByRole('img', { name: /Phases passed: Interpret, Plan/ }).count()).toBe(1);
+  await window.close();
+});
+
+test('a write waits for a yes, and the yes writes exactly what was shown', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  await window.send('Write hello.md');
+  await window.approval.waitFor();
+  expect(await window.approval.getByRole('button').allInnerTexts()).toEqual([
+    'Deny',
+    'Approve once',
+    'Approve for 15 minutes',
+    'Approve for this session',
+    'Approve until revoked',
+  ]);
+  expect(await window.host.readFile('hello.md')).toBe(null);
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Written.', { exact: true }).waitFor();
+  expect(await window.host.readFile('hello.md')).toBe('Hello from TrayClaw.\n');
+  expect(await window.approval.count()).toBe(0);
+  await window.close();
+});
+
+test('Enter never approves: the focus stays in the message, and a denial leaves the file unwritten', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Left alone.' }] });
+  await window.send('Write hello.md');
+  await window.approval.waitFor();
+  for (let press = 0; press < 5; press++) await window.page.keyboard.press('Enter');
+  expect(await window.message.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  expect(await window.approval.count()).toBe(1);
+  expect(await window.host.readFile('hello.md')).toBe(null);
+  await window.approval.getByRole('button', { name: 'Deny' }).click();
+  await window.conversation.getByText('Left alone.', { exact: true }).waitFor();
+  expect(await window.host.readFile('hello.md')).toBe(null);
+  await window.close();
+});
+
+test('hidden and look-alike characters of an approval are spelled out', async () => {
+  const command = 'echo \u202etxt.exe\u202c p\u0430ypal\u200b';
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }] });
+  await window.send('Run it');
+  const shown = await window.approval.getByRole('group', { name: 'Command' }).innerText();
+  expect(shown).toBe('echo ‹U+202E›txt.exe‹U+202C› pа‹U+0430›ypal‹U+200B›');
+  expect(await window.approval.innerText()).not.toContain('\u202e');
+  await window.close();
+});
+
+test('an approval given elsewhere and one given in Approvals are the same card', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [write] }, { text: 'Written.' }] });
+  await window.send('Write hello.md');
+  await window.approval.waitFor();
+  await window.go('Approvals');
+  await window.approval.getByRole('button', { name: 'Approve for this session' }).click();
+  await window.page.getByRole('list', { name: 'Grants' }).getByText('write files in the workspace').waitFor();
+  await window.page.getByRole('button', { name: 'Revoke: write files in the workspace' }).click();
+  await window.page.getByText('No grants.').waitFor();
+  expect(await window.page.getByRole('list', { name: 'Decided before' }).getByRole('listitem').count()).toBe(1);
+  await window.close();
+});
+
+test('a running turn is steered by typing and ended by Stop turn', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'word '.repeat(400), pieceMs: 60 }] });
+  await window.send('Talk for a while');
+  await window.conversation.getByText('word word').waitFor();
+  await window.send('Shorter, please');
+  await window.conversation.getByText('You added: Shorter, please').waitFor();
+  await window.page.getByRole('button', { name: 'Stop turn' }).click();
+  await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
+  expect(await window.page.getByRole('button', { name: 'Stop turn' }).count()).toBe(0);
+  await window.close();
+});
+
+test('panic stop ends everything from any view, says so in figures, and only release lifts it', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command: 'sleep 60' } }] }] });
+  await window.send('Wait a minute');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('still here after 0 s').waitFor();
+  await window.go('Health');
+  await window.page.getByRole('button', { name: 'Panic stop', exact: true }).click();
+  await window.page.getByText(/Everything is stopped\. 1 process ended in \d+ ms\. Nothing runs until you release it\./).waitFor();
+  await window.go('Chat');
+  await window.send('Go on');
+  await window.page.getByRole('alert').getByText('Everything is stopped.').waitFor();
+  expect(await window.message.inputValue()).toBe('Go on');
+  await window.page.getByRole('button', { name: 'Release panic stop' }).click();
+  await window.page.getByRole('button', { name: 'Panic stop', exact: true }).waitFor();
+  expect(await window.page.getByText('Everything is stopped.', { exact: true }).count()).toBe(1);
+  await window.close();
+});
+
+test('a failed turn says what happened and what to do', async () => {
+  const window = await openWindow(browser, { replies: [{ fails: 'The model server does not answer.' }, { text: 'Back again.' }] });
+  await window.send('Hello');
+  const alert = window.page.getByRole('alert');
+  await alert.getByText('The model server does not answer.').waitFor();
+  await alert.getByText('Check that the model server is running').waitFor();
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await window.conversation.getByText('Back again.', { exact: true }).waitFor();
+  await window.close();
+});
+
+test('the window says when the host is away, keeps what is typed, and catches up', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
+  await window.send('First');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  await window.host.pause();
+  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  await window.send('Second');
+  await window.page
+    .getByRole('alert')
+    .getByText(/TrayClaw does not answer/)
+    .waitFor();
+  expect(await window.message.inputValue()).toBe('Second');
+  await window.host.resume();
+  await window.page.getByText('Trying again…').waitFor({ state: 'detached', timeout: 15_000 });
+  await window.message.press('Enter');
+  await window.conversation.getByText('Two.', { exact: true }).waitFor();
+  await window.close();
+});
+
+test('a token is asked for when there is none, and a wrong one is refused', async () => {
+  const window = await openWindow(browser, { withoutToken: true });
+  const field = window.page.getByRole('textbox', { name: 'Access token' });
+  await field.fill('wrong');
+  await window.page.getByRole('button', { name: 'Connect' }).click();
+  await window.page.getByRole('alert').getByText('This token was not accepted.').waitFor();
+  await field.fill(window.host.token);
+  await window.page.getByRole('button', { name: 'Connect' }).click();
+  await window.message.waitFor();
+  await window.close();
+});

@@ -1,0 +1,106 @@
+// Opens the window in a real Chromium against a host, and names its parts by role as a person would.
+// Watches for what must never happen: script errors, requests to other places, navigation away.
+
+import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
+import { startDevelopmentHost } from '../host/development-host.ts';
+import type { HostOptions, WindowHost } from '../host/window-host.ts';
+
+const launchArguments = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export interface OpenOptions<H extends WindowHost> extends HostOptions {
+  readonly start?: (options: HostOptions) => Promise<H>;
+  readonly context?: BrowserContextOptions;
+  /** Runs in the page before anything else, as source text. */
+  readonly initScript?: string;
+  /** Opens without the token in the address. */
+  readonly withoutToken?: boolean;
+}
+
+export interface WindowUnderTest<H extends WindowHost> {
+  readonly page: Page;
+  readonly host: H;
+  /** Script errors, refused policies and requests that left the host; empty in every spec. */
+  readonly incidents: readonly string[];
+  readonly message: Locator;
+  readonly conversation: Locator;
+  readonly approval: Locator;
+  send(text: string): Promise<void>;
+  go(view: 'Chat' | 'Activity' | 'Approvals' | 'Artifacts' | 'Settings' | 'Health'): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
+}
+
+/** The one place that chooses the host of the specs. */
+export const startHost = startDevelopmentHost;
+
+export function openWindow(browser: Browser, options?: OpenOptions<Awaited<ReturnType<typeof startHost>>>) {
+  return openWith(browser, options?.start ?? startHost, options ?? {});
+}
+
+async function openWith<H extends WindowHost>(
+  browser: Browser,
+  start: (options: HostOptions) => Promise<H>,
+  options: Omit<OpenOptions<H>, 'start'>,
+): Promise<WindowUnderTest<H>> {
+  const host = await start(options);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options.context });
+  const page = await context.newPage();
+  const incidents = watch(page, host.origin);
+  if (options.initScript !== undefined) await page.addInitScript(options.initScript);
+  await page.goto(host.origin + (options.withoutToken ? '/' : `/#token=${host.token}`));
+  const message = page.getByRole('textbox', { name: 'Message', exact: true });
+  return {
+    page,
+    host,
+    incidents,
+    message,
+    conversation: page.getByRole('log', { name: 'Conversation' }),
+    approval: page.getByRole('group', { name: 'Approval needed' }),
+    send: async (text) => {
+      await message.fill(text);
+      await message.press('Enter');
+    },
+    go: async (view) => {
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: view, exact: true }).click();
+    },
+    close: async () => {
+      await context.close();
+      await host.close();
+    },
+  };
+}
+
+function watch(page: Page, origin: string): string[] {
+  const incidents: string[] = [];
+  page.on('pageerror', (error) => incidents.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    // A host that is away is expected in some specs; everything else on the console is not.
+    if (message.type() === 'error' && !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of 40/.test(message.text())) {
+      incidents.push(`console: ${message.text()}`);
+    }
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin + '/')) incidents.push(`request: ${request.url().slice(0, 200)}`);
+  });
+  page.on('framenavigated', (frame) => {
+    if (!frame.url().startsWith(origin + '/') && frame.url() !== 'about:blank') incidents.push(`navigation: ${frame.url()}`);
+  });
+  page.on('popup', (popup) => incidents.push(`popup: ${popup.url()}`));
+  page.on('dialog', (dialog) => {
+    incidents.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return incidents;
+}

@@ -1,0 +1,81 @@
+// Hostile model answers and tool results: nothing runs, nothing navigates, nothing leaves the host, and the window stays usable.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+import { hostileTexts } from './hostile-texts.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+// The payloads call ran(); links that would act are pressed as well.
+const initScript = 'window.__ran = 0; window.ran = () => { window.__ran += 1; };';
+const entries = Object.entries(hostileTexts);
+
+test('there are enough of them', () => {
+  expect(entries.length).toBeGreaterThanOrEqual(30);
+});
+
+async function ranIn(page: { evaluate<T>(source: string): Promise<T> }): Promise<number> {
+  // Twice around the event loop and a frame, for handlers of failed loads.
+  return page.evaluate<number>('new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(window.__ran)), 60))');
+}
+
+test('as answers of the model', async () => {
+  const window = await openWindow(browser, { initScript, replies: entries.map(([, text]) => ({ text })) });
+  for (const [name] of entries) {
+    await window.send(`Say ${name}`);
+    await window.page.getByText(`Say ${name}`, { exact: true }).last().waitFor();
+    await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
+    expect({ name, ran: await ranIn(window.page) }).toEqual({ name, ran: 0 });
+  }
+  const hrefs = await window.page.evaluate<string[]>(
+    '[...document.querySelectorAll("[role=log] .document a[href]")].map((a) => a.protocol + a.target + a.rel)',
+  );
+  expect(new Set(hrefs.map((href) => href.replace(/^(https?|mailto):/, '')))).toEqual(new Set(['_blanknoopener noreferrer']));
+  const elements = await window.page.evaluate<number>(
+    'document.querySelectorAll("[role=log] :is(script, iframe, object, embed, form, img, video, audio, base, meta, link, style, math, foreignObject, .document svg:not([aria-hidden]))").length',
+  );
+  expect(elements).toBe(0);
+  expect(window.incidents).toEqual([]);
+  await window.close();
+});
+
+test('as results of tools, opened in their cards', async () => {
+  const files = Object.fromEntries(entries.map(([name, text]) => [`${name}.txt`, text]));
+  const replies = entries.flatMap(([name]) => [
+    { calls: [{ tool: 'read_file', args: { path: `${name}.txt` } }] },
+    { text: `Read ${name}.` },
+  ]);
+  const window = await openWindow(browser, { initScript, replies, files });
+  for (const [name] of entries) {
+    await window.send(`Open ${name}`);
+    await window.conversation.getByText(`Read ${name}.`, { exact: true }).waitFor();
+    const line = window.page.getByRole('button', { name: `Read ${name}.txt`, exact: false }).last();
+    await line.click();
+    await window.page.getByRole('group', { name: 'Result' }).last().waitFor();
+    expect({ name, ran: await ranIn(window.page) }).toEqual({ name, ran: 0 });
+    await line.click();
+  }
+  expect(window.incidents).toEqual([]);
+  await window.close();
+});
+
+test('as what is to be approved, shown in full and escaped', async () => {
+  for (const name of ['bidi', 'scriptTag', 'imageOnError', 'longLine'] as const) {
+    const content = hostileTexts[name];
+    const window = await openWindow(browser, {
+      initScript,
+      replies: [{ calls: [{ tool: 'write_file', args: { path: `${name}.md`, content } }] }],
+    });
+    await window.send('Write it');
+    await window.approval.waitFor();
+    expect({ name, ran: await ranIn(window.page) }).toEqual({ name, ran: 0 });
+    expect(await window.approval.innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/);
+    expect(window.incidents).toEqual([]);
+    await window.close();
+  }
+});

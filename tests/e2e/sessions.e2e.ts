@@ -1,0 +1,154 @@
+// The session list, long conversations, and the views beside the chat.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+test('sessions are made, renamed in place, archived, and deleted after a moment to undo', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const rows = window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  await rows.getByText('Earlier work').waitFor();
+  await window.page.getByRole('button', { name: 'New session' }).click();
+  await expect.poll(() => rows.count()).toBe(2);
+
+  const choose = async (session: string, action: string): Promise<void> => {
+    await window.page.getByRole('button', { name: `Actions for ${session}` }).click();
+    await window.page.getByRole('menuitem', { name: action }).click();
+  };
+  await choose('New session', 'Rename');
+  await window.page.getByRole('textbox', { name: 'Session title' }).fill('Garden');
+  await window.page.keyboard.press('Enter');
+  await rows.getByText('Garden').waitFor();
+
+  await choose('Garden', 'Delete');
+  await expect.poll(() => rows.count()).toBe(1);
+  await window.page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => rows.count()).toBe(2);
+  await choose('Garden', 'Delete');
+  await window.page.getByRole('button', { name: 'Delete now' }).click();
+  await window.page.getByText('will be deleted for good').waitFor({ state: 'detached' });
+  expect(await rows.count()).toBe(1);
+
+  await choose('Earlier work', 'Archive');
+  await expect.poll(() => rows.count()).toBe(0);
+  await window.page.getByRole('button', { name: 'Archived' }).click();
+  await rows.getByText('Earlier work').waitFor();
+  expect(window.incidents).toEqual([]);
+  await window.close();
+});
+
+test('search finds sessions by title and by what was said in them', async () => {
+  const window = await openWindow(browser, { historyTurns: 3 });
+  const search = window.page.getByRole('searchbox', { name: 'Search sessions' });
+  await search.fill('earlier');
+  const rows = window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+  await expect.poll(() => rows.count()).toBe(1);
+  await search.fill('Question 2');
+  await window.page.getByRole('list', { name: 'Search results' }).getByText('Question 2').waitFor();
+  expect(await rows.count()).toBe(0);
+  await window.close();
+});
+
+test('an answer in a session one does not look at marks it unread', async () => {
+  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceMs: 20 }] });
+  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByText('What should be done?').waitFor();
+  await window.send('Take a moment');
+  await window.conversation.getByText('tick tick').waitFor();
+  await window.page.getByRole('link', { name: /Earlier work/ }).click();
+  await window.page.getByRole('link', { name: /^unread: Take a moment/ }).waitFor();
+  await window.page.getByRole('link', { name: /Take a moment/ }).click();
+  await window.page.getByRole('link', { name: /^Take a moment/ }).waitFor();
+  await window.close();
+});
+
+test('a session of 2,000 turns keeps the page small, and earlier turns come on demand without a jump', async () => {
+  const window = await openWindow(browser, { historyTurns: 2000 });
+  await window.conversation.getByText('Question 2000', { exact: true }).waitFor();
+  const nodesAtFirst = await window.page.evaluate<number>('document.querySelectorAll("*").length');
+  expect(nodesAtFirst).toBeLessThan(3000);
+  const earlier = window.page.getByRole('button', { name: 'Show earlier' });
+  await earlier.scrollIntoViewIfNeeded();
+  const marker = window.conversation.getByText('Question 1977', { exact: true });
+  await earlier.click();
+  await window.conversation.getByText('Question 1953', { exact: true }).waitFor();
+  // What was on screen when it was pressed is still there.
+  expect(
+    await marker.evaluate((element) => {
+      const box = element.getBoundingClientRect();
+      return box.top >= 0 && box.bottom <= element.ownerDocument.documentElement.clientHeight;
+    }),
+  ).toBe(true);
+  for (let press = 0; press < 4; press++) await earlier.click();
+  await window.conversation.getByText('Question 1857', { exact: true }).waitFor();
+  await window.close();
+});
+
+test('reading further up, new text does not move what is read', async () => {
+  const window = await openWindow(browser, { historyTurns: 12, replies: [{ text: 'A long line of words.\n\n'.repeat(60), pieceMs: 30 }] });
+  await window.conversation.getByText('Question 12', { exact: true }).waitFor();
+  await window.send('Talk');
+  await window.conversation.getByText('A long line of words.').first().waitFor();
+  await window.conversation.evaluate((element) => {
+    element.scrollTop = 200;
+  });
+  const before = await window.conversation.evaluate((element) => element.scrollTop);
+  await window.page.getByRole('button', { name: 'Newest' }).waitFor();
+  await window.conversation.getByText('A long line of words.').nth(30).waitFor();
+  expect(await window.conversation.evaluate((element) => element.scrollTop)).toBe(before);
+  await window.close();
+});
+
+test('an unknown outcome waits until a person says what happened', async () => {
+  const window = await openWindow(browser);
+  window.host.addUnknownOutcome();
+  await window.go('Approvals');
+  const card = window.page.getByRole('group', { name: 'Did it happen?' });
+  expect(await card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
+  await card.getByRole('button', { name: 'It happened' }).click();
+  await window.page.getByText('Nothing waits for you.').waitFor();
+  await window.close();
+});
+
+test('activity shows a turn as the log has it, with decisions, reasons and what the model saw', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'list_dir', args: { path: '.' } }] }, { text: 'One file.' }] });
+  await window.send('Look around');
+  await window.conversation.getByText('One file.', { exact: true }).waitFor();
+  await window.page.getByRole('link', { name: 'What happened and why' }).click();
+  const timeline = window.page.getByRole('list', { name: 'Timeline' });
+  await timeline.getByText('Allowed: list_dir').waitFor();
+  await timeline.getByText('Reading inside the workspace is free.').waitFor();
+  await window.page.getByRole('button', { name: 'What the model saw' }).click();
+  await window.page.getByRole('region', { name: 'What the model saw' }).getByText('900 tokens, 5 items').waitFor();
+  await window.page.getByRole('button', { name: 'Check the decisions again' }).click();
+  await window.page.getByText('all 3 decisions came out the same').waitFor();
+  await window.close();
+});
+
+test('settings keep a secret by name only, health verifies the log, artifacts open as text', async () => {
+  const window = await openWindow(browser);
+  await window.go('Settings');
+  await window.page.getByRole('textbox', { name: 'Secret name' }).fill('telegram');
+  await window.page.getByLabel('Secret value').fill('123456:secret-value');
+  await window.page.getByRole('button', { name: 'Store secret' }).click();
+  await window.page.getByRole('list', { name: 'Secrets' }).getByText('telegram').waitFor();
+  expect(await window.page.content()).not.toContain('secret-value');
+  await window.page.getByRole('button', { name: 'Delete secret telegram' }).click();
+  await window.page.getByRole('button', { name: 'Delete telegram for good' }).click();
+  await expect.poll(() => window.page.getByRole('list', { name: 'Secrets' }).getByRole('listitem').allInnerTexts()).toHaveLength(1);
+  await window.go('Health');
+  await window.page.getByRole('button', { name: 'Verify the log' }).click();
+  await window.page.getByText(/^Unbroken:/).waitFor();
+  await window.go('Artifacts');
+  await window.page.getByRole('link', { name: /output\.txt/ }).click();
+  expect(await window.page.getByRole('group', { name: 'Artifact text' }).innerText()).toBe(
+    'line one\nline two with a hidden ‹U+200B› space\n',
+  );
+  await window.close();
+});
