@@ -32,7 +32,7 @@ export class BadInputRig {
 
   settings(format: WireFormat = 'openai') {
     const { providers, models } = this.model.config(format);
-    const timeouts = { connectMs: 500, firstTokenMs: 3_000, idleMs: 300, totalMs: 8_000 };
+    const timeouts = { connectMs: 500, firstTokenMs: 5_000, idleMs: 5_000, totalMs: 20_000 };
     return { providers, models: { ...models, timeouts, retries: 1 } };
   }
 

@@ -22,7 +22,7 @@ interface ModelCase {
   /** Undefined: it is dealt with and the turn is done. */
   readonly expected?: Expected;
   readonly requests: number;
-  readonly firstTokenMs?: number;
+  readonly limits?: { readonly firstTokenMs?: number; readonly idleMs?: number };
 }
 
 const words = { text: 'some words for pieces', pieceChars: 5 };
@@ -92,13 +92,14 @@ const modelCases: ModelCase[] = [
   },
   {
     name: 'no first word in time',
-    firstTokenMs: 200,
+    limits: { firstTokenMs: 200 },
     answers: [{ silent: true }],
     expected: { code: 'model_timeout', says: /lab has not begun to answer.*200 ms/ },
     requests: 2,
   },
   {
     name: 'silence between words',
+    limits: { idleMs: 300 },
     answers: [{ ...words, trouble: { kind: 'stall', afterFrames: 3 } }],
     expected: { code: 'model_timeout', says: /lab stopped in the middle/ },
     requests: 1,
@@ -106,9 +107,9 @@ const modelCases: ModelCase[] = [
   { name: 'an empty reply', answers: [{ text: '' }], requests: 1 },
 ];
 
-test.each(modelCases)('model: $name', async ({ format, answers, expected, requests, firstTokenMs }) => {
+test.each(modelCases)('model: $name', async ({ format, answers, expected, requests, limits }) => {
   const config = rig.settings(format);
-  const timeouts = { ...config.models.timeouts, ...(firstTokenMs === undefined ? {} : { firstTokenMs }) };
+  const timeouts = { ...config.models.timeouts, ...limits };
   const claw = await rig.home.open({ config: { ...config, models: { ...config.models, timeouts } } });
   const last = answers.length - 1;
   rig.model.script(answers.map((answer, index) => ({ answer, ...(index === last ? {} : { times: 1 }) })));
