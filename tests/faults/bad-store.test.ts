@@ -58,11 +58,12 @@ const storeCases: StoreCase[] = [
   },
 ];
 
-test.each(storeCases)('store: $name', async ({ spoil, expected }) => {
+test.each(storeCases)('store: $name', async (storeCase) => {
+  const { expected } = storeCase;
   await rig.seed();
   const file = join(rig.home.path, 'trayclaw.db');
   copyFileSync(file, `${file}.kept`);
-  spoil(file);
+  storeCase.spoil(file);
   const spoiled = readFileSync(file);
   expectClear(await failureOf(rig.home.open({ config: rig.settings() })), expected);
   // The damaged file was not made worse.

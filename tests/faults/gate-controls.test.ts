@@ -108,9 +108,9 @@ test('the gate is asked before anything runs', async () => {
   };
   expect(await check({})).toEqual([]);
   const allowAll = replace(({ gate }) => {
-    const open = Object.create(gate) as PolicyGate;
-    open.authorize = (request) => ({ ...gate.authorize(request), decision: 'allow', ruleId: 'control' });
-    return { gate: open };
+    const lenient = Object.create(gate) as PolicyGate;
+    lenient.authorize = (request) => ({ ...gate.authorize(request), decision: 'allow', ruleId: 'control' });
+    return { gate: lenient };
   });
   expect(await check({ ...(allowAll && { replaceParts: allowAll }) })).toEqual(['touch ran and nobody was asked']);
 });
@@ -141,13 +141,13 @@ test('the stop is looked at again when a call is dispatched', async () => {
   expect(await check(() => ({}))).toEqual([]);
   // The gate knows of the stop as well, and is asked again about what a grant covers: both looks are taken away.
   const heedless = ({ gate }: TurnDeps): Partial<TurnDeps> => {
-    const open = Object.create(gate) as PolicyGate;
-    open.question = (request, decision) => gate.question(request, decision);
-    open.authorize = (request) => {
+    const lenient = Object.create(gate) as PolicyGate;
+    lenient.question = (request, decision) => gate.question(request, decision);
+    lenient.authorize = (request) => {
       const decided = gate.authorize(request);
       return decided.ruleId === 'panic.engaged' ? { ...decided, decision: 'allow' } : decided;
     };
-    return { gate: open, panic: { engaged: false } };
+    return { gate: lenient, panic: { engaged: false } };
   };
   expect(await check(heedless)).toEqual(['touch ran after the stop']);
 });
@@ -323,9 +323,9 @@ test('a stranger on this machine gets nowhere without the token', async () => {
     assetsFolder: null,
     version: 'test',
   });
-  const { url, close } = await door.listen({ port: 0 });
-  expect(await check(url)).toEqual([]);
-  await close();
+  const listening = await door.listen({ port: 0 });
+  expect(await check(listening.url)).toEqual([]);
+  await listening.close();
   const ungated = createServer((request, response) => {
     request.resume();
     void claw.op('panic.status', {}).then((result) => response.end(JSON.stringify({ ok: true, result })));
