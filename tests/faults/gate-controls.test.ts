@@ -108,9 +108,9 @@ test('the gate is asked before anything runs', async () => {
   };
   expect(await check({})).toEqual([]);
   const allowAll = replace(({ gate }) => {
-    const open = Object.create(gate) as PolicyGate;
-    open.authorize = (request) => ({ ...gate.authorize(request), decision: 'allow', ruleId: 'control' });
-    return { gate: open };
+    const lenient = Object.create(gate) as PolicyGate;
+    lenient.authorize = (request) => ({ ...gate.authorize(request), decision: 'allow', ruleId: 'control' });
+    return { gate: lenient };
   });
   expect(await check({ ...(allowAll && { replaceParts: allowAll }) })).toEqual(['touch ran and nobody was asked']);
 });
@@ -139,7 +139,17 @@ test('the stop is looked at again when a call is dispatched', async () => {
     return ran.slice(1).map((name) => `${name} ran after the stop`);
   };
   expect(await check(() => ({}))).toEqual([]);
-  expect(await check(() => ({ panic: { engaged: false } }))).toEqual(['touch ran after the stop']);
+  // The gate knows of the stop as well, and is asked again about what a grant covers: both looks are taken away.
+  const heedless = ({ gate }: TurnDeps): Partial<TurnDeps> => {
+    const lenient = Object.create(gate) as PolicyGate;
+    lenient.question = (request, decision) => gate.question(request, decision);
+    lenient.authorize = (request) => {
+      const decided = gate.authorize(request);
+      return decided.ruleId === 'panic.engaged' ? { ...decided, decision: 'allow' } : decided;
+    };
+    return { gate: lenient, panic: { engaged: false } };
+  };
+  expect(await check(heedless)).toEqual(['touch ran after the stop']);
 });
 
 test('a permission for once is spent by its first use', async () => {
@@ -246,10 +256,9 @@ test('an unsafe call that was cut off is never run again by a start', async () =
 test('a call has one result, whatever writes a second one', async () => {
   const check = async (spoil: (log: TurnDeps['log']) => void): Promise<string[]> => {
     let log: TurnDeps['log'] | null = null;
-    script(['look']);
-    const tools: EffectTool[] = [{ name: 'look', class: 'read', idempotency: 'pure', run: () => undefined }];
-    const claw = await open(tools, { replaceParts: (real) => ({ ...real, log: (log = real.log) }) });
-    const { sessionId } = await claw.ask('look');
+    script(['touch']);
+    const claw = await open([{ name: 'touch', run: () => undefined }], { replaceParts: (real) => ({ ...real, log: (log = real.log) }) });
+    const { sessionId } = await approveAll(claw, await claw.ask('touch'));
     const finished = (await sessionEvents(claw, sessionId)).find(({ type }) => type === 'tool.finished');
     const found = log as TurnDeps['log'] | null;
     if (found === null || finished === undefined) throw new Error('nothing was recorded');
@@ -314,9 +323,9 @@ test('a stranger on this machine gets nowhere without the token', async () => {
     assetsFolder: null,
     version: 'test',
   });
-  const { url, close } = await door.listen({ port: 0 });
-  expect(await check(url)).toEqual([]);
-  await close();
+  const listening = await door.listen({ port: 0 });
+  expect(await check(listening.url)).toEqual([]);
+  await listening.close();
   const ungated = createServer((request, response) => {
     request.resume();
     void claw.op('panic.status', {}).then((result) => response.end(JSON.stringify({ ok: true, result })));

@@ -111,7 +111,7 @@ export class TestHome {
   }
 
   async dispose(): Promise<void> {
-    for (const child of [...this.#children]) await child.end('SIGKILL');
+    for (const child of Array.from(this.#children)) await child.end('SIGKILL');
     for (const claw of this.#claws) await claw.close();
     this.#claws.clear();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -18,6 +18,8 @@ interface OpenCall {
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
+/** Characters a cut leaves at least. */
+const TEXT_KEPT_MIN = 200;
 
 export class Transcript {
   #messages: ChatMessage[] = [];
@@ -107,18 +109,18 @@ export class Transcript {
     if (cut > 0) this.#forget(cut);
   }
 
-  /** Cuts the longest tool results down to `keepTokens` each. Returns what was cut. */
-  truncateResults(keepTokens: number): { what: string; fromTokens: number; toTokens: number }[] {
+  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns what was cut. */
+  truncateLongest(keepTokens: number): { what: string; fromTokens: number; toTokens: number }[] {
     const cuts: { what: string; fromTokens: number; toTokens: number }[] = [];
     const messages = this.#messages.map((message, index) => {
       const tokens = this.#tokens[index] ?? 0;
-      if (message.role !== 'tool' || tokens <= keepTokens) return message;
-      const text = cutMiddle(message.text, Math.max(200, Math.floor((message.text.length * keepTokens) / tokens)));
-      const toTokens = this.#estimate(text) + MESSAGE_TOKENS;
-      cuts.push({ what: `result of ${message.tool}`, fromTokens: tokens, toTokens });
+      const shorter = tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens);
+      if (shorter === null) return message;
+      const toTokens = this.#count(shorter.message);
+      cuts.push({ what: shorter.what, fromTokens: tokens, toTokens });
       this.#totalTokens += toTokens - tokens;
       this.#tokens[index] = toTokens;
-      return { ...message, text };
+      return shorter.message;
     });
     if (cuts.length > 0) this.#messages = messages;
     return cuts;
@@ -235,14 +237,35 @@ export class Transcript {
     for (const message of deferred) this.#push(message, sessionSeq);
   }
 
-  #push(message: ChatMessage, sessionSeq: number): void {
+  #count(message: ChatMessage): number {
     let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
     if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
+    return tokens;
+  }
+
+  #push(message: ChatMessage, sessionSeq: number): void {
+    const tokens = this.#count(message);
     this.#messages.push(message);
     this.#tokens.push(tokens);
     this.#seqs.push(sessionSeq);
     this.#totalTokens += tokens;
   }
+}
+
+/** Null for what is never cut: a person's words, and calls that are short. What is left of arguments stays a JSON object. */
+function cutMessage(message: ChatMessage, share: number): { message: ChatMessage; what: string } | null {
+  if (message.role === 'tool') {
+    const text = cutMiddle(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
+    return { message: { ...message, text }, what: `result of ${message.tool}` };
+  }
+  if (message.role !== 'assistant') return null;
+  const keep = (args: string): number => Math.max(TEXT_KEPT_MIN, Math.floor(args.length * share));
+  const long = message.calls.filter((call) => call.args.length > keep(call.args));
+  if (long.length === 0) return null;
+  const calls = message.calls.map((call) =>
+    long.includes(call) ? { ...call, args: JSON.stringify({ _shortened: cutMiddle(call.args, keep(call.args)) }) } : call,
+  );
+  return { message: { ...message, calls }, what: `arguments of ${long.map((call) => call.tool).join(', ')}` };
 }
 
 function cutMiddle(text: string, keep: number): string {
