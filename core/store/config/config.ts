@@ -27,8 +27,17 @@ async function readYaml(path: string): Promise<unknown> {
   const document = parseDocument(text, { prettyErrors: true });
   const [first] = document.errors;
   if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const value = toPlain(document, path);
   if (value === null || value === undefined) return {};
   if (!isPlainObject(value)) throw new AppError('invalid_config', `${path} must hold keys and values, such as "models:".`);
   return value;
+}
+
+/** Fails with `invalid_config` when aliases multiply beyond reason. */
+function toPlain(document: { toJS(options: { maxAliasCount: number }): unknown }, path: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 });
+  } catch (cause) {
+    throw new AppError('invalid_config', `${path} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause });
+  }
 }
