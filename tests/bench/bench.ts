@@ -67,7 +67,15 @@ async function runSections(options: BenchOptions): Promise<Figure[]> {
   };
   const figures: Figure[] = [];
   try {
-    for (const name of options.sections) figures.push(...(await sections[name](context)));
+    for (const name of options.sections) {
+      try {
+        figures.push(...(await sections[name](context)));
+      } catch (cause) {
+        // What the other sections found is not lost for it.
+        say(`bench: the section ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`);
+        process.exitCode = 1;
+      }
+    }
   } finally {
     await server.close();
   }

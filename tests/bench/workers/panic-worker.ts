@@ -103,6 +103,9 @@ async function startTree(claw: TrayClaw, marker: string): Promise<void> {
   for (const { approvalId } of started.pending ?? []) {
     await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
   }
+  const { status } = await claw.op('turn.wait', { turnId: started.turnId });
+  const { calls } = await claw.op('turn.get', { turnId: started.turnId });
+  if (calls[0]?.outcome !== 'ok') throw new Error(`a tree did not start (${status}): ${calls[0]?.forUser ?? ''}`);
 }
 
 /** Waits until exactly these many run, twice in a row: a shell about to become something else would be counted too. */
