@@ -1,5 +1,6 @@
 // The glob tool: files whose path matches a pattern, sorted and bounded.
 
+/// <reference path="./picomatch.d.ts" />
 import { relative, sep } from 'node:path';
 import picomatch from 'picomatch';
 import * as z from 'zod';
