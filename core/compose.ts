@@ -308,6 +308,8 @@ async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly pa
 function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { turns }: Runtime): void {
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
+    // What the stop cut off before the last run ended is written down as stopped, not left as running.
+    if (panic.engaged) turns.stopAll('The panic stop was pressed.');
     return;
   }
   const looking = models.ready();

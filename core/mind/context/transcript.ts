@@ -63,7 +63,7 @@ export class Transcript {
         this.#startTurn(event);
         return;
       case 'turn.steered':
-        this.#pushWhenClosed({ role: 'user', text: event.body.text }, event.sessionSeq);
+        this.#steer(event);
         return;
       case 'reflection.recorded':
         this.#pushWhenClosed({ role: 'note', text: event.body.note }, event.sessionSeq);
@@ -72,7 +72,7 @@ export class Transcript {
         this.#pushReply(event.body, event.sessionSeq);
         return;
       case 'turn.finished':
-        if (!this.#directTurns.delete(event.turnId ?? '')) this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+        this.#endTurn(event);
         return;
       default:
         this.#applyResult(event);
@@ -125,6 +125,20 @@ export class Transcript {
     this.#messages = this.#messages.slice(count);
     this.#tokens = this.#tokens.slice(count);
     this.#seqs = this.#seqs.slice(count);
+  }
+
+  /** Words for a message that is still queued belong to that message, not to the turn before it. */
+  #steer(event: Extract<TranscriptEvent, { type: 'turn.steered' }>): void {
+    const queued = this.#queuedUsers.get(event.turnId ?? '');
+    if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event.sessionSeq);
+    else this.#queuedUsers.set(event.turnId ?? '', { ...queued, text: `${queued.text}\n\n${event.body.text}` });
+  }
+
+  /** A direct call and a message that never left the queue end beside the conversation: its open calls are not theirs to close. */
+  #endTurn(event: Extract<TranscriptEvent, { type: 'turn.finished' }>): void {
+    const turnId = event.turnId ?? '';
+    if (this.#directTurns.delete(turnId) || this.#queuedUsers.delete(turnId)) return;
+    this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
   }
 
   #startTurn(event: Extract<TranscriptEvent, { type: 'turn.started' }>): void {

@@ -37,7 +37,8 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   }
   const requestId = deps.ids.next('req');
   runner.emit('model.requested', { requestId, packId: intent.packId, model });
-  runner.flush();
+  // Written while the request is on its way: nothing is promised to anybody until the answer is in.
+  const writeNoMore = runner.flushSoon();
   const startedMs = deps.clock.monotonicMs();
   let partialText = '';
   const sink = createSink(runner, (delta) => {
@@ -69,6 +70,8 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     runner.emit('model.failed', { requestId, error: error.toBody(), partialText, tookMs: deps.clock.monotonicMs() - startedMs });
     return 'next';
+  } finally {
+    writeNoMore();
   }
 }
 

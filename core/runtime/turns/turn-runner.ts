@@ -2,6 +2,7 @@
 // before anything leaves the process. Knows nothing of queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
+import { toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
@@ -24,6 +25,7 @@ export class TurnRunner implements RunningTurn {
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
   #halted = false;
+  #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
 
@@ -52,6 +54,12 @@ export class TurnRunner implements RunningTurn {
   /** How the turn ended; null while it has not. */
   get finished(): EventBodies['turn.finished'] | null {
     return this.#finished;
+  }
+
+  /** Whether there is anything to do but wait. */
+  get canGoOn(): boolean {
+    const intent = decide(this.#state);
+    return intent !== null && intent.kind !== 'wait';
   }
 
   get halted(): boolean {
@@ -95,6 +103,20 @@ export class TurnRunner implements RunningTurn {
     }, barrier);
   }
 
+  flushSoon(): () => void {
+    const timer = setImmediate(() => {
+      try {
+        this.flush();
+      } catch (cause) {
+        this.#writeFailure = cause;
+        this.abort.abort();
+      }
+    });
+    return () => {
+      clearImmediate(timer);
+    };
+  }
+
   /** Stops without recording an end: the next start goes on from what is written. */
   halt(): void {
     this.#halted = true;
@@ -111,6 +133,7 @@ export class TurnRunner implements RunningTurn {
       this.emit('brain.decided', { intent: intent.kind, reason: intent.reason, callIds: [...intent.callIds] });
       const performed = this.#perform(intent);
       const step = typeof performed === 'string' ? performed : await performed;
+      if (this.#writeFailure !== null) throw toAppError(this.#writeFailure);
       if (step !== 'next') return step;
     }
   }

@@ -230,6 +230,8 @@ export class SessionIndex {
     const { callId } = event.body;
     switch (event.type) {
       case 'tool.requested':
+        // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
+        if (event.body.idempotency === 'pure') return;
         this.#sql.putCall.run(callId, event.sessionId, event.turnId, event.body.tool, event.body.idempotency, event.seq);
         return;
       case 'tool.spawned':

@@ -11,6 +11,7 @@ import { mapStorageError } from './storage-errors.ts';
 
 export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export type { Migration } from './migrations.ts';
+export { mapStorageError } from './storage-errors.ts';
 
 export type SqlDatabase = Database.Database;
 export type SqlStatement = Database.Statement;
@@ -30,7 +31,7 @@ export interface SyncMeter {
 }
 
 const CACHE_PAGES_KIB = -16_000;
-const CHECKPOINT_PAGES = 2_000;
+const CHECKPOINT_PAGES = 8_000;
 
 /**
  * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that
@@ -49,6 +50,7 @@ export class Storage {
   #depth = 0;
   #barrier = false;
   #full = false;
+  #doomed = false;
 
   private constructor(db: SqlDatabase, home: string, releaseLock: () => void) {
     this.db = db;
@@ -109,8 +111,10 @@ export class Storage {
     }
     this.#depth = 1;
     this.#barrier = barrier;
+    this.#doomed = false;
     try {
       const value = work();
+      if (this.#doomed) throw new AppError('internal', 'a part of this transaction failed, so none of it is kept');
       this.#finish();
       return value;
     } catch (cause) {
@@ -163,6 +167,10 @@ export class Storage {
     this.#depth += 1;
     try {
       return work();
+    } catch (cause) {
+      // Half of what failed may be done: whoever catches this further out must not commit it.
+      this.#doomed = true;
+      throw cause;
     } finally {
       this.#depth -= 1;
     }
