@@ -114,7 +114,17 @@ export class Projector {
     const { turnId } = event;
     if (turnId === null) return null;
     const { status, usage, costUsd, modelCalls, toolCalls } = event.body;
-    const row = { turnId, sessionId: event.sessionId, seq: event.seq, status, finishedAtMs: event.atMs, modelCalls, toolCalls, ...usageOf(usage), costUsd };
+    const row = {
+      turnId,
+      sessionId: event.sessionId,
+      seq: event.seq,
+      status,
+      finishedAtMs: event.atMs,
+      modelCalls,
+      toolCalls,
+      ...usageOf(usage),
+      costUsd,
+    };
     const begun = this.#finishTurn.get(row);
     return begun === undefined ? null : { kind: 'turn.outcome', ...row, ...begun };
   }
