@@ -32,7 +32,7 @@ test.each(documentNames)('every link of %s to a file leads to one', (name) => {
 });
 
 test.each(documentNames)('every source file that %s names exists', (name) => {
-  const paths = codeWords(readDocument(name)).filter((word) => /^(?:core|main|renderer|build)\/[\w./-]+\.\w+$/.test(word));
+  const paths = codeWords(readDocument(name)).filter((word) => /^(?:core|main|renderer|build|tests)\/[\w./-]+\.\w+$/.test(word));
   expect(paths.filter((path) => !existsSync(join(projectRoot, path)))).toEqual([]);
 });
 
