@@ -47,7 +47,12 @@ async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicS
 function record(deps: OpsDeps, reason: string, by: string): AppError | null {
   try {
     const [last] = deps.log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
-    if (last?.type !== 'panic.engaged') deps.log.append(systemSessionId, [{ type: 'panic.engaged', body: { reason, by } }], true);
+    if (last?.type !== 'panic.engaged')
+      deps.log.append(
+        systemSessionId,
+        [{ type: 'panic.engaged', atMs: deps.panic.status.sinceMs ?? deps.clock.nowMs(), body: { reason, by } }],
+        true,
+      );
     return null;
   } catch (cause) {
     return mapStorageError(cause);

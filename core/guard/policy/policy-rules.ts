@@ -33,6 +33,7 @@ export const ruleIds = [
   'grant.minutes',
   'grant.session',
   'grant.always',
+  'ask.write-outside-workspace',
   'ask.write',
   'ask.exec',
   'ask.network',
@@ -63,6 +64,11 @@ export function decideByRules(input: RuleInput): RuleDecision {
   if (protectedPath !== null) return protectedPath;
   if (facts.class === 'read') return decideRead(input);
   if (input.coveredBy !== null) return allowByGrant(input.coveredBy);
+  const outside = facts.class === 'write' ? facts.paths.find((path) => !path.insideWorkspace) : undefined;
+  if (outside !== undefined) {
+    const reason = `It changes ${outside.given}, which is outside the workspace.`;
+    return { decision: 'ask', ruleId: 'ask.write-outside-workspace', reason, grantable: true };
+  }
   return { decision: 'ask', ruleId: `ask.${facts.class}`, reason: askReasons[facts.class], grantable: true };
 }
 
