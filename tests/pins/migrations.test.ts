@@ -23,7 +23,7 @@ test('every migration the sources declare is applied here', () => {
   const declared = readdirSync(core, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
     .flatMap((file) => [...readFileSync(join(core, file), 'utf8').matchAll(/\bid: '([^']+)',\s+minSafeVersion/g)].map((match) => match[1]));
-  expect(declared.toSorted()).toEqual(migrations.map((migration) => migration.id).toSorted());
+  expect(new Set(declared)).toEqual(new Set(migrations.map((migration) => migration.id)));
 });
 
 test('ids are unique and numbered in the order they are applied', () => {

@@ -30,7 +30,7 @@ export class Transcript {
   readonly #direct = new Map<string, { tool: string; args: string }>();
   readonly #queuedUsers = new Map<string, { text: string; sessionSeq: number }>();
   /** What must wait until every open call has its result. */
-  #deferred: { message: ChatMessage; sessionSeq: number }[] = [];
+  #deferred: ChatMessage[] = [];
   readonly #estimate: (text: string) => number;
 
   constructor(estimate: (text: string) => number) {
@@ -84,9 +84,11 @@ export class Transcript {
     let cut = 0;
     let tokens = 0;
     let passedTokens = 0;
+    let lastUserSeq = this.#messages[0]?.role === 'user' ? this.#seqs[0] : undefined;
     for (let i = 0; i < this.#messages.length; i++) {
       // A person's message begins an exchange: nothing before it is still waiting for a result.
-      if (i > 0 && this.#messages[i]?.role === 'user') {
+      if (i > 0 && this.#messages[i]?.role === 'user' && this.#seqs[i] !== lastUserSeq) {
+        lastUserSeq = this.#seqs[i];
         cut = i;
         tokens = passedTokens;
         if (this.#totalTokens - passedTokens <= keepTokens) break;
@@ -99,7 +101,9 @@ export class Transcript {
 
   /** Leaves only what stands at or after a place of the log: a past pack's first message. */
   keepFrom(sessionSeq: number): void {
-    const cut = this.#seqs.findIndex((seq) => seq >= sessionSeq);
+    if ((this.#seqs[0] ?? sessionSeq) >= sessionSeq) return;
+    // A pack that does not begin with the session begins with a person's words: results may share their place.
+    const cut = this.#seqs.findIndex((seq, index) => seq >= sessionSeq && this.#messages[index]?.role === 'user');
     if (cut > 0) this.#forget(cut);
   }
 
@@ -210,24 +214,25 @@ export class Transcript {
     if (call === undefined) return;
     this.#open.delete(callId);
     this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError }, sessionSeq);
-    if (this.#open.size === 0) this.#releaseDeferred();
+    if (this.#open.size === 0) this.#releaseDeferred(sessionSeq);
   }
 
   #pushWhenClosed(message: ChatMessage, sessionSeq: number): void {
     if (this.#open.size === 0) this.#push(message, sessionSeq);
-    else this.#deferred.push({ message, sessionSeq });
+    else this.#deferred.push(message);
   }
 
   #closeAll(text: string, sessionSeq: number): void {
     for (const call of this.#open.values()) this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError: true }, sessionSeq);
     this.#open.clear();
-    this.#releaseDeferred();
+    this.#releaseDeferred(sessionSeq);
   }
 
-  #releaseDeferred(): void {
+  /** What waited takes the place of the event that let it in: places ascend, and a past pack is found again by its first. */
+  #releaseDeferred(sessionSeq: number): void {
     const deferred = this.#deferred;
     this.#deferred = [];
-    for (const { message, sessionSeq } of deferred) this.#push(message, sessionSeq);
+    for (const message of deferred) this.#push(message, sessionSeq);
   }
 
   #push(message: ChatMessage, sessionSeq: number): void {

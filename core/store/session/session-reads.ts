@@ -156,10 +156,10 @@ export class SessionReads {
       return this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
     // The place in the session is looked for from its end, where followers of a log are: no cost that grows with the session.
     return this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ?1 AND session_seq > coalesce(
-         (SELECT session_seq FROM events WHERE session_id = ?1 AND seq <= ?2 ORDER BY session_seq DESC LIMIT 1), 0)
-       ORDER BY session_seq LIMIT ?3`,
-    ).all(sessionId, seq, limit) as EventRow[];
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(
+         (SELECT session_seq FROM events WHERE session_id = ? AND seq <= ? ORDER BY session_seq DESC LIMIT 1), 0)
+       ORDER BY session_seq LIMIT ?`,
+    ).all(sessionId, sessionId, seq, limit) as EventRow[];
   }
 
   #sliceRows(sessionId: string, query: SliceQuery): EventRow[] {

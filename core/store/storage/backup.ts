@@ -24,13 +24,34 @@ export async function createBackup(db: Database.Database, home: string, nowMs: n
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     await db.backup(part);
+    seal(part);
     const check = verifyBackup(part);
     if (!check.ok) throw new AppError('store_corrupt', `The backup did not pass its check: ${check.detail}`);
     renameSync(part, file);
     return { file, sizeBytes: statSync(file).size, createdAtMs: nowMs };
   } catch (cause) {
-    rmSync(part, { force: true });
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(part + suffix, { force: true });
     throw mapStorageError(cause);
+  }
+}
+
+/** One file by itself, on the disk: a copy in write-ahead mode would leave two more beside it whenever it is looked at. */
+function seal(file: string): void {
+  const db = new Database(file);
+  try {
+    db.pragma('journal_mode = DELETE');
+  } finally {
+    db.close();
+  }
+  flushToDisk(file);
+}
+
+function flushToDisk(file: string): void {
+  const handle = openSync(file, 'r+');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }
 
@@ -87,9 +108,7 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     const target = join(home, 'trayclaw.db');
     const fresh = `${target}.restoring`;
     copyFileSync(source, fresh);
-    const handle = openSync(fresh, 'r+');
-    fsyncSync(handle);
-    closeSync(handle);
+    flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     for (const suffix of ['', '-wal', '-shm']) {
       if (kept !== null && existsSync(target + suffix)) renameSync(target + suffix, kept + suffix);

@@ -153,13 +153,21 @@ export class Storage {
   dispose(): void {
     try {
       if (this.db.open) {
-        this.db.pragma('optimize');
+        this.#optimize();
         this.db.close();
       }
     } catch (cause) {
       throw mapStorageError(cause);
     } finally {
       this.#releaseLock();
+    }
+  }
+
+  #optimize(): void {
+    try {
+      this.db.pragma('optimize');
+    } catch {
+      // It only makes later queries quicker: a damaged or full file must not keep the database from being closed.
     }
   }
 
