@@ -26,7 +26,9 @@ const wordings: Readonly<Record<string, Wording>> = {
   web_fetch: { past: 'Fetched', present: 'Fetching', base: 'fetch', target: ['url'] },
   web_search: { past: 'Searched the web for', present: 'Searching the web for', base: 'search the web for', target: ['query'] },
   http_request: { past: 'Requested', present: 'Requesting', base: 'request', target: ['url'] },
-  calculator: { past: 'Calculated', present: 'Calculating', base: 'calculate', target: ['expression'] },
+  artifact_read: { past: 'Read artifact', present: 'Reading artifact', base: 'read artifact', target: ['artifact'] },
+  session_search: { past: 'Searched sessions for', present: 'Searching sessions for', base: 'search sessions for', target: ['query'] },
+  calc: { past: 'Calculated', present: 'Calculating', base: 'calculate', target: ['expression'] },
   message: { past: 'Sent', present: 'Sending', base: 'send', target: ['text', 'to'] },
 };
 

@@ -56,7 +56,7 @@ test('search finds sessions by title and by what was said in them', async () => 
 });
 
 test('an answer in a session one does not look at marks it unread', async () => {
-  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceMs: 20 }] });
+  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceChars: 12, delayMs: 20 }] });
   await window.page.getByRole('button', { name: 'New session' }).click();
   await window.page.getByText('What should be done?').waitFor();
   await window.send('Take a moment');
@@ -91,7 +91,10 @@ test('a session of 2,000 turns keeps the page small, and earlier turns come on d
 });
 
 test('reading further up, new text does not move what is read', async () => {
-  const window = await openWindow(browser, { historyTurns: 12, replies: [{ text: 'A long line of words.\n\n'.repeat(60), pieceMs: 30 }] });
+  const window = await openWindow(browser, {
+    historyTurns: 12,
+    replies: [{ text: 'A long line of words.\n\n'.repeat(60), pieceChars: 12, delayMs: 30 }],
+  });
   await window.conversation.getByText('Question 12', { exact: true }).waitFor();
   await window.send('Talk');
   await window.conversation.getByText('A long line of words.').first().waitFor();
@@ -105,14 +108,23 @@ test('reading further up, new text does not move what is read', async () => {
   await window.close();
 });
 
-test('an unknown outcome waits until a person says what happened', async () => {
-  const window = await openWindow(browser);
-  window.host.addUnknownOutcome();
+test('a call that a crash cut off waits until a person says what happened', async () => {
+  const command = 'echo under way; sleep 60';
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Then on with it.' }] });
+  await window.send('Run it');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('under way', { exact: true }).waitFor();
+  await window.host.stop('SIGKILL');
+  await window.host.start();
+  await window.openAddress();
   await window.go('Approvals');
   const card = window.page.getByRole('group', { name: 'Did it happen?' });
   expect(await card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
   await card.getByRole('button', { name: 'It happened' }).click();
   await window.page.getByText('Nothing waits for you.').waitFor();
+  await window.go('Chat');
+  await window.conversation.getByText('Then on with it.', { exact: true }).waitFor();
+  expect(window.incidents).toEqual([]);
   await window.close();
 });
 
@@ -123,7 +135,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.page.getByRole('link', { name: 'What happened and why' }).click();
   const timeline = window.page.getByRole('list', { name: 'Timeline' });
   await timeline.getByText('Allowed: list_dir').waitFor();
-  await timeline.getByText('Reading inside the workspace is free.').waitFor();
+  await timeline.getByText('It only reads inside the workspace.').waitFor();
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
   await window.page.getByRole('region', { name: 'What the model saw' }).getByText('900 tokens, 5 items').waitFor();
   await window.page.getByRole('button', { name: 'Check the decisions again' }).click();
@@ -131,8 +143,28 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.close();
 });
 
-test('settings keep a secret by name only, health verifies the log, artifacts open as text', async () => {
+test('without a keychain the secrets say so in place, and nothing else does', async () => {
   const window = await openWindow(browser);
+  await window.go('Settings');
+  await window.page.getByText('This machine has no keychain that TrayClaw can use.').waitFor();
+  expect(await window.page.getByRole('textbox', { name: 'Secret name' }).isDisabled()).toBe(true);
+  expect(await window.page.getByRole('button', { name: 'Store secret' }).isDisabled()).toBe(true);
+  expect(await window.page.getByRole('alert').count()).toBe(0);
+  await window.close();
+});
+
+test('settings keep a secret by name only', async () => {
+  const window = await openWindow(browser);
+  // The person's own keychain is never touched: its three operations are answered here.
+  const names = new Set(['lab-key']);
+  const answerOp = (name: string, answer: (params: { name: string }) => unknown): Promise<void> =>
+    window.page.route(`**/api/ops/${name}`, async (route) => {
+      const result = answer(route.request().postDataJSON() as { name: string });
+      await route.fulfill({ json: { ok: true, result } });
+    });
+  await answerOp('secret.list', () => ({ names: [...names] }));
+  await answerOp('secret.set', ({ name }) => ({ name: names.add(name) && name }));
+  await answerOp('secret.delete', ({ name }) => ({ name, deleted: names.delete(name) }));
   await window.go('Settings');
   await window.page.getByRole('textbox', { name: 'Secret name' }).fill('telegram');
   await window.page.getByLabel('Secret value').fill('123456:secret-value');
@@ -142,13 +174,54 @@ test('settings keep a secret by name only, health verifies the log, artifacts op
   await window.page.getByRole('button', { name: 'Delete secret telegram' }).click();
   await window.page.getByRole('button', { name: 'Delete telegram for good' }).click();
   await expect.poll(() => window.page.getByRole('list', { name: 'Secrets' }).getByRole('listitem').allInnerTexts()).toHaveLength(1);
+  await window.close();
+});
+
+test('health verifies the log, and an output too long for the answer opens as an artifact', async () => {
+  const command = 'for i in $(seq 1 30000); do printf "line %s with a hidden \\342\\200\\213 space\\n" "$i"; done';
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
   await window.go('Health');
   await window.page.getByRole('button', { name: 'Verify the log' }).click();
   await window.page.getByText(/^Unbroken:/).waitFor();
   await window.go('Artifacts');
-  await window.page.getByRole('link', { name: /output\.txt/ }).click();
-  expect(await window.page.getByRole('group', { name: 'Artifact text' }).innerText()).toBe(
-    'line one\nline two with a hidden ‹U+200B› space\n',
-  );
+  await window.page.getByRole('list', { name: 'Artifacts' }).getByRole('link').click();
+  const text = window.page.getByRole('group', { name: 'Artifact text' });
+  await text.waitFor();
+  expect(await text.innerText()).toMatch(/^line 1 with a hidden ‹U\+200B› space\nline 2 /);
+  await window.close();
+});
+
+test('a search hit opens its session at the words, marked and focused', async () => {
+  const window = await openWindow(browser, { historyTurns: 200 });
+  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByText('What should be done?').waitFor();
+  await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('Question 42');
+  await window.page
+    .getByRole('list', { name: 'Search results' })
+    .getByRole('link', { name: /Question 42/ })
+    .first()
+    .click();
+  const found = window.conversation.getByText('Question 42', { exact: true });
+  await found.waitFor();
+  await expect
+    .poll(() =>
+      found.evaluate(
+        (element) =>
+          element.ownerDocument.activeElement?.contains(element) === true &&
+          element.ownerDocument.activeElement !== element.ownerDocument.body,
+      ),
+    )
+    .toBe(true);
+  const box = await found.boundingBox();
+  expect(box !== null && box.y > 0 && box.y < 800).toBe(true);
+  expect(await window.page.locator('.found').count()).toBe(1);
+  await window.page.getByRole('button', { name: 'Show later' }).click();
+  await window.conversation.getByText('Question 60', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: 'Newest' }).click();
+  await window.conversation.getByText('Question 200', { exact: true }).waitFor();
+  expect(window.incidents).toEqual([]);
   await window.close();
 });

@@ -44,7 +44,7 @@ export class Controlplane {
     return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, before });
   }
 
-  /** The first event of a new session; none for one that is there. A session a client names is made on first use. */
+  /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */
   #resolve(
     named: string | undefined,
     wantedAgent: string | undefined,
@@ -54,7 +54,10 @@ export class Controlplane {
     const { index, ids, defaultAgentId } = this.#deps;
     if (named === systemSessionId) throw new AppError('not_found', `There is no session ${named}.`);
     const known = named === undefined ? null : index.session(named);
-    if (known !== null) return { sessionId: known.sessionId, agentId: wantedAgent ?? known.agentId, before: [] };
+    if (known !== null) {
+      const before: AnyDraft[] = known.title === '' && title !== '' ? [{ type: 'session.renamed', body: { title } }] : [];
+      return { sessionId: known.sessionId, agentId: wantedAgent ?? known.agentId, before };
+    }
     if (named !== undefined && !SESSION_ID.test(named)) {
       throw new AppError('invalid_params', `"${named}" cannot be the id of a session.`, {
         data: { hint: 'Use up to 100 letters, digits, dots, dashes and underscores.' },

@@ -42,7 +42,7 @@ export function createSessionOps(deps: OpsDeps): SessionOps {
     },
     'session.create': (params, caller) => {
       const sessionId = deps.ids.next('ses');
-      const body = { title: params.title ?? 'New session', agentId: params.agentId ?? 'main', channel: caller.channel, forkedFrom: null };
+      const body = { title: params.title ?? '', agentId: params.agentId ?? 'main', channel: caller.channel, forkedFrom: null };
       log.append(sessionId, [{ type: 'session.created', body }], true);
       return info(deps, sessionId);
     },

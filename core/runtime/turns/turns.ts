@@ -67,7 +67,7 @@ export class TurnRuntime {
     const { sessionId } = message;
     const text = this.#deps.redact(message.text);
     const starts = !this.#lanes.isBusy(sessionId);
-    if (message.before.length > 0) this.#hot.begin(sessionId);
+    if (message.before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
       ...message.before,

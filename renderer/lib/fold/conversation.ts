@@ -55,10 +55,6 @@ export function findTurn(conversation: Conversation, turnId: string): Turn | und
   return undefined;
 }
 
-export function openTurn(conversation: Conversation): Turn | undefined {
-  return conversation.turns.findLast((turn) => turn.status === 'running' || turn.status === 'waiting');
-}
-
 function turnOf(conversation: Conversation, turnId: string, atMs: number): Turn {
   const known = findTurn(conversation, turnId);
   if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // The window's picture of a turn, derived from events alone. Plain mutable objects, so that the same fold runs in tests and under runes.
 
 import type { ErrorBody } from '../../../core/contracts/errors.ts';
-import type { EventBodies, Phase, TurnStatus } from '../../../core/contracts/events.ts';
+import type { Phase, TurnStatus } from '../../../core/contracts/events.ts';
 import type { Usage } from '../../../core/contracts/llm.ts';
 import type { Approval } from '../../../core/contracts/policy.ts';
 import type { ArtifactRef, CallFacts, ToolOutcome } from '../../../core/contracts/tools.ts';
@@ -81,8 +81,6 @@ export interface Turn {
   /** False while its beginning lies before the events that were loaded. */
   hasStart: boolean;
 }
-
-export type Finished = EventBodies['turn.finished'];
 
 export function createTurn(turnId: string, atMs: number): Turn {
   return {

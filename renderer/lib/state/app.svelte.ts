@@ -12,6 +12,13 @@ import { System } from './system.svelte.ts';
 
 const conversationsMax = 6;
 
+export interface AppOptions {
+  readonly client: OpClient;
+  /** Under runes, so that what changes it is seen. */
+  readonly drafts: Record<string, string>;
+  onUnauthorized(): void;
+}
+
 export class App {
   readonly client: OpClient;
   readonly notices = new Notices();
@@ -20,7 +27,7 @@ export class App {
   readonly approvals: Approvals;
   readonly system: System;
   /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
-  readonly drafts = $state<Record<string, string>>({});
+  readonly drafts: Record<string, string>;
   /** Grows with every message that was taken. */
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
@@ -28,8 +35,9 @@ export class App {
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
 
-  constructor(client: OpClient, onUnauthorized: () => void) {
+  constructor({ client, drafts, onUnauthorized }: AppOptions) {
     this.client = client;
+    this.drafts = drafts;
     this.#onUnauthorized = onUnauthorized;
     const report = (cause: unknown): void => this.notices.fail(cause);
     this.sessions = new Sessions(client, report);

@@ -18,7 +18,10 @@ export class Notices {
 
   fail(cause: unknown): void {
     const { message, hint, code } = toOpFailure(cause);
-    if (code === 'cancelled') return;
+    if (code !== 'cancelled') this.tell(message, hint);
+  }
+
+  tell(message: string, hint?: string): void {
     if (this.list.some((notice) => notice.message === message)) return;
     this.list = [...this.list, { id: this.#nextId++, message, hint }].slice(-noticesMax);
   }

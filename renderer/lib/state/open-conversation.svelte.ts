@@ -1,14 +1,17 @@
 // One session as it is looked at: the newest events, older pages on demand, live text laid over at most twenty times a second.
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
-import { OpFailure, toOpFailure, type OpClient } from '../client.ts';
+import { toOpFailure, type OpClient, type OpFailure } from '../client.ts';
 import { applyDelta, applyToConversation, createConversation, findTurn, type Conversation } from '../fold/conversation.ts';
 
-export const pageEvents = 300;
+const pageEvents = 300;
 const deltaEveryMs = 50;
 /** Beyond this many events in memory the oldest go; they can be paged in again. */
 const eventsMax = 6000;
 const eventsKept = 4000;
+/** How far back a search hit is followed, in pages of the largest size. */
+const reachPagesMax = 4;
+const reachPageEvents = 5000;
 
 export class OpenConversation {
   view = $state<Conversation>(createConversation(''));
@@ -18,6 +21,7 @@ export class OpenConversation {
   failure = $state.raw<OpFailure | null>(null);
   readonly sessionId: string;
   readonly #client: OpClient;
+  #loaded: Promise<void> = Promise.resolve();
   #events: AnyEvent[] = [];
   readonly #seen = new Set<number>();
   #deltas: DeltaNotice[] = [];
@@ -32,6 +36,12 @@ export class OpenConversation {
   /** Loads the newest page; also after a gap in the stream. */
   async load(): Promise<void> {
     this.loading = true;
+    this.#loaded = this.#loadNewest();
+    await this.#loaded;
+    this.loading = false;
+  }
+
+  async #loadNewest(): Promise<void> {
     try {
       const { session, events } = await this.#client.op('session.get', { sessionId: this.sessionId, limit: pageEvents });
       this.failure = null;
@@ -40,18 +50,25 @@ export class OpenConversation {
       if (added) this.#refold();
     } catch (cause) {
       this.failure = toOpFailure(cause);
-    } finally {
-      this.loading = false;
     }
   }
 
+  /** Loads as far back as an event; the turn it belongs to, or null where it is not found or too far back. */
+  async reach(seq: number): Promise<string | null> {
+    await this.#loaded;
+    for (let page = 0; page < reachPagesMax && this.hasEarlier && (this.#events[0]?.seq ?? 0) > seq; page++) {
+      await this.loadEarlier(reachPageEvents);
+    }
+    return this.#events.find((event) => event.seq === seq)?.turnId ?? null;
+  }
+
   /** Loads the page before the oldest event held. */
-  async loadEarlier(): Promise<void> {
+  async loadEarlier(limit = pageEvents): Promise<void> {
     const first = this.#events[0];
     if (first === undefined || this.loadingEarlier) return;
     this.loadingEarlier = true;
     try {
-      const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, before: first.seq, limit: pageEvents });
+      const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, before: first.seq, limit });
       const added = this.#merge(events as AnyEvent[]);
       // A page that brings nothing new is the end, whatever the count said.
       this.hasEarlier = added && this.#firstSessionSeq() > 1;

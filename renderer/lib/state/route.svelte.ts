@@ -7,16 +7,20 @@ export interface Place {
   readonly view: ViewName;
   readonly sessionId: string | null;
   readonly turnId: string | null;
+  /** In the chat: the sequence of the event to go to, as a search hit names it. */
+  readonly atSeq: number | null;
 }
 
 export function parsePlace(hash: string): Place {
-  const [name = '', sessionId = '', turnId = ''] = hash.replace(/^#\/?/, '').split('/').map(decode);
+  const [name = '', sessionId = '', item = ''] = hash.replace(/^#\/?/, '').split('/').map(decode);
   const view = viewNames.find((candidate) => candidate === name) ?? 'chat';
-  return { view, sessionId: sessionId || null, turnId: turnId || null };
+  const atSeq = view === 'chat' && /^\d{1,15}$/.test(item) ? Number(item) : null;
+  return { view, sessionId: sessionId || null, turnId: view === 'chat' ? null : item || null, atSeq };
 }
 
-export function hrefOf(view: ViewName, sessionId?: string | null, turnId?: string | null): string {
-  const parts = [view, sessionId ?? '', turnId ?? ''].map(encodeURIComponent);
+/** `item` is a turn, or in the chat the sequence of an event. */
+export function hrefOf(view: ViewName, sessionId?: string | null, item?: string | number | null): string {
+  const parts = [view, sessionId ?? '', item ?? ''].map(encodeURIComponent);
   return '#/' + parts.join('/').replace(/\/+$/, '');
 }
 
@@ -29,7 +33,7 @@ function decode(part: string): string {
 }
 
 export class Route {
-  place = $state.raw<Place>({ view: 'chat', sessionId: null, turnId: null });
+  place = $state.raw<Place>({ view: 'chat', sessionId: null, turnId: null, atSeq: null });
 
   /** The session one was last in, for the way back to it. */
   lastSessionId = $state<string | null>(null);

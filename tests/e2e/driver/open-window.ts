@@ -2,7 +2,8 @@
 // Watches for what must never happen: script errors, requests to other places, navigation away.
 
 import { chromium, type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core';
-import { startDevelopmentHost } from '../host/development-host.ts';
+import { onTestFinished } from 'vitest';
+import { startServedHost } from '../host/served-host.ts';
 import type { HostOptions, WindowHost } from '../host/window-host.ts';
 
 const launchArguments = [
@@ -16,8 +17,7 @@ const launchArguments = [
   '--disable-sync',
 ];
 
-export interface OpenOptions<H extends WindowHost> extends HostOptions {
-  readonly start?: (options: HostOptions) => Promise<H>;
+export interface OpenOptions extends HostOptions {
   readonly context?: BrowserContextOptions;
   /** Runs in the page before anything else, as source text. */
   readonly initScript?: string;
@@ -25,9 +25,9 @@ export interface OpenOptions<H extends WindowHost> extends HostOptions {
   readonly withoutToken?: boolean;
 }
 
-export interface WindowUnderTest<H extends WindowHost> {
+export interface WindowUnderTest {
   readonly page: Page;
-  readonly host: H;
+  readonly host: WindowHost;
   /** Script errors, refused policies and requests that left the host; empty in every spec. */
   readonly incidents: readonly string[];
   readonly message: Locator;
@@ -35,31 +35,27 @@ export interface WindowUnderTest<H extends WindowHost> {
   readonly approval: Locator;
   send(text: string): Promise<void>;
   go(view: 'Chat' | 'Activity' | 'Approvals' | 'Artifacts' | 'Settings' | 'Health'): Promise<void>;
+  /** Opens the address that the running server printed, as a person would. */
+  openAddress(): Promise<void>;
   close(): Promise<void>;
 }
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
+  return chromium.launch({ executablePath: process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args: launchArguments });
 }
 
-/** The one place that chooses the host of the specs. */
-export const startHost = startDevelopmentHost;
-
-export function openWindow(browser: Browser, options?: OpenOptions<Awaited<ReturnType<typeof startHost>>>) {
-  return openWith(browser, options?.start ?? startHost, options ?? {});
-}
-
-async function openWith<H extends WindowHost>(
-  browser: Browser,
-  start: (options: HostOptions) => Promise<H>,
-  options: Omit<OpenOptions<H>, 'start'>,
-): Promise<WindowUnderTest<H>> {
-  const host = await start(options);
+/** Closes itself, with its host, when the test that opened it is over. */
+export async function openWindow(browser: Browser, options: OpenOptions = {}): Promise<WindowUnderTest> {
+  const host = await startServedHost(options);
+  onTestFinished(() => host.close());
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options.context });
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   const incidents = watch(page, host.origin);
   if (options.initScript !== undefined) await page.addInitScript(options.initScript);
-  await page.goto(host.origin + (options.withoutToken ? '/' : `/#token=${host.token}`));
+  const openAddress = async (): Promise<void> => void (await page.goto(`${host.origin}/#token=${host.token}`));
+  if (options.withoutToken) await page.goto(host.origin + '/');
+  else await openAddress();
   const message = page.getByRole('textbox', { name: 'Message', exact: true });
   return {
     page,
@@ -75,6 +71,7 @@ async function openWith<H extends WindowHost>(
     go: async (view) => {
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: view, exact: true }).click();
     },
+    openAddress,
     close: async () => {
       await context.close();
       await host.close();

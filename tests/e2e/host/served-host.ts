@@ -1,0 +1,96 @@
+// The real server with a scripted model behind it, each host on a folder of its own that goes with it.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ScriptedModel, type Answer } from '../../doubles/scripted-model.ts';
+import type { ConfigInput } from '../../../core/contracts/config.ts';
+import { writeEarlierTurns } from './earlier-turns.ts';
+import { ServerProcess } from './server-process.ts';
+import type { HostOptions, WindowHost } from './window-host.ts';
+
+const defaultFiles = { 'notes.md': '# Notes\n\nBuy milk.\n' };
+
+export async function startServedHost(options: HostOptions = {}): Promise<WindowHost> {
+  const home = mkdtempSync(join(tmpdir(), 'tce-'));
+  const model = await ScriptedModel.start([{ answer: inOrder(options.replies ?? []) }]);
+  prepareFolder(home, options, options.usesDemo ? demoConfig : scriptedConfig(model));
+  const port = await freePort();
+  let server = await ServerProcess.start(home, port);
+  return {
+    kind: 'serve',
+    origin: server.url,
+    get token() {
+      return server.token;
+    },
+    readFile: (path) => readFile(join(home, 'workspace', path), 'utf8').catch(absentAsNull),
+    stop: (signal = 'SIGTERM') => server.stop(signal),
+    start: async () => {
+      server = await ServerProcess.start(home, port);
+    },
+    op: (name, params) => runOp(server, name, params),
+    close: async () => {
+      await server.stop('SIGTERM');
+      await model.close();
+      rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+const demoConfig: ConfigInput = { models: { default: 'demo/offline' } };
+
+function scriptedConfig(model: ScriptedModel): ConfigInput {
+  const { providers = {} } = model.config('openai');
+  const prices = { scripted: { inputUsdPerMillion: 2, outputUsdPerMillion: 8 } };
+  const lab = providers['lab'];
+  return {
+    providers: lab?.kind === 'openai-compatible' ? { lab: { ...lab, prices } } : providers,
+    // A refusal is shown at once: trying again is the person's choice in these specs.
+    models: { default: 'lab/scripted', retries: 0 },
+    budget: { perDayUsd: 10 },
+  };
+}
+
+function prepareFolder(home: string, options: HostOptions, config: ConfigInput): void {
+  // JSON is YAML.
+  writeFileSync(join(home, 'config.yaml'), JSON.stringify(config, null, 2));
+  for (const [path, text] of Object.entries(options.files ?? defaultFiles)) {
+    const file = join(home, 'workspace', path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  if (options.historyTurns !== undefined) writeEarlierTurns(home, options.historyTurns);
+}
+
+function inOrder(replies: readonly Answer[]): () => Answer {
+  const left = [...replies];
+  return () => left.shift() ?? { text: 'Done.' };
+}
+
+async function runOp(server: ServerProcess, name: string, params: Readonly<Record<string, unknown>>): Promise<unknown> {
+  const response = await fetch(`${server.url}/api/ops/${name}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(params),
+  });
+  const reply = (await response.json()) as { readonly ok: boolean; readonly result?: unknown };
+  if (!reply.ok) throw new Error(`${name} was refused: ${JSON.stringify(reply)}`);
+  return reply.result;
+}
+
+/** Chosen before the start, so that a later start can take the same one. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+function absentAsNull(cause: unknown): null {
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
+  throw cause;
+}
