@@ -223,6 +223,7 @@ const ruleIdPins = [
   'grant.minutes',
   'grant.session',
   'grant.always',
+  'ask.write-outside-workspace',
   'ask.write',
   'ask.exec',
   'ask.network',

@@ -47,6 +47,7 @@ const table: readonly (readonly [string, string, RuleInput])[] = [
   ['path.own-data', 'deny', input(facts('write', [guarded, ownData]), { coveredBy: covered('always') })],
   ['path.protected', 'ask', input(facts('write', [path('/ws/a'), guarded]), { coveredBy: covered('always') })],
   ['path.protected', 'ask', input(facts('read', [{ ...ownData, access: 'read' }]))],
+  ['ask.write-outside-workspace', 'ask', input(facts('write', [path('/ws/a'), path('/etc/x', { insideWorkspace: false })]))],
   ['read.outside-workspace', 'ask', input(facts('read', [path('/ws/a', { access: 'read' }), outside]))],
   ['read.workspace', 'allow', input(facts('read', [path('/ws/a', { access: 'read' })]), { coveredBy: covered('always') })],
   ['grant.session', 'allow', input(facts('read', [outside]), { coveredBy: covered('session') })],

@@ -55,6 +55,7 @@ function prepareAll(db: SqlDatabase) {
     touch: db.prepare(
       'UPDATE sessions SET last_text = ?, updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
     ),
+    setLastTurn: db.prepare('UPDATE sessions SET last_turn_id = ?, updated_at_ms = ? WHERE session_id = ?'),
     putTurn: db.prepare(
       'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
     ),
@@ -206,6 +207,8 @@ export class SessionIndex {
     switch (event.type) {
       case 'turn.started':
         this.#sql.putTurn.run(event.turnId, event.sessionId, 'running', event.seq, event.atMs);
+        // A message has set it already; a direct call has none.
+        if (event.body.kind === 'tool') this.#sql.setLastTurn.run(event.turnId, event.atMs, event.sessionId);
         return;
       case 'turn.waiting':
         this.#sql.setTurn.run('waiting', event.turnId);
