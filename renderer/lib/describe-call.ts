@@ -42,7 +42,8 @@ export function describeCall(tool: string, args: string, state: CallState): Call
   const values = parseArguments(args);
   if (wording === undefined) return { verb: tool === '' ? 'A call' : tool, target: firstText(values) };
   const named = wording.target.map((key) => values[key]).find((value) => typeof value === 'string');
-  return { verb: verbFor(wording, state), target: typeof named === 'string' ? oneLine(named, 200) : firstText(values) };
+  const target = typeof named === 'string' ? oneLine(named, 200) : firstText(values);
+  return { verb: verbFor(wording, state), target: target === '.' ? 'this folder' : target };
 }
 
 /** The arguments by name; empty where they are not a JSON object. */

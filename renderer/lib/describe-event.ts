@@ -24,7 +24,8 @@ const decisionWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdraw
 const settledWords = { done: 'It happened', retry: 'Run it again', abandon: 'Abandoned' } as const;
 
 const lines: Lines = {
-  'user.message': ({ body }) => line(`Message from ${body.sender} (${body.channel})`, body.text),
+  'user.message': ({ body }) =>
+    line(body.sender === body.channel ? `Message over ${body.channel}` : `Message from ${body.sender} over ${body.channel}`, body.text),
   'turn.started': ({ body }) => line('Turn started', body.model === null ? 'No model: a call made directly.' : `Model ${body.model}`),
   'turn.steered': ({ body }) => line(`Steered by ${body.sender}`, body.text),
   'turn.cancel_requested': ({ body }) => line('Stop asked for', body.reason, 'wait'),

@@ -12,11 +12,16 @@ const nearEndPx = 48;
 /** Follows `content` inside `region`; returns the function that ends it and one that jumps to the end. */
 export function stickToEnd(region: HTMLElement, content: HTMLElement, watch: EndWatch): { toEnd(): void; stop(): void } {
   let atEnd = true;
+  let lastTop = 0;
   const toEnd = (): void => {
     region.scrollTop = region.scrollHeight;
+    lastTop = region.scrollTop;
   };
   const onScroll = (): void => {
-    const now = region.scrollHeight - region.scrollTop - region.clientHeight < nearEndPx;
+    const isNear = region.scrollHeight - region.scrollTop - region.clientHeight < nearEndPx;
+    // Only a move upwards leaves the end: what grows above or around moves the region down, and is followed.
+    const now = isNear || (atEnd && region.scrollTop >= lastTop);
+    lastTop = region.scrollTop;
     if (now !== atEnd) watch.onChange(now);
     atEnd = now;
   };

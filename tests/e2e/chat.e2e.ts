@@ -145,37 +145,18 @@ test('a failed turn says what happened and what to do', async () => {
   await window.close();
 });
 
-test('the window says when the connection is gone, keeps what is typed, and catches up with what happened meanwhile', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }] });
+test('while the host is away what is typed stays; after a restart its new address is enough to go on', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
-  const sessionId = /#\/chat\/([\w-]+)/.exec(window.page.url())?.[1];
-  await window.page.context().setOffline(true);
+  await window.host.stop();
   await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
-  await window.send('Third');
+  await window.send('Second');
   await window.page
     .getByRole('alert')
     .getByText(/TrayClaw does not answer/)
     .waitFor();
-  expect(await window.message.inputValue()).toBe('Third');
-  const { turnId } = (await window.host.op('message.send', { text: 'Second, from elsewhere', sessionId })) as { turnId: string };
-  await window.host.op('turn.wait', { turnId });
-  await window.page.context().setOffline(false);
-  await window.page.getByText('Trying again…').waitFor({ state: 'detached', timeout: 15_000 });
-  await window.conversation.getByText('Second, from elsewhere', { exact: true }).waitFor();
-  await window.conversation.getByText('Two.', { exact: true }).waitFor();
-  await window.message.press('Enter');
-  await window.conversation.getByText('Three.', { exact: true }).waitFor();
-  await window.close();
-});
-
-test('after a restart the new address is enough: the session is there, and so is what was typed', async () => {
-  const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
-  await window.send('First');
-  await window.conversation.getByText('One.', { exact: true }).waitFor();
-  await window.message.fill('Second');
-  await window.host.stop();
-  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  expect(await window.message.inputValue()).toBe('Second');
   await window.host.start();
   // Each process makes its own token, so the one of this tab is void.
   await window.page.getByRole('textbox', { name: 'Access token' }).waitFor({ timeout: 15_000 });

@@ -157,11 +157,12 @@ test('settings keep a secret by name only', async () => {
   const window = await openWindow(browser);
   // The person's own keychain is never touched: its three operations are answered here.
   const names = new Set(['lab-key']);
-  const answerOp = (name: string, answer: (params: { name: string }) => unknown): Promise<void> =>
-    window.page.route(`**/api/ops/${name}`, async (route) => {
+  const answerOp = async (name: string, answer: (params: { name: string }) => unknown): Promise<void> => {
+    await window.page.route(`**/api/ops/${name}`, async (route) => {
       const result = answer(route.request().postDataJSON() as { name: string });
       await route.fulfill({ json: { ok: true, result } });
     });
+  };
   await answerOp('secret.list', () => ({ names: [...names] }));
   await answerOp('secret.set', ({ name }) => ({ name: names.add(name) && name }));
   await answerOp('secret.delete', ({ name }) => ({ name, deleted: names.delete(name) }));

@@ -17,7 +17,8 @@ export class Approvals {
   readonly #client: OpClient;
 
   readonly all = $derived(Object.values(this.byId).toSorted((a, b) => b.createdAtMs - a.createdAtMs));
-  readonly pending = $derived(this.all.filter((approval) => approval.state === 'pending'));
+  /** In the order they were asked. */
+  readonly pending = $derived(this.all.filter((approval) => approval.state === 'pending').toReversed());
   readonly decided = $derived(this.all.filter((approval) => approval.state !== 'pending'));
   readonly grants = $derived(Object.values(this.grantsById).toSorted((a, b) => b.createdAtMs - a.createdAtMs));
   readonly waitingCount = $derived(this.pending.length + this.outcomes.length);

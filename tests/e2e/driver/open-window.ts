@@ -17,6 +17,9 @@ const launchArguments = [
   '--disable-sync',
 ];
 
+/** Shorter than a test may take, so that what is missing is named. */
+const actionWithinMs = 15_000;
+
 export interface OpenOptions extends HostOptions {
   readonly context?: BrowserContextOptions;
   /** Runs in the page before anything else, as source text. */
@@ -50,6 +53,7 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
   onTestFinished(() => host.close());
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options.context });
   onTestFinished(() => context.close());
+  context.setDefaultTimeout(actionWithinMs);
   const page = await context.newPage();
   const incidents = watch(page, host.origin);
   if (options.initScript !== undefined) await page.addInitScript(options.initScript);
