@@ -41,8 +41,8 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
 }
 
 async function ask(claw: Claw, text: string, options: AskOptions): Promise<AskResult> {
-  const { signal, onText, sessionId, agentId } = options;
-  const stream = onText === undefined ? null : new TurnText(onText);
+  const { signal, sessionId, agentId } = options;
+  const stream = options.onText === undefined ? null : new TurnText((delta) => options.onText?.(delta));
   const stopText = stream === null ? null : claw.onDelta((delta) => stream.take(delta));
   let onAbort = (): void => undefined;
   try {

@@ -252,7 +252,7 @@ export class SessionIndex {
     }
   }
 
-  /** One result per call id: a second one is refused, whatever produced it. */
+  /** One result per call id: a second one is refused, whatever produced it. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
     if (this.#sql.finishCall.run(seq, callId).changes > 0) return;
     if (this.#sql.hasCall.get(callId) !== undefined) throw new AppError('conflict', `Call ${callId} already has a result.`);
