@@ -101,7 +101,7 @@ async function measureServe(context: BenchContext, place: StartPlace): Promise<F
         subject: ownName,
         unit: '%',
         p50: idleShare * 100,
-        note: `over ${IDLE_MS / 1000} s`,
+        note: `over ${IDLE_MS / 1000} s, to the nearest 0.1`,
       },
       {
         section: 'start',
