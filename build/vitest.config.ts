@@ -19,6 +19,9 @@ export default defineConfig({
     allowOnly: false,
     detectAsyncLeaks: true,
     teardownTimeout: 5_000,
+    // A limit for tests that hang, generous enough for a machine that does other work as well.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     cache: false,
     projects: [
       {
@@ -34,7 +37,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'system', include: ['tests/**/*.test.ts'], testTimeout: 30_000, hookTimeout: 30_000, sequence: { groupOrder: 1 } },
+        test: { name: 'system', include: ['tests/**/*.test.ts'], sequence: { groupOrder: 1 } },
       },
       {
         extends: true,

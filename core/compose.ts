@@ -296,8 +296,12 @@ async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly pa
     const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
     log.append(systemSessionId, [{ type: 'session.created', body }]);
   }
-  const panicTypes = ['panic.engaged', 'panic.measured', 'panic.released'] as const;
-  panic.restore(log.reads.slice(systemSessionId, { types: panicTypes, limit: 50, newest: true }));
+  const switched = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+  panic.restore(switched);
+  if (panic.engaged)
+    panic.restore(
+      log.reads.slice(systemSessionId, { types: ['panic.measured'], after: switched[0]?.sessionSeq ?? 0, limit: 1, newest: true }),
+    );
   const recovery = await recoverLog(deps);
   if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
     log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.options.version ?? 'library', ...recovery } }]);
@@ -308,6 +312,8 @@ async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly pa
 function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { turns }: Runtime): void {
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
+    // What the stop cut off before the last run ended is written down as stopped, not left as running.
+    if (panic.engaged) turns.stopAll('The panic stop was pressed.');
     return;
   }
   const looking = models.ready();

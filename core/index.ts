@@ -2,6 +2,7 @@
 
 import { createTrayClaw as createRuntime, type HostedClaw, type TrayClawOptions } from './compose.ts';
 import type { Claw } from './contracts/claw.ts';
+import type { DeltaNotice } from './contracts/events.ts';
 import type { AskResult } from './contracts/ops.ts';
 
 export type { TrayClawOptions } from './compose.ts';
@@ -41,29 +42,46 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
 
 async function ask(claw: Claw, text: string, options: AskOptions): Promise<AskResult> {
   const { signal, sessionId, agentId } = options;
-  let turnId = '';
-  const stopText =
-    options.onText === undefined
-      ? null
-      : claw.onDelta((delta) => {
-          if (delta.kind === 'text' && delta.turnId === turnId) options.onText?.(delta.text);
-        });
-  const sent = await claw.op('message.send', {
-    text,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(agentId === undefined ? {} : { agentId }),
-  });
-  turnId = sent.turnId;
-  const onAbort = (): void => {
-    // The turn may end by itself at the same moment.
-    void claw.op('turn.cancel', { turnId }).catch(() => undefined);
-  };
-  signal?.addEventListener('abort', onAbort, { once: true });
-  if (signal?.aborted === true) onAbort();
+  const stream = options.onText === undefined ? null : new TurnText((delta) => options.onText?.(delta));
+  const stopText = stream === null ? null : claw.onDelta((delta) => stream.take(delta));
+  let onAbort = (): void => undefined;
   try {
+    const { turnId } = await claw.op('message.send', {
+      text,
+      ...(sessionId === undefined ? {} : { sessionId }),
+      ...(agentId === undefined ? {} : { agentId }),
+    });
+    stream?.follow(turnId);
+    onAbort = () => {
+      // The turn may end by itself at the same moment.
+      void claw.op('turn.cancel', { turnId }).catch(() => undefined);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
     return await claw.op('turn.wait', { turnId });
   } finally {
     signal?.removeEventListener('abort', onAbort);
     stopText?.();
+  }
+}
+
+/** The text of one turn as it streams. A quick model begins to answer before the sender knows the turn's id: that is kept until then. */
+class TurnText {
+  readonly #onText: (delta: string) => void;
+  #turnId: string | null = null;
+  #early: DeltaNotice[] = [];
+
+  constructor(onText: (delta: string) => void) {
+    this.#onText = onText;
+  }
+
+  take(delta: DeltaNotice): void {
+    if (this.#turnId === null) this.#early.push(delta);
+    else if (delta.kind === 'text' && delta.turnId === this.#turnId) this.#onText(delta.text);
+  }
+
+  follow(turnId: string): void {
+    this.#turnId = turnId;
+    for (const delta of this.#early.splice(0)) this.take(delta);
   }
 }

@@ -10,7 +10,9 @@ import { sleep } from '../core/base/deferred.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
 import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
+import { createFileLogger } from './file-logger.ts';
 import { findElectron } from './electron-binary.ts';
+import { settleMemorySoon } from './settle-memory.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
 
 export interface ProcessOptions {
@@ -69,7 +71,7 @@ function processParts({ version, packageRoot }: ProcessOptions): CliParts {
     pause: (ms) => sleep(ms),
     hostClaw: async (options) => {
       const { createTrayClaw } = await import('../core/compose.ts');
-      return createTrayClaw(options);
+      return createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info') });
     },
     findInstance,
     openDoors: async ({ home, claw }) => {
@@ -90,7 +92,11 @@ function processParts({ version, packageRoot }: ProcessOptions): CliParts {
           return door.openRequests;
         },
         whenIdle: () => door.whenIdle(),
-        serve: (port) => door.serve(port),
+        serve: async (port) => {
+          const listening = await door.serve(port);
+          settleMemorySoon();
+          return listening;
+        },
         dispose: async () => {
           rmSync(openerFilePath(home), { force: true });
           await door.dispose();

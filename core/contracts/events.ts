@@ -167,6 +167,8 @@ const bodies = {
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };
 export type EventType = keyof EventBodies;
 
+export const eventTypes = Object.keys(bodies) as EventType[];
+
 export const eventBodySchemas: { readonly [T in EventType]: (typeof bodies)[T] } = bodies;
 
 /** The envelope. `seq` is global and ascending; `sessionSeq` counts from 1 in its session without gaps. */

@@ -263,6 +263,11 @@ export const opTable = {
     }),
   },
   'config.get': { params: none, result: z.object({ config: configSchema, path: z.string(), warnings: z.array(z.string()) }) },
+  /** `key` is a dotted path such as models.default; null removes it. Holds from the next start on. */
+  'config.set': {
+    params: z.strictObject({ key: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/), value: z.unknown() }),
+    result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()) }),
+  },
   'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
   'model.list': { params: none, result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }) },
   'secret.set': {

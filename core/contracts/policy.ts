@@ -26,8 +26,8 @@ export type GrantScope = z.infer<typeof grantScopeSchema>;
 
 /** What a grant covers. Every form names the tool; none covers a protected path. */
 export const grantMatchSchema = z.discriminatedUnion('kind', [
-  /** The very same arguments. */
-  z.strictObject({ kind: z.literal('exact'), tool: z.string(), argsHash: z.string() }),
+  /** The very same arguments; with `factsHash` also touching the very same things. */
+  z.strictObject({ kind: z.literal('exact'), tool: z.string(), argsHash: z.string(), factsHash: z.string().optional() }),
   /** Writing inside one folder and below. */
   z.strictObject({ kind: z.literal('folder'), tool: z.string(), folder: z.string() }),
   /** The very same command line in the same folder. */

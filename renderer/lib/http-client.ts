@@ -121,7 +121,10 @@ export class HttpClient implements OpClient {
       if (response.status === 401 || response.status === 403) return 'unauthorized';
       if (!response.ok || response.body === null) return 'lost';
       on.opened();
-      const parser = new EventStreamParser({ message: on.message, id: (id) => /^\d+$/.test(id) && on.id(Number(id)) });
+      const parser = new EventStreamParser({
+        message: (message) => on.message(message),
+        id: (id) => /^\d+$/.test(id) && on.id(Number(id)),
+      });
       for await (const chunk of chunksOf(response.body)) {
         clearTimeout(silence);
         silence = setTimeout(stop, this.#silenceMsMax);

@@ -66,12 +66,10 @@ export function topFunctions(folder: string, countMax: number, by: 'selfMs' | 't
     .slice(0, countMax);
 }
 
-function addProfile(totals: Map<string, Times>, profile: Profile): void {
+function addProfile(totals: Map<string, Times>, taken: Profile): void {
   const selfMs = new Map<number, number>();
-  profile.samples.forEach((id, index) =>
-    selfMs.set(id, (selfMs.get(id) ?? 0) + Math.min(GAP_MS_MAX, (profile.timeDeltas[index] ?? 0) / 1000)),
-  );
-  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  taken.samples.forEach((id, index) => selfMs.set(id, (selfMs.get(id) ?? 0) + Math.min(GAP_MS_MAX, (taken.timeDeltas[index] ?? 0) / 1000)));
+  const nodes = new Map(taken.nodes.map((node) => [node.id, node]));
   const visit = (node: ProfileNode, callers: readonly string[]): number => {
     const name = nameOf(node, callers.at(-1) ?? '');
     const path = [...callers, name];
@@ -86,7 +84,7 @@ function addProfile(totals: Map<string, Times>, profile: Profile): void {
     if (!callers.includes(name) && !NOT_BUSY.has(name)) times.totalMs += totalMs;
     return totalMs;
   };
-  const [root] = profile.nodes;
+  const [root] = taken.nodes;
   if (root !== undefined) visit(root, []);
 }
 
@@ -105,4 +103,18 @@ function nameOf({ callFrame }: ProfileNode, caller: string): string {
   if (file === '') return functionName === '' ? `native code in ${caller}` : functionName;
   if (url.startsWith('node:inspector')) return 'post node:inspector';
   return `${functionName === '' ? '(anonymous)' : functionName} ${file}:${lineNumber + 1}`;
+}
+
+/** The summaries of all folders below `folder` that hold profiles. */
+export function printProfiles(folder: string): string {
+  const FUNCTIONS_MAX = 20;
+  const parts = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return parts
+    .map(({ name }) => {
+      const lines = topFunctions(join(folder, name), FUNCTIONS_MAX).map(
+        (found) => `${(found.share * 100).toFixed(1).padStart(6)} %  ${found.selfMs.toFixed(1).padStart(8)} ms  ${found.name}`,
+      );
+      return [`profile of ${name}, by own time:`, ...lines].join('\n');
+    })
+    .join('\n\n');
 }

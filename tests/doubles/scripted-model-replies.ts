@@ -40,7 +40,7 @@ export interface Reply {
 export interface EncodedReply {
   readonly contentType: string;
   readonly frames: readonly string[];
-  readonly then: 'end' | 'drop' | 'hang';
+  readonly ending: 'end' | 'drop' | 'hang';
 }
 
 interface ReadyCall {
@@ -93,22 +93,22 @@ function readyReply(seen: ModelRequestSeen, reply: Reply, turn: number): ReadyRe
   };
 }
 
-function withTrouble(format: WireFormat, frames: readonly string[], trouble: Trouble | undefined): Pick<EncodedReply, 'frames' | 'then'> {
-  if (trouble === undefined) return { frames, then: 'end' };
+function withTrouble(format: WireFormat, frames: readonly string[], trouble: Trouble | undefined): Pick<EncodedReply, 'frames' | 'ending'> {
+  if (trouble === undefined) return { frames, ending: 'end' };
   const before = frames.slice(0, trouble.afterFrames);
   switch (trouble.kind) {
     case 'malformed':
       return {
         frames: [...before, frame(format, 'ping', '{"choices":[{"delta":{"content": broken'), ...frames.slice(trouble.afterFrames)],
-        then: 'end',
+        ending: 'end',
       };
     case 'error':
       return {
         frames: [...before, frame(format, 'error', JSON.stringify(errorDocument(format, trouble.error ?? 'server-error')))],
-        then: 'end',
+        ending: 'end',
       };
     default:
-      return { frames: before, then: trouble.kind === 'cut' ? 'drop' : trouble.kind === 'close' ? 'end' : 'hang' };
+      return { frames: before, ending: trouble.kind === 'cut' ? 'drop' : trouble.kind === 'close' ? 'end' : 'hang' };
   }
 }
 

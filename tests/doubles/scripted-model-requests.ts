@@ -40,10 +40,9 @@ const NOTE_START = '<runtime-note>';
 export function readRequest(
   format: WireFormat,
   index: number,
-  headers: IncomingHttpHeaders,
-  body: Readonly<Record<string, unknown>>,
-  bodyBytes: number,
+  sent: Pick<ModelRequestSeen, 'headers' | 'body' | 'bodyBytes'>,
 ): ModelRequestSeen {
+  const { headers, body, bodyBytes } = sent;
   const items = readItems(format, body);
   const lastUser = items.findLastIndex((item) => item.kind === 'user');
   const user = items[lastUser];
@@ -70,23 +69,28 @@ export function findViolation(seen: ModelRequestSeen): string | null {
   if (seen.model === '') return 'you must provide a model parameter';
   const messages = list(seen.body['messages']);
   if (messages.length === 0) return 'messages: at least one message is required';
+  const unpaired = seen.format === 'ollama' ? null : findUnpaired(readItems(seen.format, seen.body));
+  if (unpaired !== null) return unpaired;
+  return seen.format === 'anthropic' ? findAnthropicViolation(seen.body, messages) : findArgumentsViolation(messages);
+}
+
+/** Ollama's calls and results carry no ids, so only the others are held to this. */
+function findUnpaired(items: readonly Item[]): string | null {
   const open = new Set<string>();
-  for (const item of readItems(seen.format, seen.body)) {
+  const unanswered = (): string => `these call ids have no tool result directly after them: ${[...open].join(', ')}`;
+  for (const item of items) {
     if (item.kind === 'result') {
-      // Ollama's results carry no ids.
-      if (seen.format !== 'ollama' && !open.delete(item.id)) return `unexpected tool result for the call id ${item.id}`;
-    } else {
-      if (open.size > 0) return `these call ids have no tool result directly after them: ${[...open].join(', ')}`;
-      if (item.kind === 'assistant' && seen.format !== 'ollama') {
-        for (const id of item.calls) {
-          if (open.has(id)) return `the call id ${id} is used twice in one message`;
-          open.add(id);
-        }
-      }
+      if (!open.delete(item.id)) return `unexpected tool result for the call id ${item.id}`;
+      continue;
+    }
+    if (open.size > 0) return unanswered();
+    if (item.kind !== 'assistant') continue;
+    for (const id of item.calls) {
+      if (open.has(id)) return `the call id ${id} is used twice in one message`;
+      open.add(id);
     }
   }
-  if (open.size > 0) return `these call ids have no tool result directly after them: ${[...open].join(', ')}`;
-  return seen.format === 'anthropic' ? findAnthropicViolation(seen.body, messages) : findArgumentsViolation(messages);
+  return open.size > 0 ? unanswered() : null;
 }
 
 function findAnthropicViolation(body: Readonly<Record<string, unknown>>, messages: readonly Record<string, unknown>[]): string | null {

@@ -31,7 +31,8 @@ async function ask(
 ): Promise<ModelReply> {
   model.script([{ answer }]);
   // A first answer may have to load its package; only silence is waited out.
-  const timeouts = { connectMs: 500, firstTokenMs: 'silent' in answer ? 300 : 5_000, idleMs: 300, totalMs: 9_000 };
+  const stalls = 'trouble' in answer && answer.trouble?.kind === 'stall';
+  const timeouts = { connectMs: 500, firstTokenMs: 'silent' in answer ? 300 : 5_000, idleMs: stalls ? 300 : 5_000, totalMs: 9_000 };
   const config = model.config(format);
   router = new ModelRouter({
     config: configSchema.parse({ ...config, models: { ...config.models, timeouts, retries: 0 } }),

@@ -19,12 +19,12 @@ export type Answer =
   | Refusal
   /** The request is taken and nothing is ever sent, not even a head. */
   | { readonly silent: true }
-  /** Byte for byte; `then: 'hang'` leaves the connection open, 'drop' cuts it. */
+  /** Byte for byte; `ending: 'hang'` leaves the connection open, 'drop' cuts it. */
   | {
       readonly raw: string | Buffer;
       readonly status?: number;
       readonly headers?: Readonly<Record<string, string>>;
-      readonly then?: 'end' | 'drop' | 'hang';
+      readonly ending?: 'end' | 'drop' | 'hang';
     };
 
 export interface Rule {
@@ -123,7 +123,7 @@ export class ScriptedModel {
       sendRefusal(response, format, { refuse: 'rejected', message: 'The request is not a JSON object.' });
       return;
     }
-    const seen = readRequest(format, this.requests.length, request.headers, parsed.value, bodyText.length);
+    const seen = readRequest(format, this.requests.length, { headers: request.headers, body: parsed.value, bodyBytes: bodyText.length });
     this.requests.push(seen);
     const violation = findViolation(seen);
     if (violation !== null) {
@@ -159,7 +159,7 @@ export class ScriptedModel {
     if ('raw' in answer) {
       response.writeHead(answer.status ?? 200, { 'content-type': 'text/event-stream', ...answer.headers });
       response.write(answer.raw);
-      endAs(response, answer.then ?? 'end');
+      endAs(response, answer.ending ?? 'end');
       return;
     }
     this.#turns += 1;
@@ -167,7 +167,7 @@ export class ScriptedModel {
   }
 
   async #stream(reply: Reply, seen: ModelRequestSeen, response: ServerResponse): Promise<void> {
-    const { contentType, frames, then } = encodeReply(seen, reply, this.#turns);
+    const { contentType, frames, ending } = encodeReply(seen, reply, this.#turns);
     const { signal } = this.#closing;
     if (reply.firstDelayMs !== undefined) await sleep(reply.firstDelayMs, undefined, { signal });
     response.writeHead(200, { 'content-type': contentType });
@@ -176,7 +176,7 @@ export class ScriptedModel {
       await writeFrame(response, frame, reply.chunkBytes);
       if (reply.delayMs !== undefined) await sleep(reply.delayMs, undefined, { signal });
     }
-    endAs(response, then);
+    endAs(response, ending);
   }
 
   /** What clients look at besides: lists of models. */
@@ -227,8 +227,8 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function endAs(response: ServerResponse, then: 'end' | 'drop' | 'hang'): void {
-  if (then === 'end') response.end();
+function endAs(response: ServerResponse, ending: 'end' | 'drop' | 'hang'): void {
+  if (ending === 'end') response.end();
   // What was written is sent first; then the connection is cut.
-  else if (then === 'drop') setImmediate(() => response.destroy());
+  else if (ending === 'drop') setImmediate(() => response.destroy());
 }

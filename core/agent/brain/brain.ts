@@ -3,4 +3,4 @@
 export { decide, type EndStatus, type Intent } from './decide.ts';
 export { applyEvent, countRepeats, type TurnEvent } from './fold.ts';
 export { replayTurn, type ReplayReport } from './replay.ts';
-export { emptyTurn, type CallState, type TurnState } from './turn-state.ts';
+export { emptyTurn, isResolved, type CallState, type TurnState } from './turn-state.ts';

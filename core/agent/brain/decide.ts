@@ -1,7 +1,7 @@
 // The decision function: pure, from the state of a turn to what should happen next, and why.
 // interpret → plan → policy-gate → act → observe → verify → reflect → respond. It performs nothing and knows no clock but the events'.
 
-import type { ErrorBody } from '../../contracts/errors.ts';
+import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { Phase } from '../../contracts/events.ts';
 import { overLimits, reflectionFor, repeatedTooOften, type Reflection } from './loop-guard.ts';
 import { isResolved, type CallState, type TurnState } from './turn-state.ts';
@@ -45,7 +45,7 @@ function decideEnd(state: TurnState): Intent | null {
     const { scope, unit, limit, spent } = state.overBudget;
     const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
     const message = `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`;
-    return respond('over_budget', '', { code: 'over_budget', message }, message);
+    return respond('over_budget', '', new AppError('over_budget', message).toBody(), message);
   }
   if (state.failure !== null) return respond('failed', '', state.failure, state.failure.message);
   return null;

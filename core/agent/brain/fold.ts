@@ -30,7 +30,8 @@ function applyBody(state: TurnState, event: TurnEvent): TurnState {
     case 'brain.decided':
       return { ...state, step: state.step + 1, status: 'running' };
     case 'pack.built':
-      return { ...state, packId: event.body.packId, unseenSteers: 0 };
+      // A pack is for asking again: the answer before it is not the last word.
+      return { ...state, packId: event.body.packId, unseenSteers: 0, reply: null };
     case 'model.requested':
       return { ...state, requestId: event.body.requestId, reply: null };
     case 'model.finished':

@@ -1,6 +1,6 @@
 // Bounds on a turn: model calls, time, the same call again and again; and the bounded reflection that comes before giving up.
 
-import type { ErrorBody } from '../../contracts/errors.ts';
+import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import { repeatKey, type CallState, type TurnState } from './turn-state.ts';
 
 export interface Reflection {
@@ -22,16 +22,14 @@ export function repeatedTooOften(state: TurnState, call: Pick<CallState, 'tool' 
 export function overLimits(state: TurnState): ErrorBody | null {
   const { limits } = state;
   if (state.repeatedMost >= limits.sameCall * INSISTENCE_FACTOR) {
-    return {
-      code: 'loop_detected',
-      message: `Stopped: the model asked for the same call ${state.repeatedMost} times and got the same result.`,
-    };
+    const message = `Stopped: the model asked for the same call ${state.repeatedMost} times and got the same result.`;
+    return new AppError('loop_detected', message).toBody();
   }
   if (state.modelCalls >= limits.steps) {
-    return { code: 'step_limit', message: `Stopped after ${state.modelCalls} model calls, the limit of a turn.` };
+    return new AppError('step_limit', `Stopped after ${state.modelCalls} model calls, the limit of a turn.`).toBody();
   }
   if (state.lastAtMs - state.startedAtMs >= limits.turnMs) {
-    return { code: 'time_limit', message: `Stopped after ${Math.round(limits.turnMs / 1000)} s, the limit of a turn.` };
+    return new AppError('time_limit', `Stopped after ${Math.round(limits.turnMs / 1000)} s, the limit of a turn.`).toBody();
   }
   return null;
 }

@@ -108,8 +108,8 @@ export function sayPending(context: CommandContext, pending: NonNullable<AskResu
   if (output.isJson) return;
   for (const { approvalId, summary, risk } of pending) {
     output.say(`${output.paintNote('yellow', 'Waits for approval:')} ${summary} (${risk})`);
-    output.say(`  trayclaw approvals approve ${approvalId} --scope once`);
-    output.say(`  trayclaw approvals deny ${approvalId}`);
+    output.say(`  ${context.program} approvals approve ${approvalId} --scope once`);
+    output.say(`  ${context.program} approvals deny ${approvalId}`);
   }
 }
 

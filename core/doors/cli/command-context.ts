@@ -4,6 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
+import { resolveHome } from './home.ts';
 import type { Output, Paint } from './output.ts';
 import type { CliIo, CliParts, FoundInstance } from './ports.ts';
 
@@ -37,6 +38,12 @@ export class CommandContext {
     this.parts = own.parts;
     this.output = own.output;
     this.home = own.home;
+  }
+
+  /** How this program is called again on the same data folder, for commands that are printed to be copied. */
+  get program(): string {
+    if (this.home === resolveHome(undefined, this.io)) return 'trayclaw';
+    return `trayclaw --home ${/^[\w./:\\-]+$/.test(this.home) ? this.home : JSON.stringify(this.home)}`;
   }
 
   /** A person sits at the terminal and can be asked. */

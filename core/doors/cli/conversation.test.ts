@@ -68,6 +68,9 @@ test('with no terminal an approval stays stored, and the exit code is 3', async 
   expect(human.code).toBe(3);
   expect(human.err).toContain('trayclaw approvals approve apr_1 --scope once');
   expect(claw.approvals[0]?.state).toBe('pending');
+
+  const elsewhere = await runCommand(['--home', '/data/my claw', 'ask', 'x'], fakeParts(scripted(write)));
+  expect(elsewhere.err).toContain('trayclaw --home "/data/my claw" approvals deny apr_1\n');
 });
 
 test.each([

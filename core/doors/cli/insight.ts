@@ -67,12 +67,28 @@ function registerConfig(program: Command, run: Run): void {
     ),
   );
   config
+    .command('set')
+    .description('change one setting, such as models.default ollama/qwen3; VALUE is YAML, null removes the setting')
+    .argument('<key>')
+    .argument('<value>')
+    .action((key: string, value: string) => run((context) => setSetting(context, key, value)));
+  config
     .command('schema')
     .action(() =>
       run((context) =>
         context.runOp('config.schema', {}, { json: ({ schema }) => schema, human: ({ schema }) => JSON.stringify(schema, null, 2) }),
       ),
     );
+}
+
+async function setSetting(context: CommandContext, key: string, text: string): Promise<number> {
+  const { parse } = await import('yaml');
+  const value: unknown = parse(text);
+  return context.runOp(
+    'config.set',
+    { key, value },
+    { human: ({ path, warnings }) => [...warnings, `Written to ${path}. It holds from the next start on.`].join('\n') },
+  );
 }
 
 function listTools(context: CommandContext): Promise<number> {

@@ -1,7 +1,7 @@
 // Every way in ends here: a message or a direct call of any channel gets its session, its agent and its sender, and goes to the runtime.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft } from '../../contracts/events.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { SessionIndex } from '../../store/session/session.ts';
@@ -52,6 +52,7 @@ export class Controlplane {
     caller: Caller,
   ): { sessionId: string; agentId: string; before: AnyDraft[] } {
     const { index, ids, defaultAgentId } = this.#deps;
+    if (named === systemSessionId) throw new AppError('not_found', `There is no session ${named}.`);
     const known = named === undefined ? null : index.session(named);
     if (known !== null) {
       const before: AnyDraft[] = known.title === '' && title !== '' ? [{ type: 'session.renamed', body: { title } }] : [];

@@ -218,10 +218,10 @@ test('a slow reader loses deltas, and no event', async () => {
 test('a reader that takes nothing for long is closed', async () => {
   const slow = slowDoor(50);
   const { url } = await slow.listen({});
-  await new Promise<void>((resolve, reject) => {
+  const end = await new Promise<string>((resolve, reject) => {
     const sent = request(`${url}/api/events?after=0`, { headers: { authorization: 'Bearer tok' }, agent: false }, (response) => {
       response.pause();
-      response.socket.on('close', resolve);
+      response.socket.on('close', () => resolve('closed'));
       for (let i = 0; i < 40; i++) rename(big);
       // Reading again shows the end of the connection, which a paused socket does not report.
       setTimeout(() => response.resume(), 150);
@@ -229,6 +229,7 @@ test('a reader that takes nothing for long is closed', async () => {
     sent.on('error', reject);
     sent.end();
   });
+  expect(end).toBe('closed');
   await slow.close();
 });
 

@@ -4,9 +4,11 @@ import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { configSchema } from '../../contracts/config.ts';
-import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
+import { writeSetting } from '../../store/config/config.ts';
 import { verifyLog } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
 
@@ -28,6 +30,7 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     'health.check': () => deps.checkHealth(),
     'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
     'config.get': () => ({ config: deps.config.config, path: deps.config.path, warnings: [...deps.config.warnings] }),
+    'config.set': (params, caller) => setConfig(deps, params, caller),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
     'model.list': async () => {
       await deps.models.ready();
@@ -77,6 +80,12 @@ function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult
     ...(params.length === undefined ? {} : { length: params.length }),
   });
   return { ...page, text: page.text === null ? null : deps.safety.redact(page.text).text };
+}
+
+async function setConfig(deps: OpsDeps, params: OpParsed<'config.set'>, caller: Caller): Promise<OpResult<'config.set'>> {
+  const { path, warnings } = await writeSetting(deps.config.path, params.key, params.value ?? null);
+  deps.log.append(systemSessionId, [{ type: 'config.changed', body: { keys: [params.key], by: caller.actor } }], true);
+  return { key: params.key, path, warnings: [...warnings] };
 }
 
 async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {

@@ -1,11 +1,12 @@
 // The table of operations put to work, and the Claw every door of this process uses.
 
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { isOpName, opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import { mapStorageError } from '../../store/storage/storage.ts';
 import { createApprovalOps } from './approval-ops.ts';
 import { createAuditOps } from './audit-ops.ts';
 import type { OpsDeps } from './deps.ts';
@@ -56,23 +57,28 @@ export class LocalClaw implements Claw {
     try {
       return await handler(parsed.data, caller);
     } catch (cause) {
-      throw toAppError(cause);
+      throw mapStorageError(cause);
     }
   }
 
-  async *events(query: EventsQuery): AsyncGenerator<AnyEvent> {
+  /** The place of 'latest' is fixed by the call, not by the first read: what is committed in between is not missed. */
+  events(query: EventsQuery): AsyncIterable<AnyEvent> {
+    return this.#follow(query, query.after === 'latest' ? this.#deps.log.lastSeq : query.after);
+  }
+
+  async *#follow(query: EventsQuery, after: number): AsyncGenerator<AnyEvent> {
     const { closing, log } = this.#deps;
     const signal = query.signal === undefined ? closing : AbortSignal.any([query.signal, closing]);
-    let cursor = query.after === 'latest' ? log.lastSeq : query.after;
+    let cursor = after;
     while (!signal.aborted) {
-      const arrived = log.nextCommit(signal);
+      const readTo = log.lastSeq;
       const events = log.reads.after(cursor, EVENTS_PER_READ, query.sessionId);
       for (const event of events) {
         yield event;
         cursor = event.seq;
         if (signal.aborted) return;
       }
-      if (events.length < EVENTS_PER_READ) await arrived;
+      if (events.length < EVENTS_PER_READ && log.lastSeq === readTo) await log.nextCommit(signal);
     }
   }
 

@@ -1,8 +1,11 @@
 // The panic stop as operations. The order matters: stop in memory, end the processes, then write it down.
 
+import { sleep } from '../../base/deferred.ts';
+import type { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
+import { mapStorageError } from '../../store/storage/storage.ts';
 import type { OpsDeps } from './deps.ts';
 
 type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
@@ -28,17 +31,30 @@ async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicS
   const wasEngaged = deps.panic.engaged;
   deps.panic.engage(deps.clock.nowMs(), reason);
   const ending = deps.processes.killAll();
-  if (!wasEngaged) deps.log.append(systemSessionId, [{ type: 'panic.engaged', body: { reason, by } }], true);
+  const unrecorded = record(deps, reason, by);
   deps.runtime.stopAll('The panic stop was pressed.');
   const { killed, tookMs } = await ending;
+  if (unrecorded !== null) throw unrecorded;
   if (killed > 0 || !wasEngaged)
     deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));
-  await Promise.race([deps.runtime.whenIdle(), delay(SETTLE_MAX_MS)]);
+  const waited = new AbortController();
+  await Promise.race([deps.runtime.whenIdle(), sleep(SETTLE_MAX_MS, waited.signal)]);
+  waited.abort();
   return deps.panic.status;
 }
 
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
+/** Everything stops whatever the store says; what could not be written is told at the end, and written when pressed again. */
+function record(deps: OpsDeps, reason: string, by: string): AppError | null {
+  try {
+    const [last] = deps.log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+    if (last?.type !== 'panic.engaged')
+      deps.log.append(
+        systemSessionId,
+        [{ type: 'panic.engaged', atMs: deps.panic.status.sinceMs ?? deps.clock.nowMs(), body: { reason, by } }],
+        true,
+      );
+    return null;
+  } catch (cause) {
+    return mapStorageError(cause);
+  }
 }

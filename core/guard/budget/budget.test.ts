@@ -107,11 +107,11 @@ test('no call ever starts at or beyond a limit, nor is one refused below all of 
         spentInSession: (sessionId) => sumOf((entry) => entry.sessionId === sessionId),
         spentSince: ({ sinceMs }) => sumOf((entry) => entry.nowMs >= sinceMs),
       };
-      let book = new BudgetBook(limit as BudgetLimits, history);
+      let book = new BudgetBook(limit, history);
       let nowMs = NOON_MS;
       for (const { turn, session, dayShift, cents, tokens, restart } of calls) {
         nowMs += dayShift * DAY_MS;
-        if (restart) book = new BudgetBook(limit as BudgetLimits, history);
+        if (restart) book = new BudgetBook(limit, history);
         const here = { turnId: `t${session}-${turn}`, sessionId: `s${session}`, nowMs };
         const scopes = [
           [sumOf((entry) => entry.turnId === here.turnId), limit.perTurnUsd, limit.perTurnTokens],

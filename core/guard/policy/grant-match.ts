@@ -1,6 +1,8 @@
 // What a grant covers, and the wider scope offered for a call. Pure; narrow by default.
 
+import { hash } from 'node:crypto';
 import { dirname, relative, sep } from 'node:path';
+import { canonicalJson } from '../../base/json.ts';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 
@@ -25,18 +27,23 @@ export function suggestMatch(call: GrantableCall): { match: GrantMatch; covers: 
     const folder = dirname(written[0].real);
     return { match: { kind: 'folder', tool, folder }, covers: `${tool} for files in ${showFolder(folder, call.workspace)}` };
   }
-  return { match: { kind: 'exact', tool, argsHash: call.argsHash }, covers: `${tool} with exactly these arguments` };
+  return { match: exactMatch(call), covers: `${tool} with exactly these arguments` };
 }
 
+/** The same words may come to mean another thing: what they touched when a person said yes is part of it. */
 export function exactMatch(call: GrantableCall): GrantMatch {
-  return { kind: 'exact', tool: call.tool, argsHash: call.argsHash };
+  return { kind: 'exact', tool: call.tool, argsHash: call.argsHash, factsHash: hashFacts(call.facts) };
+}
+
+function hashFacts(facts: CallFacts): string {
+  return hash('sha256', canonicalJson(facts), 'hex');
 }
 
 export function matches(match: GrantMatch, call: GrantableCall): boolean {
   if (match.tool !== call.tool) return false;
   switch (match.kind) {
     case 'exact':
-      return match.argsHash === call.argsHash;
+      return match.argsHash === call.argsHash && (match.factsHash === undefined || match.factsHash === hashFacts(call.facts));
     case 'command':
       return call.facts.command !== null && call.facts.command.line === match.line && call.facts.command.cwd === match.cwd;
     case 'folder':

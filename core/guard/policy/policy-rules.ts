@@ -2,7 +2,7 @@
 // First match wins. What no rule allows asks.
 
 import type { DecisionKind } from '../../contracts/policy.ts';
-import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
+import { ownDataProtection, type CallFacts, type ToolClass } from '../../contracts/tools.ts';
 
 export interface RuleInput {
   readonly tool: string;
@@ -33,6 +33,7 @@ export const ruleIds = [
   'grant.minutes',
   'grant.session',
   'grant.always',
+  'ask.write-outside-workspace',
   'ask.write',
   'ask.exec',
   'ask.network',
@@ -63,11 +64,16 @@ export function decideByRules(input: RuleInput): RuleDecision {
   if (protectedPath !== null) return protectedPath;
   if (facts.class === 'read') return decideRead(input);
   if (input.coveredBy !== null) return allowByGrant(input.coveredBy);
+  const outside = facts.class === 'write' ? facts.paths.find((path) => !path.insideWorkspace) : undefined;
+  if (outside !== undefined) {
+    const reason = `It changes ${outside.given}, which is outside the workspace.`;
+    return { decision: 'ask', ruleId: 'ask.write-outside-workspace', reason, grantable: true };
+  }
   return { decision: 'ask', ruleId: `ask.${facts.class}`, reason: askReasons[facts.class], grantable: true };
 }
 
 function decideProtectedPath(facts: CallFacts): RuleDecision | null {
-  const own = facts.paths.find((path) => path.protectedBy !== null && path.access === 'write' && path.protectedBy.startsWith(ownDataMark));
+  const own = facts.paths.find((path) => path.access === 'write' && path.protectedBy === ownDataProtection);
   if (own !== undefined) return deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may change it.`);
   const guarded = facts.paths.find((path) => path.protectedBy !== null);
   if (guarded === undefined) return null;
@@ -79,9 +85,6 @@ function decideProtectedPath(facts: CallFacts): RuleDecision | null {
     grantable: false,
   };
 }
-
-/** How path facts mark TrayClaw's own data folder. */
-export const ownDataMark = "TrayClaw's own data";
 
 function decideRead(input: RuleInput): RuleDecision {
   const outside = input.facts.paths.find((path) => !path.insideWorkspace);

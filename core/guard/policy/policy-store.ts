@@ -42,10 +42,12 @@ function prepareAll(db: SqlDatabase) {
 }
 
 export class PolicyStore {
+  readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
   #live: Grant[] | null = null;
 
   constructor(db: SqlDatabase) {
+    this.#db = db;
     this.#sql = prepareAll(db);
   }
 
@@ -75,11 +77,6 @@ export class PolicyStore {
       default:
         return;
     }
-  }
-
-  /** After a rollback: what is remembered may never have been. */
-  forget(): void {
-    this.#live = null;
   }
 
   approval(approvalId: string): Approval | null {
@@ -114,8 +111,11 @@ export class PolicyStore {
   }
 
   #liveGrants(): Grant[] {
-    this.#live ??= (this.#sql.liveGrants.all() as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
-    return this.#live;
+    if (this.#live !== null) return this.#live;
+    const live = (this.#sql.liveGrants.all() as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
+    // What a transaction shows may be rolled back: only what is committed is remembered.
+    if (!this.#db.inTransaction) this.#live = live;
+    return live;
   }
 
   #writeApproval(approval: Approval): void {

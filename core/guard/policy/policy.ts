@@ -9,6 +9,7 @@ import { decideByRules } from './policy-rules.ts';
 import type { PolicyStore } from './policy-store.ts';
 
 export { PolicyStore, policyMigrations } from './policy-store.ts';
+export { ruleIds } from './policy-rules.ts';
 export { matches } from './grant-match.ts';
 
 export interface GateRequest {

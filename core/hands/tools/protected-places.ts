@@ -1,6 +1,7 @@
 // Places no grant ever covers, each with the reason a person reads. Pure: judges a real path by its letters, never opens it.
 
 import { sep } from 'node:path';
+import { ownDataProtection } from '../../contracts/tools.ts';
 import { isInside } from './inside.ts';
 
 export interface ProtectedFolders {
@@ -120,7 +121,7 @@ const windowsRoot = /^[a-z]:\\(windows|program files|program files \(x86\)|progr
 /** Why nothing but a single yes covers this path, or null. The comparison ignores case, so it holds on every disk. */
 export function protectionOf(real: string, folders: ProtectedFolders): string | null {
   const plainReal = plain(real);
-  if (isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders)) return "this is TrayClaw's own data";
+  if (isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders)) return ownDataProtection;
   const listed = listedReason(plainReal.split(sep));
   if (listed !== null) return listed;
   if (windowsRoot.test(plainReal)) return 'this is part of the operating system';

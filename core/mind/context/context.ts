@@ -69,7 +69,7 @@ export class ContextPacker {
       const drop = transcript.dropOldest(Math.floor(room * KEEP_SHARE));
       if (drop.count > 0) dropped.push({ what: 'oldest messages', count: drop.count, tokens: drop.tokens, reason });
       if (transcript.totalTokens > room) {
-        for (const cut of transcript.truncateResults(Math.max(256, Math.floor(room / 8)))) truncated.push({ ...cut, reason });
+        for (const cut of transcript.truncateLongest(Math.max(256, Math.floor(room / 8)))) truncated.push({ ...cut, reason });
       }
     }
     return {

@@ -18,6 +18,8 @@ interface OpenCall {
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
+/** Characters a cut leaves at least. */
+const TEXT_KEPT_MIN = 200;
 
 export class Transcript {
   #messages: ChatMessage[] = [];
@@ -30,7 +32,7 @@ export class Transcript {
   readonly #direct = new Map<string, { tool: string; args: string }>();
   readonly #queuedUsers = new Map<string, { text: string; sessionSeq: number }>();
   /** What must wait until every open call has its result. */
-  #deferred: { message: ChatMessage; sessionSeq: number }[] = [];
+  #deferred: ChatMessage[] = [];
   readonly #estimate: (text: string) => number;
 
   constructor(estimate: (text: string) => number) {
@@ -63,7 +65,7 @@ export class Transcript {
         this.#startTurn(event);
         return;
       case 'turn.steered':
-        this.#pushWhenClosed({ role: 'user', text: event.body.text }, event.sessionSeq);
+        this.#steer(event);
         return;
       case 'reflection.recorded':
         this.#pushWhenClosed({ role: 'note', text: event.body.note }, event.sessionSeq);
@@ -72,7 +74,7 @@ export class Transcript {
         this.#pushReply(event.body, event.sessionSeq);
         return;
       case 'turn.finished':
-        if (!this.#directTurns.delete(event.turnId ?? '')) this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+        this.#endTurn(event);
         return;
       default:
         this.#applyResult(event);
@@ -84,9 +86,11 @@ export class Transcript {
     let cut = 0;
     let tokens = 0;
     let passedTokens = 0;
+    let lastUserSeq = this.#messages[0]?.role === 'user' ? this.#seqs[0] : undefined;
     for (let i = 0; i < this.#messages.length; i++) {
       // A person's message begins an exchange: nothing before it is still waiting for a result.
-      if (i > 0 && this.#messages[i]?.role === 'user') {
+      if (i > 0 && this.#messages[i]?.role === 'user' && this.#seqs[i] !== lastUserSeq) {
+        lastUserSeq = this.#seqs[i];
         cut = i;
         tokens = passedTokens;
         if (this.#totalTokens - passedTokens <= keepTokens) break;
@@ -99,22 +103,24 @@ export class Transcript {
 
   /** Leaves only what stands at or after a place of the log: a past pack's first message. */
   keepFrom(sessionSeq: number): void {
-    const cut = this.#seqs.findIndex((seq) => seq >= sessionSeq);
+    if ((this.#seqs[0] ?? sessionSeq) >= sessionSeq) return;
+    // A pack that does not begin with the session begins with a person's words: results may share their place.
+    const cut = this.#seqs.findIndex((seq, index) => seq >= sessionSeq && this.#messages[index]?.role === 'user');
     if (cut > 0) this.#forget(cut);
   }
 
-  /** Cuts the longest tool results down to `keepTokens` each. Returns what was cut. */
-  truncateResults(keepTokens: number): { what: string; fromTokens: number; toTokens: number }[] {
+  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns what was cut. */
+  truncateLongest(keepTokens: number): { what: string; fromTokens: number; toTokens: number }[] {
     const cuts: { what: string; fromTokens: number; toTokens: number }[] = [];
     const messages = this.#messages.map((message, index) => {
       const tokens = this.#tokens[index] ?? 0;
-      if (message.role !== 'tool' || tokens <= keepTokens) return message;
-      const text = cutMiddle(message.text, Math.max(200, Math.floor((message.text.length * keepTokens) / tokens)));
-      const toTokens = this.#estimate(text) + MESSAGE_TOKENS;
-      cuts.push({ what: `result of ${message.tool}`, fromTokens: tokens, toTokens });
+      const shorter = tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens);
+      if (shorter === null) return message;
+      const toTokens = this.#count(shorter.message);
+      cuts.push({ what: shorter.what, fromTokens: tokens, toTokens });
       this.#totalTokens += toTokens - tokens;
       this.#tokens[index] = toTokens;
-      return { ...message, text };
+      return shorter.message;
     });
     if (cuts.length > 0) this.#messages = messages;
     return cuts;
@@ -125,6 +131,20 @@ export class Transcript {
     this.#messages = this.#messages.slice(count);
     this.#tokens = this.#tokens.slice(count);
     this.#seqs = this.#seqs.slice(count);
+  }
+
+  /** Words for a message that is still queued belong to that message, not to the turn before it. */
+  #steer(event: Extract<TranscriptEvent, { type: 'turn.steered' }>): void {
+    const queued = this.#queuedUsers.get(event.turnId ?? '');
+    if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event.sessionSeq);
+    else this.#queuedUsers.set(event.turnId ?? '', { ...queued, text: `${queued.text}\n\n${event.body.text}` });
+  }
+
+  /** A direct call and a message that never left the queue end beside the conversation: its open calls are not theirs to close. */
+  #endTurn(event: Extract<TranscriptEvent, { type: 'turn.finished' }>): void {
+    const turnId = event.turnId ?? '';
+    if (this.#directTurns.delete(turnId) || this.#queuedUsers.delete(turnId)) return;
+    this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
   }
 
   #startTurn(event: Extract<TranscriptEvent, { type: 'turn.started' }>): void {
@@ -196,34 +216,56 @@ export class Transcript {
     if (call === undefined) return;
     this.#open.delete(callId);
     this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError }, sessionSeq);
-    if (this.#open.size === 0) this.#releaseDeferred();
+    if (this.#open.size === 0) this.#releaseDeferred(sessionSeq);
   }
 
   #pushWhenClosed(message: ChatMessage, sessionSeq: number): void {
     if (this.#open.size === 0) this.#push(message, sessionSeq);
-    else this.#deferred.push({ message, sessionSeq });
+    else this.#deferred.push(message);
   }
 
   #closeAll(text: string, sessionSeq: number): void {
     for (const call of this.#open.values()) this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError: true }, sessionSeq);
     this.#open.clear();
-    this.#releaseDeferred();
+    this.#releaseDeferred(sessionSeq);
   }
 
-  #releaseDeferred(): void {
+  /** What waited takes the place of the event that let it in: places ascend, and a past pack is found again by its first. */
+  #releaseDeferred(sessionSeq: number): void {
     const deferred = this.#deferred;
     this.#deferred = [];
-    for (const { message, sessionSeq } of deferred) this.#push(message, sessionSeq);
+    for (const message of deferred) this.#push(message, sessionSeq);
+  }
+
+  #count(message: ChatMessage): number {
+    let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
+    if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
+    return tokens;
   }
 
   #push(message: ChatMessage, sessionSeq: number): void {
-    let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
-    if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
+    const tokens = this.#count(message);
     this.#messages.push(message);
     this.#tokens.push(tokens);
     this.#seqs.push(sessionSeq);
     this.#totalTokens += tokens;
   }
+}
+
+/** Null for what is never cut: a person's words, and calls that are short. What is left of arguments stays a JSON object. */
+function cutMessage(message: ChatMessage, share: number): { message: ChatMessage; what: string } | null {
+  if (message.role === 'tool') {
+    const text = cutMiddle(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
+    return { message: { ...message, text }, what: `result of ${message.tool}` };
+  }
+  if (message.role !== 'assistant') return null;
+  const keep = (args: string): number => Math.max(TEXT_KEPT_MIN, Math.floor(args.length * share));
+  const long = message.calls.filter((call) => call.args.length > keep(call.args));
+  if (long.length === 0) return null;
+  const calls = message.calls.map((call) =>
+    long.includes(call) ? { ...call, args: JSON.stringify({ _shortened: cutMiddle(call.args, keep(call.args)) }) } : call,
+  );
+  return { message: { ...message, calls }, what: `arguments of ${long.map((call) => call.tool).join(', ')}` };
 }
 
 function cutMiddle(text: string, keep: number): string {

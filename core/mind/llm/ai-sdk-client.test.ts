@@ -172,6 +172,6 @@ test('no provider package and no HTTP client is imported before it is used', () 
   const heavy = /^import (?!type\b)[^;]*from '(undici|@ai-sdk\/[^']+|ollama-ai-provider-v2)'/m;
   const sources = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
   expect(sources.length).toBeGreaterThan(20);
-  for (const name of sources) expect(heavy.exec(readFileSync(new URL(name, import.meta.url), 'utf8')), name).toBeNull();
+  expect(sources.filter((name) => heavy.test(readFileSync(new URL(name, import.meta.url), 'utf8')))).toEqual([]);
   expect(heavy.exec("import { Pool } from 'undici'")).not.toBeNull();
 });

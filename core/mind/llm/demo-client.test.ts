@@ -78,7 +78,7 @@ test.each([
   ['Search for "x" in src/', 'grep', { pattern: 'x', path: 'src/' }, 'src/a:1:x', 'src/a:1:x'],
   ['Find *.md', 'glob', { pattern: '*.md' }, 'README.md', 'README.md'],
   ['Run `date`', 'exec', { action: 'run', command: 'date' }, 'Sunday', 'Sunday'],
-])('%s: one call of %s, and its result in the answer', async (message, tool, args, answer, expected) => {
+])('%s: one call of %s, and its result in the answer', async (...[message, tool, args, answer, expected]) => {
   const { calls, text, finishReason } = await play(message, { [tool]: answer });
   expect(calls).toEqual([[tool, args]]);
   expect(text).toContain(expected);

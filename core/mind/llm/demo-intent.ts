@@ -3,6 +3,7 @@
 export type DemoIntent =
   | { readonly kind: 'describe_folder'; readonly folder: string; readonly noteFile: string | null }
   | { readonly kind: 'read_file'; readonly file: string }
+  | { readonly kind: 'write_file'; readonly file: string; readonly content: string }
   | { readonly kind: 'calculate'; readonly expression: string }
   | { readonly kind: 'search_text'; readonly pattern: string; readonly folder: string | null }
   | { readonly kind: 'find_files'; readonly pattern: string }
@@ -33,7 +34,14 @@ const NOT_FOLDER_NAMES = new Set([
 
 export function readDemoIntent(message: string): DemoIntent {
   const text = message.trim();
-  return readRun(text) ?? readCalculation(text) ?? readSearch(text) ?? readFolder(text) ?? readFile(text) ?? { kind: 'unknown' };
+  return (
+    readRun(text) ??
+    readWriting(text) ??
+    readCalculation(text) ??
+    readSearch(text) ??
+    readFolder(text) ??
+    readFile(text) ?? { kind: 'unknown' }
+  );
 }
 
 function readRun(text: string): DemoIntent | null {
@@ -42,6 +50,17 @@ function readRun(text: string): DemoIntent | null {
   const quoted = /`([^`]+)`/.exec(match[1])?.[1] ?? /^"([^"]+)"\s*[.!]?$/.exec(match[1])?.[1];
   const command = (quoted ?? match[1].replace(/[.!?]\s*$/, '')).trim();
   return command === '' ? null : { kind: 'run_command', command };
+}
+
+/** "Write hello.md with the text: …": what stands after the colon or the word is the content, as it is. */
+function readWriting(text: string): DemoIntent | null {
+  const match =
+    /^(?:please\s+)?(?:write|create|make|save)\s+(?:(?:a|the)\s+)?(?:file\s+)?(\S+\.[A-Za-z0-9]{1,8})\s+(?:with|containing|saying|that says)\s+(.+)$/is.exec(
+      text,
+    );
+  const content = match?.[2]?.replace(/^(?:the\s+)?(?:text|words?|content|line)\b\s*:?\s*|^:\s*/i, '');
+  if (match?.[1] === undefined || content === undefined || content.trim() === '') return null;
+  return { kind: 'write_file', file: match[1].replace(/^[`"']|[`"']$/g, ''), content: `${content.trim()}\n` };
 }
 
 function readCalculation(text: string): DemoIntent | null {

@@ -43,6 +43,10 @@ function planIntent(intent: DemoIntent, turn: Turn): DemoStep | null {
       return planFolder(intent, turn);
     case 'read_file':
       return planOneCall(turn, 'read_file', { path: intent.file }, (text) => describeFile(intent.file, text));
+    case 'write_file': {
+      const args = { path: intent.file, content: intent.content };
+      return planOneCall(turn, 'write_file', args, (text) => `Done: ${text.trim()}`);
+    }
     case 'calculate':
       return planOneCall(turn, 'calc', { expression: intent.expression }, (text) => `${intent.expression} = ${text.trim()}`);
     case 'search_text': {
@@ -103,6 +107,7 @@ function whatItCan(tools: readonly string[]): string {
   const examples: readonly (readonly [string, string])[] = [
     ['list_dir', 'Describe this folder and write notes.md about it'],
     ['read_file', 'Read README.md'],
+    ['write_file', 'Write hello.md with the text: Hello'],
     ['calc', 'Calculate (3 + 4) * 12'],
     ['grep', 'Search for "TODO" in src/'],
     ['glob', 'Find all *.md files'],

@@ -78,7 +78,7 @@ test('messages are plain, hold what the vendor said, and never the key', () => {
   const auth = mapOpenAiFailure(failure(401, openAiBody('invalid_api_key', 'Incorrect API key provided: sk-very*****-key')));
   expect(auth.message).toBe('lab did not accept the key.');
   expect(mapOllamaFailure(failure(404, { error: 'model not found' })).hint).toBe('Fetch it with: ollama pull m-1');
-  expect(mapOpenAiFailure(failure(500, `${'long '.repeat(200)}`)).message.length).toBeLessThan(400);
+  expect(mapOpenAiFailure(failure(500, 'long '.repeat(200))).message.length).toBeLessThan(400);
 });
 
 test.each([

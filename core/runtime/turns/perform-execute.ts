@@ -46,7 +46,8 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
     return null;
   }
-  if (call.idempotency === 'pure' && !deps.panic.engaged) return { call, parsed: parsed.value };
+  // What no person was asked about and only looks is judged by its tool as it runs.
+  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) return { call, parsed: parsed.value };
   const drift = describeDrift(runner, call, parsed.value);
   if (drift === null) return { call, parsed: parsed.value };
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
@@ -63,13 +64,22 @@ function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall)
     if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
-  if (call.grantId !== null) {
-    const grant = deps.policy.grant(call.grantId);
-    if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
-    // What ran once on this permission goes on with it: it was spent on this very call.
-    if (call.retried) return null;
-    if (grant.spentAtMs !== null) return 'its permission was already used';
-    if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
+  return call.grantId === null ? null : describeGrantDrift(runner, call, parsed, call.grantId);
+}
+
+function describeGrantDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall, grantId: string): string | null {
+  const { deps, place } = runner;
+  const grant = deps.policy.grant(grantId);
+  if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
+  // What ran once on this permission goes on with it: it was spent on this very call.
+  if (call.retried) return null;
+  if (grant.spentAtMs !== null) return 'its permission was already used';
+  if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
+  // Nobody was shown this call: what it touches now is what must be covered.
+  if (call.approvalId === null) {
+    const facts = parsed.tool.facts(parsed.args, deps.facts);
+    const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
+    if (now.decision !== 'allow') return 'what it would touch is no longer covered';
   }
   return null;
 }

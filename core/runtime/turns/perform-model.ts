@@ -111,6 +111,8 @@ function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply &
   deps.budget.record({ ...place, nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens });
   if (calls.length > 0) {
     runner.emit('plan.drafted', { text: reply.text, calls: calls.map((call) => ({ callId: call.callId, tool: call.tool })) });
+    // Whoever watches the text must see where this reply ends before the text of the next one begins.
+    if (deps.wantsDeltas()) runner.flush();
   }
 }
 

@@ -8,10 +8,13 @@ import type { AppError } from '../../contracts/errors.ts';
 import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
-import type { ArtifactRef, ArtifactSink, FactContext, SearchHit, ToolContext, ToolDefinition, ToolOutcome } from '../../contracts/tools.ts';
+import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
+import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+
+export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 
 export interface ModelPort {
   defaultRef(): string | null;
@@ -24,25 +27,6 @@ export interface ModelPort {
     sink: DeltaSink,
     options: { signal: AbortSignal; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
   ): Promise<ModelReply & { firstTokenMs: number | null }>;
-}
-
-export interface ParsedCall {
-  readonly tool: ToolDefinition;
-  readonly name: string;
-  readonly args: unknown;
-  readonly argsJson: string;
-  readonly argsHash: string;
-}
-
-export interface HostedResult {
-  readonly outcome: ToolOutcome;
-  readonly forModel: string;
-  readonly forUser: string;
-  readonly silent: boolean;
-  readonly isAsync: boolean;
-  readonly artifacts: readonly ArtifactRef[];
-  readonly tookMs: number;
-  readonly resultHash: string;
 }
 
 export interface ToolPort {

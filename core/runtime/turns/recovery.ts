@@ -74,5 +74,5 @@ function unknownOutcome(call: OpenCall, args: string): AnyDraft {
 
 function requestedArgs(log: SessionLog, call: OpenCall): string {
   const event = log.reads.after(call.requestedSeq - 1, 1)[0];
-  return event?.type === 'tool.requested' ? event.body.args : '';
+  return event?.type === 'tool.requested' && event.body.callId === call.callId ? event.body.args : '';
 }

@@ -28,6 +28,7 @@ export class TurnEnds {
       return await deferred.promise;
     } finally {
       clearTimeout(timer);
+      this.#forget(turnId, deferred);
     }
   }
 
@@ -42,6 +43,12 @@ export class TurnEnds {
   /** The program closes: whoever still waits learns that the turn goes on later. */
   abandon(): void {
     for (const turnId of Array.from(this.#waiting.keys())) this.end(turnId, { status: 'running', sessionId: '' });
+  }
+
+  #forget(turnId: string, deferred: Deferred<TurnEnd | null>): void {
+    const left = this.#waiting.get(turnId)?.filter((other) => other !== deferred) ?? [];
+    if (left.length > 0) this.#waiting.set(turnId, left);
+    else this.#waiting.delete(turnId);
   }
 
   #take(turnId: string): Deferred<TurnEnd | null>[] {

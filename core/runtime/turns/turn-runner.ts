@@ -56,6 +56,12 @@ export class TurnRunner implements RunningTurn {
     return this.#finished;
   }
 
+  /** Whether there is anything to do but wait. */
+  get canGoOn(): boolean {
+    const intent = decide(this.#state);
+    return intent !== null && intent.kind !== 'wait';
+  }
+
   get halted(): boolean {
     return this.#halted;
   }

@@ -1,11 +1,12 @@
 // The turn runtime: takes messages and direct calls in, keeps turns in order, continues them after approvals and restarts, stops them.
 // Owns which turn is live; what a turn does is the runner's.
 
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
-import { applyEvent, decide, emptyTurn } from '../../agent/brain/brain.ts';
+import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
+import { mapStorageError } from '../../store/storage/storage.ts';
 import { HotSessions } from './hot-session.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
@@ -35,6 +36,8 @@ export interface DirectCall {
   readonly args: string;
   readonly before: readonly AnyDraft[];
 }
+
+const answered = 'What it waited for was answered.';
 
 export class TurnRuntime {
   readonly #deps: TurnDeps;
@@ -140,7 +143,7 @@ export class TurnRuntime {
     const runner = this.#createRunner(row.sessionId, turnId);
     runner.absorb(this.#deps.log.reads.turn(row.sessionId, turnId, row.firstSeq), false);
     // From here on it runs, for a start after a crash as well.
-    if (row.status === 'waiting') runner.emit('turn.resumed', { reason: 'What it waited for was answered.' });
+    if (row.status === 'waiting') runner.emit('turn.resumed', { reason: answered });
     this.#live.set(turnId, runner);
     this.#lanes.resume(laneOf(runner), () => this.#run(runner));
   }
@@ -148,23 +151,22 @@ export class TurnRuntime {
   /** Takes up again what an earlier run left: running turns, then queued messages, in the order they came. Returns how many. */
   resume(): number {
     const open = this.#deps.log.index.openTurns();
-    for (const row of open) {
-      if (row.status === 'waiting' && this.#stillWaits(row)) this.#lanes.hold(row.sessionId);
-      else if (row.status !== 'queued') this.continueTurn(row.turnId);
-      else this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
-    }
+    for (const row of open) this.#attempt(row, () => this.#takeUp(row));
     return open.filter((row) => row.status !== 'waiting').length;
   }
 
   /** Without going on with anything: keeps the lanes of waiting turns taken. */
   holdWaiting(): void {
-    for (const row of this.#deps.log.index.openTurns()) if (row.status === 'waiting') this.#lanes.hold(row.sessionId);
+    for (const row of this.#deps.log.index.openTurns()) {
+      if (row.status === 'waiting') this.#attempt(row, () => this.#holdLane(row, this.#stateOf(row)));
+    }
   }
 
   /** Ends every turn that is under way or queued, for the panic stop. Turns that wait keep waiting. */
   stopAll(reason: string): void {
-    const queued = this.#deps.log.index.openTurns().filter((row) => row.status === 'queued');
-    for (const turnId of [...this.#live.keys(), ...queued.map((row) => row.turnId)]) {
+    // Also what an earlier run left and nobody has taken up yet.
+    const open = this.#deps.log.index.openTurns().filter((row) => row.status !== 'waiting');
+    for (const turnId of new Set([...this.#live.keys(), ...open.map((row) => row.turnId)])) {
       try {
         this.cancel(turnId, reason, 'panic');
       } catch (cause) {
@@ -259,14 +261,19 @@ export class TurnRuntime {
     const { turnId, sessionId } = runner.place;
     try {
       begin();
-      const step = await runner.run();
+      let step = await runner.run();
+      // An answer may come after the last decision while the turn still counted as live.
+      while (step === 'rest' && runner.canGoOn) {
+        runner.emit('turn.resumed', { reason: answered });
+        step = await runner.run();
+      }
       this.#live.delete(turnId);
       const finished = runner.finished;
       const status = step === 'halt' ? 'running' : (finished?.status ?? 'waiting');
       this.#ends.end(turnId, finished === null ? { status, sessionId } : { status, sessionId, finished });
       return status === 'waiting' ? 'held' : 'free';
     } catch (cause) {
-      const error = toAppError(cause);
+      const error = mapStorageError(cause);
       this.#live.delete(turnId);
       this.#hot.forget(sessionId);
       this.#deps.logger.log('error', 'a turn could not go on', { turnId, code: error.code, message: error.message });
@@ -275,10 +282,33 @@ export class TurnRuntime {
     }
   }
 
-  /** False when the answer it waited for was written down and the program ended before it went on. */
-  #stillWaits(row: TurnRow): boolean {
-    const events = this.#deps.log.reads.turn(row.sessionId, row.turnId, row.firstSeq);
-    return decide(events.reduce(applyEvent, emptyTurn))?.kind === 'wait';
+  /** One turn that cannot be read leaves the others theirs. */
+  #attempt(row: TurnRow, work: () => void): void {
+    try {
+      work();
+    } catch (cause) {
+      this.#deps.logger.log('error', 'a turn could not be taken up', { turnId: row.turnId, cause: String(cause) });
+    }
+  }
+
+  #takeUp(row: TurnRow): void {
+    if (row.status === 'queued') {
+      this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
+      return;
+    }
+    const state = this.#stateOf(row);
+    // A waiting turn goes on when its answer was written down and the program ended before it did.
+    if (row.status === 'waiting' && decide(state)?.kind === 'wait') this.#holdLane(row, state);
+    else this.continueTurn(row.turnId);
+  }
+
+  /** A direct call that waits holds up no conversation. */
+  #holdLane(row: TurnRow, state: TurnState): void {
+    if (state.kind === 'chat') this.#lanes.hold(row.sessionId);
+  }
+
+  #stateOf(row: TurnRow): TurnState {
+    return this.#deps.log.reads.turn(row.sessionId, row.turnId, row.firstSeq).reduce(applyEvent, emptyTurn);
   }
 
   #endQueued(sessionId: string, turnId: string, status: 'stopped' | 'cancelled'): void {

@@ -114,7 +114,7 @@ test('a full or read-only database keeps the file out of sight and says so', () 
   const db = new Database(file);
   for (const migration of artifactMigrations) migration.up(db);
   const store = new ArtifactStore({ db, folder, clock: new ManualClock() });
-  db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
+  db.pragma(`max_page_count = ${String(db.pragma('page_count', { simple: true }))}`);
   const failures = new Set<string>();
   for (let i = 0; i < 200 && failures.size === 0; i++) {
     try {

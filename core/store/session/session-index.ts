@@ -55,6 +55,7 @@ function prepareAll(db: SqlDatabase) {
     touch: db.prepare(
       'UPDATE sessions SET last_text = ?, updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
     ),
+    setLastTurn: db.prepare('UPDATE sessions SET last_turn_id = ?, updated_at_ms = ? WHERE session_id = ?'),
     putTurn: db.prepare(
       'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
     ),
@@ -206,6 +207,8 @@ export class SessionIndex {
     switch (event.type) {
       case 'turn.started':
         this.#sql.putTurn.run(event.turnId, event.sessionId, 'running', event.seq, event.atMs);
+        // A message has set it already; a direct call has none.
+        if (event.body.kind === 'tool') this.#sql.setLastTurn.run(event.turnId, event.atMs, event.sessionId);
         return;
       case 'turn.waiting':
         this.#sql.setTurn.run('waiting', event.turnId);
@@ -230,6 +233,8 @@ export class SessionIndex {
     const { callId } = event.body;
     switch (event.type) {
       case 'tool.requested':
+        // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
+        if (event.body.idempotency === 'pure') return;
         this.#sql.putCall.run(callId, event.sessionId, event.turnId, event.body.tool, event.body.idempotency, event.seq);
         return;
       case 'tool.spawned':
@@ -247,7 +252,7 @@ export class SessionIndex {
     }
   }
 
-  /** One result per call id: a second one is refused, whatever produced it. */
+  /** One result per call id: a second one is refused, whatever produced it. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
     if (this.#sql.finishCall.run(seq, callId).changes > 0) return;
     if (this.#sql.hasCall.get(callId) !== undefined) throw new AppError('conflict', `Call ${callId} already has a result.`);

@@ -59,17 +59,21 @@ export class SessionReads {
     return row === undefined ? null : { sessionSeq: row.session_seq, hashHex: row.hash };
   }
 
-  /** Events of all sessions in global order. Unreadable rows are left out and quarantined. */
+  /**
+   * Events of all sessions in global order. Unreadable rows are left out and quarantined, and others read in their place:
+   * fewer than `limit` means the end of the log.
+   */
   after(seq: number, limit: number, sessionId?: string): AnyEvent[] {
-    const rows =
-      sessionId === undefined
-        ? this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit)
-        : this.#prepare(`SELECT ${eventColumns} FROM events WHERE session_id = ? AND seq > ? ORDER BY session_seq LIMIT ?`).all(
-            sessionId,
-            seq,
-            limit,
-          );
-    return this.#readable(rows as EventRow[]);
+    const events: AnyEvent[] = [];
+    let from = seq;
+    for (;;) {
+      const wanted = limit - events.length;
+      const rows = this.#rowsAfter(from, wanted, sessionId);
+      events.push(...this.#readable(rows));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < wanted || events.length >= limit) return events;
+      from = last.seq;
+    }
   }
 
   /** As `after`, of some types only. `scannedTo` is how far the log was looked through. */
@@ -122,7 +126,7 @@ export class SessionReads {
   /** The newest event of one type that names a call. */
   lastOfCall<T extends 'tool.outcome_unknown' | 'tool.requested'>(sessionId: string, type: T, callId: string): EventOf<T> | null {
     const rows = this.#prepare(
-      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND type = ? AND json_extract(body, '$.callId') = ? ORDER BY session_seq DESC LIMIT 1`,
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND type = ? AND CASE WHEN json_valid(body) THEN json_extract(body, '$.callId') END = ? ORDER BY session_seq DESC LIMIT 1`,
     ).all(sessionId, type, callId) as EventRow[];
     return (this.#strict(rows)[0] as EventOf<T> | undefined) ?? null;
   }
@@ -145,6 +149,17 @@ export class SessionReads {
 
   quarantined(): { seq: number; reason: string }[] {
     return this.#prepare('SELECT seq, reason FROM quarantine ORDER BY seq LIMIT 1000').all() as { seq: number; reason: string }[];
+  }
+
+  #rowsAfter(seq: number, limit: number, sessionId: string | undefined): EventRow[] {
+    if (sessionId === undefined)
+      return this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
+    // The place in the session is looked for from its end, where followers of a log are: no cost that grows with the session.
+    return this.#prepare(
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(
+         (SELECT session_seq FROM events WHERE session_id = ? AND seq <= ? ORDER BY session_seq DESC LIMIT 1), 0)
+       ORDER BY session_seq LIMIT ?`,
+    ).all(sessionId, sessionId, seq, limit) as EventRow[];
   }
 
   #sliceRows(sessionId: string, query: SliceQuery): EventRow[] {
@@ -210,7 +225,12 @@ export class SessionReads {
 
   #quarantine(seq: number, reason: string): void {
     this.#logger.log('error', 'an event cannot be read', { seq, reason });
-    this.#prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)').run(seq, reason, this.#clock.nowMs());
+    try {
+      this.#prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)').run(seq, reason, this.#clock.nowMs());
+    } catch (cause) {
+      // A full or read-only disk must not hide what the reader is about to be told.
+      this.#logger.log('error', 'an unreadable event could not be put on the list', { seq, cause: String(cause) });
+    }
   }
 
   #prepare(sql: string): SqlStatement {

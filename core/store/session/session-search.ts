@@ -79,7 +79,7 @@ function searchText(event: AnyEvent): string {
 
 /** Each word becomes a quoted string, so nothing in a query is FTS5 syntax. */
 function toMatch(query: string): string {
-  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
   return words
     .slice(0, 16)
     .map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`)

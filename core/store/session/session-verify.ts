@@ -1,7 +1,7 @@
 // Checks every chain of the log: each stored field, each link, each head, and that no session vanished without a trace.
 
 import type { SqlDatabase } from '../storage/storage.ts';
-import { genesisHash, hashEvent } from './event-hash.ts';
+import { genesisHash, hashEvent, type HashedFields } from './event-hash.ts';
 
 export interface AuditReport {
   readonly ok: boolean;
@@ -10,17 +10,7 @@ export interface AuditReport {
   readonly firstBad?: { readonly seq: number; readonly sessionId: string; readonly sessionSeq: number; readonly reason: string };
 }
 
-interface Row {
-  readonly seq: number;
-  readonly sessionId: string;
-  readonly sessionSeq: number;
-  readonly turnId: string | null;
-  readonly step: number;
-  readonly phase: string | null;
-  readonly type: string;
-  readonly v: number;
-  readonly atMs: number;
-  readonly bodyText: string;
+interface Row extends HashedFields {
   readonly hash: string;
 }
 

@@ -124,6 +124,7 @@ export class SessionLog {
 
   /** Appends to one session, in order, all or nothing. Returns the events with their places. */
   append(sessionId: string, drafts: readonly AnyDraft[], barrier = false): readonly AnyEvent[] {
+    if (drafts.length === 0) return [];
     return this.transact(() => this.#appendInside(sessionId, drafts, false), barrier);
   }
 

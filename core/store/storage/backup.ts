@@ -1,6 +1,18 @@
 // Backups of the database file: online copy, verification, restore. A restore keeps the file it replaces.
 
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, copyFileSync, openSync, fsyncSync, closeSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  copyFileSync,
+  openSync,
+  fsyncSync,
+  closeSync,
+} from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../contracts/errors.ts';
@@ -24,13 +36,34 @@ export async function createBackup(db: Database.Database, home: string, nowMs: n
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     await db.backup(part);
+    seal(part);
     const check = verifyBackup(part);
     if (!check.ok) throw new AppError('store_corrupt', `The backup did not pass its check: ${check.detail}`);
     renameSync(part, file);
     return { file, sizeBytes: statSync(file).size, createdAtMs: nowMs };
   } catch (cause) {
-    rmSync(part, { force: true });
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(part + suffix, { force: true });
     throw mapStorageError(cause);
+  }
+}
+
+/** One file by itself, on the disk: a copy in write-ahead mode would leave two more beside it whenever it is looked at. */
+function seal(file: string): void {
+  const db = new Database(file);
+  try {
+    db.pragma('journal_mode = DELETE');
+  } finally {
+    db.close();
+  }
+  flushToDisk(file);
+}
+
+function flushToDisk(file: string): void {
+  const handle = openSync(file, 'r+');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }
 
@@ -87,18 +120,28 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     const target = join(home, 'trayclaw.db');
     const fresh = `${target}.restoring`;
     copyFileSync(source, fresh);
-    const handle = openSync(fresh, 'r+');
-    fsyncSync(handle);
-    closeSync(handle);
+    flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
-    for (const suffix of ['', '-wal', '-shm']) {
-      if (kept !== null && existsSync(target + suffix)) renameSync(target + suffix, kept + suffix);
-    }
+    if (kept !== null) keepReplaced(target, kept);
+    // One step from the old file to the new: a crash at any point leaves a database in place.
     renameSync(fresh, target);
     return { restored: target, kept };
   } catch (cause) {
     throw mapStorageError(cause);
   } finally {
     release();
+  }
+}
+
+/** The old database gets a second name; what belongs to it goes along, so that it is never taken for the new one's. */
+function keepReplaced(target: string, kept: string): void {
+  try {
+    linkSync(target, kept);
+  } catch {
+    // Not every disk knows hard links.
+    copyFileSync(target, kept);
+  }
+  for (const suffix of ['-wal', '-shm']) {
+    if (existsSync(target + suffix)) renameSync(target + suffix, kept + suffix);
   }
 }

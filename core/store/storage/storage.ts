@@ -11,6 +11,7 @@ import { mapStorageError } from './storage-errors.ts';
 
 export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export type { Migration } from './migrations.ts';
+export { mapStorageError } from './storage-errors.ts';
 
 export type SqlDatabase = Database.Database;
 export type SqlStatement = Database.Statement;
@@ -49,6 +50,7 @@ export class Storage {
   #depth = 0;
   #barrier = false;
   #full = false;
+  #doomed = false;
 
   private constructor(db: SqlDatabase, home: string, releaseLock: () => void) {
     this.db = db;
@@ -109,8 +111,10 @@ export class Storage {
     }
     this.#depth = 1;
     this.#barrier = barrier;
+    this.#doomed = false;
     try {
       const value = work();
+      if (this.#doomed) throw new AppError('internal', 'a part of this transaction failed, so none of it is kept');
       this.#finish();
       return value;
     } catch (cause) {
@@ -149,7 +153,7 @@ export class Storage {
   dispose(): void {
     try {
       if (this.db.open) {
-        this.db.pragma('optimize');
+        this.#optimize();
         this.db.close();
       }
     } catch (cause) {
@@ -159,10 +163,22 @@ export class Storage {
     }
   }
 
+  #optimize(): void {
+    try {
+      this.db.pragma('optimize');
+    } catch {
+      // It only makes later queries quicker: a damaged or full file must not keep the database from being closed.
+    }
+  }
+
   #nested<T>(work: () => T): T {
     this.#depth += 1;
     try {
       return work();
+    } catch (cause) {
+      // Half of what failed may be done: whoever catches this further out must not commit it.
+      this.#doomed = true;
+      throw cause;
     } finally {
       this.#depth -= 1;
     }

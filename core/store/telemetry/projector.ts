@@ -1,4 +1,5 @@
 // Turns one event into table rows. Applying an event again changes nothing; order is that of the log.
+// A copy of an event in a fork changes nothing either: what it cost was paid in the session it was copied from.
 // Returns the finished row for the sinks, where the event finished one.
 
 import type Database from 'better-sqlite3';
@@ -21,11 +22,11 @@ export class Projector {
   constructor(db: Database.Database, dayOf: (atMs: number) => string) {
     this.#dayOf = dayOf;
     this.#insertPack = db.prepare(
-      `INSERT OR REPLACE INTO telemetry_packs
+      `INSERT OR IGNORE INTO telemetry_packs
        VALUES (@packId, @seq, @sessionId, @turnId, @atMs, @tokens, @budgetTokens, @dropped, @truncated)`,
     );
     this.#insertCall = db.prepare(
-      `INSERT OR REPLACE INTO telemetry_model_calls VALUES
+      `INSERT OR IGNORE INTO telemetry_model_calls VALUES
        (@requestId, @seq, @sessionId, @turnId, @packId, @model, 'requested', @atMs, @day, 0, 0, 0, 0, 0, 0, NULL, NULL, NULL)`,
     );
     this.#countRetry = db.prepare(`UPDATE telemetry_model_calls SET retries = MAX(retries, @attempt) WHERE request_id = @requestId`);
@@ -33,17 +34,17 @@ export class Projector {
       `UPDATE telemetry_model_calls SET seq = @seq, status = @status, at_ms = @atMs, day = @day, input_tokens = @inputTokens,
          output_tokens = @outputTokens, cached_input_tokens = @cachedInputTokens, usage_reported = @usageReported, billed = @billed,
          cost_usd = @costUsd, took_ms = @tookMs, first_token_ms = @firstTokenMs
-       WHERE request_id = @requestId RETURNING model, pack_id AS packId, retries`,
+       WHERE request_id = @requestId AND session_id = @sessionId RETURNING model, pack_id AS packId, retries`,
     );
     this.#startTurn = db.prepare(
-      `INSERT OR REPLACE INTO telemetry_turns VALUES (@turnId, @seq, @sessionId, 'running', @atMs, @day, NULL, 0, 0, 0, 0, 0, NULL)`,
+      `INSERT OR IGNORE INTO telemetry_turns VALUES (@turnId, @seq, @sessionId, 'running', @atMs, @day, NULL, 0, 0, 0, 0, 0, NULL)`,
     );
     this.#setStatus = db.prepare(`UPDATE telemetry_turns SET status = @status WHERE turn_id = @turnId AND finished_at_ms IS NULL`);
     this.#finishTurn = db.prepare<[Record<string, unknown>], { startedAtMs: number }>(
       `UPDATE telemetry_turns SET seq = @seq, status = @status, finished_at_ms = @finishedAtMs, model_calls = @modelCalls,
          tool_calls = @toolCalls, input_tokens = @inputTokens, output_tokens = @outputTokens,
          cached_input_tokens = @cachedInputTokens, cost_usd = @costUsd
-       WHERE turn_id = @turnId RETURNING started_at_ms AS startedAtMs`,
+       WHERE turn_id = @turnId AND session_id = @sessionId RETURNING started_at_ms AS startedAtMs`,
     );
     this.#rememberDeleted = db.prepare(`INSERT OR IGNORE INTO telemetry_deleted_sessions VALUES (?)`);
   }
@@ -97,6 +98,7 @@ export class Projector {
     const begun = this.#finishCall.get({
       ...figures,
       seq: place.seq,
+      sessionId: place.sessionId,
       atMs: place.atMs,
       requestId,
       tookMs,
@@ -112,9 +114,19 @@ export class Projector {
     const { turnId } = event;
     if (turnId === null) return null;
     const { status, usage, costUsd, modelCalls, toolCalls } = event.body;
-    const row = { turnId, seq: event.seq, status, finishedAtMs: event.atMs, modelCalls, toolCalls, ...usageOf(usage), costUsd };
+    const row = {
+      turnId,
+      sessionId: event.sessionId,
+      seq: event.seq,
+      status,
+      finishedAtMs: event.atMs,
+      modelCalls,
+      toolCalls,
+      ...usageOf(usage),
+      costUsd,
+    };
     const begun = this.#finishTurn.get(row);
-    return begun === undefined ? null : { kind: 'turn.outcome', ...row, sessionId: event.sessionId, ...begun };
+    return begun === undefined ? null : { kind: 'turn.outcome', ...row, ...begun };
   }
 }
 

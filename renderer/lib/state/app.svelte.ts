@@ -35,10 +35,11 @@ export class App {
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
 
-  constructor({ client, drafts, onUnauthorized }: AppOptions) {
+  constructor(options: AppOptions) {
+    const { client, drafts } = options;
     this.client = client;
     this.drafts = drafts;
-    this.#onUnauthorized = onUnauthorized;
+    this.#onUnauthorized = () => options.onUnauthorized();
     const report = (cause: unknown): void => this.notices.fail(cause);
     this.sessions = new Sessions(client, report);
     this.approvals = new Approvals(client);

@@ -1,9 +1,12 @@
 // Finds a subject by its name.
 
-import { openTrayClaw } from './trayclaw.ts';
+import { peers } from '../peers/peers.ts';
 import type { OpenSubject } from './subject.ts';
+import { openTrayClaw } from './trayclaw.ts';
 
-export function findSubject(name: string): OpenSubject {
-  if (name === 'trayclaw') return openTrayClaw;
-  throw new Error(`there is no subject ${name}`);
+export function findSubject(id: string): OpenSubject {
+  if (id === 'trayclaw') return openTrayClaw;
+  const peer = peers.find((known) => known.id === id);
+  if (peer === undefined) throw new Error(`there is no subject ${id}`);
+  return peer.open;
 }

@@ -33,3 +33,6 @@ export const prompt = (turn: number): string =>
 export function assertAnswer(text: string): void {
   if (!text.startsWith('word0')) throw new Error(`the answer is not the scripted one: ${text.slice(0, 200)}`);
 }
+
+/** What subjects that take a system prompt are given; TrayClaw has its own, longer one. */
+export const systemText = 'You are a helpful assistant.';

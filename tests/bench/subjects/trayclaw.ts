@@ -65,7 +65,8 @@ function createLookup(defineTool: typeof Library.defineTool): Library.ToolDefini
   });
 }
 
-function makeListedFolders(workspace: string): void {
+/** The folders the `list_dir` script asks for. */
+export function makeListedFolders(workspace: string): void {
   for (let number = 0; number < listedFolders; number++) {
     const folder = join(workspace, `folder-${number}`);
     mkdirSync(folder, { recursive: true });

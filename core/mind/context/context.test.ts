@@ -1,0 +1,270 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { EventBodies, EventType } from '../../contracts/events.ts';
+import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
+import { ContextPacker, createSystemPrompt, Transcript, type TranscriptEvent } from './context.ts';
+
+const estimate = (text: string): number => Math.ceil(text.length / 4);
+const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
+const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
+
+/** Grows a transcript event by event, as a turn does. */
+class Writer {
+  readonly transcript = new Transcript(estimate);
+  readonly events: TranscriptEvent[] = [];
+
+  add<T extends EventType>(type: T, turnId: string, body: EventBodies[T]): this {
+    const event = { type, turnId, sessionSeq: this.events.length + 1, body } as TranscriptEvent;
+    this.events.push(event);
+    this.transcript.apply(event);
+    return this;
+  }
+
+  user(turnId: string, text: string): this {
+    return this.add('user.message', turnId, { text, channel: 'cli', sender: 'ada', dedupeKey: null });
+  }
+
+  start(turnId: string): this {
+    return this.add('turn.started', turnId, { kind: 'chat', agentId: 'main', model: null, limits, calls: [] });
+  }
+
+  direct(turnId: string, callId: string): this {
+    const calls = [{ callId, providerCallId: callId, tool: 'calc', args: '{}' }];
+    return this.add('turn.started', turnId, { kind: 'tool', agentId: 'main', model: null, limits, calls });
+  }
+
+  reply(turnId: string, text: string, callIds: readonly string[] = []): this {
+    const calls = callIds.map((callId) => ({ callId, providerCallId: `p-${callId}`, tool: 'look', args: '{}' }));
+    const rest = { usage, usageReported: true, costUsd: null, finishReason: 'stop', tookMs: 1, firstTokenMs: 1 } as const;
+    return this.add('model.finished', turnId, { requestId: 'r', text, reasoning: '', calls, ...rest });
+  }
+
+  result(turnId: string, callId: string, forModel = `result of ${callId}`): this {
+    const rest = { forUser: '', silent: false, isAsync: false, artifacts: [], tookMs: 1, resultHash: '' };
+    return this.add('tool.finished', turnId, { callId, tool: 'look', outcome: 'ok', forModel, ...rest });
+  }
+
+  end(turnId: string): this {
+    const body = { status: 'done', text: '', error: null, usage, costUsd: null, modelCalls: 1, toolCalls: 0 } as const;
+    return this.add('turn.finished', turnId, body);
+  }
+
+  get shown(): string[] {
+    return this.transcript.messages.map((message) =>
+      message.role === 'assistant'
+        ? `assistant ${message.text} ${message.calls.map((one) => one.id).join()}`.trim()
+        : `${message.role} ${message.text}`,
+    );
+  }
+}
+
+/** The places where a call has no result before somebody else speaks, or a result no call. Open calls at the end are none. */
+function findTorn(messages: readonly ChatMessage[]): number[] {
+  const torn: number[] = [];
+  let open: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    const fits = message.role === 'tool' ? open.includes(message.id) : open.length === 0;
+    if (!fits) torn.push(index);
+    if (message.role === 'tool') open = open.filter((id) => id !== message.id);
+    else if (message.role === 'assistant') open = message.calls.map((one) => one.id);
+  }
+  return torn;
+}
+
+test('results come in any order; words and notes wait until every call has its own', () => {
+  const writer = new Writer().user('t', 'go').start('t').reply('t', 'I look.', ['a', 'b']);
+  writer.result('t', 'b').add('turn.steered', 't', { text: 'hurry', sender: 'ada' }).result('t', 'a').result('t', 'a');
+  expect(writer.shown).toEqual(['user go', 'assistant I look. p-a,p-b', 'tool result of b', 'tool result of a', 'user hurry']);
+});
+
+test('refusals are results: by a rule, by a person, by the checks; approval is none', () => {
+  const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a', 'b', 'c', 'd']);
+  const decided = {
+    tool: 'look',
+    ruleId: 'r',
+    facts: { class: 'read' as const, paths: [], command: null, hosts: [] },
+    verifies: false,
+    grantId: null,
+  };
+  writer.add('policy.decided', 't', {
+    ...decided,
+    callId: 'a',
+    decision: 'deny',
+    reason: 'It is off.',
+    idempotency: 'pure',
+    approvalId: null,
+  });
+  writer.add('policy.decided', 't', { ...decided, callId: 'b', decision: 'ask', reason: 'x', idempotency: 'pure', approvalId: 'x' });
+  const answer = { approvalId: 'x', scope: null, by: 'ada', grantId: null };
+  writer.add('approval.decided', 't', { ...answer, callId: 'b', decision: 'deny' });
+  writer.add('tool.rejected', 't', {
+    callId: 'c',
+    tool: 'look',
+    error: { code: 'unknown_tool', message: 'No such tool.', hint: 'See the list.' },
+  });
+  writer.add('approval.decided', 't', { ...answer, callId: 'd', decision: 'approve' });
+  expect(writer.shown.slice(2)).toEqual([
+    'tool Not allowed: It is off.',
+    'tool The person said no. Do not try the same again; ask or find another way.',
+    'tool No such tool. See the list.',
+  ]);
+  writer.end('t');
+  expect(writer.shown.at(-1)).toBe('tool Not run: the turn ended first.');
+});
+
+test('a queued message shows when its turn starts, with what was said to it, and not at all when it never does', () => {
+  const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a']).user('u', 'next').user('v', 'never');
+  writer
+    .add('turn.steered', 'u', { text: 'and more', sender: 'ada' })
+    .end('v')
+    .result('t', 'a')
+    .reply('t', 'done')
+    .end('t')
+    .start('u')
+    .start('v');
+  expect(writer.shown).toEqual(['user go', 'assistant  p-a', 'tool result of a', 'assistant done', 'user next\n\nand more']);
+});
+
+test('a call a person makes beside a conversation becomes a note and closes nothing', () => {
+  const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a']).direct('d', 'x').result('d', 'x').end('d').result('t', 'a');
+  expect(writer.shown).toEqual([
+    'user go',
+    'assistant  p-a',
+    'tool result of a',
+    'note The person ran calc {} directly. Result:\nresult of x',
+  ]);
+});
+
+test('an empty answer is no message', () => {
+  expect(new Writer().user('t', 'go').start('t').reply('t', '').end('t').shown).toEqual(['user go']);
+});
+
+/** What a session's turns do, in an order the runtime can produce. */
+const steps = fc.array(fc.record({ what: fc.nat(9), pick: fc.nat(5), size: fc.nat(400) }), { maxLength: 60 });
+
+function play(given: readonly { what: number; pick: number; size: number }[]): Writer {
+  const writer = new Writer();
+  let turn = 0;
+  let calls = 0;
+  let isRunning = false;
+  let open: string[] = [];
+  const queued: string[] = [];
+  for (const { what, pick, size } of given) {
+    const turnId = `t${turn}`;
+    const text = 'x'.repeat(size + 1);
+    if (!isRunning) {
+      turn += 1;
+      writer.user(`t${turn}`, text).start(`t${turn}`);
+      isRunning = true;
+    } else if (what < 3 && open.length === 0) {
+      open = Array.from({ length: pick }, () => `c${(calls += 1)}`);
+      writer.reply(turnId, text, open);
+    } else if (what < 7 && open.length > 0) {
+      const [callId] = open.splice(pick % open.length, 1);
+      writer.result(turnId, callId ?? '', text);
+    } else if (what === 7) writer.add('turn.steered', turnId, { text, sender: 'ada' });
+    else if (what === 8 && queued.length === 0) {
+      queued.push(`q${turn}`);
+      writer.user(`q${turn}`, text);
+    } else if (what === 8) writer.end(queued.pop() ?? '');
+    else {
+      writer.end(turnId);
+      [isRunning, open] = [false, []];
+    }
+  }
+  return writer;
+}
+
+test('whatever happens in which order: calls and results stay together, also after a drop and from any place on', () => {
+  fc.assert(
+    fc.property(steps, fc.nat(2000), fc.nat(80), (given, keepTokens, from) => {
+      const writer = play(given);
+      const { transcript } = writer;
+      expect(findTorn(transcript.messages)).toEqual([]);
+      const before = transcript.messages;
+      const count = transcript.count;
+      const drop = transcript.dropOldest(keepTokens);
+      expect(findTorn(transcript.messages)).toEqual([]);
+      expect(transcript.count).toBe(count - drop.count);
+      // Only whole exchanges go, and the newest stays.
+      expect(drop.count > 0 ? transcript.messages[0]?.role === 'user' : transcript.messages === before).toBe(true);
+      expect(transcript.count).toBe(before.slice(drop.count).length);
+      const again = new Transcript(estimate);
+      for (const event of writer.events) again.apply(event);
+      again.keepFrom(transcript.fromSessionSeq);
+      expect(again.messages).toEqual(transcript.messages);
+      expect(again.totalTokens).toBe(transcript.totalTokens);
+      again.keepFrom(from);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+const model = (contextTokens: number): ModelInfo => ({
+  ref: 'lab/m',
+  contextTokens,
+  inputUsdPerMillion: null,
+  cachedInputUsdPerMillion: null,
+  outputUsdPerMillion: null,
+});
+const noTools: readonly ToolSchema[] = [];
+
+test('a pack never goes over its budget, unless what one exchange says cannot be made smaller', () => {
+  fc.assert(
+    fc.property(steps, fc.integer({ min: 1024, max: 4096 }), fc.boolean(), (given, contextTokens, smaller) => {
+      const { transcript } = play(given);
+      const packer = new ContextPacker({ estimate, system: () => 'Be brief.' });
+      const total = transcript.totalTokens;
+      const { event, messages } = packer.build({ packId: 'p', transcript, model: model(contextTokens), tools: noTools, smaller });
+      expect(event.tokens).toBe(event.sections.reduce((sum, section) => sum + section.tokens, 0));
+      const isOneExchange = !messages.slice(1).some((message) => message.role === 'user');
+      expect(event.tokens <= event.budgetTokens || isOneExchange).toBe(true);
+      const gone = event.dropped.reduce((sum, one) => sum + one.tokens, 0);
+      const cut = event.truncated.reduce((sum, one) => sum + one.fromTokens - one.toTokens, 0);
+      expect(total - gone - cut).toBe(transcript.totalTokens);
+      expect(findTorn(messages)).toEqual([]);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('long results are cut in the middle, and what was cut is on record', () => {
+  const writer = new Writer()
+    .user('t', 'go')
+    .start('t')
+    .reply('t', '', ['a'])
+    .result('t', 'a', `${'b'.repeat(20_000)}END`);
+  const packer = new ContextPacker({ estimate, system: () => 'Be brief.' });
+  const { event, messages } = packer.build({
+    packId: 'p',
+    transcript: writer.transcript,
+    model: model(2048),
+    tools: noTools,
+    smaller: false,
+  });
+  expect(event.truncated).toMatchObject([{ what: 'result of look', fromTokens: 5005, reason: 'the token budget of the pack' }]);
+  expect(event.tokens).toBeLessThanOrEqual(event.budgetTokens);
+  const last = messages.at(-1);
+  expect(last?.text).toMatch(/^b+\n… \d+ characters left out …\nb+END$/);
+});
+
+test('nothing is copied while nothing is dropped: system, tools and messages stay the very same objects', () => {
+  const writer = new Writer().user('t', 'go').start('t');
+  const packer = new ContextPacker({ estimate, system: () => 'Be brief.' });
+  const build = () => packer.build({ packId: 'p', transcript: writer.transcript, model: model(8192), tools: noTools, smaller: false });
+  const first = build();
+  writer.reply('t', 'hello');
+  const second = build();
+  expect([second.messages === first.messages, second.tools === first.tools, second.messages.length]).toEqual([true, true, 2]);
+  expect(packer.systemText).toBe('Be brief.');
+});
+
+test('the standing instructions change with the day and not before', () => {
+  let nowMs = Date.UTC(2026, 0, 1, 1);
+  const system = createSystemPrompt({ workspace: '/ws', platform: 'linux', nowMs: () => nowMs });
+  const first = system();
+  nowMs += 20 * 3_600_000;
+  expect([first.includes('Today is 2026-01-01'), system() === first]).toEqual([true, true]);
+  nowMs += 4 * 3_600_000;
+  expect(system()).toContain('Today is 2026-01-02');
+});

@@ -1,0 +1,251 @@
+// For tests only: the turn runtime over a real log, gate and tool host in a temporary folder, with a model that follows a script.
+// A restart closes everything and opens it again over the same folder, as a new start of the program does.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManualClock } from '../../base/clock.ts';
+import { CountingIds } from '../../base/ids.ts';
+import { silentLogger, type Logger } from '../../base/logger.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import type { ChatMessage, DeltaSink, ModelReply } from '../../contracts/llm.ts';
+import type { Approval, GrantScope } from '../../contracts/policy.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { replayTurn, type ReplayReport } from '../../agent/brain/brain.ts';
+import { PanicSwitch } from '../../guard/panic/panic.ts';
+import { PolicyGate, PolicyStore, policyMigrations } from '../../guard/policy/policy.ts';
+import { ToolHost } from '../../hands/tools/tools.ts';
+import { ContextPacker } from '../../mind/context/context.ts';
+import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
+import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
+import { Storage } from '../../store/storage/storage.ts';
+import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type TurnDeps } from './turns.ts';
+
+export type Reply =
+  | { readonly say: string }
+  | { readonly calls: readonly (readonly [tool: string, args: Readonly<Record<string, unknown>>])[]; readonly say?: string }
+  | { readonly fail: AppError }
+  /** Answers nothing until the turn is cut off. */
+  | { readonly hang: true };
+
+export interface Asked {
+  readonly messages: readonly ChatMessage[];
+}
+
+export interface BenchOptions {
+  readonly tools?: readonly ToolDefinition[];
+  readonly limits?: Partial<TurnDeps['limits']>;
+  readonly budget?: BudgetPort;
+  readonly contextTokens?: number;
+}
+
+const noBudget: BudgetPort = { check: () => null, record: () => undefined, finishTurn: () => undefined };
+
+export class TurnBench {
+  readonly clock = new ManualClock();
+  readonly ids = new CountingIds();
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-turns-')));
+  readonly workspace = join(this.root, 'workspace');
+  readonly home = join(this.root, 'home');
+  /** What the model answers, in order; beyond it every answer is "ok". */
+  readonly script: Reply[] = [];
+  readonly asked: Asked[] = [];
+  /** Called when the model is asked, before it answers. */
+  onAsked: () => void = () => undefined;
+  readonly notes: string[] = [];
+  readonly logger: Logger = { ...silentLogger, log: (level, message) => void this.notes.push(`${level}: ${message}`) };
+  readonly #options: BenchOptions;
+  #calls = 0;
+  readonly reaped: unknown[] = [];
+  storage!: Storage;
+  log!: SessionLog;
+  policy!: PolicyStore;
+  gate!: PolicyGate;
+  panic!: PanicSwitch;
+  packer!: ContextPacker;
+  runtime!: TurnRuntime;
+  tools!: ToolHost;
+
+  constructor(options: BenchOptions = {}) {
+    this.#options = options;
+    mkdirSync(this.workspace);
+    this.open();
+  }
+
+  open(): void {
+    this.storage = Storage.open({ home: this.home, migrations: [...sessionMigrations, ...policyMigrations, ...artifactMigrations] });
+    this.policy = new PolicyStore(this.storage.db);
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy] });
+    this.panic = new PanicSwitch();
+    const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
+    this.tools = new ToolHost({
+      tools: this.#options.tools ?? [],
+      clock: this.clock,
+      logger: this.logger,
+      outputBytesMax: 48_000,
+      artifacts,
+    });
+    this.gate = new PolicyGate({ ...this.#gateDeps(), deniedTools: ['forbidden'], workspace: this.workspace });
+    this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
+    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts });
+  }
+
+  #gateDeps() {
+    return { store: this.policy, clock: this.clock, ids: this.ids, panic: this.panic };
+  }
+
+  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts'> {
+    return {
+      crashPoints: { reach: () => undefined },
+      log: this.log,
+      logger: this.logger,
+      gate: this.gate,
+      policy: this.policy,
+      models: {
+        defaultRef: () => 'lab/m',
+        info: (ref) => ({
+          ref,
+          contextTokens: this.#options.contextTokens ?? 100_000,
+          inputUsdPerMillion: null,
+          cachedInputUsdPerMillion: null,
+          outputUsdPerMillion: null,
+        }),
+        cost: () => 0.5,
+        stream: (_ref, request, sink, { signal }) => this.#answer(request.messages, sink, signal),
+      },
+      tools: this.tools,
+      budget: this.#options.budget ?? noBudget,
+      packer: this.packer,
+      facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
+      limits: {
+        steps: 50,
+        turnMs: 3_600_000,
+        sameCall: 3,
+        parallelReads: 8,
+        parallelTurns: 8,
+        queuedMessages: 20,
+        ...this.#options.limits,
+      },
+      instanceMarker: { TRAYCLAW_INSTANCE: 'test' },
+      redact: (text) => text,
+      searchSessions: (query, limit) => this.log.search.find(query, limit),
+      wantsDeltas: () => false,
+      publishDelta: () => undefined,
+    };
+  }
+
+  async #answer(
+    messages: readonly ChatMessage[],
+    sink: DeltaSink,
+    signal: AbortSignal,
+  ): Promise<ModelReply & { firstTokenMs: number | null }> {
+    this.asked.push({ messages: structuredClone([...messages]) });
+    const reply = this.script.shift() ?? { say: 'ok' };
+    this.onAsked();
+    if ('fail' in reply) throw reply.fail;
+    if ('hang' in reply) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    if (signal.aborted) throw new AppError('cancelled', 'The answer was cut off.');
+    const calls = 'calls' in reply ? reply.calls.map(([tool, args]) => ({ id: this.#callId(), tool, args: JSON.stringify(args) })) : [];
+    const text = 'say' in reply ? (reply.say ?? '') : '';
+    sink.text(text);
+    const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 };
+    const finishReason = calls.length > 0 ? 'tool_calls' : 'stop';
+    return { text, reasoning: '', calls, usage, usageReported: true, finishReason, firstTokenMs: 1 };
+  }
+
+  #callId(): string {
+    this.#calls += 1;
+    return `p${this.#calls}`;
+  }
+
+  send(text: string, options: { sessionId?: string; dedupeKey?: string } = {}): { sessionId: string; turnId: string } {
+    const sessionId = options.sessionId ?? 's1';
+    const body = { title: text, agentId: 'main', channel: 'cli', forkedFrom: null };
+    const before: AnyDraft[] = this.log.index.session(sessionId) === null ? [{ type: 'session.created', body }] : [];
+    const place = { sessionId, agentId: 'main', channel: 'cli', sender: 'ada' };
+    return this.runtime.submit({ ...place, text, dedupeKey: options.dedupeKey ?? null, before });
+  }
+
+  direct(tool: string, args: Readonly<Record<string, unknown>>, sessionId = 's1'): { turnId: string; callId: string } {
+    const body = { title: tool, agentId: 'main', channel: 'cli', forkedFrom: null };
+    const before: AnyDraft[] = this.log.index.session(sessionId) === null ? [{ type: 'session.created', body }] : [];
+    return this.runtime.runTool({ sessionId, agentId: 'main', tool, args: JSON.stringify(args), before });
+  }
+
+  /** The status the turn comes to rest with. */
+  async rest(turnId: string): Promise<string> {
+    await this.runtime.whenResting(turnId);
+    return this.log.index.turn(turnId)?.status ?? 'missing';
+  }
+
+  async ask(text: string, options: { sessionId?: string; dedupeKey?: string } = {}): Promise<string> {
+    return this.rest(this.send(text, options).turnId);
+  }
+
+  pending(): Approval {
+    const [first] = this.policy.pendingApprovals();
+    if (first === undefined) throw new Error('nobody was asked');
+    return first;
+  }
+
+  /** As the operation does it: the answer and its grant in one transaction, then the turn goes on. */
+  decide(decision: 'approve' | 'deny', scope: GrantScope = { kind: 'once' }, approval = this.pending()): void {
+    const parsed = this.tools.parse(approval.tool, approval.args);
+    if (!parsed.ok) throw parsed.error;
+    const grant = decision === 'approve' ? this.gate.grantFor(approval, scope, parsed.value.argsHash) : null;
+    const { approvalId, callId, sessionId, turnId } = approval;
+    const body = { approvalId, callId, decision, scope: grant?.scope ?? null, by: 'ada', grantId: grant?.grantId ?? null };
+    this.runtime.appendToTurn(sessionId, turnId ?? '', [{ type: 'approval.decided', turnId: turnId ?? null, body }], () => {
+      if (grant !== null) this.log.append('system', [{ type: 'grant.created', body: { grant } }]);
+    });
+    this.runtime.continueTurn(turnId ?? '');
+  }
+
+  events(turnId: string): AnyEvent[] {
+    const row = this.log.index.turn(turnId);
+    return row === null ? [] : this.log.reads.turn(row.sessionId, turnId, row.firstSeq);
+  }
+
+  of<T extends EventType>(turnId: string, type: T): EventOf<T>['body'][] {
+    return this.events(turnId).flatMap((event) => (event.type === type ? [event.body as EventOf<T>['body']] : []));
+  }
+
+  replay(turnId: string): ReplayReport {
+    return replayTurn(this.events(turnId));
+  }
+
+  /** The conversation as it would be read from the log now. */
+  reloaded(sessionId = 's1'): readonly ChatMessage[] {
+    return loadTranscript(this.log, this.packer, sessionId).messages;
+  }
+
+  /** Ends this run with whatever it was doing cut off, and starts the next one. */
+  async restart(): Promise<Recovery> {
+    await this.runtime.dispose();
+    this.storage.dispose();
+    this.open();
+    const recovery = await recoverLog({
+      log: this.log,
+      clock: this.clock,
+      processes: {
+        killAll: () => Promise.resolve({ killed: 0, tookMs: 0 }),
+        reap: (records) => {
+          this.reaped.push(...records);
+          return Promise.resolve(records.length);
+        },
+      },
+      instanceMarker: {},
+      resumes: true,
+      crashPoints: { reach: () => undefined },
+    });
+    this.runtime.resume();
+    return recovery;
+  }
+
+  async dispose(): Promise<void> {
+    await this.runtime.dispose();
+    this.storage.dispose();
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}

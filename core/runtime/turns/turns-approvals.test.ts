@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { BenchTools } from './bench-tools.ts';
+import { TurnBench } from './turn-bench.ts';
+
+let tools: BenchTools;
+let bench: TurnBench;
+
+beforeEach(() => {
+  tools = new BenchTools();
+  bench = new TurnBench({ tools: tools.list() });
+});
+
+afterEach(async () => {
+  const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
+  for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
+  await bench.dispose();
+});
+
+const put = (arg: string) => ({ calls: [['put', { arg }]] }) as const;
+
+test('asks, rests, goes on after the yes, and the grant is spent with the request', async () => {
+  bench.script.push(put('a'), { say: 'written' });
+  const { turnId } = bench.send('write a');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect(tools.ran).toEqual([]);
+  expect(bench.pending()).toMatchObject({ summary: 'Wants to put a', ruleId: 'ask.write', state: 'pending' });
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['put a']);
+  expect(bench.of(turnId, 'grant.spent')).toEqual([{ grantId: 'grt_1', callId: 'call_1' }]);
+  expect(bench.policy.grant('grt_1')?.spentAtMs).toBe(bench.clock.nowMs());
+});
+
+test('a no is told to the model, and nothing runs', async () => {
+  bench.script.push(put('a'), { say: 'I leave it.' });
+  const { turnId } = bench.send('write a');
+  await bench.rest(turnId);
+  bench.decide('deny');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect([tools.ran, bench.asked[1]?.messages.at(-1)]).toMatchObject([
+    [],
+    { role: 'tool', isError: true, text: expect.stringContaining('said no') as string },
+  ]);
+});
+
+test('an answer given the moment the question is written is not lost', async () => {
+  bench.script.push(put('a'), { say: 'written' });
+  bench.log.onCommitted((events) => {
+    if (events.some((event) => event.type === 'turn.waiting')) bench.decide('approve');
+  });
+  const { turnId } = bench.send('write a');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['put a']);
+});
+
+test('a wider yes covers the next call in its reach, and no further', async () => {
+  bench.script.push(put('a'), { say: 'ok' });
+  const first = bench.send('write a');
+  await bench.rest(first.turnId);
+  bench.decide('approve', { kind: 'session' });
+  await bench.rest(first.turnId);
+  bench.script.push(put('b'), { say: 'ok' });
+  expect(await bench.ask('write b')).toBe('done');
+  bench.script.push(put('c'));
+  expect(await bench.ask('write c', { sessionId: 's2' })).toBe('waiting');
+  expect(tools.ran).toEqual(['put a', 'put b']);
+});
+
+test('what changed between the yes and the run asks again', async () => {
+  bench.script.push(put('a'), { say: 'ok' });
+  const { turnId } = bench.send('write a');
+  await bench.rest(turnId);
+  tools.folder.path = '/elsewhere';
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().facts.paths[0]?.real]).toEqual([[], '/elsewhere/a']);
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['put a']);
+});
+
+test('a read that was asked about is bound to what was shown as well', async () => {
+  bench.script.push({ calls: [['spy', { arg: 'a' }]] }, { say: 'ok' });
+  const { turnId } = bench.send('read outside');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  tools.folder.path = '/secrets';
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect(tools.ran).toEqual([]);
+});
+
+test('a call that a grant covered asks when it no longer does by the time it runs', async () => {
+  bench.script.push(put('a'), { say: 'ok' });
+  const first = bench.send('write a');
+  await bench.rest(first.turnId);
+  bench.decide('approve', { kind: 'always' });
+  await bench.rest(first.turnId);
+  bench.script.push(
+    {
+      calls: [
+        ['fire', { arg: 'x' }],
+        ['put', { arg: 'b' }],
+      ],
+    },
+    { say: 'ok' },
+  );
+  const second = bench.send('run x, write b');
+  expect(await bench.rest(second.turnId)).toBe('waiting');
+  // While the command waits for its answer, the folder becomes another.
+  tools.folder.path = '/elsewhere';
+  bench.decide('deny');
+  expect(await bench.rest(second.turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().tool]).toEqual([['put a'], 'put']);
+});
+
+test.each([
+  ['revoked', { kind: 'session' }],
+  ['run out', { kind: 'minutes', minutes: 1 }],
+] as const)('a permission that was %s before the call could run asks again', async (how, scope) => {
+  bench.script.push(
+    {
+      calls: [
+        ['put', { arg: 'a' }],
+        ['fire', { arg: 'x' }],
+      ],
+    },
+    { say: 'ok' },
+  );
+  const { turnId } = bench.send('write a, run x');
+  await bench.rest(turnId);
+  const [write, run] = bench.policy.pendingApprovals();
+  if (write === undefined || run === undefined) throw new Error('two questions are expected');
+  // The later call first: it is allowed and waits for its place.
+  bench.decide('approve', scope, run);
+  expect(await bench.rest(turnId)).toBe('waiting');
+  if (how === 'revoked') bench.log.append('system', [{ type: 'grant.revoked', body: { grantId: 'grt_1', by: 'ada' } }], true);
+  else bench.clock.advance(60_000);
+  bench.decide('approve', { kind: 'once' }, write);
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().tool]).toEqual([['put a'], 'fire']);
+});
+
+test('two calls alike under one yes for once: the second asks', async () => {
+  bench.script.push({ calls: [['put', { arg: 'a' }]] }, { calls: [['put', { arg: 'a' }]] });
+  const { turnId } = bench.send('write a twice');
+  await bench.rest(turnId);
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.policy.pendingApprovals().length]).toEqual([['put a'], 1]);
+});
+
+test('a turn that waits can be cancelled: its question is withdrawn', async () => {
+  bench.script.push(put('a'));
+  const { turnId } = bench.send('write a');
+  await bench.rest(turnId);
+  const { approvalId } = bench.pending();
+  bench.runtime.cancel(turnId, 'ada stopped it.', 'person');
+  expect(await bench.rest(turnId)).toBe('cancelled');
+  expect(bench.policy.approval(approvalId)).toMatchObject({ state: 'withdrawn' });
+  expect(bench.policy.pendingApprovals()).toEqual([]);
+  expect(await bench.ask('something else')).toBe('done');
+});
+
+test('a message behind a waiting turn waits with it', async () => {
+  bench.script.push(put('a'), { say: 'first' }, { say: 'second' });
+  const first = bench.send('write a');
+  await bench.rest(first.turnId);
+  const second = bench.send('and then?');
+  expect(bench.log.index.turn(second.turnId)?.status).toBe('queued');
+  bench.decide('approve');
+  expect([await bench.rest(first.turnId), await bench.rest(second.turnId)]).toEqual(['done', 'done']);
+});

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Deferred } from '../../base/deferred.ts';
+import { BenchTools } from './bench-tools.ts';
+import { TurnBench } from './turn-bench.ts';
+
+let tools: BenchTools;
+let bench: TurnBench;
+
+beforeEach(() => {
+  tools = new BenchTools();
+  bench = new TurnBench({ tools: tools.list() });
+});
+
+afterEach(async () => {
+  const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
+  for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
+  await bench.dispose();
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !condition(); i++)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  expect(condition()).toBe(true);
+}
+
+/** Starts a call that does not come back before the program ends. */
+async function cutOff(tool: string, approve: boolean): Promise<string> {
+  tools.gate = new Deferred();
+  bench.script.push({ calls: [[tool, { arg: 'a' }]] });
+  const { turnId } = bench.send(`do ${tool}`);
+  if (approve) {
+    await bench.rest(turnId);
+    bench.decide('approve');
+  }
+  await until(() => tools.active === 1);
+  // A pure call's request is written a moment later.
+  await until(() => bench.of(turnId, 'tool.requested').length === 1);
+  return turnId;
+}
+
+test('a model that was being asked is asked again, and what was queued follows', async () => {
+  bench.script.push({ hang: true });
+  const first = bench.send('one');
+  const second = bench.send('two');
+  await until(() => bench.asked.length === 1);
+  bench.script.push({ say: 'one done' }, { say: 'two done' });
+  expect(await bench.restart()).toEqual({ recoveredTurns: 1, unknownOutcomes: 0, reaped: 0 });
+  expect([await bench.rest(first.turnId), await bench.rest(second.turnId)]).toEqual(['done', 'done']);
+  expect(bench.of(first.turnId, 'turn.finished')).toMatchObject([{ text: 'one done' }]);
+  expect(bench.of(second.turnId, 'turn.finished')).toMatchObject([{ text: 'two done' }]);
+});
+
+test('a pure call runs again', async () => {
+  const turnId = await cutOff('look', false);
+  tools.gate = null;
+  await bench.restart();
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['look a', 'look a']);
+  expect(bench.of(turnId, 'tool.finished')).toMatchObject([{ outcome: 'ok' }]);
+});
+
+test('an idempotent call runs again with the same key, on the yes it was given', async () => {
+  const turnId = await cutOff('put', true);
+  tools.gate = null;
+  await bench.restart();
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['put a', 'put a']);
+  expect(bench.of(turnId, 'tool.requested').map((body) => body.idempotencyKey)).toEqual(['call_1', 'call_1']);
+  expect(bench.of(turnId, 'grant.spent')).toHaveLength(1);
+});
+
+test('a call that may have happened is never run again by itself: a person says what became of it', async () => {
+  const turnId = await cutOff('fire', true);
+  tools.gate = null;
+  expect(await bench.restart()).toEqual({ recoveredTurns: 1, unknownOutcomes: 1, reaped: 0 });
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect(bench.log.index.openCalls()).toMatchObject([{ callId: 'call_1', state: 'unknown' }]);
+  // Another start later the question is still open.
+  await bench.restart();
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect(bench.of(turnId, 'tool.outcome_unknown')).toHaveLength(1);
+  const settled = { callId: 'call_1', answer: 'retry', by: 'ada' } as const;
+  bench.runtime.appendToTurn('s1', turnId, [{ type: 'tool.outcome_settled', turnId, body: settled }]);
+  bench.runtime.continueTurn(turnId);
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual(['fire a', 'fire a']);
+});
+
+test('an open question is still open, and answering it goes on', async () => {
+  bench.script.push({ calls: [['put', { arg: 'a' }]] });
+  const { turnId } = bench.send('write');
+  await bench.rest(turnId);
+  const behind = bench.send('and then');
+  await bench.restart();
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect(bench.log.index.turn(behind.turnId)?.status).toBe('queued');
+  bench.decide('approve');
+  expect([await bench.rest(turnId), await bench.rest(behind.turnId)]).toEqual(['done', 'done']);
+  expect(tools.ran).toEqual(['put a']);
+});
+
+test('a direct call that waits over a restart does not hold up its conversation', async () => {
+  const { turnId } = bench.direct('put', { arg: 'a' });
+  await bench.rest(turnId);
+  await bench.restart();
+  expect(await bench.ask('hello')).toBe('done');
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('done');
+});
+
+test('under a panic stop nothing goes on, and conversations keep their order', async () => {
+  bench.script.push({ calls: [['put', { arg: 'a' }]] });
+  const { turnId } = bench.send('write');
+  await bench.rest(turnId);
+  const direct = bench.direct('put', { arg: 'b' }, 's2');
+  await bench.rest(direct.turnId);
+  await bench.runtime.dispose();
+  bench.storage.dispose();
+  bench.open();
+  bench.runtime.holdWaiting();
+  const behind = bench.send('and then');
+  expect(bench.log.index.turn(behind.turnId)?.status).toBe('queued');
+  expect(await bench.ask('hello', { sessionId: 's2' })).toBe('done');
+});
+
+test('one turn that cannot be read does not keep the others from going on', async () => {
+  bench.script.push({ hang: true }, { hang: true });
+  const bad = bench.send('one', { sessionId: 's1' });
+  const good = bench.send('two', { sessionId: 's2' });
+  await until(() => bench.asked.length === 2);
+  bench.storage.db.prepare("UPDATE events SET body = '{' WHERE turn_id = ? AND type = 'turn.started'").run(bad.turnId);
+  await bench.restart();
+  expect(await bench.rest(good.turnId)).toBe('done');
+  expect(bench.notes).toContain('error: a turn could not be taken up');
+  bench.storage.db.prepare('DELETE FROM turns WHERE turn_id = ?').run(bad.turnId);
+});
+
+test('the conversation reads the same from the log as it was held in memory', async () => {
+  bench.script.push(
+    {
+      calls: [
+        ['look', { arg: 'a' }],
+        ['look', { arg: 'b' }],
+        ['put', { arg: 'c' }],
+      ],
+      say: 'I look.',
+    },
+    { calls: [['nothing', { arg: 'x' }]] },
+    { say: 'that was it' },
+    { say: 'ok' },
+  );
+  const { turnId } = bench.send('go');
+  await bench.rest(turnId);
+  bench.decide('deny');
+  await bench.rest(turnId);
+  await bench.rest(bench.direct('look', { arg: 'd' }).turnId);
+  await bench.ask('last');
+  const hot = bench.asked.at(-1)?.messages ?? [];
+  expect(bench.reloaded().slice(0, hot.length)).toEqual(hot);
+  await bench.restart();
+  await bench.ask('after the restart');
+  expect(bench.asked.at(-1)?.messages.slice(0, hot.length)).toEqual(hot);
+});

@@ -1,0 +1,253 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { BenchTools } from './bench-tools.ts';
+import { TurnBench } from './turn-bench.ts';
+
+let tools: BenchTools;
+let bench: TurnBench;
+
+beforeEach(() => {
+  tools = new BenchTools();
+  bench = new TurnBench({ tools: tools.list(), limits: { queuedMessages: 2 } });
+});
+
+/** Whatever a test did: every turn is decided again as it was, and the conversation reads the same from the log. */
+afterEach(async () => {
+  const rows = bench.storage.db.prepare('SELECT turn_id AS turnId FROM turns').all() as { turnId: string }[];
+  for (const { turnId } of rows) expect(bench.replay(turnId)).toMatchObject({ identical: true, differences: [] });
+  await bench.dispose();
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 1000 && !condition(); i++)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  expect(condition()).toBe(true);
+}
+
+test('a plain turn: packed, asked, answered, recorded', async () => {
+  bench.script.push({ say: 'hello' });
+  const { turnId } = bench.send('hi');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(bench.events(turnId).map((event) => event.type)).toEqual([
+    'user.message',
+    'turn.started',
+    'brain.decided',
+    'pack.built',
+    'brain.decided',
+    'model.requested',
+    'model.finished',
+    'brain.decided',
+    'assistant.message',
+    'turn.finished',
+  ]);
+  expect(bench.of(turnId, 'turn.finished')).toEqual([
+    {
+      status: 'done',
+      text: 'hello',
+      error: null,
+      usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 },
+      costUsd: 0.5,
+      modelCalls: 1,
+      toolCalls: 0,
+    },
+  ]);
+  expect(bench.asked).toEqual([{ messages: [{ role: 'user', text: 'hi' }] }]);
+});
+
+test('a tool turn: the model sees the result, and the next turn sees the whole exchange', async () => {
+  bench.script.push({ calls: [['look', { arg: 'a' }]], say: 'I look.' }, { say: 'It is a.' });
+  expect(await bench.ask('what is a?')).toBe('done');
+  expect(await bench.ask('and now?')).toBe('done');
+  const exchange = [
+    { role: 'user', text: 'what is a?' },
+    { role: 'assistant', text: 'I look.', calls: [{ id: 'p1', tool: 'look', args: '{"arg":"a"}' }] },
+    { role: 'tool', id: 'p1', tool: 'look', text: 'look a done', isError: false },
+    { role: 'assistant', text: 'It is a.', calls: [] },
+    { role: 'user', text: 'and now?' },
+  ];
+  expect(bench.asked.at(-1)?.messages).toEqual(exchange);
+  expect(bench.reloaded().slice(0, 5)).toEqual(exchange);
+});
+
+test('reads run side by side; what changes something keeps its place', async () => {
+  tools.gate = new Deferred();
+  bench.script.push({
+    calls: [
+      ['look', { arg: '1' }],
+      ['look', { arg: '2' }],
+      ['look', { arg: '3' }],
+    ],
+  });
+  const { turnId } = bench.send('look thrice');
+  await until(() => tools.active === 3);
+  tools.gate.resolve();
+  tools.gate = null;
+  expect(await bench.rest(turnId)).toBe('done');
+
+  bench.script.push({
+    calls: [
+      ['put', { arg: '1' }],
+      ['look', { arg: '2' }],
+      ['fire', { arg: '3' }],
+      ['look', { arg: '4' }],
+    ],
+  });
+  const second = bench.send('change and look');
+  await bench.rest(second.turnId);
+  for (const approval of bench.policy.pendingApprovals()) bench.decide('approve', { kind: 'once' }, approval);
+  expect(await bench.rest(second.turnId)).toBe('done');
+  expect([...tools.ran.slice(3), tools.activeMost]).toEqual(['put 1', 'look 2', 'fire 3', 'look 4', 3]);
+});
+
+test('arguments that do not fit, unknown tools and switched-off ones are told to the model, not run', async () => {
+  bench.script.push({
+    calls: [
+      ['look', { wrong: 1 }],
+      ['lok', { arg: 'a' }],
+      ['forbidden', { arg: 'a' }],
+    ],
+  });
+  expect(await bench.ask('go')).toBe('done');
+  const results = bench.asked[1]?.messages.filter((message) => message.role === 'tool');
+  expect(results).toMatchObject([
+    { isError: true },
+    { isError: true, text: expect.stringContaining('Did you mean look') as string },
+    { isError: true },
+  ]);
+  expect(tools.ran).toEqual([]);
+});
+
+test('words for a running turn reach the next request, after the open calls', async () => {
+  tools.gate = new Deferred();
+  bench.script.push({ calls: [['look', { arg: 'a' }]] });
+  const { turnId } = bench.send('look');
+  await until(() => tools.active === 1);
+  bench.runtime.steer(turnId, 'be brief', 'ada');
+  tools.gate.resolve();
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(bench.asked[1]?.messages.slice(-2)).toMatchObject([{ role: 'tool' }, { role: 'user', text: 'be brief' }]);
+  expect(() => bench.runtime.steer(turnId, 'too late', 'ada')).toThrow(expect.objectContaining({ code: 'turn_not_running' }) as Error);
+});
+
+test('words that come while the model answers are not left unanswered', async () => {
+  bench.script.push({ say: 'first' }, { say: 'second' });
+  bench.onAsked = () => {
+    bench.onAsked = () => undefined;
+    bench.runtime.steer('trn_1', 'and in French?', 'ada');
+  };
+  expect(await bench.ask('hello')).toBe('done');
+  expect(bench.of('trn_1', 'turn.finished')).toMatchObject([{ text: 'second' }]);
+});
+
+test('messages to a busy session wait in order, and a full queue refuses', async () => {
+  bench.script.push({ hang: true });
+  const first = bench.send('one');
+  await until(() => bench.asked.length === 1);
+  const second = bench.send('two');
+  const third = bench.send('three');
+  expect(() => bench.send('four')).toThrow(expect.objectContaining({ code: 'queue_full' }) as Error);
+  expect(bench.log.index.turn(third.turnId)?.status).toBe('queued');
+  bench.runtime.steer(third.turnId, 'and a half', 'ada');
+  bench.runtime.cancel(first.turnId, 'enough', 'person');
+  expect(await bench.rest(first.turnId)).toBe('cancelled');
+  expect([await bench.rest(second.turnId), await bench.rest(third.turnId)]).toEqual(['done', 'done']);
+  const said = bench.asked.at(-1)?.messages.flatMap((message) => (message.role === 'user' ? [message.text] : []));
+  expect(said).toEqual(['one', 'two', 'three\n\nand a half']);
+});
+
+test('a queued message that is cancelled leaves the running turn its calls', async () => {
+  tools.gate = new Deferred();
+  bench.script.push({ calls: [['look', { arg: 'a' }]] });
+  const first = bench.send('look');
+  await until(() => tools.active === 1);
+  const queued = bench.send('never mind');
+  const resting = bench.rest(queued.turnId);
+  bench.runtime.cancel(queued.turnId, 'changed my mind', 'person');
+  expect(await resting).toBe('cancelled');
+  tools.gate.resolve();
+  expect(await bench.rest(first.turnId)).toBe('done');
+  expect(bench.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', text: 'look a done' });
+  expect(bench.asked).toHaveLength(2);
+});
+
+test('a running call is cut off and has its result before the turn ends cancelled', async () => {
+  tools.gate = new Deferred();
+  bench.script.push({ calls: [['look', { arg: 'a' }]] });
+  const { turnId } = bench.send('look');
+  await until(() => tools.active === 1);
+  bench.runtime.cancel(turnId, 'ada stopped it.', 'person');
+  expect(await bench.rest(turnId)).toBe('cancelled');
+  expect(bench.of(turnId, 'tool.finished')).toMatchObject([{ outcome: 'cancelled' }]);
+  tools.gate = null;
+  expect(await bench.ask('go on')).toBe('done');
+});
+
+test('the panic stop ends what runs and what is queued, keeps what waits, and lets nothing in', async () => {
+  bench.script.push({ calls: [['put', { arg: 'a' }]] });
+  const waiting = bench.send('write');
+  expect(await bench.rest(waiting.turnId)).toBe('waiting');
+  bench.script.push({ hang: true });
+  const running = bench.send('think', { sessionId: 's2' });
+  await until(() => bench.asked.length === 2);
+  const queued = bench.send('later', { sessionId: 's2' });
+  bench.panic.engage(bench.clock.nowMs(), 'stop');
+  bench.runtime.stopAll('The panic stop was pressed.');
+  expect([await bench.rest(running.turnId), await bench.rest(queued.turnId), await bench.rest(waiting.turnId)]).toEqual([
+    'stopped',
+    'stopped',
+    'waiting',
+  ]);
+  expect(() => bench.send('hello', { sessionId: 's3' })).toThrow(expect.objectContaining({ code: 'panic_engaged' }) as Error);
+});
+
+test('a model that fails ends the turn with what to do; a refused pack is tried once smaller', async () => {
+  bench.script.push({ fail: new AppError('model_auth', 'The key was refused.') });
+  expect(await bench.ask('hi')).toBe('failed');
+  expect(bench.of('trn_1', 'turn.finished')).toMatchObject([
+    { error: { code: 'model_auth', hint: expect.stringContaining('key') as string } },
+  ]);
+  bench.script.push({ fail: new AppError('model_context_overflow', 'Too long.') }, { say: 'fits' });
+  expect(await bench.ask('again')).toBe('done');
+  const overflow = (): AppError => new AppError('model_context_overflow', 'Too long.');
+  bench.script.push({ fail: overflow() }, { fail: overflow() });
+  expect(await bench.ask('and again')).toBe('failed');
+});
+
+test('the same delivery twice is one message', async () => {
+  const first = bench.send('once', { dedupeKey: 'update-1' });
+  expect(bench.send('once', { dedupeKey: 'update-1' })).toEqual(first);
+  await bench.rest(first.turnId);
+  expect(bench.send('once', { dedupeKey: 'update-1' })).toEqual(first);
+  expect(bench.asked).toHaveLength(1);
+});
+
+test('a call a person makes directly passes the same gate, needs no model, and the conversation learns of it', async () => {
+  const look = bench.direct('look', { arg: 'a' });
+  expect(await bench.rest(look.turnId)).toBe('done');
+  const put = bench.direct('put', { arg: 'b' });
+  expect(await bench.rest(put.turnId)).toBe('waiting');
+  // It waits beside the conversation, not before it.
+  expect(await bench.ask('what did I do?')).toBe('done');
+  bench.decide('approve');
+  expect(await bench.rest(put.turnId)).toBe('done');
+  expect(tools.ran).toEqual(['look a', 'put b']);
+  expect(bench.asked[0]?.messages).toEqual([
+    { role: 'note', text: 'The person ran look {"arg":"a"} directly. Result:\nlook a done' },
+    { role: 'user', text: 'what did I do?' },
+  ]);
+});
+
+test('a turn that is not there, and a runtime that closes', async () => {
+  expect(() => bench.runtime.cancel('trn_9', 'x', 'person')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+  expect(() => bench.runtime.whenResting('trn_9')).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+  bench.script.push({ hang: true });
+  const { turnId } = bench.send('think');
+  expect(await bench.runtime.whenResting(turnId, 1)).toBeNull();
+  const resting = bench.runtime.whenResting(turnId);
+  await bench.runtime.dispose();
+  expect(await resting).toMatchObject({ status: 'running' });
+  expect(() => bench.send('more')).toThrow(expect.objectContaining({ code: 'shutting_down' }) as Error);
+});

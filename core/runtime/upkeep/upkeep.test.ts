@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ManualClock } from '../../base/clock.ts';
+import { Upkeep } from './upkeep.ts';
+
+const clock = new ManualClock();
+let commit: () => void;
+let seen: string[];
+let work: (() => boolean)[];
+let upkeep: Upkeep;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  seen = [];
+  commit = () => undefined;
+  work = [];
+  upkeep = new Upkeep({
+    clock,
+    logger: { log: (_level, message) => void seen.push(message) },
+    onCommitted: (listener) => {
+      commit = listener;
+      return () => (commit = () => undefined);
+    },
+    afterCommits: [() => work.shift()?.() ?? false],
+    daily: () => void seen.push('daily'),
+  });
+});
+
+afterEach(() => {
+  upkeep.dispose();
+  vi.useRealTimers();
+});
+
+function pass(ms: number): void {
+  for (let left = ms; left > 0; left -= 100) {
+    clock.advance(Math.min(100, left));
+    vi.advanceTimersByTime(Math.min(100, left));
+  }
+}
+
+const step = (name: string, hasMore: boolean) => (): boolean => {
+  seen.push(name);
+  return hasMore;
+};
+
+test('works once it is quiet, piece by piece, and rests when there is no more', () => {
+  work = [step('one', true), step('two', false), step('three', false)];
+  commit();
+  pass(600);
+  commit();
+  pass(600);
+  expect(seen).toEqual([]);
+  pass(800);
+  expect(seen).toEqual(['one', 'two']);
+  pass(5000);
+  expect(seen).toEqual(['one', 'two']);
+  commit();
+  pass(1200);
+  expect(seen).toEqual(['one', 'two', 'three']);
+});
+
+test('what fails is reported and tried again at the next quiet moment', () => {
+  work = [
+    () => {
+      throw new Error('disk full');
+    },
+    step('again', false),
+  ];
+  commit();
+  pass(1200);
+  commit();
+  pass(1200);
+  expect(seen).toEqual(['upkeep failed', 'again']);
+});
+
+test('daily work comes a minute after the start and then once a day', () => {
+  pass(59_000);
+  expect(seen).toEqual([]);
+  pass(61_000);
+  expect(seen).toEqual(['daily']);
+  clock.advance(86_400_000);
+  pass(60_000);
+  expect(seen).toEqual(['daily', 'daily']);
+});
+
+test('nothing happens after it was closed', () => {
+  work = [step('never', false)];
+  commit();
+  upkeep.dispose();
+  pass(200_000);
+  expect(seen).toEqual([]);
+});

@@ -1,0 +1,64 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { configSchema } from '../../contracts/config.ts';
+import { loadConfig } from './config.ts';
+
+function homeWith(yaml?: string): string {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-config-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  if (yaml !== undefined) writeFileSync(join(home, 'config.yaml'), yaml);
+  return home;
+}
+
+test('no file and an empty file are the defaults', async () => {
+  for (const home of [homeWith(), homeWith(''), homeWith('# nothing\n')])
+    expect(await loadConfig(home)).toEqual({ config: configSchema.parse({}), path: join(home, 'config.yaml'), warnings: [] });
+});
+
+test('what the file says is taken, and what a program gives stands in its place', async () => {
+  const home = homeWith(
+    'providers:\n  lab: { kind: openai-compatible, baseUrl: "http://127.0.0.1:1/v1", apiKey: "env:LAB" }\nmodels: { default: lab/m }\n',
+  );
+  expect((await loadConfig(home)).config.models.default).toBe('lab/m');
+  expect((await loadConfig(home, { budget: { perDayUsd: 2 } })).config).toMatchObject({ budget: { perDayUsd: 2 }, providers: {} });
+});
+
+test.each([
+  ['an unknown key', 'budget: { perDayEur: 1 }', 'unknown key budget.perDayEur'],
+  ['an unknown key at the top', 'budgets: {}', 'unknown key budgets'],
+  ['a wrong type', 'limits: { steps: many }', 'limits.steps'],
+  ['a secret itself', 'providers: { a: { kind: openai, apiKey: sk-123456 } }', 'never the secret itself'],
+  ['no YAML', 'a: [1, 2', 'is not valid YAML'],
+  ['a key twice', 'budget: {}\nbudget: {}', 'is not valid YAML'],
+  ['a list', '- a\n- b', 'must hold keys and values'],
+  [
+    'aliases without end',
+    `a: &a [x,x]\n${'bcdefghijklm'
+      .split('')
+      .map((name, i) => `${name}: &${name} [${`*${'abcdefghijkl'[i]},`.repeat(9)}x]`)
+      .join('\n')}`,
+    'cannot be read',
+  ],
+])('%s is refused by name', async (_what, yaml, told) => {
+  await expect(loadConfig(homeWith(yaml))).rejects.toMatchObject({
+    code: 'invalid_config',
+    message: expect.stringContaining(told) as string,
+  });
+});
+
+test('a file that cannot be read says so', async () => {
+  const home = homeWith();
+  mkdirSync(join(home, 'config.yaml'));
+  await expect(loadConfig(home)).rejects.toMatchObject({ code: 'invalid_config' });
+});
+
+test('what is accepted but will not do what one hopes is warned of', async () => {
+  const { warnings } = await loadConfig(homeWith(), {
+    models: { default: 'nowhere/m' },
+    channels: { telegram: { token: 'env:T' } },
+  });
+  expect(warnings).toEqual([expect.stringContaining('Telegram'), expect.stringContaining('"nowhere"')]);
+  expect((await loadConfig(homeWith(), { models: { default: 'ollama/m' } })).warnings).toEqual([]);
+});

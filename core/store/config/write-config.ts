@@ -1,0 +1,41 @@
+// Changes one setting in config.yaml: comments and order stay, the whole file is checked first, and a crash leaves the old or the new one.
+
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseConfig, type LoadedConfig } from './parse-config.ts';
+import { AppError } from '../../contracts/errors.ts';
+
+/**
+ * `key` is a dotted path such as `models.default`; null removes it. Fails with `invalid_config`, naming the key, and then changes nothing.
+ * Holds from the next start on.
+ */
+export async function writeSetting(path: string, key: string, value: unknown): Promise<LoadedConfig> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const [first] = document.errors;
+  if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
+  const steps = key.split('.');
+  if (value === null) document.deleteIn(steps);
+  else document.setIn(steps, value);
+  const loaded = parseConfig(path, document.toJS() ?? {});
+  replaceFile(path, document.toString());
+  return loaded;
+}
+
+function replaceFile(path: string, text: string): void {
+  const fresh = `${path}.${process.pid}.part`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const handle = openSync(fresh, 'w', 0o600);
+    try {
+      writeSync(handle, text);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(fresh, path);
+  } catch (cause) {
+    rmSync(fresh, { force: true });
+    throw new AppError('store_readonly', `${path} cannot be written.`, { cause });
+  }
+}

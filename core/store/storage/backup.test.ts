@@ -1,0 +1,103 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { createBackup, listBackups, pruneBackups, restoreBackup, Storage, verifyBackup, type Migration } from './storage.ts';
+
+const events: Migration = {
+  id: '1',
+  minSafeVersion: 1,
+  up: (db) => db.exec('CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY)'),
+};
+const NOW_MS = 1_750_000_000_000;
+
+function newHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-backup-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+function write(home: string, count: number): void {
+  const storage = Storage.open({ home, migrations: [events] });
+  for (let i = 0; i < count; i++) storage.db.prepare('INSERT INTO events DEFAULT VALUES').run();
+  storage.dispose();
+}
+
+async function backUp(home: string, atMs = NOW_MS): Promise<string> {
+  const storage = Storage.open({ home, migrations: [events] });
+  const { file, sizeBytes, createdAtMs } = await createBackup(storage.db, home, atMs);
+  storage.dispose();
+  expect([sizeBytes > 0, createdAtMs]).toEqual([true, atMs]);
+  return file;
+}
+
+function countEvents(file: string): unknown {
+  const db = new Database(file, { readonly: true });
+  const count = db.prepare('SELECT count(*) FROM events').pluck().get();
+  db.close();
+  return count;
+}
+
+test('a backup made while the database is in use restores what was there, and keeps what it replaces', async () => {
+  const home = newHome();
+  write(home, 3);
+  const file = await backUp(home);
+  expect(verifyBackup(file)).toEqual({ ok: true, events: 3, detail: 'ok' });
+  expect(readdirSync(join(home, 'backups'))).toEqual(['trayclaw-2025-06-15T15-06-40.000Z.db']);
+  write(home, 2);
+  const { restored, kept } = restoreBackup(home, file, NOW_MS);
+  expect(restored).toBe(join(home, 'trayclaw.db'));
+  expect([countEvents(restored), countEvents(kept ?? '')]).toEqual([3, 5]);
+  write(home, 1);
+  expect(countEvents(restored)).toBe(4);
+});
+
+test('a name alone is looked for among the backups; an empty folder has nothing to keep', async () => {
+  const home = newHome();
+  write(home, 2);
+  const file = await backUp(home);
+  const name = basename(file);
+  rmSync(join(home, 'trayclaw.db'));
+  expect(restoreBackup(home, name, NOW_MS)).toEqual({ restored: join(home, 'trayclaw.db'), kept: null });
+  expect(() => restoreBackup(home, 'trayclaw-missing.db', NOW_MS)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+});
+
+test('nothing is restored under a running instance', async () => {
+  const home = newHome();
+  write(home, 1);
+  const file = await backUp(home);
+  const running = Storage.open({ home, migrations: [events] });
+  onTestFinished(() => running.dispose());
+  expect(() => restoreBackup(home, file, NOW_MS)).toThrow(expect.objectContaining({ code: 'store_locked' }) as Error);
+});
+
+test('a broken backup is refused, and the database stays as it is', async () => {
+  const home = newHome();
+  write(home, 600);
+  const file = await backUp(home);
+  const before = readFileSync(join(home, 'trayclaw.db'));
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0xff, 4096));
+  expect(verifyBackup(file).ok).toBe(false);
+  const letter = join(home, 'letter.db');
+  writeFileSync(letter, 'not a database '.repeat(100));
+  const stranger = join(home, 'stranger.db');
+  new Database(stranger).exec('CREATE TABLE other (n)').close();
+  for (const bad of [file, letter, stranger])
+    expect(() => restoreBackup(home, bad, NOW_MS)).toThrow(expect.objectContaining({ code: 'store_corrupt' }) as Error);
+  expect(readFileSync(join(home, 'trayclaw.db')).equals(before)).toBe(true);
+  expect(existsSync(join(home, 'trayclaw.db.restoring'))).toBe(false);
+});
+
+test('the newest backups are kept, and other files beside them are left alone', async () => {
+  const home = newHome();
+  write(home, 1);
+  expect(listBackups(home)).toEqual([]);
+  const files: string[] = [];
+  for (let i = 0; i < 4; i++) files.push(await backUp(home, NOW_MS + i * 1000));
+  writeFileSync(join(home, 'backups', 'mine.db'), '');
+  expect(listBackups(home).map((backup) => backup.file)).toEqual([...files].reverse());
+  expect(pruneBackups(home, 2)).toEqual([files[1], files[0]]);
+  expect(readdirSync(join(home, 'backups')).sort()).toHaveLength(3);
+});

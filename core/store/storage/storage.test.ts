@@ -1,0 +1,237 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import Database from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { isAppError } from '../../contracts/errors.ts';
+import { Storage, type Migration } from './storage.ts';
+
+const table: Migration = { id: '1', minSafeVersion: 1, up: (db) => db.exec('CREATE TABLE IF NOT EXISTS t (n INTEGER, text TEXT)') };
+
+function newHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-storage-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  return home;
+}
+
+function open(home = newHome(), migrations: readonly Migration[] = [table]): Storage {
+  const storage = Storage.open({ home, migrations });
+  onTestFinished(() => storage.dispose());
+  return storage;
+}
+
+const put = ({ db }: Storage, n: number): unknown => db.prepare('INSERT INTO t (n) VALUES (?)').run(n);
+const all = ({ db }: Storage): unknown[] => db.prepare('SELECT n FROM t ORDER BY n').pluck().all();
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+  } catch (cause) {
+    return isAppError(cause) ? cause.code : String(cause);
+  }
+  return 'nothing thrown';
+}
+
+test('nested work joins the outer transaction and goes with it', () => {
+  const storage = open();
+  expect(storage.transact(() => storage.transact(() => put(storage, 1) !== null))).toBe(true);
+  expect(storage.inTransaction).toBe(false);
+  expect(() =>
+    storage.transact(() => {
+      storage.transact(() => put(storage, 2));
+      throw new Error('after the inner one');
+    }),
+  ).toThrow('after the inner one');
+  expect(all(storage)).toEqual([1]);
+});
+
+test('what failed inside is not committed by whoever caught it', () => {
+  const storage = open();
+  const swallow = (): void => {
+    try {
+      storage.transact(() => {
+        put(storage, 1);
+        throw new Error('half done');
+      });
+    } catch {
+      put(storage, 2);
+    }
+  };
+  expect(codeOf(() => storage.transact(swallow))).toBe('internal');
+  expect(all(storage)).toEqual([]);
+  storage.transact(() => put(storage, 3));
+  expect(all(storage)).toEqual([3]);
+});
+
+test('a barrier waits for the disk and is metered; inside another transaction it would be a false promise', () => {
+  const storage = open();
+  storage.transact(() => {
+    expect(storage.inBarrier).toBe(false);
+    put(storage, 1);
+  });
+  expect(storage.syncMeter.count).toBe(0);
+  storage.transact(() => {
+    expect([storage.inBarrier, storage.db.pragma('synchronous', { simple: true })]).toEqual([true, 2]);
+    storage.transact(() => put(storage, 2), true);
+  }, true);
+  expect(storage.syncMeter.count).toBe(1);
+  expect(storage.syncMeter.totalMs).toBeGreaterThan(0);
+  expect(codeOf(() => storage.transact(() => storage.transact(() => put(storage, 3), true)))).toBe('internal');
+  expect(all(storage)).toEqual([1, 2]);
+});
+
+test('followers run after the commit, in order, and not after a rollback', () => {
+  const storage = open();
+  const seen: string[] = [];
+  storage.afterCommit(() => seen.push('at once'));
+  storage.transact(() => {
+    storage.afterCommit(() => seen.push(`first ${String(storage.inTransaction)}`));
+    storage.transact(() => storage.afterCommit(() => seen.push('second')));
+    seen.push('work');
+  });
+  const failing = (): void => {
+    storage.afterCommit(() => seen.push('never'));
+    throw new Error('no');
+  };
+  expect(() => storage.transact(failing)).toThrow('no');
+  storage.transact(() => put(storage, 1));
+  expect(seen).toEqual(['at once', 'work', 'first false', 'second']);
+});
+
+test('one process owns a folder, until it dies however it dies', async () => {
+  const home = newHome();
+  const source = `
+    const { Storage } = await import(${JSON.stringify(join(import.meta.dirname, 'storage.ts'))});
+    Storage.open({ home: ${JSON.stringify(home)}, migrations: [] });
+    process.stdout.write('open');
+    setInterval(() => undefined, 60_000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  expect(codeOf(() => Storage.open({ home, migrations: [table] }))).toBe('store_locked');
+  const ended = once(child, 'close');
+  child.kill('SIGKILL');
+  await ended;
+  expect(open(home).inTransaction).toBe(false);
+});
+
+test('the lock holds within one process too, is freed by closing, and a mere look does not need it', () => {
+  const home = newHome();
+  const first = Storage.open({ home, migrations: [table] });
+  expect(codeOf(() => Storage.open({ home, migrations: [table] }))).toBe('store_locked');
+  const look = Storage.open({ home, migrations: [table], lock: false });
+  look.dispose();
+  first.dispose();
+  first.dispose();
+  open(home);
+});
+
+test('a folder of a newer program is refused and left as it was', () => {
+  const home = newHome();
+  const newer: Migration = { id: '9-newer', minSafeVersion: 99, up: (db) => db.exec('CREATE TABLE newer (n)') };
+  Storage.open({ home, migrations: [table, newer] }).dispose();
+  const before = readFileSync(join(home, 'trayclaw.db'));
+  const another: Migration = { id: '2', minSafeVersion: 1, up: (db) => db.exec('CREATE TABLE u (n)') };
+  expect(codeOf(() => Storage.open({ home, migrations: [table, another] }))).toBe('store_too_new');
+  expect(readFileSync(join(home, 'trayclaw.db')).equals(before)).toBe(true);
+  // And the lock is free again.
+  expect(codeOf(() => Storage.open({ home, migrations: [table] }))).toBe('store_too_new');
+});
+
+test('a newer migration that older programs can live with is no obstacle', () => {
+  const home = newHome();
+  const harmless: Migration = { id: '9-newer', minSafeVersion: 1, up: (db) => db.exec('CREATE TABLE newer (n)') };
+  Storage.open({ home, migrations: [table, harmless] }).dispose();
+  expect(open(home).checkIntegrity()).toEqual({ ok: true, detail: 'ok' });
+});
+
+test('a migration that fails leaves nothing of itself, and the next start goes on from there', () => {
+  const home = newHome();
+  let isBroken = true;
+  const second: Migration = {
+    id: '2',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec('CREATE TABLE half (n)');
+      if (isBroken) throw new Error('the program ended here');
+      db.exec('CREATE TABLE whole (n)');
+    },
+  };
+  expect(codeOf(() => Storage.open({ home, migrations: [table, second] }))).toBe('internal');
+  isBroken = false;
+  const { db } = open(home, [table, second]);
+  expect(db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").pluck().all()).toEqual([
+    'half',
+    'migrations',
+    't',
+    'whole',
+  ]);
+});
+
+test('what is not a database, a damaged page and a path that cannot be are told apart', () => {
+  const text = newHome();
+  writeFileSync(join(text, 'trayclaw.db'), 'this is a letter, not a database; '.repeat(100));
+  expect(codeOf(() => Storage.open({ home: text, migrations: [table] }))).toBe('store_corrupt');
+
+  const folder = newHome();
+  mkdirSync(join(folder, 'trayclaw.db'));
+  expect(codeOf(() => Storage.open({ home: folder, migrations: [table] }))).toBe('store_readonly');
+
+  const file = join(newHome(), 'file');
+  writeFileSync(file, '');
+  expect(codeOf(() => Storage.open({ home: join(file, 'home'), migrations: [table] }))).toBe('store_readonly');
+});
+
+test('a damaged page is found by the check and named when it is read', () => {
+  const home = newHome();
+  const whole = Storage.open({ home, migrations: [table] });
+  const insert = whole.db.prepare('INSERT INTO t (n, text) VALUES (?, ?)');
+  whole.transact(() => {
+    for (let n = 0; n < 500; n++) insert.run(n, 'x'.repeat(200));
+  });
+  whole.dispose();
+  const path = join(home, 'trayclaw.db');
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, bytes.length - 20 * 4096);
+  writeFileSync(path, bytes);
+  const damaged = open(home);
+  expect(damaged.checkIntegrity().ok).toBe(false);
+  expect(codeOf(() => damaged.transact(() => damaged.db.prepare('SELECT sum(length(text)) FROM t').get()))).toBe('store_corrupt');
+});
+
+test('a full disk refuses, keeps what was there, and takes more once there is room', () => {
+  const storage = open();
+  storage.transact(() => put(storage, 1));
+  const pages = storage.db.pragma('page_count', { simple: true }) as number;
+  storage.db.pragma(`max_page_count = ${pages + 2}`);
+  const fill = (): void => {
+    for (let n = 0; n < 100; n++) storage.db.prepare('INSERT INTO t (n, text) VALUES (?, ?)').run(n, 'x'.repeat(1000));
+  };
+  expect(codeOf(() => storage.transact(fill, true))).toBe('store_full');
+  expect([all(storage), storage.inTransaction]).toEqual([[1], false]);
+  storage.db.pragma(`max_page_count = ${pages + 1000}`);
+  storage.transact(fill);
+  expect(all(storage)).toHaveLength(101);
+});
+
+test('a database that may not be written says so', () => {
+  const storage = open();
+  storage.db.pragma('query_only = ON');
+  expect(codeOf(() => storage.transact(() => put(storage, 1)))).toBe('store_readonly');
+  storage.db.pragma('query_only = OFF');
+});
+
+test('the data folder is for its owner alone, and what a checkpoint moves is in the file', () => {
+  const home = join(newHome(), 'deep', 'home');
+  const storage = open(home);
+  expect(process.platform === 'win32' ? 0o700 : statSync(home).mode & 0o777).toBe(0o700);
+  storage.transact(() => put(storage, 7));
+  storage.checkpoint();
+  const copy = join(home, 'copy.db');
+  writeFileSync(copy, readFileSync(join(home, 'trayclaw.db')));
+  const db = new Database(copy);
+  expect(db.prepare('SELECT n FROM t').pluck().all()).toEqual([7]);
+  db.close();
+});

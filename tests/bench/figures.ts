@@ -1,0 +1,93 @@
+// A measured figure, the bounds TrayClaw holds itself to, and how both are printed: one table for all sections.
+
+export type Unit = 'ms' | 'µs' | 'MB' | '%' | '×' | 'KB';
+
+export interface Figure {
+  readonly section: string;
+  readonly name: string;
+  readonly subject: string;
+  readonly unit: Unit;
+  readonly p50: number;
+  readonly p99?: number;
+  readonly max?: number;
+  /** Milliseconds of waiting for the disk that `p50` leaves out. */
+  readonly syncMs?: number;
+  readonly note?: string;
+}
+
+export interface Bound {
+  readonly max: number;
+  readonly of: 'p50' | 'p99';
+}
+
+export const ownName = 'TrayClaw';
+
+/** By section and name; they hold for TrayClaw's figures only. */
+const bounds: Readonly<Record<string, Bound>> = {
+  'turn/plain': { max: 0.45, of: 'p50' },
+  'turn/1 tool': { max: 0.8, of: 'p50' },
+  'turn/10 tools': { max: 3.9, of: 'p50' },
+  'session/turn 1000 ÷ turn 10': { max: 1.2, of: 'p50' },
+  'append/1 KB event, NORMAL': { max: 20, of: 'p50' },
+  'start/--version': { max: 100, of: 'p50' },
+  'start/ask, beyond the model': { max: 400, of: 'p50' },
+  'start/serve, idle memory': { max: 90, of: 'p50' },
+  'start/serve, idle processor': { max: 0.1, of: 'p50' },
+  'panic/op to last death': { max: 250, of: 'p99' },
+};
+
+export interface Verdict {
+  readonly bound: string;
+  readonly verdict: 'ok' | 'over' | '';
+}
+
+export function judge(figure: Figure): Verdict {
+  const bound = figure.subject === ownName ? bounds[`${figure.section}/${figure.name}`] : undefined;
+  if (bound === undefined) return { bound: '', verdict: '' };
+  const value = bound.of === 'p99' ? (figure.p99 ?? Number.NaN) : figure.p50;
+  // Written so that a missing figure is over, not ok.
+  const verdict = value <= bound.max ? 'ok' : 'over';
+  return { bound: `${bound.of === 'p99' ? 'p99 ' : ''}≤ ${bound.max}`, verdict };
+}
+
+const headings = ['section', 'what', 'subject', 'unit', 'p50', 'p99', 'max', 'sync', 'bound', '', 'note'];
+const leftAligned = new Set([0, 1, 2, 3, 8, 9, 10]);
+
+export function formatTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => {
+    const { section, name, subject, unit, note } = figure;
+    const { bound, verdict } = judge(figure);
+    return [
+      section,
+      name,
+      subject,
+      unit,
+      shown(figure.p50),
+      shown(figure.p99),
+      shown(figure.max),
+      shown(figure.syncMs),
+      bound,
+      verdict,
+      note ?? '',
+    ];
+  });
+  const widths = headings.map((heading, column) => Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => pad(cell, widths[column] ?? 0, leftAligned.has(column)))
+      .join('  ')
+      .trimEnd();
+  return [line(headings), widths.map((width) => '─'.repeat(width)).join('  '), ...rows.map(line)].join('\n');
+}
+
+function pad(cell: string, width: number, isLeft: boolean): string {
+  return isLeft ? cell.padEnd(width) : cell.padStart(width);
+}
+
+/** Three significant digits: more would claim what one run cannot know. */
+export function shown(value: number | undefined): string {
+  if (value === undefined) return '';
+  if (Number.isNaN(value)) return 'none';
+  const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(3, digits));
+}

@@ -1,0 +1,29 @@
+// Packs of a long session, and full-text search over a long log.
+
+import { ownName, type Figure, type Unit } from '../figures.ts';
+import type { BenchContext } from '../section.ts';
+import type { Summary } from '../statistics.ts';
+import type { PackFigures, PackJob } from '../workers/pack-worker.ts';
+import { runWorker } from '../workers/worker.ts';
+
+export async function measurePacks(context: BenchContext): Promise<Figure[]> {
+  context.say('pack: a session of 1,000 messages; search over 10,000 and 100,000 documents');
+  const job: PackJob = {
+    messages: 1000,
+    repetitions: context.count(50),
+    documents: [context.count(10_000), context.count(100_000)],
+    queries: context.count(100),
+  };
+  const taken = await runWorker<PackJob, PackFigures>('pack-worker.ts', job);
+  const figure = (name: string, summary: Summary, unit: Unit, note = `n ${summary.count}`): Figure => {
+    const factor = unit === 'µs' ? 1000 : 1;
+    return { section: 'pack', name, subject: ownName, unit, p50: summary.p50 * factor, p99: summary.p99 * factor, note };
+  };
+  return [
+    figure('next pack of 1,000 messages', taken.hot, 'µs'),
+    figure('first pack of 1,000 messages', taken.cold, 'ms', `read from the log, ${taken.tokens} tokens, n ${taken.cold.count}`),
+    ...taken.search.flatMap(({ documents, byWords }) =>
+      Object.entries(byWords).map(([name, summary]) => figure(`search ${documents}: ${name}`, summary, 'ms')),
+    ),
+  ];
+}

@@ -1,0 +1,27 @@
+// The session log as the composition root wires it: real scrubbing, real projections, on disk. From the sources, because the bundle
+// does not hand it out.
+
+import { systemClock } from '../../../core/base/clock.ts';
+import { silentLogger } from '../../../core/base/logger.ts';
+import { PolicyStore, policyMigrations } from '../../../core/guard/policy/policy.ts';
+import { SafetyChecks } from '../../../core/guard/safety/safety.ts';
+import { SessionLog, sessionMigrations } from '../../../core/store/session/session.ts';
+import { Storage } from '../../../core/store/storage/storage.ts';
+
+export interface OpenLog {
+  readonly log: SessionLog;
+  readonly storage: Storage;
+}
+
+export function openLog(home: string): OpenLog {
+  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...policyMigrations] });
+  const safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
+  const log = new SessionLog({
+    storage,
+    clock: systemClock,
+    logger: silentLogger,
+    scrub: (text) => safety.redact(text).text,
+    projections: [new PolicyStore(storage.db)],
+  });
+  return { log, storage };
+}

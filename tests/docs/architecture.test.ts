@@ -1,0 +1,51 @@
+// ARCHITECTURE.md lists the modules there are and no others, and what the documents point at exists.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { codeWords, documentNames, projectRoot, readDocument } from './documents.ts';
+
+const flatFloors = ['core/base', 'core/contracts'];
+
+function folders(path: string): string[] {
+  return readdirSync(join(projectRoot, path), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `${path}/${entry.name}`);
+}
+
+function modulesOfTheCode(): string[] {
+  const floors = folders('core').filter((floor) => !flatFloors.includes(floor));
+  const shells = ['main', 'preload', 'renderer'].filter((folder) => existsSync(join(projectRoot, folder)));
+  return [...flatFloors, ...floors.flatMap(folders), ...shells].sort();
+}
+
+test('every module has its line in ARCHITECTURE.md, and every line its module', () => {
+  const rows = readDocument('ARCHITECTURE.md').matchAll(/^\| `((?:core\/|main|preload|renderer)[\w/-]*)` +\|/gm);
+  expect([...rows].map((row) => row[1] ?? '').sort()).toEqual(modulesOfTheCode());
+});
+
+test.each(documentNames)('every link of %s to a file leads to one', (name) => {
+  const text = readDocument(name);
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map((match) => match[1] ?? match[2] ?? '');
+  const own = targets.filter((target) => !/^(?:https?:|#|mailto:)/.test(target)).map((target) => target.replace(/#.*$/, ''));
+  expect(own.filter((target) => !existsSync(join(projectRoot, dirname(name), target)))).toEqual([]);
+});
+
+test.each(documentNames)('every source file that %s names exists', (name) => {
+  const paths = codeWords(readDocument(name)).filter((word) => /^(?:core|main|renderer|build|tests)\/[\w./-]+\.\w+$/.test(word));
+  expect(paths.filter((path) => !existsSync(join(projectRoot, path)))).toEqual([]);
+});
+
+test('every npm script the documents name is one, and every script is named', () => {
+  const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+  const all = documentNames.map(readDocument).join('\n');
+  const run = [...all.matchAll(/npm run (?:--silent )?([\w:]+)/g)].map((match) => match[1] ?? '');
+  const short = [...all.matchAll(/npm (start|test)\b/g)].map((match) => match[1] ?? '');
+  const named = new Set([...run, ...short]);
+  // prepare runs by itself.
+  expect([...named].sort()).toEqual(
+    Object.keys(scripts)
+      .filter((script) => script !== 'prepare')
+      .sort(),
+  );
+});

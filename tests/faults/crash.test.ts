@@ -1,0 +1,90 @@
+// A small run of the crash script, a control that shows that it would see a lost event and an effect run twice, and the disk barriers,
+// counted in the stream of system calls: a kill cannot tell whether anything reached the disk.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { countEffects, openUnsafeCalls, type CallRecord, type LogView } from './crash-log.ts';
+import { runCrashPlan } from './crash-plan.ts';
+import { TestHome } from './test-home.ts';
+
+test('kills at every named place and at random lose nothing, run nothing twice, and leave nothing open', async () => {
+  const tallies = await runCrashPlan({ kills: 32, reachesMax: 3, seed: 42 });
+  const sum = (pick: 'kills' | 'acked' | 'lost' | 'effects' | 'twice' | 'unknown'): number =>
+    [...tallies.values()].reduce((total, tally) => total + tally[pick], 0);
+  expect([...tallies.values()].flatMap((tally) => tally.faults)).toEqual([]);
+  expect([sum('lost'), sum('twice')]).toEqual([0, 0]);
+  expect(sum('kills')).toBeGreaterThanOrEqual(32);
+  expect([sum('acked') > 1_000, sum('effects') > 30, sum('unknown') > 3]).toEqual([true, true, true]);
+  const died = [...tallies].filter(([, tally]) => tally.kills > 0).map(([point]) => point);
+  expect(died).toEqual([...tallies.keys()]);
+}, 180_000);
+
+test('the counts of the crash script see what they are there for', async () => {
+  await using home = new TestHome();
+  const call = (callId: string, change: Partial<CallRecord>): [string, CallRecord] => [
+    callId,
+    { callId, tool: 'stamp', args: '{}', idempotency: 'unsafe', turnId: 't', state: 'closed', retries: 0, results: 1, ...change },
+  ];
+  const calls = new Map([call('once', {}), call('twice', {}), call('again', { retries: 1 }), call('open', { state: 'open' })]);
+  const log: LogView = {
+    audit: { ok: true, events: 0, sessions: 0 },
+    calls,
+    startedTurns: new Set(),
+    finishedTurns: new Set(),
+    lastSeq: 0,
+    missing: () => [],
+  };
+  const stamps = join(home.path, 'stamps.log');
+  writeFileSync(stamps, ['once', 'twice', 'twice', 'again', 'again', 'never-asked'].join('\n'));
+  expect(countEffects(log, { stamps, commands: 'none', appended: 'none' })).toEqual({
+    total: 6,
+    twice: ['twice'],
+    unasked: ['never-asked'],
+  });
+  expect(openUnsafeCalls(log)).toEqual(['open']);
+});
+
+const straceWorks = spawnSync('strace', ['-e', 'trace=write', '-o', '/dev/null', 'true']).status === 0;
+
+test.skipIf(!straceWorks)(
+  'the disk is waited for when a message is accepted, before an unsafe effect, for an approval and for the stop',
+  async () => {
+    await using home = new TestHome();
+    const trace = join(home.path, '..', 'trace.txt');
+    const child = fileURLToPath(new URL('barrier-child.ts', import.meta.url));
+    const marks = join(home.path, '..', 'marks.txt');
+    const calls = ['-f', '-e', 'trace=fdatasync,fsync,write', '-s', '40', '-o', trace];
+    const ran = spawnSync('strace', [...calls, process.execPath, child, home.path, marks], { encoding: 'utf8' });
+    expect([ran.status, ran.stderr]).toEqual([0, '']);
+    const syncs = countSyncs(readFileSync(trace, 'utf8'));
+    expect(syncs).toEqual({
+      accepted: 1,
+      // A pure call may run again: nothing waits for the disk before it.
+      'effect-pure': 0,
+      waiting: 1,
+      // The answer and the request, each before the effect.
+      'effect-unsafe': 2,
+      done: 0,
+      stopped: 1,
+      released: 1,
+    });
+  },
+  60_000,
+);
+
+/** Syncs of the disk from each mark to the next, by the mark they end at. */
+function countSyncs(trace: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  let syncs: number | null = null;
+  for (const line of trace.split('\n')) {
+    if (/\b(fdatasync|fsync)\(\d+/.test(line)) syncs = syncs === null ? null : syncs + 1;
+    const name = /MARK ([a-z-]+)/.exec(line)?.[1];
+    if (name === undefined) continue;
+    if (syncs !== null) counts[name] = syncs;
+    syncs = 0;
+  }
+  return counts;
+}

@@ -1,0 +1,106 @@
+// The panic stop of a served runtime: everything dies, nothing starts again, and only a person ends it, whatever happens to the process.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { AppError } from '../../core/contracts/errors.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { countProcesses, PanicRig, until } from './panic-rig.ts';
+import { TestHome } from './test-home.ts';
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return 'done';
+  } catch (cause) {
+    return cause instanceof AppError ? cause.code : String(cause);
+  }
+}
+
+test.skipIf(process.platform !== 'linux')(
+  'twenty process trees, an endless turn, queued messages and open questions all stop, and stay stopped',
+  async () => {
+    await using rig = await PanicRig.start();
+    const mark = await rig.startTrees();
+    const turns = await rig.startTurns();
+    const round = await rig.engage(mark);
+
+    expect({ survivors: round.survivors, engaged: round.status.engaged }).toEqual({ survivors: 0, engaged: true });
+    expect(round.runningBefore).toBeGreaterThanOrEqual(60);
+    expect(round.status.killed).toBeGreaterThanOrEqual(round.runningBefore);
+    expect(round.status.tookMs ?? Infinity).toBeLessThan(2_000);
+
+    const statusOf = async (turnId: string): Promise<string> => (await rig.op('turn.wait', { turnId })).status;
+    expect(await Promise.all([turns.endless, ...turns.queued, turns.waiting].map(statusOf))).toEqual([
+      'stopped',
+      'stopped',
+      'stopped',
+      'waiting',
+    ]);
+
+    // What was under way and what is tried now starts nothing.
+    const { approvalId } = turns;
+    expect([
+      await codeOf(rig.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } })),
+      await codeOf(rig.op('message.send', { text: 'hello' })),
+      await codeOf(rig.op('tool.run', { tool: 'calc', args: { expression: '1' } })),
+    ]).toEqual(['panic_engaged', 'panic_engaged', 'panic_engaged']);
+    expect((await rig.home.cli(['ask', 'hello'])).code).toBe(5);
+
+    // Over a crash of the process, at once after the stop and long after it.
+    await rig.restart('SIGKILL');
+    await rig.restart('SIGTERM');
+    expect([(await rig.op('panic.status', {})).engaged, await codeOf(rig.op('message.send', { text: 'hello' }))]).toEqual([
+      true,
+      'panic_engaged',
+    ]);
+    expect({ requests: rig.model.requests.length, alive: countProcesses(mark) }).toEqual({ requests: round.modelRequests, alive: 0 });
+    expect(existsSync(join(rig.home.workspace, 'asked.md'))).toBe(false);
+
+    expect((await rig.home.cli(['panic', '--release'])).code).toBe(0);
+    expect((await rig.op('panic.status', {})).engaged).toBe(false);
+    await rig.op('approval.decide', { approvalId, decision: 'deny' });
+    const asked = await rig.home.cli(['ask', 'hello']);
+    expect([asked.code, (asked.json as { text: string }).text]).toEqual([0, 'Hello.']);
+    expect((await rig.op('audit.verify', {})).ok).toBe(true);
+  },
+  90_000,
+);
+
+test.skipIf(process.platform !== 'linux')(
+  'a process killed in the middle of the stop is found stopped, its turns at rest',
+  async () => {
+    await using rig = await PanicRig.start();
+    const mark = await rig.startTrees();
+    const turns = await rig.startTurns();
+    // The operation is on its way when the process dies; the kill falls somewhere into it.
+    const engaging = codeOf(rig.op('panic.engage', { reason: 'cut off' }));
+    await until(async () => (await codeOf(rig.op('message.send', { text: 'hello', sessionId: 'other' }))) !== 'done', 'the stop has begun');
+    await rig.restart('SIGKILL');
+    await engaging;
+    expect((await rig.op('panic.status', {})).engaged).toBe(true);
+    expect(countProcesses(mark)).toBe(0);
+    const statusOf = async (turnId: string): Promise<string> => (await rig.op('turn.wait', { turnId, timeoutMs: 5_000 })).status;
+    expect(await Promise.all([turns.endless, ...turns.queued].map(statusOf))).toEqual(['stopped', 'stopped', 'stopped']);
+    await rig.op('panic.release', {});
+    expect((await rig.op('audit.verify', {})).ok).toBe(true);
+  },
+  90_000,
+);
+
+test('a turn that a crash left running ends as stopped when the stop was pressed before it could go on', async () => {
+  await using home = new TestHome();
+  await using model = await ScriptedModel.start([{ answer: { silent: true } }]);
+  const config = model.config('openai');
+  const first = await home.open({ config });
+  const { turnId } = await first.op('message.send', { text: 'never answered', sessionId: 'left' });
+  const { turnId: queued } = await first.op('message.send', { text: 'behind it', sessionId: 'left' });
+  await home.close(first);
+  const look = await home.open({ config, resume: false });
+  await look.op('panic.engage', {});
+  await home.close(look);
+  const last = await home.open({ config });
+  const ends = await Promise.all([turnId, queued].map((id) => last.op('turn.wait', { turnId: id, timeoutMs: 2_000 })));
+  expect(ends.map(({ status }) => status)).toEqual(['stopped', 'stopped']);
+  expect((await home.close(last)).different).toEqual([]);
+});

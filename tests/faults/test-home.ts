@@ -1,0 +1,136 @@
+// A data folder of its own for each test, the command line run on it in processes of its own, and everything gone afterwards.
+
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { parseJson } from '../../core/base/json.ts';
+import type { ConfigInput } from '../../core/contracts/config.ts';
+import { createTrayClaw, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
+import { replayEveryTurn, type ReplayCheck } from './replay-check.ts';
+
+const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
+const CLI_MAX_MS = 60_000;
+
+export interface CliEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The one JSON document of `--json`. */
+  readonly json: unknown;
+}
+
+const announcedSchema = z.object({ url: z.string(), token: z.string(), pid: z.number() });
+
+export interface Serving {
+  readonly url: string;
+  readonly token: string;
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Ends the process with the signal and waits until it is gone. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+export class TestHome {
+  readonly path: string;
+  readonly #folder: string;
+  readonly #claws = new Set<TrayClaw>();
+  readonly #children = new Set<Serving>();
+  readonly env: Record<string, string> = {};
+
+  constructor() {
+    this.#folder = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-fault-')));
+    this.path = join(this.#folder, 'home');
+    mkdirSync(this.path, { mode: 0o700 });
+  }
+
+  get workspace(): string {
+    return join(this.path, 'workspace');
+  }
+
+  /** Parts of config.yaml; JSON is YAML. */
+  configure(config: ConfigInput | string): void {
+    writeFileSync(join(this.path, 'config.yaml'), typeof config === 'string' ? config : JSON.stringify(config, null, 2));
+  }
+
+  async open(options: Omit<TrayClawOptions, 'home'> = {}): Promise<TrayClaw> {
+    const claw = await createTrayClaw({ home: this.path, environment: { ...process.env, ...this.env }, ...options });
+    this.#claws.add(claw);
+    return claw;
+  }
+
+  /** What an open runtime recorded is decided again before it is closed. */
+  async close(claw: TrayClaw): Promise<ReplayCheck> {
+    const replay = await replayEveryTurn(claw);
+    this.#claws.delete(claw);
+    await claw.close();
+    return replay;
+  }
+
+  async cli(args: readonly string[], stdin = ''): Promise<CliEnd> {
+    const child = this.#spawnCli(args);
+    child.stdin.end(stdin);
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const guard = setTimeout(() => child.kill('SIGKILL'), CLI_MAX_MS);
+    const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+    clearTimeout(guard);
+    const parsed = parseJson(stdout);
+    return { code, stdout, stderr, json: parsed.ok ? parsed.value : undefined };
+  }
+
+  /** `serve` in a process of its own, once it says where. */
+  async serve(): Promise<Serving> {
+    const child = this.#spawnCli(['serve']);
+    let stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const lines = createInterface({ input: child.stdout });
+    const line = await new Promise<string>((resolve, reject) => {
+      lines.once('line', resolve);
+      child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${stderr}`)));
+    });
+    const { url, token } = announcedSchema.parse(JSON.parse(line));
+    const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const serving: Serving = {
+      url,
+      token,
+      child,
+      end: async (signal) => {
+        if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+        lines.close();
+        await gone;
+        this.#children.delete(serving);
+      },
+    };
+    this.#children.add(serving);
+    return serving;
+  }
+
+  async dispose(): Promise<void> {
+    for (const child of Array.from(this.#children)) await child.end('SIGKILL');
+    for (const claw of this.#claws) await claw.close();
+    this.#claws.clear();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose();
+  }
+
+  #spawnCli(args: readonly string[]): ChildProcessWithoutNullStreams {
+    return spawn(process.execPath, [cliFile, ...args, '--json'], {
+      cwd: this.#folder,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        HOME: this.#folder,
+        XDG_CACHE_HOME: join(tmpdir(), 'trayclaw-fault-cache'),
+        TRAYCLAW_HOME: this.path,
+        ...this.env,
+      },
+    });
+  }
+}

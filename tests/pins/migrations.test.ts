@@ -1,0 +1,53 @@
+// Migrations: every one the sources declare is applied here, twice, over a database that holds data.
+
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../core/base/clock.ts';
+import { silentLogger } from '../../core/base/logger.ts';
+import { PolicyStore, policyMigrations } from '../../core/guard/policy/policy.ts';
+import { artifactMigrations } from '../../core/store/artifact/artifact.ts';
+import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
+import { Storage } from '../../core/store/storage/storage.ts';
+import { telemetryMigrations } from '../../core/store/telemetry/telemetry.ts';
+
+const core = join(import.meta.dirname, '../../core');
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
+
+function schemaOf({ db }: Storage): unknown {
+  return db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY type, name').all('sqlite_%');
+}
+
+test('every migration the sources declare is applied here', () => {
+  const declared = readdirSync(core, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) => [...readFileSync(join(core, file), 'utf8').matchAll(/\bid: '([^']+)',\s+minSafeVersion/g)].map((match) => match[1]));
+  expect(new Set(declared)).toEqual(new Set(migrations.map((migration) => migration.id)));
+});
+
+test('ids are unique and numbered in the order they are applied', () => {
+  const ids = migrations.map((migration) => migration.id);
+  expect(ids).toEqual([...new Set(ids)].sort());
+  expect(migrations.every((migration) => migration.minSafeVersion >= 1)).toBe(true);
+});
+
+test('each migration may run again over data and changes nothing', () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-migrations-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const first = Storage.open({ home, migrations });
+  const log = new SessionLog({ storage: first, clock: new ManualClock(), logger: silentLogger, projections: [new PolicyStore(first.db)] });
+  log.append('ses_1', [{ type: 'session.created', body: { title: 'T', agentId: 'main', channel: 'cli', forkedFrom: null } }], true);
+  log.search.find('t', 1);
+  const schema = schemaOf(first);
+  const rows = ['events', 'heads', 'sessions', 'session_text'].map((table) => first.db.prepare(`SELECT * FROM ${table}`).all());
+  // As after a crash between a migration and the note that it ran.
+  first.db.exec('DELETE FROM migrations');
+  first.dispose();
+
+  const second = Storage.open({ home, migrations });
+  onTestFinished(() => second.dispose());
+  expect(schemaOf(second)).toEqual(schema);
+  expect(['events', 'heads', 'sessions', 'session_text'].map((table) => second.db.prepare(`SELECT * FROM ${table}`).all())).toEqual(rows);
+  expect(second.db.prepare('SELECT id FROM migrations ORDER BY id').all()).toEqual(migrations.map(({ id }) => ({ id })));
+});
