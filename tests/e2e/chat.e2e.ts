@@ -26,7 +26,6 @@ test('a first message starts a session and its answer is read as a document', as
   expect(await window.message.inputValue()).toBe('');
   expect(window.page.url()).not.toContain(window.host.token);
   expect(window.incidents).toEqual([]);
-  await window.close();
 });
 
 test('calls show as lines that open to arguments, result and the decision with its rule', async () => {
@@ -42,7 +41,6 @@ test('calls show as lines that open to arguments, result and the decision with i
   expect(await window.page.getByText('read.workspace').count()).toBe(1);
   expect(await window.page.getByRole('group', { name: 'Result' }).innerText()).toBe('# Notes\n\nBuy milk.\n');
   expect(await window.page.getByRole('img', { name: /Phases passed: Interpret, Plan/ }).count()).toBe(1);
-  await window.close();
 });
 
 test('a write waits for a yes, and the yes writes exactly what was shown', async () => {
@@ -61,7 +59,6 @@ test('a write waits for a yes, and the yes writes exactly what was shown', async
   await window.conversation.getByText('Written.', { exact: true }).waitFor();
   expect(await window.host.readFile('hello.md')).toBe('Hello from TrayClaw.\n');
   expect(await window.approval.count()).toBe(0);
-  await window.close();
 });
 
 test('Enter never approves: the focus stays in the message, and a denial leaves the file unwritten', async () => {
@@ -75,7 +72,6 @@ test('Enter never approves: the focus stays in the message, and a denial leaves 
   await window.approval.getByRole('button', { name: 'Deny' }).click();
   await window.conversation.getByText('Left alone.', { exact: true }).waitFor();
   expect(await window.host.readFile('hello.md')).toBe(null);
-  await window.close();
 });
 
 test('hidden and look-alike characters of an approval are spelled out', async () => {
@@ -85,7 +81,6 @@ test('hidden and look-alike characters of an approval are spelled out', async ()
   const shown = await window.approval.getByRole('group', { name: 'Command' }).innerText();
   expect(shown).toBe('echo ‹U+202E›txt.exe‹U+202C› pа‹U+0430›ypal‹U+200B›');
   expect(await window.approval.innerText()).not.toContain('\u202e');
-  await window.close();
 });
 
 test('an approval given elsewhere and one given in Approvals are the same card', async () => {
@@ -94,11 +89,10 @@ test('an approval given elsewhere and one given in Approvals are the same card',
   await window.approval.waitFor();
   await window.go('Approvals');
   await window.approval.getByRole('button', { name: 'Approve for this session' }).click();
-  await window.page.getByRole('list', { name: 'Grants' }).getByText('write files in the workspace').waitFor();
-  await window.page.getByRole('button', { name: 'Revoke: write files in the workspace' }).click();
+  await window.page.getByRole('list', { name: 'Grants' }).getByText('write_file for files in the workspace').waitFor();
+  await window.page.getByRole('button', { name: 'Revoke: write_file for files in the workspace' }).click();
   await window.page.getByText('No grants.').waitFor();
   expect(await window.page.getByRole('list', { name: 'Decided before' }).getByRole('listitem').count()).toBe(1);
-  await window.close();
 });
 
 test('a running turn is steered by typing and ended by Stop turn', async () => {
@@ -110,7 +104,6 @@ test('a running turn is steered by typing and ended by Stop turn', async () => {
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   expect(await window.page.getByRole('button', { name: 'Stop turn' }).count()).toBe(0);
-  await window.close();
 });
 
 test('panic stop ends everything from any view, says so in figures, and only release lifts it', async () => {
@@ -128,21 +121,15 @@ test('panic stop ends everything from any view, says so in figures, and only rel
   expect(await window.message.inputValue()).toBe('Go on');
   await window.page.getByRole('button', { name: 'Release panic stop' }).click();
   await window.page.getByRole('button', { name: 'Panic stop', exact: true }).waitFor();
-  await window.close();
 });
 
 test('a failed turn says what happened and what to do', async () => {
   const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }, { text: 'Back again.' }] });
   await window.send('Hello');
   const alert = window.page.getByRole('alert');
-  await alert
-    .getByText(/The model server|lab/)
-    .first()
-    .waitFor();
-  expect(await alert.innerText()).toBe('');
+  await alert.getByText(/^lab cannot answer at the moment\./).waitFor();
   await alert.getByRole('button', { name: 'Try again' }).click();
   await window.conversation.getByText('Back again.', { exact: true }).waitFor();
-  await window.close();
 });
 
 test('while the host is away what is typed stays; after a restart its new address is enough to go on', async () => {
@@ -167,7 +154,6 @@ test('while the host is away what is typed stays; after a restart its new addres
   await window.conversation.getByText('Two.', { exact: true }).waitFor();
   expect(window.page.url()).not.toContain(window.host.token);
   expect(window.incidents).toEqual([]);
-  await window.close();
 });
 
 test('each example task of the first start does real work with the offline demo', async () => {
@@ -189,7 +175,6 @@ test('each example task of the first start does real work with the offline demo'
   await window.conversation.getByText(/Done\. I listed/).waitFor();
   expect(await window.host.readFile('notes.md')).toContain('# Notes on this folder');
   expect(window.incidents).toEqual([]);
-  await window.close();
 });
 
 test('a token is asked for when there is none, and a wrong one is refused', async () => {
@@ -201,5 +186,4 @@ test('a token is asked for when there is none, and a wrong one is refused', asyn
   await field.fill(window.host.token);
   await window.page.getByRole('button', { name: 'Connect' }).click();
   await window.message.waitFor();
-  await window.close();
 });

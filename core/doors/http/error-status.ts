@@ -16,6 +16,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   artifact_missing: 404,
   model_unknown: 404,
   secret_missing: 404,
+  keychain_unavailable: 503,
   conflict: 409,
   approval_not_pending: 409,
   turn_not_running: 409,

@@ -40,7 +40,6 @@ export interface WindowUnderTest {
   go(view: 'Chat' | 'Activity' | 'Approvals' | 'Artifacts' | 'Settings' | 'Health'): Promise<void>;
   /** Opens the address that the running server printed, as a person would. */
   openAddress(): Promise<void>;
-  close(): Promise<void>;
 }
 
 export function launchBrowser(): Promise<Browser> {
@@ -76,10 +75,6 @@ export async function openWindow(browser: Browser, options: OpenOptions = {}): P
       await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: view, exact: true }).click();
     },
     openAddress,
-    close: async () => {
-      await context.close();
-      await host.close();
-    },
   };
 }
 
@@ -88,7 +83,10 @@ function watch(page: Page, origin: string): string[] {
   page.on('pageerror', (error) => incidents.push(`error: ${error.message}`));
   page.on('console', (message) => {
     // A host that is away is expected in some specs; everything else on the console is not.
-    if (message.type() === 'error' && !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of 40/.test(message.text())) {
+    if (
+      message.type() === 'error' &&
+      !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of (?:4\d\d|503)/.test(message.text())
+    ) {
       incidents.push(`console: ${message.text()}`);
     }
   });
