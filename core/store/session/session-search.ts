@@ -9,7 +9,12 @@ import type { SessionReads } from './session-reads.ts';
 const searched: readonly EventType[] = ['user.message', 'assistant.message', 'tool.finished', 'session.created', 'session.renamed'];
 const BATCH = 500;
 const TEXT_MAX = 8_000;
+/** Of a word that is everywhere only the newest places are weighed against each other: the cost must not grow with the log. */
+const RANKED_MAX = 2_000;
 const CURSOR = 'session_text';
+const WORDS_MAX = 16;
+const EXCERPT_BEFORE = 60;
+const EXCERPT_AFTER = 140;
 
 export class SessionSearch {
   readonly #storage: Storage;
@@ -45,15 +50,20 @@ export class SessionSearch {
     while (this.catchUp());
     const match = toMatch(query);
     if (match === '') return [];
-    const rows = this.#db
+    const best = this.#db
       .prepare(
-        `SELECT e.session_id AS sessionId, e.seq AS seq, e.at_ms AS atMs, e.type AS type,
-           snippet(session_text, 0, '', '', ' … ', 24) AS excerpt
-         FROM session_text JOIN events e ON e.seq = session_text.rowid
-         WHERE session_text MATCH ? ORDER BY rank LIMIT ?`,
+        `SELECT seq FROM (SELECT rowid AS seq, rank FROM session_text WHERE session_text MATCH ? ORDER BY rowid DESC LIMIT ${RANKED_MAX}) ORDER BY rank LIMIT ?`,
       )
-      .all(match, limit);
-    return rows as SearchHit[];
+      .all(match, limit) as { seq: number }[];
+    const show = this.#db.prepare(
+      `SELECT e.session_id AS sessionId, e.seq AS seq, e.at_ms AS atMs, e.type AS type, t.body AS text
+       FROM session_text t JOIN events e ON e.seq = t.rowid WHERE t.rowid = ?`,
+    );
+    const words = wordsOf(query);
+    return best.map(({ seq }) => {
+      const { text, ...hit } = show.get(seq) as Omit<SearchHit, 'excerpt'> & { text: string };
+      return { ...hit, excerpt: excerptOf(text, words) };
+    });
   }
 
   #cursor(): number {
@@ -79,9 +89,28 @@ function searchText(event: AnyEvent): string {
 
 /** Each word becomes a quoted string, so nothing in a query is FTS5 syntax. */
 function toMatch(query: string): string {
-  const words = query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
-  return words
-    .slice(0, 16)
-    .map((word, index) => `"${word}"${index === words.length - 1 ? '*' : ''}`)
+  return wordsOf(query)
+    .map((word, index, words) => `"${word}"${index === words.length - 1 ? '*' : ''}`)
     .join(' ');
+}
+
+function wordsOf(query: string): string[] {
+  return (query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).slice(0, WORDS_MAX);
+}
+
+/** The text around the first word found; its beginning where accents hide the words from a plain look. */
+function excerptOf(text: string, words: readonly string[]): string {
+  const folded = fold(text);
+  const places = folded.length === text.length ? words.map((word) => folded.indexOf(fold(word))).filter((at) => at >= 0) : [];
+  const first = places.length === 0 ? 0 : Math.min(...places);
+  const from = Math.max(0, first - EXCERPT_BEFORE);
+  const cut = text
+    .slice(from, first + EXCERPT_AFTER)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return `${from > 0 ? '… ' : ''}${cut}${first + EXCERPT_AFTER < text.length ? ' …' : ''}`;
+}
+
+function fold(text: string): string {
+  return text.toLowerCase();
 }
