@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { Deferred } from '../../base/deferred.ts';
+import type { Deferred } from '../../base/deferred.ts';
 import type { CallFacts, Idempotency, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
 

@@ -96,16 +96,28 @@ async function runRound(claw: TrayClaw, watcher: ChildProcess, { trees, marker }
   };
 }
 
+/** The runtime may still be clearing away the commands of the round before, and refuses more than it allows at once: tried again. */
 async function startTree(claw: TrayClaw, marker: string): Promise<void> {
+  const deadlineMs = performance.now() + START_MS_MAX;
+  for (;;) {
+    const refused = await tryStartTree(claw, marker);
+    if (refused === null) return;
+    if (performance.now() > deadlineMs) throw new Error(`a tree did not start: ${refused}`);
+    await sleep(50);
+  }
+}
+
+/** Null when the tree runs, else what the tool said. */
+async function tryStartTree(claw: TrayClaw, marker: string): Promise<string | null> {
   const sleeper = `sleep ${marker}`;
   const command = `${sleeper} & setsid ${sleeper} & (setsid ${sleeper} >/dev/null 2>&1 &) ; wait # ${marker}`;
   const started = await claw.op('tool.run', { tool: 'exec', args: { command, background: true }, wait: false });
   for (const { approvalId } of started.pending ?? []) {
     await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
   }
-  const { status } = await claw.op('turn.wait', { turnId: started.turnId });
+  await claw.op('turn.wait', { turnId: started.turnId });
   const { calls } = await claw.op('turn.get', { turnId: started.turnId });
-  if (calls[0]?.outcome !== 'ok') throw new Error(`a tree did not start (${status}): ${calls[0]?.forUser ?? ''}`);
+  return calls[0]?.outcome === 'ok' ? null : (calls[0]?.forUser ?? 'no call was recorded');
 }
 
 /** Waits until exactly these many run, twice in a row: a shell about to become something else would be counted too. */

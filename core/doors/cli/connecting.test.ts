@@ -1,0 +1,137 @@
+// The command line in process: connecting to an instance or hosting one, serving, leaving.
+
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { runCli } from './cli.ts';
+
+test('the running instance is used, and a different version is mentioned', async () => {
+  const claw = new FakeClaw();
+  const parts = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(claw, { version: '2.0.0' })) });
+  const ran = await runCommand(['panic', '--status'], parts);
+  expect([ran.code, parts.hosted, claw.calls.length]).toEqual([0, [], 1]);
+  expect(ran.err).toBe('The running instance (process 9) is version 2.0.0; this command is 1.0.0.\n');
+});
+
+test('commands that only look do not resume turns; commands that act do', async () => {
+  const parts = fakeParts(new FakeClaw());
+  await runCommand(['panic', '--status', '--home', 'data'], parts);
+  await runCommand(['ask', 'hi'], parts, { env: { TRAYCLAW_HOME: '/other' } });
+  expect(parts.hosted).toEqual([
+    { home: '/work-folder/data', resume: false },
+    { home: '/other', resume: true },
+  ]);
+});
+
+test('two commands at once: the one that loses the folder joins the other', async () => {
+  const winner = new FakeClaw();
+  let looks = 0;
+  const locked = new AppError('store_locked', 'locked');
+  const parts = fakeParts(new FakeClaw(), {
+    findInstance: () => Promise.resolve(++looks < 4 ? null : foundInstance(winner)),
+    hostClaw: () => Promise.reject(locked),
+  });
+  expect((await runCommand(['panic', '--status'], parts)).code).toBe(0);
+  expect(winner.calls).toHaveLength(1);
+  const never = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(locked) });
+  const ran = await runCommand(['panic', '--status', '--json', '--home', '/d'], never);
+  const message = 'Another process uses the data folder /d and does not answer.';
+  expect([ran.code, JSON.parse(ran.out)]).toEqual([
+    1,
+    { error: { code: 'store_locked', message, hint: 'Use the running instance, or stop it first.' } },
+  ]);
+  expect(never.clock.monotonicMs() - 1_750_000_000_000).toBe(3_000);
+});
+
+test('a host waits for turns of others before it leaves, and Ctrl-C ends the waiting', async () => {
+  for (const isInterrupted of [false, true]) {
+    const claw = new FakeClaw();
+    claw.scripts.push([{ hang: true }]);
+    const { turnId } = await claw.op('message.send', { text: 'from elsewhere' });
+    const parts = fakeParts(claw);
+    parts.doors.openRequests = 1;
+    const terminal = new FakeTerminal({ stdin: '' });
+    const ending = runCli(['panic', '--status', '--json'], terminal.io, parts);
+    await terminal.sees('Waiting for work');
+    expect([claw.isClosed, terminal.out.length > 0]).toEqual([false, true]);
+    if (isInterrupted) terminal.interrupt();
+    else await claw.op('turn.cancel', { turnId });
+    expect([await ending, claw.isClosed, parts.doors.isDisposed]).toEqual([0, true, true]);
+  }
+});
+
+test('doctor reports a runtime that can not start', async () => {
+  const parts = fakeParts(new FakeClaw(), { hostClaw: () => Promise.reject(new AppError('invalid_config', 'budget.perDay: unknown key')) });
+  const ran = await runCommand(['doctor', '--json'], parts);
+  const fix = 'Correct the named key in config.yaml and start again; nothing else was changed.';
+  expect([ran.code, JSON.parse(ran.out)]).toEqual([
+    1,
+    { ok: false, checks: [{ id: 'runtime', ok: false, detail: 'budget.perDay: unknown key', fix }] },
+  ]);
+});
+
+test('a restore works only when nothing runs', async () => {
+  const parts = fakeParts(new FakeClaw());
+  expect(await runCommand(['backup', 'restore', 'b.db', '--json'], parts)).toEqual({
+    code: 0,
+    out: '{"file":"/work-folder/b.db","events":3}\n',
+    err: '',
+  });
+  expect(parts.hosted).toEqual([]);
+  const running = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(new FakeClaw())) });
+  expect(await runCommand(['backup', 'restore', 'b.db'], running)).toMatchObject({ code: 1, out: '' });
+});
+
+test('an artifact of many parts comes out whole', async () => {
+  const artifact = { sha256: 'a', name: 'n', mediaType: 'x/y', sizeBytes: 6, aliases: [], createdAtMs: 1, sessionId: null };
+  const claw = new FakeClaw({
+    'artifact.get': ({ offset }) =>
+      offset === 3
+        ? { artifact, text: null, base64: Buffer.from('DEF').toString('base64'), nextOffset: null }
+        : { artifact, text: 'abc', base64: null, nextOffset: 3 },
+  });
+  expect(await runCommand(['artifacts', 'get', 'a'], fakeParts(claw))).toEqual({ code: 0, out: 'abcDEF', err: '' });
+});
+
+test('serve says one line when ready, ends cleanly on a signal, and a second signal does not wait', async () => {
+  const claw = new FakeClaw();
+  const parts = fakeParts(claw);
+  const terminal = new FakeTerminal();
+  const ending = runCli(['serve', '--port', '4321', '--open'], terminal.io, parts);
+  await terminal.sees('Opened the window');
+  const line = { url: 'http://127.0.0.1:4321', token: 'tok', pid: 77, windowUrl: 'http://127.0.0.1:4321/#token=tok' };
+  expect(terminal.out).toBe(JSON.stringify(line) + '\n');
+  terminal.interrupt();
+  expect([await ending, claw.isClosed, parts.doors.isDisposed]).toEqual([0, true, true]);
+
+  const stuck = new FakeClaw();
+  stuck.close = () => new Promise(() => undefined);
+  const second = new FakeTerminal();
+  const forced = runCli(['serve'], second.io, fakeParts(stuck));
+  await second.sees('"url"');
+  second.interrupt();
+  await second.sees('Stopping.');
+  second.interrupt();
+  expect(await forced).toBe(130);
+});
+
+test('serve reuses an instance that serves, and waits for one that does not', async () => {
+  const serving = foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:5' });
+  const reuse = await runCommand(['serve'], fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(serving) }));
+  expect([reuse.code, JSON.parse(reuse.out)]).toEqual([
+    0,
+    { url: 'http://127.0.0.1:5', token: 'other', pid: 9, windowUrl: 'http://127.0.0.1:5/#token=other' },
+  ]);
+  const busy = fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(foundInstance(new FakeClaw())) });
+  expect(await runCommand(['serve'], busy)).toMatchObject({ code: 1, out: '' });
+});
+
+test('start says what it does without a shell, and prints the address where no browser opens', async () => {
+  const terminal = new FakeTerminal();
+  const ending = runCli(['start'], terminal.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
+  await terminal.sees('Open this address yourself: http://127.0.0.1:4000/#token=tok');
+  expect(terminal.err).toContain('Starting without a tray icon (Electron is not installed); the window opens in a browser.');
+  terminal.interrupt();
+  expect(await ending).toBe(0);
+});
