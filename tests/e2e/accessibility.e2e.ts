@@ -57,54 +57,61 @@ async function crash(window: WindowUnderTest): Promise<void> {
   await window.conversation.getByText('Did it happen?').waitFor();
 }
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [1280, 360]) {
-    test(`no violations in any view, ${colorScheme}, ${width} px`, async () => {
-      const window = await openWindow(browser, {
-        replies: [...crashReplies, ...replies],
-        context: { colorScheme, viewport: { width, height: 800 } },
-      });
-      const { page } = window;
-      await crash(window);
-      if (width < 640) await page.getByRole('button', { name: 'Session list' }).click();
-      await page.getByRole('button', { name: 'New session' }).click();
-      await page.getByText('What should be done?').waitFor();
-      const found: Record<string, string[]> = {};
-      const check = async (name: string): Promise<void> => {
-        found[name] = await violations(page);
-      };
-      await window.send('Look into my notes');
-      await window.conversation.getByRole('heading', { name: 'Report' }).waitFor();
-      await page.getByRole('button', { name: /^Read notes\.md/ }).click();
-      await check('answer with an open card');
-      await window.send('Now test it');
-      await expect.poll(() => window.approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
-      await check('approval');
-      const aaa = await new AxeBuilder({ page }).include('[aria-label="Approval needed"]').withRules(['color-contrast-enhanced']).analyze();
-      found['approval, AAA'] = aaa.violations.flatMap(({ nodes }) => nodes.map(({ html }) => html.slice(0, 160)));
-      for (const view of ['Activity', 'Approvals', 'Artifacts', 'Settings', 'Health'] as const) {
-        await window.go(view);
-        if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
-        if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
-        await page.getByText(settled[view]).first().waitFor();
-        await check(view);
-      }
-      await window.go('Chat');
-      const list = page.getByRole('button', { name: 'Session list' });
-      if (width < 640) await list.click();
-      await check('sessions');
-      await page.getByRole('button', { name: 'New session' }).click();
-      await page.getByText('What should be done?').waitFor();
-      await check('first start');
-      await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
-      await page.getByText('Everything is stopped.').first().waitFor();
-      await check('stopped');
-      expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
-      expect(Object.keys(found)).toHaveLength(11);
-      expect(window.incidents).toEqual([]);
-    });
+/** The page as it is, wide and narrow, light and dark; what is wrong by the name of the look. */
+async function violationsInAllLooks(page: Page, name: string, onNarrow?: () => Promise<void>): Promise<Record<string, string[]>> {
+  const found: Record<string, string[]> = {};
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    if (width === 360) await onNarrow?.();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found[`${name}, ${colorScheme}, ${width} px`] = await violations(page);
+    }
   }
+  return found;
 }
+
+test('no violations in any view, light and dark, wide and narrow', { timeout: 180_000 }, async () => {
+  // Without motion, so that no colour is measured on its way to another.
+  const window = await openWindow(browser, { replies: [...crashReplies, ...replies], context: { reducedMotion: 'reduce' } });
+  const { page } = window;
+  const found: Record<string, string[]> = {};
+  const check = async (name: string, onNarrow?: () => Promise<void>): Promise<void> => {
+    Object.assign(found, await violationsInAllLooks(page, name, onNarrow));
+  };
+  await crash(window);
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByText('What should be done?').waitFor();
+  await check('first start');
+  await window.send('Look into my notes');
+  await window.conversation.getByRole('heading', { name: 'Report' }).waitFor();
+  await page.getByRole('button', { name: /^Read notes\.md/ }).click();
+  await check('answer with an open card');
+  await window.send('Now test it');
+  await expect.poll(() => window.approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
+  await check('approval');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const aaa = await new AxeBuilder({ page }).include('[aria-label="Approval needed"]').withRules(['color-contrast-enhanced']).analyze();
+    found[`approval, AAA, ${colorScheme}`] = aaa.violations.flatMap(({ nodes }) => nodes.map(({ html }) => html.slice(0, 160)));
+  }
+  for (const view of ['Activity', 'Approvals', 'Artifacts', 'Settings', 'Health'] as const) {
+    await window.go(view);
+    if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
+    if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
+    await page.getByText(settled[view]).first().waitFor();
+    await check(view);
+  }
+  await window.go('Chat');
+  await page.getByRole('list', { name: 'Sessions' }).waitFor();
+  await check('sessions', () => page.getByRole('button', { name: 'Session list' }).click());
+  await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
+  await page.getByText('Everything is stopped.').first().waitFor();
+  await check('stopped');
+  expect(Object.entries(found).filter(([, wrong]) => wrong.length > 0)).toEqual([]);
+  expect(Object.keys(found)).toHaveLength(10 * 4 + 2);
+  expect(window.incidents).toEqual([]);
+});
 
 test('no violations where the token is asked for', async () => {
   const window = await openWindow(browser, { withoutToken: true });
