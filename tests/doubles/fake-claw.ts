@@ -105,7 +105,7 @@ export class FakeClaw implements Claw {
   append(sessionId: string, draft: AnyDraft): void {
     const sessionSeq = this.log.filter((event) => event.sessionId === sessionId).length + 1;
     const place = { seq: this.log.length + 1, sessionId, sessionSeq, turnId: null, step: 0, phase: null, v: 1, atMs: nowMs };
-    this.log.push({ ...place, ...draft } as AnyEvent);
+    this.log.push({ ...place, ...draft });
     this.#changed.emit();
   }
 

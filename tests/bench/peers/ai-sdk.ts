@@ -56,8 +56,8 @@ export const openStreamText: OpenSubject = (place) =>
 async function openAiSdk(place: SubjectPlace, run: (ai: Ai, request: Request) => Promise<Generated>): ReturnType<OpenSubject> {
   const importHere = await importFromPeer(aiSdkPackages.name);
   const ai = await importHere<Ai>('ai');
-  const { createOpenAICompatible } = await importHere<OpenAiCompatible>('@ai-sdk/openai-compatible');
-  const model = createOpenAICompatible({ name: 'bench', baseURL: place.baseUrl, apiKey: 'x', includeUsage: true })('bench');
+  const compatible = await importHere<OpenAiCompatible>('@ai-sdk/openai-compatible');
+  const model = compatible.createOpenAICompatible({ name: 'bench', baseURL: place.baseUrl, apiKey: 'x', includeUsage: true })('bench');
   const lookup = ai.tool({
     description: 'Look a key up',
     inputSchema: z.object({ key: z.string(), n: z.number() }),

@@ -42,17 +42,17 @@ const STEPS_MAX = 100;
 
 export const openLangGraph: OpenSubject = async (place) => {
   const importHere = await importFromPeer(langGraphPackages.name);
-  const { createReactAgent } = await importHere<Prebuilt>('@langchain/langgraph/prebuilt');
+  const prebuilt = await importHere<Prebuilt>('@langchain/langgraph/prebuilt');
   const { SqliteSaver } = await importHere<SqliteCheckpoints>('@langchain/langgraph-checkpoint-sqlite');
   const { ChatOpenAI } = await importHere<LangChainOpenAi>('@langchain/openai');
-  const { tool } = await importHere<LangChainTools>('@langchain/core/tools');
-  const lookup = tool(({ key }) => Promise.resolve(`value-of-${key}`), {
+  const tools = await importHere<LangChainTools>('@langchain/core/tools');
+  const lookup = tools.tool(({ key }) => Promise.resolve(`value-of-${key}`), {
     name: 'lookup',
     description: 'Look a key up',
     schema: z.object({ key: z.string(), n: z.number() }),
   });
   const checkpointer = SqliteSaver.fromConnString(join(place.folder, 'checkpoints.db'));
-  const graph = createReactAgent({
+  const graph = prebuilt.createReactAgent({
     llm: new ChatOpenAI({ model: 'bench', apiKey: 'x', streaming: false, maxRetries: 0, configuration: { baseURL: place.baseUrl } }),
     tools: [lookup],
     prompt: systemText,
