@@ -41,9 +41,6 @@ await withLock(join(dist, '.building'), async () => {
  */
 async function bundle(vite, entries, format) {
   const present = Object.entries(entries).filter(([, source]) => existsSync(join(root, source)));
-  for (const [name, source] of Object.entries(entries)) {
-    if (!existsSync(join(root, source))) say(`build: no ${source} yet, so no ${name}`);
-  }
   if (present.length === 0) return [];
   const result = await vite.build(nodeBundle(root, Object.fromEntries(present), format));
   return [result].flat().flatMap((part) => ('output' in part ? part.output : []));
