@@ -37,7 +37,7 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   }
   const requestId = deps.ids.next('req');
   runner.emit('model.requested', { requestId, packId: intent.packId, model });
-  // Written while the request is on its way: nothing is promised to anybody until the answer is in.
+  // Written while the model works: nothing is promised to anybody until the answer is in.
   const writeNoMore = runner.flushSoon();
   const startedMs = deps.clock.monotonicMs();
   let partialText = '';

@@ -31,6 +31,6 @@ export interface RunningTurn {
   nextPackId(): string;
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
   flush(barrier?: boolean): void;
-  /** Flushes at the next turn of the event loop unless the returned function is called before. A failure ends the turn. */
+  /** Flushes in a moment (25 ms) unless the returned function is called before. A failure ends the turn. */
   flushSoon(): () => void;
 }

@@ -13,6 +13,9 @@ import { performRespond, performWait } from './perform-respond.ts';
 import type { TurnDeps } from './ports.ts';
 import type { RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
 
+/** What is over sooner than this is written together with what follows it; nobody could have seen it begin. */
+const SHOWN_AFTER_MS = 25;
+
 export class TurnRunner implements RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
@@ -104,16 +107,16 @@ export class TurnRunner implements RunningTurn {
   }
 
   flushSoon(): () => void {
-    const timer = setImmediate(() => {
+    const timer = setTimeout(() => {
       try {
         this.flush();
       } catch (cause) {
         this.#writeFailure = cause;
         this.abort.abort();
       }
-    });
+    }, SHOWN_AFTER_MS);
     return () => {
-      clearImmediate(timer);
+      clearTimeout(timer);
     };
   }
 

@@ -179,10 +179,10 @@ export class TurnRuntime {
 
   /** Resolves when the turn waits or has ended; null when `timeoutMs` passes first. */
   whenResting(turnId: string, timeoutMs?: number): Promise<TurnEnd | null> {
+    if (this.#live.has(turnId)) return this.#ends.wait(turnId, timeoutMs);
     const row = this.#deps.log.index.turn(turnId);
     if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
-    if (!this.#live.has(turnId) && row.status !== 'running' && row.status !== 'queued')
-      return Promise.resolve({ status: row.status, sessionId: row.sessionId });
+    if (row.status !== 'running' && row.status !== 'queued') return Promise.resolve({ status: row.status, sessionId: row.sessionId });
     return this.#ends.wait(turnId, timeoutMs);
   }
 

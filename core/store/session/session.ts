@@ -129,7 +129,7 @@ export class SessionLog {
   }
 
   #appendInside(sessionId: string, drafts: readonly AnyDraft[], copied: boolean): AnyEvent[] {
-    const head = this.#head(sessionId);
+    const head = drafts[0]?.type === 'session.created' ? this.#keepHead(sessionId, null) : this.#head(sessionId);
     const events: AnyEvent[] = [];
     for (const draft of drafts) events.push(this.#appendOne(sessionId, head, draft, copied));
     if (this.#storage.inBarrier || drafts.some((draft) => draft.type === 'turn.finished')) {
@@ -189,7 +189,11 @@ export class SessionLog {
   #head(sessionId: string): Head {
     const known = this.#heads.get(sessionId);
     if (known !== undefined) return known;
-    const row = this.reads.head(sessionId);
+    return this.#keepHead(sessionId, this.reads.head(sessionId));
+  }
+
+  /** Null for a session that has no events yet. */
+  #keepHead(sessionId: string, row: { sessionSeq: number; hashHex: string } | null): Head {
     const head: Head = row === null ? { sessionSeq: 0, hashHex: genesisHash } : { sessionSeq: row.sessionSeq, hashHex: row.hashHex };
     if (this.#heads.size >= HEADS_KEPT) {
       const oldest = this.#heads.keys().next();
