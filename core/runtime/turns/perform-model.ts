@@ -38,6 +38,8 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   const requestId = deps.ids.next('req');
   runner.emit('model.requested', { requestId, packId: intent.packId, model });
   // Written while the model works: nothing is promised to anybody until the answer is in.
+  // Whoever watches sees what came before in the log before the first word of the answer.
+  if (deps.wantsDeltas()) runner.flush();
   const writeNoMore = runner.flushSoon();
   const startedMs = deps.clock.monotonicMs();
   let partialText = '';
