@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { errorBodySchema } from './errors.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { approvalSchema, budgetScopeSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
-import { artifactRefSchema, callFactsSchema, idempotencySchema, toolOutcomeSchema } from './tools.ts';
+import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
 export const phaseSchema = z.enum(phases);
@@ -149,6 +149,8 @@ const bodies = {
     /** Digest of outcome and text: equal calls with equal results are a loop. */
     resultHash: z.string(),
   }),
+  /** From here on the conversation holds words of others; `paths` are files they were written to. */
+  'taint.marked': z.object({ callId: z.string().nullable(), sources: z.array(taintSourceSchema), paths: z.array(z.string()) }),
   'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 

@@ -1,7 +1,7 @@
 // The gate's vocabulary: requests, decisions with a rule id and a reason, approvals, grants, panic, budgets.
 
 import * as z from 'zod';
-import { callFactsSchema, toolClassSchema } from './tools.ts';
+import { callFactsSchema, taintSourceSchema, toolClassSchema } from './tools.ts';
 
 export const decisionKindSchema = z.enum(['allow', 'ask', 'deny']);
 export type DecisionKind = z.infer<typeof decisionKindSchema>;
@@ -30,8 +30,26 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('exact'), tool: z.string(), argsHash: z.string(), factsHash: z.string().optional() }),
   /** Writing inside one folder and below. */
   z.strictObject({ kind: z.literal('folder'), tool: z.string(), folder: z.string() }),
-  /** The very same command line in the same folder. */
-  z.strictObject({ kind: z.literal('command'), tool: z.string(), line: z.string(), cwd: z.string() }),
+  /** Changing files anywhere inside one folder and below, with whichever tool. */
+  z.strictObject({ kind: z.literal('writes'), tool: z.literal('*'), folder: z.string() }),
+  /** The very same command line in the same folder; with `bindingsHash` also made of the very same things. */
+  z.strictObject({
+    kind: z.literal('command'),
+    tool: z.string(),
+    line: z.string(),
+    cwd: z.string(),
+    bindingsHash: z.string().optional(),
+  }),
+  /** A plain command of these first words, with any arguments known not to change what it does, in the same folder, made of the same things. */
+  z.strictObject({
+    kind: z.literal('family'),
+    tool: z.string(),
+    family: z.array(z.string()).min(1),
+    cwd: z.string(),
+    bindingsHash: z.string(),
+  }),
+  /** Requests to one host and no other. */
+  z.strictObject({ kind: z.literal('host'), tool: z.string(), host: z.string() }),
 ]);
 export type GrantMatch = z.infer<typeof grantMatchSchema>;
 
@@ -47,10 +65,20 @@ export const grantSchema = z.object({
   expiresAtMs: z.number().int().nullable(),
   revokedAtMs: z.number().int().nullable(),
   spentAtMs: z.number().int().nullable(),
+  /** Keys (`kind:where`) of the untrusted sources the person knew of when saying yes. The grant covers nothing that came from another. */
+  seenTaint: z.array(z.string()).optional(),
 });
 export type Grant = z.infer<typeof grantSchema>;
 
 export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'withdrawn']);
+
+/** A scope wider than once that can be chosen for a call, and the same in words: "`git status` in the workspace". */
+export const grantChoiceSchema = z.object({ match: grantMatchSchema, covers: z.string() });
+export type GrantChoice = z.infer<typeof grantChoiceSchema>;
+
+/** What led to a call: the door its turn came through, the agent, and whose words it may be following. */
+export const callOriginSchema = z.object({ channel: z.string(), agentId: z.string(), taint: z.array(taintSourceSchema) });
+export type CallOrigin = z.infer<typeof callOriginSchema>;
 
 export const approvalSchema = z.object({
   approvalId: z.string(),
@@ -67,6 +95,9 @@ export const approvalSchema = z.object({
   args: z.string(),
   /** What a wider scope than once would cover, in words; null where only once can be given. */
   widerScope: z.string().nullable(),
+  /** All wider scopes that can be chosen, narrowest first; `widerScope` is the first of them. */
+  choices: z.array(grantChoiceSchema).optional(),
+  origin: callOriginSchema.optional(),
   createdAtMs: z.number().int(),
   sessionId: z.string(),
   turnId: z.string().optional(),

@@ -29,11 +29,47 @@ export const pathFactSchema = z.object({
 });
 export type PathFact = z.infer<typeof pathFactSchema>;
 
+/** A thing that decides what a command does when it runs. A yes is for it as it was; another content asks again. */
+export const commandBindingSchema = z.object({
+  /** program: the file that is run. script: an operand that is code. config: settings that can make it run code. environment: what it inherits. */
+  kind: z.enum(['program', 'script', 'config', 'environment']),
+  /** Absolute real path, or the name of a variable. */
+  name: z.string(),
+  /** Of the content, hex; null where it is not there, so that its appearing is a change as well. */
+  sha256: z.string().nullable(),
+});
+export type CommandBinding = z.infer<typeof commandBindingSchema>;
+
+/** A line that is one program with literal arguments and nothing else. It is run as this list, with no shell in between. */
+export const plainCommandSchema = z.object({
+  argv: z.array(z.string()).min(1),
+  /** What it reads, in words ("lists files"), where program and arguments are known to do nothing else; otherwise null. */
+  reads: z.string().nullable(),
+  /** The words that name what it does (`git status`), where all that follows is known not to change that; otherwise null. */
+  family: z.array(z.string()).min(1).nullable(),
+  bindings: z.array(commandBindingSchema),
+});
+export type PlainCommand = z.infer<typeof plainCommandSchema>;
+
+export const commandFactSchema = z.object({
+  /** Exactly what runs. */
+  line: z.string(),
+  /** Real path of the folder it runs in. */
+  cwd: z.string(),
+  /** Absent where the line is more than one plain command, or was not fully understood. */
+  plain: plainCommandSchema.optional(),
+  /** Why it is not plain: "it contains a command substitution". */
+  unclear: z.string().optional(),
+});
+export type CommandFact = z.infer<typeof commandFactSchema>;
+
 export const callFactsSchema = z.object({
   class: toolClassSchema,
   paths: z.array(pathFactSchema),
-  command: z.object({ line: z.string(), cwd: z.string() }).nullable(),
+  command: commandFactSchema.nullable(),
   hosts: z.array(z.string()),
+  /** What a person should know before saying yes, a sentence each, the gravest first. */
+  risks: z.array(z.string()).optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
 
@@ -50,6 +86,14 @@ export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 's
 export const toolOutcomeSchema = z.enum(toolOutcomes);
 export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
 
+/** Where text came from that somebody other than the person may have written. It can ask for things; it cannot allow them. */
+export const taintSourceSchema = z.object({
+  kind: z.enum(['web', 'file', 'mcp', 'message', 'command']),
+  /** Host, real path, server or sender. */
+  where: z.string(),
+});
+export type TaintSource = z.infer<typeof taintSourceSchema>;
+
 /** What a tool gives back. `forUser` null means the person sees `forModel`; silent means the person is not told. */
 export interface ToolResult {
   readonly forModel: string;
@@ -61,6 +105,8 @@ export interface ToolResult {
   /** The tool cut its own work short but has something to show: the outcome is this instead of `error`. */
   readonly endedBy?: 'timeout' | 'cancelled';
   readonly artifacts?: readonly ArtifactRef[];
+  /** Sources of the text beyond those the facts of the call show (hosts, paths outside the workspace). */
+  readonly untrusted?: readonly TaintSource[];
 }
 
 export interface SpawnRecord {
@@ -96,6 +142,8 @@ export interface ToolContext extends FactContext {
   readonly callId: string;
   readonly sessionId: string;
   readonly turnId: string;
+  /** A person said yes to this call, or gave the grant it runs on; otherwise a rule alone let it run. */
+  readonly attended: boolean;
   /** Present again, unchanged, when an idempotent call is run a second time. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;

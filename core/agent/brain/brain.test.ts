@@ -345,7 +345,7 @@ test('any known events in any order never make a decision throw, once the turn h
       let state = start.reduce(applyEvent, emptyTurn);
       for (const event of shuffled) {
         // A second result for a call is refused by the log and never reaches the fold.
-        if ('callId' in event.body && isResolvedCall(state, event.body.callId)) continue;
+        if ('callId' in event.body && event.body.callId !== null && isResolvedCall(state, event.body.callId)) continue;
         state = applyEvent(state, event);
         const intent = decide(state);
         if (intent?.kind === 'execute') {

@@ -46,7 +46,11 @@ export function matches(match: GrantMatch, call: GrantableCall): boolean {
       return match.argsHash === call.argsHash && (match.factsHash === undefined || match.factsHash === hashFacts(call.facts));
     case 'command':
       return call.facts.command !== null && call.facts.command.line === match.line && call.facts.command.cwd === match.cwd;
+    case 'family':
+    case 'host':
+      return false;
     case 'folder':
+    case 'writes':
       return (
         call.facts.command === null &&
         call.facts.paths.length > 0 &&

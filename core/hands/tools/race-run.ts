@@ -65,6 +65,7 @@ function guardedContext(
     callId: context.callId,
     sessionId: context.sessionId,
     turnId: context.turnId,
+    attended: context.attended,
     idempotencyKey: context.idempotencyKey,
     processMarker: context.processMarker,
     artifacts: context.artifacts,

@@ -85,6 +85,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
       callId,
       sessionId: 'ses_1',
       turnId: 'trn_1',
+      attended: true,
       idempotencyKey: callId,
       signal: new AbortController().signal,
       processMarker: { TRAYCLAW_CALL: `${instanceMarker.TRAYCLAW_INSTANCE}-${callId}`, ...instanceMarker },

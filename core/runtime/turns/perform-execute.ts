@@ -145,6 +145,7 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
     ...deps.facts,
     ...place,
     callId: call.callId,
+    attended: call.approvalId !== null || call.grantId !== null,
     idempotencyKey: call.callId,
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
