@@ -3,7 +3,7 @@
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { LineReader } from './line-reader.ts';
 import type { Paint } from './output.ts';
-import { revealed } from './visible-text.ts';
+import { revealed } from '../../base/visible-text.ts';
 
 export type PromptAnswer =
   | { readonly kind: 'approve'; readonly scope: GrantScope }

@@ -7,7 +7,7 @@ import { exitCodeOfError, exitCodes } from './exit-code.ts';
 import { resolveHome } from './home.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
-import { safeForTerminal } from './visible-text.ts';
+import { safeForTerminal } from '../../base/visible-text.ts';
 
 export type { CliIo, CliParts, FoundInstance, OwnDoors } from './ports.ts';
 

@@ -2,7 +2,7 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 import type { CliIo } from './ports.ts';
-import { safeForTerminal } from './visible-text.ts';
+import { safeForTerminal } from '../../base/visible-text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 

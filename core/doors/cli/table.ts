@@ -1,6 +1,6 @@
 // Plain aligned columns for people, and the small words that go into them. No borders, no wrapping, no state.
 
-import { safeForTerminal } from './visible-text.ts';
+import { safeForTerminal } from '../../base/visible-text.ts';
 
 /** Rows as aligned columns; the last column is as long as it likes. `none` stands in for an empty table. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string): string {

@@ -5,3 +5,4 @@ export { HttpClaw, type ServerAddress } from './http-client.ts';
 export { InstanceDoor, socketPathFor, type InstanceDoorOptions } from './instance-door.ts';
 export { findInstance, type RunningInstance } from './find-instance.ts';
 export type { InstanceRecord } from './instance-file.ts';
+export { readAsset, type Asset } from './assets.ts';

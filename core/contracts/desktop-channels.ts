@@ -1,0 +1,56 @@
+// What the window and the desktop shell share without checking anything: channel names and the one object the preload script leaves in
+// the page. Free of dependencies, because the preload script is bundled from it.
+
+import type { AnyEvent, DeltaNotice } from './events.ts';
+import type { OpReply } from './ops.ts';
+
+/** Name of the bridge on the page's global object. */
+export const bridgeName = 'trayclaw';
+
+/** Page to shell, each answered once. */
+export const askChannels = {
+  op: 'trayclaw:op',
+  follow: 'trayclaw:follow',
+  unfollow: 'trayclaw:unfollow',
+  openLink: 'trayclaw:open-link',
+  ready: 'trayclaw:ready',
+} as const;
+/** Shell to page. */
+export const tellChannels = { notice: 'trayclaw:notice', command: 'trayclaw:command' } as const;
+
+/** What a followed stream brings. `closed` is the last: the runtime is ending. */
+export type StreamNotice =
+  | { readonly kind: 'event'; readonly event: AnyEvent }
+  | { readonly kind: 'delta'; readonly delta: DeltaNotice }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'closed' };
+
+/** A notice on its way to the window, with the stream it belongs to. */
+export interface StreamMessage {
+  readonly followId: number;
+  readonly notice: StreamNotice;
+}
+
+/** Where the shell asks the window to go. */
+export type ShellCommand =
+  | { readonly kind: 'show'; readonly view: 'chat' | 'activity' | 'approvals' | 'artifacts' | 'settings' | 'health' }
+  | { readonly kind: 'show-session'; readonly sessionId: string }
+  | { readonly kind: 'show-approval'; readonly approvalId: string };
+
+/** What the window is told of the shell, once. */
+export interface ShellFacts {
+  readonly platform: string;
+  /** The keys of the panic stop as a person reads them, or null where they could not be had. */
+  readonly panicKeys: string | null;
+}
+
+/** The whole surface of the preload script. Values only; no Electron object ever passes. */
+export interface DesktopBridge {
+  op(name: string, params: unknown): Promise<OpReply>;
+  follow(after: number | 'latest', onNotice: (notice: StreamNotice) => void): () => void;
+  /** Asks the shell to open a link a person clicked. False when its scheme is not one of a web page or mail. */
+  openLink(url: string): Promise<boolean>;
+  onCommand(listener: (command: ShellCommand) => void): () => void;
+  /** Says that the window listens; commands given before are delivered now. */
+  ready(): Promise<ShellFacts>;
+}

@@ -1,0 +1,12 @@
+// The messages of the window to the desktop shell. The shell checks every one of them: the window is never trusted.
+
+import * as z from 'zod';
+
+export const opMessageSchema = z.strictObject({ name: z.string().max(100), params: z.unknown() });
+export const followMessageSchema = z.strictObject({
+  followId: z.number().int().min(1).max(1_000_000_000),
+  after: z.union([z.number().int().min(0), z.literal('latest')]),
+});
+export const unfollowMessageSchema = followMessageSchema.pick({ followId: true });
+export const openLinkMessageSchema = z.strictObject({ url: z.string().min(1).max(8192) });
+export const readyMessageSchema = z.strictObject({});

@@ -1,0 +1,64 @@
+// The window's own scheme: app://trayclaw/ serves the built window from one folder, with its security headers, and nothing else. Unlike
+// file://, it cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
+
+import type { CustomScheme, Protocol } from 'electron';
+import { readAsset } from '../../core/doors/http/http.ts';
+
+export const appOrigin = 'app://trayclaw';
+export const appPage = `${appOrigin}/`;
+
+/** To be registered before the app is ready. */
+export const appScheme: CustomScheme = {
+  scheme: 'app',
+  privileges: { standard: true, secure: true, supportFetchAPI: true, codeCache: true },
+};
+
+/** No request ever leaves the window: the runtime is reached over IPC alone. */
+export const appHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types svelte-trusted-html dompurify',
+  ].join('; '),
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), microphone=(), geolocation=(), usb=(), serial=(), hid=(), bluetooth=()',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+};
+
+export function serveApp(protocol: Pick<Protocol, 'handle'>, assetsFolder: string): void {
+  protocol.handle('app', (request) => answer(request, assetsFolder));
+}
+
+async function answer(request: Request, assetsFolder: string): Promise<Response> {
+  const url = URL.parse(request.url);
+  if (request.method !== 'GET' || url === null || url.host !== 'trayclaw') return refuse(404);
+  try {
+    const asset = await readAsset(assetsFolder, url.pathname);
+    if (asset === null) return refuse(404);
+    return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, 'content-type': asset.mediaType } });
+  } catch {
+    // The page shows that a part is missing; why is of no use to it.
+    return refuse(500);
+  }
+}
+
+function refuse(status: number): Response {
+  return new Response(null, { status, headers: { ...appHeaders } });
+}
+
+/** True for the window's own page and nothing else: same scheme, host and document. */
+export function isAppPage(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && parsed.protocol === 'app:' && parsed.host === 'trayclaw' && parsed.port === '' && parsed.pathname === '/';
+}

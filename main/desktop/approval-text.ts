@@ -1,0 +1,79 @@
+// A question in the words of a native dialog or a notification: short, exact, with everything invisible written out. What does not
+// fit is said to be missing, and then cannot be approved there. Pure.
+
+import { revealed } from '../../core/base/visible-text.ts';
+import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
+
+export interface DialogText {
+  readonly message: string;
+  readonly detail: string;
+  /** False where the exact call does not fit: then only details or a refusal are offered. */
+  readonly showsAll: boolean;
+}
+
+const EXACT_LENGTH_MAX = 1_200;
+const EXACT_LINES_MAX = 16;
+const NOTICE_LENGTH_MAX = 180;
+
+export function dialogText(approval: Approval): DialogText {
+  const exact = revealed(exactCall(approval));
+  const showsAll = exact.length <= EXACT_LENGTH_MAX && exact.split('\n').length <= EXACT_LINES_MAX;
+  const shown = showsAll ? exact : cutCall(exact);
+  const risks = approval.facts.risks ?? [];
+  const parts = [
+    revealed(approval.reason),
+    approval.risk,
+    ...risks.map((risk) => revealed(risk)),
+    origin(approval),
+    approval.facts.command === null ? '' : `In the folder ${revealed(approval.facts.command.cwd)}`,
+    shown,
+  ];
+  return { message: revealed(approval.summary), detail: parts.filter((part) => part !== '').join('\n\n'), showsAll };
+}
+
+export function noticeText(approval: Approval): { title: string; body: string } {
+  const summary = revealed(approval.summary).replaceAll('\n', ' ');
+  const body = summary.length <= NOTICE_LENGTH_MAX ? summary : `${summary.slice(0, NOTICE_LENGTH_MAX - 1)}…`;
+  return { title: 'TrayClaw asks', body: `${body}\n${approval.risk}` };
+}
+
+/** A notification has room for one line: what is longer is answered where it can be read. */
+export function fitsNotice(approval: Approval): boolean {
+  const exact = exactCall(approval);
+  return dialogText(approval).showsAll && revealed(approval.summary).length <= NOTICE_LENGTH_MAX && exact.length <= NOTICE_LENGTH_MAX;
+}
+
+function exactCall({ facts, tool, args }: Approval): string {
+  return facts.command === null ? `${tool} ${args}` : facts.command.line;
+}
+
+function cutCall(exact: string): string {
+  const head = exact.split('\n').slice(0, EXACT_LINES_MAX).join('\n').slice(0, EXACT_LENGTH_MAX);
+  return `${head}\n\nThis is only the beginning: ${exact.length - head.length} more characters do not fit here. Open the details to read all of it.`;
+}
+
+function origin({ origin: from }: Approval): string {
+  if (from === undefined || from.taint.length === 0) return '';
+  const sources = from.taint.map((source) => revealed(source.where)).join(', ');
+  return `What was read from ${sources} may have led to this.`;
+}
+
+export interface DialogChoice {
+  readonly label: string;
+  readonly answer: { readonly decision: 'approve'; readonly scope: GrantScope } | { readonly decision: 'deny' } | 'details';
+}
+
+/** Refusal first: it is what Return and Escape mean. */
+export function dialogChoices(approval: Approval, showsAll: boolean): readonly DialogChoice[] {
+  const deny: DialogChoice = { label: 'Deny', answer: { decision: 'deny' } };
+  const details: DialogChoice = { label: 'Open details', answer: 'details' };
+  if (!showsAll) return [deny, details];
+  const scopes: readonly (readonly [string, GrantScope])[] = [
+    ['Approve once', { kind: 'once' }],
+    ['Approve for 15 minutes', { kind: 'minutes', minutes: 15 }],
+    ['Approve for this session', { kind: 'session' }],
+    ['Approve until revoked', { kind: 'always' }],
+  ];
+  const offered = approval.widerScope === null ? scopes.slice(0, 1) : scopes;
+  return [deny, ...offered.map(([label, scope]): DialogChoice => ({ label, answer: { decision: 'approve', scope } })), details];
+}

@@ -1,0 +1,115 @@
+// What the shell shows of the runtime, kept current from its events: what waits for a person, what runs, whether all is stopped.
+// Derived only; the log remains the truth.
+
+import { Emitter } from '../../core/base/emitter.ts';
+import type { Logger } from '../../core/base/logger.ts';
+import type { Claw } from '../../core/contracts/claw.ts';
+import type { AnyEvent } from '../../core/contracts/events.ts';
+import type { Approval, PanicStatus } from '../../core/contracts/policy.ts';
+
+export interface DesktopStatus {
+  readonly panic: PanicStatus;
+  /** Waiting for an answer, oldest first. */
+  readonly approvals: readonly Approval[];
+  /** Turns under way. */
+  readonly runningTurns: number;
+}
+
+export type Activity = 'stopped' | 'waiting' | 'working' | 'idle';
+
+/** The one thing the tray says: a stop before a question, a question before work. */
+export function activityOf(status: DesktopStatus): Activity {
+  if (status.panic.engaged) return 'stopped';
+  if (status.approvals.length > 0) return 'waiting';
+  return status.runningTurns > 0 ? 'working' : 'idle';
+}
+
+const calm: PanicStatus = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+
+export class StatusWatch {
+  readonly #claw: Claw;
+  readonly #logger: Logger;
+  readonly #changed: Emitter<DesktopStatus>;
+  readonly #ending = new AbortController();
+  readonly #running = new Set<string>();
+  #approvals: readonly Approval[] = [];
+  #panic: PanicStatus = calm;
+
+  constructor(claw: Claw, logger: Logger) {
+    this.#claw = claw;
+    this.#logger = logger;
+    this.#changed = new Emitter((cause) => logger.log('error', 'a part of the shell failed to follow a change', { cause: String(cause) }));
+  }
+
+  get status(): DesktopStatus {
+    return { panic: this.#panic, approvals: this.#approvals, runningTurns: this.#running.size };
+  }
+
+  /** Called with every change from now on. Returns the function that ends it. */
+  onChange(listener: (status: DesktopStatus) => void): () => void {
+    return this.#changed.on(listener);
+  }
+
+  async start(): Promise<void> {
+    // The place in the log first: what happens while the lists are read is applied on top of them.
+    const events = this.#claw.events({ after: 'latest', signal: this.#ending.signal });
+    const [approvals, panic, sessions] = await Promise.all([
+      this.#claw.op('approval.list', {}),
+      this.#claw.op('panic.status', {}),
+      this.#claw.op('session.list', { limit: 1000 }),
+    ]);
+    this.#approvals = approvals.approvals.toSorted((a, b) => a.createdAtMs - b.createdAtMs);
+    this.#panic = panic;
+    // Of a turn that was under way only its session is known here; its end names the session too.
+    for (const session of sessions.sessions) if (session.status === 'running') this.#running.add(session.sessionId);
+    this.#changed.emit(this.status);
+    void this.#follow(events).catch((cause: unknown) => {
+      if (!this.#ending.signal.aborted) this.#logger.log('error', 'the shell lost sight of the log', { cause: String(cause) });
+    });
+  }
+
+  dispose(): void {
+    this.#ending.abort();
+  }
+
+  async #follow(events: AsyncIterable<AnyEvent>): Promise<void> {
+    for await (const event of events) {
+      if (this.#apply(event)) this.#changed.emit(this.status);
+    }
+  }
+
+  #apply(event: AnyEvent): boolean {
+    switch (event.type) {
+      case 'turn.started':
+      case 'turn.resumed':
+        this.#running.add(event.sessionId);
+        return true;
+      case 'turn.waiting':
+      case 'turn.finished':
+        return this.#running.delete(event.sessionId);
+      case 'approval.requested': {
+        const { approval } = event.body;
+        if (this.#approvals.some((known) => known.approvalId === approval.approvalId)) return false;
+        this.#approvals = [...this.#approvals, approval];
+        return true;
+      }
+      case 'approval.decided': {
+        const left = this.#approvals.filter((approval) => approval.approvalId !== event.body.approvalId);
+        const isChanged = left.length !== this.#approvals.length;
+        this.#approvals = left;
+        return isChanged;
+      }
+      case 'panic.engaged':
+        this.#panic = { ...calm, engaged: true, sinceMs: event.atMs, reason: event.body.reason };
+        return true;
+      case 'panic.measured':
+        this.#panic = { ...this.#panic, killed: event.body.killed, tookMs: event.body.tookMs };
+        return true;
+      case 'panic.released':
+        this.#panic = calm;
+        return true;
+      default:
+        return false;
+    }
+  }
+}

@@ -1,0 +1,156 @@
+// The window's way to the runtime over IPC: every message is checked for where it comes from and what it says before anything else
+// happens. Knows the operations table and nothing of what the operations do.
+
+import type { IpcMain, IpcMainInvokeEvent, WebContents } from 'electron';
+import * as z from 'zod';
+import { silentLogger, type Logger } from '../../core/base/logger.ts';
+import { AppError, toAppError } from '../../core/contracts/errors.ts';
+import type { Claw } from '../../core/contracts/claw.ts';
+import {
+  followMessageSchema,
+  opMessageSchema,
+  openLinkMessageSchema,
+  readyMessageSchema,
+  unfollowMessageSchema,
+} from '../../core/contracts/desktop.ts';
+import {
+  askChannels,
+  tellChannels,
+  type ShellCommand,
+  type ShellFacts,
+  type StreamMessage,
+  type StreamNotice,
+} from '../../core/contracts/desktop-channels.ts';
+import { isOpName, type Caller, type OpReply } from '../../core/contracts/ops.ts';
+
+export interface IpcRouterOptions {
+  readonly ipcMain: Pick<IpcMain, 'handle' | 'removeHandler'>;
+  readonly claw: Claw;
+  readonly logger?: Logger;
+  /** The contents of the one window, while there is one. */
+  windowContents(): WebContents | null;
+  /** True for the address the window's own page has. */
+  isOwnPage(url: string): boolean;
+  openLink(url: string): Promise<boolean>;
+  shellFacts(): ShellFacts;
+}
+
+const caller: Caller = { channel: 'window', actor: 'window' };
+/** A page that is loaded anew leaves its streams behind; more than this many at once is a fault. */
+const STREAMS_MAX = 16;
+const BACKLOG_MAX = 100;
+
+export class IpcRouter {
+  readonly #options: IpcRouterOptions;
+  readonly #logger: Logger;
+  readonly #streams = new Map<number, AbortController>();
+  #backlog: ShellCommand[] = [];
+  #isReady = false;
+
+  constructor(options: IpcRouterOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#answer(askChannels.op, opMessageSchema, ({ name, params }) => this.#op(name, params));
+    this.#answer(askChannels.follow, followMessageSchema, (message, contents) => this.#follow(message, contents));
+    this.#answer(askChannels.unfollow, unfollowMessageSchema, ({ followId }) => this.#unfollow(followId));
+    this.#answer(askChannels.openLink, openLinkMessageSchema, ({ url }) => this.#options.openLink(url));
+    this.#answer(askChannels.ready, readyMessageSchema, (_message, contents) => this.#ready(contents));
+  }
+
+  /** Sends the window somewhere, or as soon as it listens. */
+  command(command: ShellCommand): void {
+    const contents = this.#options.windowContents();
+    if (this.#isReady && contents !== null) contents.send(tellChannels.command, command);
+    else if (this.#backlog.length < BACKLOG_MAX) this.#backlog.push(command);
+  }
+
+  /** The page went or is loaded anew: nothing of it is left running. */
+  forgetPage(): void {
+    this.#isReady = false;
+    for (const stream of this.#streams.values()) stream.abort();
+    this.#streams.clear();
+  }
+
+  dispose(): void {
+    this.forgetPage();
+    for (const channel of Object.values(askChannels)) this.#options.ipcMain.removeHandler(channel);
+  }
+
+  #answer<S extends z.ZodType>(channel: string, schema: S, work: (message: z.infer<S>, contents: WebContents) => unknown): void {
+    this.#options.ipcMain.handle(channel, (event, message: unknown) => {
+      this.#assertOwn(event, channel);
+      const parsed = schema.safeParse(message);
+      // Only a changed page sends this; the shape of its mistake is of no use to it.
+      if (!parsed.success) throw new AppError('invalid_params', `The message on ${channel} does not fit.`);
+      return work(parsed.data, event.sender);
+    });
+  }
+
+  /** Our window, its top frame, our page: a frame inside it, another window or a page we did not serve has no say. */
+  #assertOwn(event: IpcMainInvokeEvent, channel: string): void {
+    const frame = event.senderFrame;
+    const isOwn =
+      event.sender === this.#options.windowContents() &&
+      frame !== null &&
+      frame === event.sender.mainFrame &&
+      this.#options.isOwnPage(frame.url);
+    if (isOwn) return;
+    this.#logger.log('warn', 'a message from a foreign frame was refused', { channel, url: frame?.url ?? null });
+    throw new AppError('forbidden', 'This page may not talk to TrayClaw.');
+  }
+
+  async #op(name: string, params: unknown): Promise<OpReply> {
+    try {
+      if (!isOpName(name)) throw new AppError('unknown_op', `There is no operation ${JSON.stringify(name)}.`);
+      // The table checks the parameters, as for every door.
+      return { ok: true, result: await this.#options.claw.op(name, params as never, caller) };
+    } catch (cause) {
+      const error = toAppError(cause);
+      if (error.code === 'internal') this.#logger.log('error', 'an operation failed', { name, cause: String(cause) });
+      return { ok: false, error: error.toBody() };
+    }
+  }
+
+  #ready(contents: WebContents): ShellFacts {
+    this.#isReady = true;
+    const waiting = this.#backlog;
+    this.#backlog = [];
+    for (const command of waiting) contents.send(tellChannels.command, command);
+    return this.#options.shellFacts();
+  }
+
+  #follow({ followId, after }: z.infer<typeof followMessageSchema>, contents: WebContents): void {
+    if (this.#streams.size >= STREAMS_MAX || this.#streams.has(followId)) {
+      throw new AppError('conflict', 'This window follows too many streams already.');
+    }
+    const stream = new AbortController();
+    this.#streams.set(followId, stream);
+    // A failure is the stream's end: the window opens another one.
+    void this.#stream(followId, after, contents, stream.signal).catch((cause: unknown) => {
+      this.#logger.log('warn', 'a stream to the window failed', { cause: String(cause) });
+    });
+  }
+
+  #unfollow(followId: number): void {
+    this.#streams.get(followId)?.abort();
+    this.#streams.delete(followId);
+  }
+
+  async #stream(followId: number, after: number | 'latest', contents: WebContents, signal: AbortSignal): Promise<void> {
+    const tell = (notice: StreamNotice): void => {
+      if (!signal.aborted && !contents.isDestroyed()) contents.send(tellChannels.notice, { followId, notice } satisfies StreamMessage);
+    };
+    const { claw } = this.#options;
+    // Subscribed before the window is told that the stream is open: what happens after that is not missed.
+    const events = claw.events({ after, signal });
+    const stopDeltas = claw.onDelta((delta) => tell({ kind: 'delta', delta }));
+    tell({ kind: 'open' });
+    try {
+      for await (const event of events) tell({ kind: 'event', event });
+    } finally {
+      stopDeltas();
+      tell({ kind: 'closed' });
+      if (this.#streams.get(followId)?.signal === signal) this.#streams.delete(followId);
+    }
+  }
+}

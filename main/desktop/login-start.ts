@@ -1,0 +1,83 @@
+// Starting with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
+// (freedesktop.org Desktop Application Autostart Specification 0.5). Starts in the background.
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { App } from 'electron';
+
+export interface LoginStart {
+  isOn(): boolean;
+  /** Fails with the error of the file system where the folder takes no file. */
+  set(isOn: boolean): void;
+}
+
+export interface LoginStartOptions {
+  readonly app: Pick<App, 'getLoginItemSettings' | 'setLoginItemSettings'>;
+  readonly platform: NodeJS.Platform;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly userHome: string;
+  /** The program to start, and what it is started with from a checkout. */
+  readonly execPath: string;
+  readonly args: readonly string[];
+}
+
+export const backgroundFlag = '--background';
+
+/** Null where there is no way known to us. */
+export function createLoginStart(options: LoginStartOptions): LoginStart | null {
+  if (options.platform === 'linux') return new AutostartFile(options);
+  if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
+  const { app, execPath } = options;
+  const item = { path: execPath, args: [...options.args, backgroundFlag] };
+  return {
+    isOn: () => app.getLoginItemSettings(item).openAtLogin,
+    set: (isOn) => app.setLoginItemSettings({ ...item, openAtLogin: isOn }),
+  };
+}
+
+class AutostartFile implements LoginStart {
+  readonly #folder: string;
+  readonly #file: string;
+  readonly #command: string;
+
+  constructor({ env, userHome, execPath, args }: LoginStartOptions) {
+    const config = env['XDG_CONFIG_HOME'];
+    this.#folder = join(config !== undefined && isAbsolute(config) ? config : join(userHome, '.config'), 'autostart');
+    this.#file = join(this.#folder, 'trayclaw.desktop');
+    // An AppImage is mounted elsewhere at each start; its own file is the one that stays.
+    const program = env['APPIMAGE'] ?? execPath;
+    this.#command = [program, ...args, backgroundFlag].map(quoteExec).join(' ');
+  }
+
+  isOn(): boolean {
+    try {
+      const lines = readFileSync(this.#file, 'utf8').split('\n');
+      const value = (key: string): string | undefined =>
+        lines
+          .find((line) => line.startsWith(`${key}=`))
+          ?.slice(key.length + 1)
+          .trim();
+      // How the settings of the desktops switch an entry off without taking the file away.
+      return value('Hidden') !== 'true' && value('X-GNOME-Autostart-enabled') !== 'false';
+    } catch {
+      // No file: not started.
+      return false;
+    }
+  }
+
+  set(isOn: boolean): void {
+    if (!isOn) {
+      rmSync(this.#file, { force: true });
+      return;
+    }
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const lines = ['[Desktop Entry]', 'Type=Application', 'Name=TrayClaw', `Exec=${this.#command}`, 'Terminal=false', 'Hidden=false', ''];
+    writeFileSync(this.#file, lines.join('\n'), { mode: 0o644 });
+  }
+}
+
+/** Quoting of the Exec key (Desktop Entry Specification 1.5): double quotes, and %% for a percent sign. */
+function quoteExec(word: string): string {
+  const safe = word.replaceAll('%', '%%');
+  return /^[A-Za-z0-9_@+=:,./%-]+$/.test(safe) ? safe : `"${safe.replaceAll(/[\\"`$]/g, '\\$&').replaceAll('\\', '\\\\')}"`;
+}

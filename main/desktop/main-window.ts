@@ -1,0 +1,148 @@
+// The one window: made when first shown, hidden when closed, in the place it was left. Its page is sandboxed and reaches the runtime
+// through the preload bridge alone.
+
+import type { BrowserWindow, BrowserWindowConstructorOptions, Rectangle, WebContents } from 'electron';
+import type { WindowPlaceFile } from './window-place.ts';
+
+export interface MainWindowOptions {
+  create(options: BrowserWindowConstructorOptions): BrowserWindow;
+  screens(): readonly Rectangle[];
+  readonly place: WindowPlaceFile;
+  readonly preloadFile: string;
+  readonly page: string;
+  readonly iconFile: string | null;
+  /** True once the app is on its way out: only then does closing the window close it. */
+  isQuitting(): boolean;
+  /** The page began anew or went: what it had opened is over. */
+  onPageGone(): void;
+  /** The page crashed or could not be loaded. */
+  onPageFailed(why: string): void;
+  isDark(): boolean;
+}
+
+const sizes = { width: 1180, height: 780, minWidth: 360, minHeight: 420 };
+const PLACE_WRITTEN_AFTER_MS = 500;
+
+export class MainWindow {
+  readonly #options: MainWindowOptions;
+  #window: BrowserWindow | null = null;
+  #placeTimer: NodeJS.Timeout | null = null;
+
+  constructor(options: MainWindowOptions) {
+    this.#options = options;
+  }
+
+  get contents(): WebContents | null {
+    return this.#window === null || this.#window.isDestroyed() ? null : this.#window.webContents;
+  }
+
+  get browserWindow(): BrowserWindow | null {
+    return this.contents === null ? null : this.#window;
+  }
+
+  get isShown(): boolean {
+    return this.browserWindow?.isVisible() ?? false;
+  }
+
+  /** Brings the window to the front, making it when there is none. */
+  show(): void {
+    const window = this.browserWindow ?? this.#make();
+    if (window.isMinimized()) window.restore();
+    window.show();
+    window.focus();
+  }
+
+  setTitle(title: string): void {
+    this.browserWindow?.setTitle(title);
+  }
+
+  reload(): void {
+    this.browserWindow?.reload();
+  }
+
+  dispose(): void {
+    if (this.#placeTimer !== null) clearTimeout(this.#placeTimer);
+    this.#keepPlace();
+    this.browserWindow?.destroy();
+    this.#window = null;
+  }
+
+  #make(): BrowserWindow {
+    const { create, place, screens, preloadFile, page, iconFile } = this.#options;
+    const last = place.read(screens());
+    const window = create({
+      ...sizes,
+      ...(last === null ? {} : { x: last.x, y: last.y, width: last.width, height: last.height }),
+      ...(iconFile === null ? {} : { icon: iconFile }),
+      title: 'TrayClaw',
+      show: false,
+      // The colour of the page, so that no white flashes up before it is there.
+      backgroundColor: this.#options.isDark() ? '#1b1a18' : '#fbfaf8',
+      autoHideMenuBar: true,
+      webPreferences: {
+        preload: preloadFile,
+        sandbox: true,
+        contextIsolation: true,
+        nodeIntegration: false,
+        nodeIntegrationInWorker: false,
+        nodeIntegrationInSubFrames: false,
+        webSecurity: true,
+        allowRunningInsecureContent: false,
+        experimentalFeatures: false,
+        webviewTag: false,
+        navigateOnDragDrop: false,
+        spellcheck: true,
+      },
+    });
+    if (last?.maximized === true) window.maximize();
+    this.#follow(window);
+    this.#window = window;
+    // A failure arrives as did-fail-load.
+    void window.loadURL(page).catch(() => undefined);
+    return window;
+  }
+
+  #follow(window: BrowserWindow): void {
+    const { isQuitting, onPageGone, onPageFailed } = this.#options;
+    const keepSoon = (): void => this.#keepPlaceSoon();
+    window.on('resize', keepSoon);
+    window.on('move', keepSoon);
+    window.on('close', (event) => {
+      this.#keepPlace();
+      if (isQuitting()) return;
+      // The work goes on; the tray or another start brings the window back.
+      event.preventDefault();
+      window.hide();
+    });
+    window.on('closed', () => {
+      onPageGone();
+      if (this.#window === window) this.#window = null;
+    });
+    const contents = window.webContents;
+    contents.on('did-start-navigation', (details) => {
+      if (details.isMainFrame && !details.isSameDocument) onPageGone();
+    });
+    contents.on('render-process-gone', (_event, details) => {
+      onPageGone();
+      if (details.reason !== 'clean-exit') onPageFailed(`the page ended (${details.reason})`);
+    });
+    contents.on('did-fail-load', (_event, code, description, _url, isMainFrame) => {
+      // -3: given up for another load.
+      if (isMainFrame && code !== -3) onPageFailed(`the page could not be loaded (${description})`);
+    });
+  }
+
+  #keepPlaceSoon(): void {
+    this.#placeTimer ??= setTimeout(() => {
+      this.#placeTimer = null;
+      this.#keepPlace();
+    }, PLACE_WRITTEN_AFTER_MS).unref();
+  }
+
+  #keepPlace(): void {
+    const window = this.browserWindow;
+    if (window === null || window.isMinimized()) return;
+    const { x, y, width, height } = window.getNormalBounds();
+    this.#options.place.write({ x, y, width, height, maximized: window.isMaximized() });
+  }
+}

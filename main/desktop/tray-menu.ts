@@ -1,0 +1,95 @@
+// What the tray says: its menu, its tooltip, the title of the window. Pure, so that every state can be looked at in a test.
+
+import type { MenuItemConstructorOptions } from 'electron';
+import { activityOf, type DesktopStatus } from './desktop-status.ts';
+
+export interface TrayActions {
+  open(): void;
+  showApproval(approvalId: string): void;
+  showApprovals(): void;
+  panic(): void;
+  releasePanic(): void;
+  setLoginStart(enabled: boolean): void;
+  quit(): void;
+}
+
+export interface TrayMenuFacts {
+  readonly status: DesktopStatus;
+  readonly panicKeys: string | null;
+  /** Null where starting at login cannot be set here. */
+  readonly startsAtLogin: boolean | null;
+}
+
+/** More than this many questions are counted, not listed. */
+const NAMED_MAX = 8;
+const LABEL_LENGTH_MAX = 64;
+
+export function trayMenu({ status, panicKeys, startsAtLogin }: TrayMenuFacts, actions: TrayActions): MenuItemConstructorOptions[] {
+  return [
+    { id: 'open', label: 'Open TrayClaw', click: () => actions.open() },
+    { type: 'separator' },
+    ...approvalItems(status, actions),
+    { type: 'separator' },
+    panicItem(status, panicKeys, actions),
+    { type: 'separator' },
+    ...(startsAtLogin === null
+      ? []
+      : [
+          {
+            id: 'login-start',
+            label: 'Start at login',
+            type: 'checkbox' as const,
+            checked: startsAtLogin,
+            click: (item: { checked: boolean }) => actions.setLoginStart(item.checked),
+          },
+        ]),
+    { id: 'quit', label: 'Quit TrayClaw', click: () => actions.quit() },
+  ];
+}
+
+function approvalItems({ approvals, panic }: DesktopStatus, actions: TrayActions): MenuItemConstructorOptions[] {
+  if (approvals.length === 0) return [{ id: 'no-approvals', label: 'Nothing waits for you', enabled: false }];
+  const named = approvals.slice(0, NAMED_MAX).map((approval): MenuItemConstructorOptions => ({
+    id: `approval:${approval.approvalId}`,
+    label: menuText(approval.summary),
+    enabled: !panic.engaged,
+    click: () => actions.showApproval(approval.approvalId),
+  }));
+  const heading: MenuItemConstructorOptions = {
+    id: 'approvals',
+    label: approvals.length === 1 ? '1 question waits for you' : `${approvals.length} questions wait for you`,
+    click: () => actions.showApprovals(),
+  };
+  return [heading, ...named];
+}
+
+function panicItem({ panic }: DesktopStatus, panicKeys: string | null, actions: TrayActions): MenuItemConstructorOptions {
+  if (panic.engaged) return { id: 'release-panic', label: 'Release panic stop', click: () => actions.releasePanic() };
+  return { id: 'panic', label: panicKeys === null ? 'Panic stop' : `Panic stop (${panicKeys})`, click: () => actions.panic() };
+}
+
+export function trayTooltip(status: DesktopStatus): string {
+  const { approvals, runningTurns } = status;
+  switch (activityOf(status)) {
+    case 'stopped':
+      return 'TrayClaw: everything is stopped';
+    case 'waiting':
+      return approvals.length === 1 ? 'TrayClaw: 1 question waits for you' : `TrayClaw: ${approvals.length} questions wait for you`;
+    case 'working':
+      return runningTurns === 1 ? 'TrayClaw: working' : `TrayClaw: working on ${runningTurns} things`;
+    case 'idle':
+      return 'TrayClaw';
+  }
+}
+
+export function windowTitle(status: DesktopStatus): string {
+  if (status.panic.engaged) return 'Stopped · TrayClaw';
+  return status.approvals.length === 0 ? 'TrayClaw' : `(${status.approvals.length}) TrayClaw`;
+}
+
+/** One line of ordinary characters: a menu shows & as a shortcut and nothing of what it cannot draw. */
+function menuText(text: string): string {
+  const line = text.replace(/[\p{C}\s]+/gu, ' ').trim();
+  const cut = line.length <= LABEL_LENGTH_MAX ? line : `${line.slice(0, LABEL_LENGTH_MAX - 1)}…`;
+  return cut.replaceAll('&', '&&');
+}

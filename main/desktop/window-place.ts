@@ -1,0 +1,66 @@
+// Where the window was, in one small file of the data folder. A place that no screen shows any more is forgotten; a file that cannot be
+// read is as good as none.
+
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Rectangle } from 'electron';
+import * as z from 'zod';
+
+const placeSchema = z.strictObject({
+  x: z.number().int(),
+  y: z.number().int(),
+  width: z.number().int().min(360).max(20_000),
+  height: z.number().int().min(300).max(20_000),
+  maximized: z.boolean(),
+});
+export type WindowPlace = z.infer<typeof placeSchema>;
+
+/** At least this much of the window must lie on a screen, so that it can be taken hold of. */
+const VISIBLE_MIN = 100;
+
+export class WindowPlaceFile {
+  readonly #path: string;
+
+  constructor(home: string) {
+    this.#path = join(home, 'run', 'window.json');
+  }
+
+  /** The last place, if a screen of now shows it. */
+  read(screens: readonly Rectangle[]): WindowPlace | null {
+    let text: string;
+    try {
+      text = readFileSync(this.#path, 'utf8');
+    } catch {
+      // The first start.
+      return null;
+    }
+    const parsed = placeSchema.safeParse(parse(text));
+    return parsed.success && screens.some((screen) => overlap(parsed.data, screen)) ? parsed.data : null;
+  }
+
+  /** Never throws: a place that cannot be kept costs nobody anything. */
+  write(place: WindowPlace): void {
+    try {
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      const next = `${this.#path}.${process.pid}`;
+      writeFileSync(next, JSON.stringify(place), { mode: 0o600 });
+      renameSync(next, this.#path);
+    } catch {
+      // A full or read-only disk is said elsewhere.
+    }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function overlap(place: Rectangle, screen: Rectangle): boolean {
+  const width = Math.min(place.x + place.width, screen.x + screen.width) - Math.max(place.x, screen.x);
+  const height = Math.min(place.y + place.height, screen.y + screen.height) - Math.max(place.y, screen.y);
+  return width >= VISIBLE_MIN && height >= VISIBLE_MIN;
+}

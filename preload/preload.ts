@@ -1,0 +1,50 @@
+// The bridge between the page and the shell: five functions, values only. Bundled to one CommonJS file, because a sandboxed preload
+// script can load nothing of its own. It decides nothing; the shell checks every message again.
+
+import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
+import {
+  askChannels,
+  bridgeName,
+  tellChannels,
+  type DesktopBridge,
+  type ShellCommand,
+  type ShellFacts,
+  type StreamMessage,
+  type StreamNotice,
+} from '../core/contracts/desktop-channels.ts';
+import type { OpReply } from '../core/contracts/ops.ts';
+
+const streams = new Map<number, (notice: StreamNotice) => void>();
+const commandListeners = new Set<(command: ShellCommand) => void>();
+let lastFollowId = 0;
+
+// The event object of Electron stays here: it leads back to the whole of IPC.
+ipcRenderer.on(tellChannels.notice, (_event: IpcRendererEvent, message: StreamMessage) => {
+  streams.get(message.followId)?.(message.notice);
+});
+ipcRenderer.on(tellChannels.command, (_event: IpcRendererEvent, command: ShellCommand) => {
+  for (const listener of commandListeners) listener(command);
+});
+
+const bridge: DesktopBridge = {
+  op: (name, params) => ipcRenderer.invoke(askChannels.op, { name, params }) as Promise<OpReply>,
+  follow: (after, onNotice) => {
+    const followId = (lastFollowId += 1);
+    streams.set(followId, onNotice);
+    void ipcRenderer.invoke(askChannels.follow, { followId, after });
+    return () => {
+      streams.delete(followId);
+      void ipcRenderer.invoke(askChannels.unfollow, { followId });
+    };
+  },
+  openLink: (url) => ipcRenderer.invoke(askChannels.openLink, { url }) as Promise<boolean>,
+  onCommand: (listener) => {
+    commandListeners.add(listener);
+    return () => {
+      commandListeners.delete(listener);
+    };
+  },
+  ready: () => ipcRenderer.invoke(askChannels.ready, {}) as Promise<ShellFacts>,
+};
+
+contextBridge.exposeInMainWorld(bridgeName, bridge);
