@@ -95,6 +95,14 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
+  desktop: z
+    .strictObject({
+      /** The panic stop's global keys in Electron's words; empty for none. */
+      panicKeys: z.string().max(100).default('CommandOrControl+Alt+Shift+Escape'),
+      /** Where new versions are looked for; nowhere when left out. */
+      updateFeed: z.url().optional(),
+    })
+    .prefault({}),
   retention: z
     .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
     .prefault({}),

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
-import { resolveHome } from './home.ts';
+import { resolveHome } from '../../store/config/config.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';

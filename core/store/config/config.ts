@@ -6,6 +6,7 @@ import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 
+export { resolveHome, type HomeSources } from './data-folder.ts';
 export type { LoadedConfig } from './parse-config.ts';
 export { writeSetting } from './write-config.ts';
 

@@ -2,9 +2,15 @@
 // Source for Linux: XDG Base Directory Specification 0.8 (a relative XDG_DATA_HOME is to be ignored).
 
 import { isAbsolute, join, resolve } from 'node:path';
-import type { CliIo } from './ports.ts';
 
-export function resolveHome(flag: string | undefined, io: Pick<CliIo, 'env' | 'cwd' | 'platform' | 'userFolder'>): string {
+export interface HomeSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly platform: NodeJS.Platform;
+  readonly userFolder: string;
+}
+
+export function resolveHome(flag: string | undefined, io: HomeSources): string {
   const named = nonEmpty(flag) ?? nonEmpty(io.env['TRAYCLAW_HOME']);
   if (named !== undefined) return resolve(io.cwd, named);
   if (io.platform === 'win32') return join(nonEmpty(io.env['APPDATA']) ?? join(io.userFolder, 'AppData', 'Roaming'), 'TrayClaw');

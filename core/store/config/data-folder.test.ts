@@ -1,7 +1,7 @@
 // Where the data folder is, per system and setting.
 
 import { expect, test } from 'vitest';
-import { resolveHome } from './home.ts';
+import { resolveHome } from './data-folder.ts';
 
 const linux = { env: {}, cwd: '/here', platform: 'linux', userFolder: '/home/p' } as const;
 

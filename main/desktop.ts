@@ -1,0 +1,39 @@
+// Entry of the desktop app: what must be said to Electron before it is ready, then the parts. The only file that imports Electron.
+
+import { readFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as electron from 'electron';
+import { resolveHome } from '../core/store/config/config.ts';
+import { appScheme } from './desktop/app-protocol.ts';
+import { linkScheme } from './desktop/deep-link.ts';
+import { DesktopApp } from './desktop/desktop-app.ts';
+
+const { app, protocol } = electron;
+const packageRoot = fileURLToPath(new URL('../', import.meta.url));
+const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+const home = resolveHome(app.commandLine.getSwitchValue('home'), {
+  env: process.env,
+  cwd: process.cwd(),
+  platform: process.platform,
+  userFolder: homedir(),
+});
+
+app.setName('TrayClaw');
+app.setAppUserModelId('io.trayclaw.desktop');
+// Chromium's own files belong to the data folder too, and with it the lock that makes the app run once per data folder.
+app.setPath('userData', join(home, 'run', 'electron'));
+app.enableSandbox();
+protocol.registerSchemesAsPrivileged([appScheme]);
+
+if (app.requestSingleInstanceLock()) {
+  app.setAsDefaultProtocolClient(linkScheme);
+  const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });
+  desktop.listen();
+  await app.whenReady();
+  await desktop.start();
+} else {
+  // The first one brings its window to the front.
+  app.quit();
+}

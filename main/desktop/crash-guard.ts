@@ -1,0 +1,37 @@
+// What happens when the shell itself fails: the fault is written down without secrets, everything keeps its place in the log, and the
+// process ends rather than going on in a state nobody knows. A start that follows takes up the work.
+
+import type { Logger } from '../../core/base/logger.ts';
+
+export interface CrashGuardOptions {
+  readonly process: Pick<NodeJS.Process, 'on' | 'off'>;
+  readonly logger: Logger;
+  redact(text: string): string;
+  /** Tells the person, in a box that needs no window. */
+  tell(title: string, text: string): void;
+  exit(code: number): void;
+}
+
+/** Returns the function that takes the guard away. */
+export function guardAgainstCrashes({ process, logger, redact, tell, exit }: CrashGuardOptions): () => void {
+  let isEnding = false;
+  const end = (what: string, cause: unknown): void => {
+    const text = redact(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause));
+    logger.log('error', what, { cause: text });
+    if (isEnding) return;
+    isEnding = true;
+    tell(
+      'TrayClaw has to stop',
+      'Something went wrong inside TrayClaw itself. Nothing that was recorded is lost: start it again and it goes on where it was. The log in logs/trayclaw.log says more.',
+    );
+    exit(1);
+  };
+  const onException = (cause: unknown): void => end('an error nobody expected', cause);
+  const onRejection = (cause: unknown): void => end('a promise failed and nobody looked', cause);
+  process.on('uncaughtException', onException);
+  process.on('unhandledRejection', onRejection);
+  return () => {
+    process.off('uncaughtException', onException);
+    process.off('unhandledRejection', onRejection);
+  };
+}

@@ -1,0 +1,47 @@
+// A page that crashed or did not load is loaded again, a few times; then a person is asked. The runtime is not touched by any of it.
+
+import type { Clock } from '../../core/base/clock.ts';
+import type { Logger } from '../../core/base/logger.ts';
+
+export interface PageRecoveryOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  reload(): void;
+  /** Resolves to whether to try once more. */
+  ask(why: string): Promise<boolean>;
+}
+
+const TRIES = 3;
+const WITHIN_MS = 60_000;
+
+export class PageRecovery {
+  readonly #options: PageRecoveryOptions;
+  #failedAtMs: number[] = [];
+  #isAsking = false;
+
+  constructor(options: PageRecoveryOptions) {
+    this.#options = options;
+  }
+
+  failed(why: string): void {
+    const { clock, logger, reload } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#failedAtMs = [...this.#failedAtMs.filter((atMs) => nowMs - atMs < WITHIN_MS), nowMs];
+    logger.log('error', 'the window failed', { why, times: this.#failedAtMs.length });
+    if (this.#failedAtMs.length < TRIES) reload();
+    else void this.#askOnce(why);
+  }
+
+  async #askOnce(why: string): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    try {
+      if (await this.#options.ask(why)) {
+        this.#failedAtMs = [];
+        this.#options.reload();
+      }
+    } finally {
+      this.#isAsking = false;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// The panic stop's global hotkey: held while the app runs, said plainly when another program has it.
+
+import type { GlobalShortcut } from 'electron';
+import type { Logger } from '../../core/base/logger.ts';
+
+export interface PanicKeysOptions {
+  readonly globalShortcut: Pick<GlobalShortcut, 'register' | 'unregister' | 'isRegistered'>;
+  /** In Electron's words: "CommandOrControl+Alt+Shift+Escape". Empty for none. */
+  readonly accelerator: string;
+  readonly platform: NodeJS.Platform;
+  readonly logger: Logger;
+  panic(): void;
+}
+
+export type PanicKeysState =
+  | { readonly kind: 'held'; readonly shown: string }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly shown: string; readonly why: string };
+
+export class PanicKeys {
+  readonly #options: PanicKeysOptions;
+  #state: PanicKeysState = { kind: 'none' };
+
+  constructor(options: PanicKeysOptions) {
+    this.#options = options;
+    if (options.accelerator !== '') this.#state = this.#hold();
+  }
+
+  get state(): PanicKeysState {
+    return this.#state;
+  }
+
+  /** The keys as a person reads them, where they work. */
+  get shown(): string | null {
+    return this.#state.kind === 'held' ? this.#state.shown : null;
+  }
+
+  dispose(): void {
+    if (this.#state.kind === 'held') this.#options.globalShortcut.unregister(this.#options.accelerator);
+    this.#state = { kind: 'none' };
+  }
+
+  #hold(): PanicKeysState {
+    const { globalShortcut, accelerator, platform, logger, panic } = this.#options;
+    const shown = readable(accelerator, platform);
+    const refuse = (why: string): PanicKeysState => {
+      logger.log('warn', 'the keys of the panic stop could not be had', { accelerator, why });
+      return { kind: 'refused', shown, why };
+    };
+    try {
+      return globalShortcut.register(accelerator, panic) ? { kind: 'held', shown } : refuse(`Another program has the keys ${shown}.`);
+    } catch {
+      // Electron throws for a text that names no keys.
+      return refuse(`"${accelerator}" is not a combination of keys.`);
+    }
+  }
+}
+
+const macSigns: Readonly<Record<string, string>> = { CommandOrControl: '⌘', Command: '⌘', Control: '⌃', Alt: '⌥', Option: '⌥', Shift: '⇧' };
+const otherNames: Readonly<Record<string, string>> = {
+  CommandOrControl: 'Ctrl',
+  Control: 'Ctrl',
+  Option: 'Alt',
+  Super: 'Win',
+  Escape: 'Esc',
+};
+
+export function readable(accelerator: string, platform: NodeJS.Platform): string {
+  const keys = accelerator.split('+');
+  if (platform === 'darwin') return keys.map((key) => macSigns[key] ?? (key === 'Escape' ? 'Esc' : key)).join('');
+  return keys.map((key) => otherNames[key] ?? key).join('+');
+}

@@ -1,0 +1,37 @@
+// Sleep, wake and the end of the person's session, as the system tells them. Before sleep everything is on the disk; after it, clocks
+// have moved and connections are gone, which the runtime finds out by itself.
+
+import type { PowerMonitor } from 'electron';
+import type { Logger } from '../../core/base/logger.ts';
+
+export interface PowerOptions {
+  readonly powerMonitor: Pick<PowerMonitor, 'on' | 'off'>;
+  readonly logger: Logger;
+  onSuspend(): void;
+  onResume(): void;
+  /** The system goes down or the person logs out: what runs is stopped. */
+  onShutdown(): void;
+}
+
+export function followPower({ powerMonitor, logger, onSuspend, onResume, onShutdown }: PowerOptions): () => void {
+  const suspend = (): void => {
+    logger.log('info', 'the machine goes to sleep');
+    onSuspend();
+  };
+  const resume = (): void => {
+    logger.log('info', 'the machine woke up');
+    onResume();
+  };
+  const shutdown = (): void => {
+    logger.log('info', 'the session of the person ends');
+    onShutdown();
+  };
+  powerMonitor.on('suspend', suspend);
+  powerMonitor.on('resume', resume);
+  powerMonitor.on('shutdown', shutdown);
+  return () => {
+    powerMonitor.off('suspend', suspend);
+    powerMonitor.off('resume', resume);
+    powerMonitor.off('shutdown', shutdown);
+  };
+}
