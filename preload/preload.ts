@@ -1,4 +1,4 @@
-// The bridge between the page and the shell: five functions, values only. Bundled to one CommonJS file, because a sandboxed preload
+// The bridge between the page and the shell: four functions, values only. Bundled to one CommonJS file, because a sandboxed preload
 // script can load nothing of its own. It decides nothing; the shell checks every message again.
 
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
@@ -37,7 +37,6 @@ const bridge: DesktopBridge = {
       void ipcRenderer.invoke(askChannels.unfollow, { followId });
     };
   },
-  openLink: (url) => ipcRenderer.invoke(askChannels.openLink, { url }) as Promise<boolean>,
   onCommand: (listener) => {
     commandListeners.add(listener);
     return () => {

@@ -12,7 +12,6 @@ export const askChannels = {
   op: 'trayclaw:op',
   follow: 'trayclaw:follow',
   unfollow: 'trayclaw:unfollow',
-  openLink: 'trayclaw:open-link',
   ready: 'trayclaw:ready',
 } as const;
 /** Shell to page. */
@@ -48,8 +47,6 @@ export interface ShellFacts {
 export interface DesktopBridge {
   op(name: string, params: unknown): Promise<OpReply>;
   follow(after: number | 'latest', onNotice: (notice: StreamNotice) => void): () => void;
-  /** Asks the shell to open a link a person clicked. False when its scheme is not one of a web page or mail. */
-  openLink(url: string): Promise<boolean>;
   onCommand(listener: (command: ShellCommand) => void): () => void;
   /** Says that the window listens; commands given before are delivered now. */
   ready(): Promise<ShellFacts>;

@@ -8,5 +8,4 @@ export const followMessageSchema = z.strictObject({
   after: z.union([z.number().int().min(0), z.literal('latest')]),
 });
 export const unfollowMessageSchema = followMessageSchema.pick({ followId: true });
-export const openLinkMessageSchema = z.strictObject({ url: z.string().min(1).max(8192) });
 export const readyMessageSchema = z.strictObject({});

@@ -268,7 +268,6 @@ function createParts(options: PartsOptions): Parts {
       ipcMain,
       claw,
       logger,
-      openLink,
       windowContents: () => window.contents,
       isOwnPage: isAppPage,
       shellFacts: () => ({ platform: process.platform, panicKeys: keys.shown }),

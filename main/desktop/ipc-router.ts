@@ -6,13 +6,7 @@ import * as z from 'zod';
 import { silentLogger, type Logger } from '../../core/base/logger.ts';
 import { AppError, toAppError } from '../../core/contracts/errors.ts';
 import type { Claw } from '../../core/contracts/claw.ts';
-import {
-  followMessageSchema,
-  opMessageSchema,
-  openLinkMessageSchema,
-  readyMessageSchema,
-  unfollowMessageSchema,
-} from '../../core/contracts/desktop.ts';
+import { followMessageSchema, opMessageSchema, readyMessageSchema, unfollowMessageSchema } from '../../core/contracts/desktop.ts';
 import {
   askChannels,
   tellChannels,
@@ -31,7 +25,6 @@ export interface IpcRouterOptions {
   windowContents(): WebContents | null;
   /** True for the address the window's own page has. */
   isOwnPage(url: string): boolean;
-  openLink(url: string): Promise<boolean>;
   shellFacts(): ShellFacts;
 }
 
@@ -53,7 +46,6 @@ export class IpcRouter {
     this.#answer(askChannels.op, opMessageSchema, ({ name, params }) => this.#op(name, params));
     this.#answer(askChannels.follow, followMessageSchema, (message, contents) => this.#follow(message, contents));
     this.#answer(askChannels.unfollow, unfollowMessageSchema, ({ followId }) => this.#unfollow(followId));
-    this.#answer(askChannels.openLink, openLinkMessageSchema, ({ url }) => this.#options.openLink(url));
     this.#answer(askChannels.ready, readyMessageSchema, (_message, contents) => this.#ready(contents));
   }
 

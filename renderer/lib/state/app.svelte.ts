@@ -2,6 +2,7 @@
 
 import { createContext } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
+import type { DesktopBridge, ShellCommand } from '../../../core/contracts/desktop-channels.ts';
 import { OpFailure, type LinkState, type OpClient } from '../client.ts';
 import { Approvals } from './approvals.svelte.ts';
 import { Notices } from './notices.svelte.ts';
@@ -32,6 +33,8 @@ export class App {
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
   nowMs = $state(Date.now());
+  /** The global keys of the panic stop, where the desktop app holds some. */
+  panicKeys = $state<string | null>(null);
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
 
@@ -61,6 +64,21 @@ export class App {
       stopEvents();
       stopRoute();
     };
+  }
+
+  /** Goes where the desktop shell asks, until the returned function is called. */
+  followShell(bridge: DesktopBridge): () => void {
+    const stop = bridge.onCommand((command) => this.#goTo(command));
+    void this.attempt(async () => {
+      this.panicKeys = (await bridge.ready()).panicKeys;
+    });
+    return stop;
+  }
+
+  #goTo(command: ShellCommand): void {
+    if (command.kind === 'show') this.route.go(command.view);
+    else if (command.kind === 'show-session') this.route.go('chat', command.sessionId);
+    else this.route.go('approvals', null, command.approvalId);
   }
 
   /** Runs something a person asked for; a failure becomes a notice. False when it failed. */

@@ -1,0 +1,179 @@
+// app: readiness, the lock of the single instance, and the order in which an app ends.
+// Order after Electron's documentation of app: before-quit, the windows' close, will-quit, quit; preventDefault stops it.
+
+import { EventEmitter } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { created, pages, windows } from './browser-window.ts';
+import { startChromium, type RunningChromium } from './chromium.ts';
+import { lifecycle } from './lifecycle.ts';
+import { routeSchemes } from './protocol.ts';
+
+interface Preventable {
+  preventDefault(): void;
+  readonly defaultPrevented: boolean;
+}
+
+function preventable(): Preventable {
+  let defaultPrevented = false;
+  return {
+    preventDefault: () => {
+      defaultPrevented = true;
+    },
+    get defaultPrevented() {
+      return defaultPrevented;
+    },
+  };
+}
+
+class StandInApp extends EventEmitter {
+  readonly isPackaged = false;
+  readonly commandLine = {
+    getSwitchValue: (name: string): string =>
+      process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '',
+    hasSwitch: (name: string): boolean => process.argv.includes(`--${name}`),
+  };
+  readonly protocolClients: string[] = [];
+  chromium: RunningChromium | null = null;
+  sandboxed = false;
+  appUserModelId = '';
+  loginItem = { openAtLogin: false };
+  #name = 'electron';
+  #paths = new Map<string, string>();
+  readonly #ready = new Promise<void>((resolve) => this.once('ready', () => resolve()));
+
+  constructor() {
+    super();
+    // As the real one: ready comes in a turn of the loop of its own, after the main script ran.
+    setImmediate(() => void this.#becomeReady());
+    created.on('web-contents', (contents) => this.emit('web-contents-created', {}, contents));
+    created.on('window-closed', () => {
+      if (windows.size === 0) this.#lastWindowClosed();
+    });
+  }
+
+  whenReady(): Promise<void> {
+    return this.#ready;
+  }
+
+  isReady(): boolean {
+    return lifecycle.isReady;
+  }
+
+  getName(): string {
+    return this.#name;
+  }
+
+  setName(name: string): void {
+    this.#name = name;
+  }
+
+  setAppUserModelId(id: string): void {
+    this.appUserModelId = id;
+  }
+
+  getAppPath(): string {
+    return process.cwd();
+  }
+
+  getVersion(): string {
+    return '0.0.0';
+  }
+
+  getPath(name: string): string {
+    return this.#paths.get(name) ?? join(tmpdir(), `electron-${name}`);
+  }
+
+  setPath(name: string, path: string): void {
+    mkdirSync(path, { recursive: true });
+    this.#paths.set(name, path);
+  }
+
+  enableSandbox(): void {
+    if (lifecycle.isReady) throw new Error('app.enableSandbox() can only be called before app is ready');
+    this.sandboxed = true;
+  }
+
+  setAsDefaultProtocolClient(scheme: string): boolean {
+    this.protocolClients.push(scheme);
+    return true;
+  }
+
+  getLoginItemSettings(): { openAtLogin: boolean } {
+    return { ...this.loginItem };
+  }
+
+  setLoginItemSettings(settings: { openAtLogin?: boolean }): void {
+    this.loginItem = { openAtLogin: settings.openAtLogin ?? false };
+  }
+
+  /** "The return value of this method indicates whether or not this instance of your application successfully obtained the lock." */
+  requestSingleInstanceLock(): boolean {
+    return process.env['TRAYCLAW_STANDIN_SECOND'] === undefined;
+  }
+
+  /** Second starts of the test reach the first one through its control channel. */
+  secondInstance(argv: readonly string[]): void {
+    this.emit('second-instance', preventable(), [...argv], process.cwd(), undefined);
+  }
+
+  quit(): void {
+    if (lifecycle.isQuitting) return;
+    const event = preventable();
+    this.emit('before-quit', event);
+    if (event.defaultPrevented) return;
+    lifecycle.isQuitting = true;
+    for (const window of Array.from(windows)) window.close();
+    if (windows.size > 0) return;
+    this.#willQuit();
+  }
+
+  /** "Exits immediately with exitCode. All windows will be closed immediately without asking the user, and the before-quit and will-quit events will not be emitted." */
+  exit(code = 0): void {
+    for (const window of Array.from(windows)) window.destroy();
+    void this.#end(code);
+  }
+
+  #lastWindowClosed(): void {
+    if (lifecycle.isQuitting) return;
+    // "If you do not subscribe to this event and all windows are closed, the default behavior is to quit the app."
+    if (this.listenerCount('window-all-closed') > 0) this.emit('window-all-closed');
+    else this.quit();
+  }
+
+  #willQuit(): void {
+    const event = preventable();
+    this.emit('will-quit', event);
+    if (event.defaultPrevented) {
+      lifecycle.isQuitting = false;
+      return;
+    }
+    void this.#end(0);
+  }
+
+  async #end(code: number): Promise<void> {
+    this.emit('quit', preventable(), code);
+    await this.chromium?.close();
+    process.exit(code);
+  }
+
+  async #becomeReady(): Promise<void> {
+    const profile = join(this.getPath('userData'), 'chromium');
+    mkdirSync(profile, { recursive: true });
+    const chromium = await startChromium(profile);
+    this.chromium = chromium;
+    await routeSchemes(chromium.context);
+    const first = chromium.context.pages()[0] ?? null;
+    let isFirst = true;
+    pages.open = () => {
+      const page = isFirst && first !== null ? Promise.resolve(first) : chromium.context.newPage();
+      isFirst = false;
+      return page;
+    };
+    lifecycle.isReady = true;
+    this.emit('ready', {}, {});
+  }
+}
+
+export const app = new StandInApp();

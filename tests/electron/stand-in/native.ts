@@ -1,0 +1,217 @@
+// What the operating system would show: tray, menu, notifications, dialogs, shortcuts. Recorded, and moved by the test as a person would.
+
+import { EventEmitter } from 'node:events';
+import type {
+  MenuItemConstructorOptions,
+  MessageBoxOptions,
+  MessageBoxReturnValue,
+  NotificationConstructorOptions,
+  Rectangle,
+} from 'electron';
+import { needsReady } from './lifecycle.ts';
+
+export class NativeImage {
+  readonly representations: { scaleFactor: number; width: number; height: number; png: string }[] = [];
+  isTemplate = false;
+
+  addRepresentation(part: { scaleFactor?: number; width?: number; height?: number; buffer?: Buffer }): void {
+    this.representations.push({
+      scaleFactor: part.scaleFactor ?? 1,
+      width: part.width ?? 0,
+      height: part.height ?? 0,
+      png: part.buffer?.toString('base64') ?? '',
+    });
+  }
+
+  setTemplateImage(isTemplate: boolean): void {
+    this.isTemplate = isTemplate;
+  }
+
+  isEmpty(): boolean {
+    return this.representations.length === 0;
+  }
+}
+
+export const nativeImage = { createEmpty: () => new NativeImage() };
+
+export class Menu {
+  readonly items: MenuItemConstructorOptions[];
+
+  constructor(items: MenuItemConstructorOptions[] = []) {
+    this.items = items;
+  }
+
+  static buildFromTemplate(items: MenuItemConstructorOptions[]): Menu {
+    return new Menu(items.map((item) => ({ ...item })));
+  }
+
+  static setApplicationMenu(): void {
+    // No window of the stand-in has a menu bar.
+  }
+}
+
+export const trays: Tray[] = [];
+
+export class Tray extends EventEmitter {
+  image: NativeImage;
+  toolTip = '';
+  menu: Menu | null = null;
+  #isDestroyed = false;
+
+  constructor(image: NativeImage) {
+    super();
+    needsReady('Tray');
+    if (process.env['TRAYCLAW_STANDIN_NO_TRAY'] === '1') throw new Error('Failed to create a tray icon');
+    this.image = image;
+    trays.push(this);
+  }
+
+  setImage(image: NativeImage): void {
+    this.#assertAlive();
+    this.image = image;
+  }
+
+  setToolTip(text: string): void {
+    this.#assertAlive();
+    this.toolTip = text;
+  }
+
+  /** On Linux a change of a menu is shown only once it is set again; the test sees what was set, never later changes of it. */
+  setContextMenu(menu: Menu | null): void {
+    this.#assertAlive();
+    this.menu = menu;
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true;
+    trays.splice(trays.indexOf(this), 1);
+  }
+
+  isDestroyed(): boolean {
+    return this.#isDestroyed;
+  }
+
+  #assertAlive(): void {
+    if (this.#isDestroyed) throw new Error('Tray is destroyed');
+  }
+}
+
+export const notifications: Notification[] = [];
+
+export class Notification extends EventEmitter {
+  readonly options: NotificationConstructorOptions;
+  isShown = false;
+
+  constructor(options: NotificationConstructorOptions = {}) {
+    super();
+    needsReady('Notification');
+    this.options = options;
+  }
+
+  static isSupported(): boolean {
+    return process.env['TRAYCLAW_STANDIN_NO_NOTIFICATIONS'] !== '1';
+  }
+
+  show(): void {
+    if (!this.isShown) notifications.push(this);
+    this.isShown = true;
+    queueMicrotask(() => this.emit('show', {}));
+  }
+
+  close(): void {
+    if (!this.isShown) return;
+    this.isShown = false;
+    notifications.splice(notifications.indexOf(this), 1);
+    queueMicrotask(() => this.emit('close', {}));
+  }
+}
+
+export interface OpenDialog {
+  readonly id: number;
+  readonly options: Omit<MessageBoxOptions, 'signal'>;
+  answer(response: number): void;
+}
+
+export const dialogs: OpenDialog[] = [];
+export const errorBoxes: { title: string; content: string }[] = [];
+let lastDialog = 0;
+
+export const dialog = {
+  /** "signal: Pass an instance of AbortSignal to optionally close the message box, the message box will behave as if it was cancelled by the user." */
+  showMessageBox(first: unknown, second?: MessageBoxOptions): Promise<MessageBoxReturnValue> {
+    needsReady('dialog');
+    const { signal, ...options } = (second ?? first) as MessageBoxOptions;
+    return new Promise((resolve) => {
+      const cancel = options.cancelId ?? 0;
+      const close = (response: number): void => {
+        const index = dialogs.findIndex((open) => open.id === id);
+        if (index >= 0) dialogs.splice(index, 1);
+        signal?.removeEventListener('abort', onAbort);
+        resolve({ response, checkboxChecked: false });
+      };
+      const onAbort = (): void => close(cancel);
+      const id = (lastDialog += 1);
+      if (signal?.aborted === true) {
+        resolve({ response: cancel, checkboxChecked: false });
+        return;
+      }
+      signal?.addEventListener('abort', onAbort, { once: true });
+      dialogs.push({ id, options, answer: close });
+    });
+  },
+  showErrorBox(title: string, content: string): void {
+    errorBoxes.push({ title, content });
+  },
+};
+
+const shortcuts = new Map<string, () => void>();
+
+export const globalShortcut = {
+  register(accelerator: string, pressed: () => void): boolean {
+    needsReady('globalShortcut');
+    if (!/^([A-Za-z]+\+)+[A-Za-z0-9]+$/.test(accelerator)) throw new TypeError('Error processing argument at index 0, conversion failure');
+    // "When the accelerator is already taken by other applications, this call will silently fail."
+    if (process.env['TRAYCLAW_STANDIN_TAKEN_KEYS'] === accelerator || shortcuts.has(accelerator)) return false;
+    shortcuts.set(accelerator, pressed);
+    return true;
+  },
+  unregister: (accelerator: string): void => void shortcuts.delete(accelerator),
+  isRegistered: (accelerator: string): boolean => shortcuts.has(accelerator),
+};
+
+export function pressKeys(accelerator: string): boolean {
+  const pressed = shortcuts.get(accelerator);
+  pressed?.();
+  return pressed !== undefined;
+}
+
+export const openedLinks: string[] = [];
+export const shell = {
+  openExternal: async (url: string): Promise<void> => {
+    openedLinks.push(url);
+  },
+};
+
+export const powerMonitor = new EventEmitter();
+
+class NativeTheme extends EventEmitter {
+  shouldUseDarkColors = process.env['TRAYCLAW_STANDIN_DARK'] === '1';
+}
+export const nativeTheme = new NativeTheme();
+
+export const screen = {
+  getAllDisplays: (): { workArea: Rectangle }[] => {
+    needsReady('screen');
+    return [{ workArea: { x: 0, y: 0, width: 1920, height: 1080 } }];
+  },
+};
+
+type PermissionAsk = (contents: { getURL(): string }, permission: string, answer: (isGranted: boolean) => void) => void;
+export const permissions: { ask: PermissionAsk | null; check: unknown; device: unknown } = { ask: null, check: null, device: null };
+export const session = {
+  defaultSession: {
+    setPermissionRequestHandler: (ask: PermissionAsk | null): void => void (permissions.ask = ask),
+    setPermissionCheckHandler: (check: unknown): void => void (permissions.check = check),
+    setDevicePermissionHandler: (device: unknown): void => void (permissions.device = device),
+  },
+};

@@ -1,0 +1,10 @@
+// Loaded before the app (`node --import`): whoever asks for the module `electron` gets the stand-in.
+
+import { registerHooks } from 'node:module';
+
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'electron'
+      ? { url: new URL('./electron.ts', import.meta.url).href, shortCircuit: true, format: 'module-typescript' }
+      : next(specifier, context),
+});
