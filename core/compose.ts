@@ -18,7 +18,7 @@ import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
-import { createBudget } from './guard/budget/budget.ts';
+import { BudgetBook } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
@@ -55,6 +55,9 @@ export interface FaultHooks {
   /** Puts a double in place of a part, so that a test can show what that part prevents. */
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
 }
+
+/** More than a person can have allowed by hand. */
+const EXTENSIONS_MAX = 10_000;
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
 
@@ -125,7 +128,7 @@ function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: B
 }
 type Store = ReturnType<typeof composeStore>;
 
-function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, catchUp }: Store) {
+function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, log, catchUp }: Store) {
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -139,10 +142,14 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
     catchUp();
     return read();
   };
-  const budget = createBudget(config.budget, {
+  const budget = new BudgetBook(config.budget, {
     spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
     spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
+    extensions: () =>
+      log.reads
+        .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })
+        .flatMap((event) => (event.type === 'budget.extended' ? [event.body] : [])),
   });
   return { facts, panic, gate, secrets, budget };
 }
@@ -196,6 +203,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     tools: hands.tools,
     instanceMarker: hands.instanceMarker,
     limits: config.limits,
+    estimate: estimateTokens,
     redact: (text) => safety.redact(text).text,
     searchSessions: (query, limit) => log.search.find(query, limit),
     wantsDeltas: () => deltas.size > 0,
@@ -248,6 +256,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     artifacts,
     processes,
     gate: guard.gate,
+    budget: guard.budget,
     packer: mind.packer,
     models: mind.models,
     tools: hands.tools,

@@ -53,6 +53,7 @@ export const errorCodes = [
   'unauthorized',
   'forbidden',
   'payload_too_large',
+  'rate_limited',
   'port_in_use',
   'internal',
 ] as const;
@@ -118,7 +119,8 @@ const hints: Partial<Record<ErrorCode, string>> = {
   model_unavailable: 'Check that the model server is running and reachable, then try again.',
   model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
   model_context_overflow: 'Start a new session or fork this one at an earlier message.',
-  over_budget: 'Raise the budget in config.yaml or wait until the period ends; nothing was spent beyond it.',
+  over_budget:
+    'Allow more with trayclaw budget allow, raise the budget in config.yaml, or wait until the period ends. The work so far is kept.',
   panic_engaged: 'Release it with: trayclaw panic --release',
   store_full: 'Free some disk space; everything recorded so far is intact.',
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',
@@ -127,6 +129,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept beside it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
   keychain_unavailable: 'Use env:NAME or file:PATH in config.yaml on machines without a keychain.',
+  rate_limited: 'Wait a second and send fewer requests at once.',
   loop_detected: 'Say it differently or give more detail; the steps so far are in the conversation.',
   step_limit: 'Ask it to continue, or raise limits.steps in config.yaml.',
   time_limit: 'Ask it to continue, or raise limits.turnMs in config.yaml.',

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { errorBodySchema } from './errors.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
-import { approvalSchema, budgetScopeSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
+import { approvalSchema, budgetScopeSchema, budgetUnitSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
@@ -49,6 +49,8 @@ const bodies = {
     limits: turnLimitsSchema,
     /** Calls a person made directly, with no model (`kind: tool`). */
     calls: z.array(requestedCallSchema),
+    /** The turns whose unfinished work this one takes up, oldest first, and who wanted it: one budget for all of them. */
+    continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
   }),
   'turn.steered': z.object({ text: z.string(), sender: z.string() }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
@@ -96,8 +98,40 @@ const bodies = {
     tookMs: z.number(),
     firstTokenMs: z.number().nullable(),
   }),
-  'model.failed': z.object({ requestId: z.string(), error: errorBodySchema, partialText: z.string(), tookMs: z.number() }),
-  'budget.exceeded': z.object({ scope: budgetScopeSchema, unit: z.enum(['usd', 'tokens']), limit: z.number(), spent: z.number() }),
+  'model.failed': z.object({
+    requestId: z.string(),
+    error: errorBodySchema,
+    partialText: z.string(),
+    tookMs: z.number(),
+    /** Estimated, where an answer had begun: that much was most likely billed. */
+    usage: usageSchema.optional(),
+    costUsd: z.number().nullable().optional(),
+  }),
+  'budget.exceeded': z.object({
+    scope: budgetScopeSchema,
+    unit: budgetUnitSchema,
+    limit: z.number(),
+    spent: z.number(),
+    /** What the next call would have come to at least, where that and not `spent` is over the limit. */
+    needed: z.number().optional(),
+  }),
+  /** In the system session. A person allowed more: `limit` holds from here on, for a day until it ends. */
+  'budget.extended': z.object({
+    scope: budgetScopeSchema,
+    unit: budgetUnitSchema,
+    /** How much more may be spent, counted from the limit, or from what was spent where that was more. */
+    amount: z.number(),
+    /** By how much the limit rose for that. */
+    raisedBy: z.number(),
+    limit: z.number(),
+    turnId: z.string().nullable(),
+    sessionId: z.string().nullable(),
+    /** Local day, `2026-01-31`. */
+    day: z.string().nullable(),
+    by: z.string(),
+  }),
+  /** Once a session: limits in US dollars cannot hold, because nobody told the price of the model. */
+  'budget.unpriced': z.object({ model: z.string(), scopes: z.array(budgetScopeSchema) }),
 
   'policy.decided': z.object({
     callId: z.string(),

@@ -5,7 +5,16 @@ import { configSchema } from './config.ts';
 import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
-import { approvalSchema, grantMatchSchema, grantScopeSchema, grantSchema, panicStatusSchema, policyDecisionSchema } from './policy.ts';
+import {
+  approvalSchema,
+  budgetScopeSchema,
+  budgetStateSchema,
+  grantMatchSchema,
+  grantScopeSchema,
+  grantSchema,
+  panicStatusSchema,
+  policyDecisionSchema,
+} from './policy.ts';
 import { artifactRefSchema, toolListingSchema, toolOutcomeSchema, toolRunResultSchema } from './tools.ts';
 
 const id = z.string().min(1).max(100);
@@ -144,6 +153,8 @@ export const opTable = {
     result: z.object({ turnId: z.string() }),
   },
   'turn.get': { params: z.strictObject({ turnId: id }), result: turnViewSchema },
+  /** A new turn takes up the work of one that a budget or a limit ended. */
+  'turn.continue': { params: z.strictObject({ turnId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
 
   'tool.run': {
@@ -261,6 +272,21 @@ export const opTable = {
       today: usageRowSchema,
       budget: z.object({ perTurnUsd: z.number().nullable(), perSessionUsd: z.number().nullable(), perDayUsd: z.number().nullable() }),
     }),
+  },
+  'budget.get': {
+    params: z.strictObject({ turnId: id.optional(), sessionId: id.optional() }),
+    result: z.object({ budgets: z.array(budgetStateSchema) }),
+  },
+  /** More for one turn (`turnId`), one session (`sessionId`, or that of `turnId`) or this day. */
+  'budget.allow': {
+    params: z.strictObject({
+      scope: budgetScopeSchema,
+      usd: z.number().positive().max(1_000_000).optional(),
+      tokens: z.number().int().positive().max(1_000_000_000_000).optional(),
+      turnId: id.optional(),
+      sessionId: id.optional(),
+    }),
+    result: z.object({ budgets: z.array(budgetStateSchema) }),
   },
   'config.get': { params: none, result: z.object({ config: configSchema, path: z.string(), warnings: z.array(z.string()) }) },
   /** `key` is a dotted path such as models.default; null removes it. Holds from the next start on. */

@@ -14,7 +14,7 @@ export type ToolClass = z.infer<typeof toolClassSchema>;
 export const idempotencySchema = z.enum(['pure', 'idempotent', 'unsafe']);
 export type Idempotency = z.infer<typeof idempotencySchema>;
 
-/** `protectedBy` of a path in TrayClaw's own data folder: the one protection that no yes of a person lifts for a write. */
+/** `protectedBy` of a path in TrayClaw's own data folder: the one protection that no yes of a person lifts. */
 export const ownDataProtection = "this is TrayClaw's own data";
 
 export const pathFactSchema = z.object({

@@ -26,6 +26,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   payload_too_large: 413,
   panic_engaged: 423,
   queue_full: 429,
+  rate_limited: 429,
   model_rate_limited: 429,
   model_auth: 502,
   model_quota: 502,

@@ -10,7 +10,9 @@ import { ApiRoutes } from './api-routes.ts';
 import { readAsset } from './assets.ts';
 import type { EventStreamLimits } from './event-stream.ts';
 import { refusePlace, type Place } from './request-gate.ts';
+import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
 import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from './reply.ts';
+import { StrangerLimit } from './stranger-limit.ts';
 import { TokenCheck } from './token-check.ts';
 
 const headersTimeoutMs = 10_000;
@@ -30,6 +32,7 @@ export interface HttpDoorOptions {
   readonly streamLimits?: Partial<EventStreamLimits>;
   /** How long a sender may take for the headers and for the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
+  readonly requestRates?: RequestRates;
 }
 
 export interface UrlListening {
@@ -63,12 +66,15 @@ class NodeHttpDoor implements HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #api: ApiRoutes;
   readonly #tokens: TokenCheck;
+  readonly #rates: RequestRateLimit;
+  readonly #strangers = new StrangerLimit();
   readonly #servers = new Set<Server>();
 
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#api = new ApiRoutes(options);
     this.#tokens = new TokenCheck(options.token, options.clock);
+    this.#rates = new RequestRateLimit(options.requestRates ?? defaultRequestRates, options.clock);
   }
 
   get openRequests(): number {
@@ -111,12 +117,15 @@ class NodeHttpDoor implements HttpDoor {
         connectionsCheckingInterval: Math.min(5_000, timeouts.request),
         // A missing Host gets our own answer, like every other wrong one.
         requireHostHeader: false,
+        // Heads that two readers could read in two ways are refused by the parser: both lengths, bare line ends, folded lines.
+        insecureHTTPParser: false,
       },
       (request, response) => {
         this.#handle(request, response, place()).catch((cause: unknown) => this.#reportFailure(request, response, cause));
       },
     );
     server.maxConnections = connectionsMax;
+    server.on('connection', (socket) => this.#strangers.admit(socket));
     return server;
   }
 
@@ -130,7 +139,7 @@ class NodeHttpDoor implements HttpDoor {
       return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The address must be a path.')));
 
     if (path.startsWith('/api/')) {
-      const refused = this.#refuseToken(request);
+      const refused = this.#refuseToken(request) ?? this.#refuseRate(request, path);
       if (refused !== null) return sendRefusal(request, response, refused);
       const channel = place.kind === 'socket' ? 'cli' : 'http';
       return this.#api.handle({ request, response, path, query: new URLSearchParams(search), channel });
@@ -150,6 +159,7 @@ class NodeHttpDoor implements HttpDoor {
     const verdict = this.#tokens.judge(request.headers.authorization);
     switch (verdict.kind) {
       case 'right':
+        this.#strangers.trust(request.socket);
         return null;
       case 'wrong':
         return refusal(new AppError('unauthorized', 'The access token is missing or wrong.'), { 'www-authenticate': 'Bearer' });
@@ -158,6 +168,12 @@ class NodeHttpDoor implements HttpDoor {
         return refusal(error, { 'retry-after': String(verdict.retryAfterSeconds) }, 429);
       }
     }
+  }
+
+  /** Only who has the right token is counted: nobody else can use up what is allowed. */
+  #refuseRate(request: IncomingMessage, path: string): Refusal | null {
+    const error = this.#rates.count(request.socket, path);
+    return error === null ? null : refusal(error, { 'retry-after': '1' });
   }
 
   async #serveAsset(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {

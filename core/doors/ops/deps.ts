@@ -9,6 +9,7 @@ import type { Config } from '../../contracts/config.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { FactContext } from '../../contracts/tools.ts';
+import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
@@ -22,6 +23,7 @@ export interface OpsDeps {
   readonly logger: Logger;
   readonly runtime: TurnRuntime;
   readonly gate: PolicyGate;
+  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend'>;
   readonly policy: PolicyStore;
   readonly panic: PanicSwitch;
   readonly packer: ContextPacker;

@@ -9,6 +9,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { createApprovalOps } from './approval-ops.ts';
 import { createAuditOps } from './audit-ops.ts';
+import { createBudgetOps } from './budget-ops.ts';
 import type { OpsDeps } from './deps.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
@@ -21,6 +22,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createMessageOps(deps),
     ...createApprovalOps(deps),
     ...createPanicOps(deps),
+    ...createBudgetOps(deps),
     ...createSessionOps(deps),
     ...createAuditOps(deps),
   };

@@ -42,6 +42,9 @@ export const ruleIds = [
   'ask.credential',
   'ask.hardware',
   'ask.destructive',
+  // Of the further look at grave calls, which the turn runtime asks for after these rules.
+  'review.denied',
+  'review.asked',
 ] as const;
 export type RuleId = (typeof ruleIds)[number];
 
@@ -73,8 +76,9 @@ export function decideByRules(input: RuleInput): RuleDecision {
 }
 
 function decideProtectedPath(facts: CallFacts): RuleDecision | null {
-  const own = facts.paths.find((path) => path.access === 'write' && path.protectedBy === ownDataProtection);
-  if (own !== undefined) return deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may change it.`);
+  // Reading counts too: the address and the token of this very instance are kept there, and every other conversation.
+  const own = facts.paths.find((path) => path.protectedBy === ownDataProtection);
+  if (own !== undefined) return deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may read or change it.`);
   const guarded = facts.paths.find((path) => path.protectedBy !== null);
   if (guarded === undefined) return null;
   const verb = guarded.access === 'write' ? 'changes' : 'reads';

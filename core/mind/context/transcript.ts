@@ -16,6 +16,10 @@ interface OpenCall {
   readonly tool: string;
 }
 
+const takenUp =
+  'The turn before this one was ended by a limit before its work was done. The person wants it to go on: take the work up where it ' +
+  'stopped, and do not do again what is done.';
+
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
 /** Characters a cut leaves at least. */
@@ -159,6 +163,7 @@ export class Transcript {
       this.#queuedUsers.delete(event.turnId ?? '');
       this.#push({ role: 'user', text: user.text }, event.sessionSeq);
     }
+    if (event.body.continues !== undefined) this.#push({ role: 'note', text: takenUp }, event.sessionSeq);
   }
 
   #pushReply(body: EventOf<'model.finished'>['body'], sessionSeq: number): void {

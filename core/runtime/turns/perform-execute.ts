@@ -4,7 +4,7 @@ import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { authorizeCall, callsOf } from './perform-authorize.ts';
+import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -15,10 +15,17 @@ interface ReadyCall {
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
+  const reviews: Promise<void>[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
     const checked = readyToRun(runner, call);
-    if (checked !== null) ready.push(checked);
+    if (checked instanceof Promise) reviews.push(checked);
+    else if (checked !== null) ready.push(checked);
   }
+  if (reviews.length > 0) return afterReviews(runner, reviews).then((step) => (step === 'next' ? runReady(runner, ready) : step));
+  return runReady(runner, ready);
+}
+
+function runReady(runner: RunningTurn, ready: readonly ReadyCall[]): Step | Promise<Step> {
   if (ready.length === 0) return 'next';
   runner.deps.crashPoints.reach('before-request');
   for (const { call, parsed } of ready) request(runner, call, parsed);
@@ -38,8 +45,8 @@ async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promis
   }
 }
 
-/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again. */
-function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
+/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is reviewed. */
+function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
@@ -51,8 +58,7 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
   const drift = describeDrift(runner, call, parsed.value);
   if (drift === null) return { call, parsed: parsed.value };
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
-  authorizeCall(runner, call);
-  return null;
+  return authorizeCall(runner, call);
 }
 
 function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {

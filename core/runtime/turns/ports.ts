@@ -7,10 +7,11 @@ import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
-import type { BudgetScope } from '../../contracts/policy.ts';
+import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
-import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
+import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -37,14 +38,19 @@ export interface ToolPort {
 }
 
 export interface BudgetPort {
-  check(at: {
-    turnId: string;
-    sessionId: string;
-    nowMs: number;
-  }): { scope: BudgetScope; unit: 'usd' | 'tokens'; limit: number; spent: number } | null;
+  /** Room for one model call, a refusal, or null when the signal aborts while others have to be waited for. */
+  reserve(at: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null>;
   /** The turn has ended: nothing of it needs to be remembered by itself. */
   finishTurn(turnId: string): void;
-  record(spent: { turnId: string; sessionId: string; nowMs: number; costUsd: number | null; tokens: number }): void;
+}
+
+/** A further look at a call of a grave class before anybody is asked or it runs. It can only make the answer stricter. */
+export interface ReviewPort {
+  review(
+    request: GateRequest,
+    decision: GateDecision,
+    signal: AbortSignal,
+  ): Promise<{ readonly decision: DecisionKind; readonly reason: string }>;
 }
 
 export interface ProcessPort {
@@ -78,6 +84,10 @@ export interface TurnDeps {
   readonly models: ModelPort;
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
+  /** None unless the person set one up. */
+  readonly reviewBefore?: ReviewPort;
+  /** Tokens of a text, for what no server counted. */
+  estimate(text: string): number;
   readonly packer: ContextPacker;
   readonly artifacts: ArtifactSink;
   readonly facts: FactContext;

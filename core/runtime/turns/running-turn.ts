@@ -16,6 +16,8 @@ export interface TurnPlace {
 export interface ShownPack {
   readonly packId: string;
   readonly system: string;
+  /** Estimated size of the request. */
+  readonly tokens: number;
 }
 
 export interface RunningTurn {
@@ -23,6 +25,8 @@ export interface RunningTurn {
   readonly place: TurnPlace;
   readonly state: TurnState;
   readonly model: string | null;
+  /** Turns whose work this one takes up, oldest first. */
+  readonly continues: readonly string[];
   readonly transcript: Transcript;
   readonly abort: AbortController;
   /** True once the program closes: nothing more is recorded. */

@@ -40,7 +40,10 @@ export interface BenchOptions {
   readonly contextTokens?: number;
 }
 
-const noBudget: BudgetPort = { check: () => null, record: () => undefined, finishTurn: () => undefined };
+const noBudget: BudgetPort = {
+  reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+  finishTurn: () => undefined,
+};
 
 export class TurnBench {
   readonly clock = new ManualClock();
@@ -128,6 +131,7 @@ export class TurnBench {
         ...this.#options.limits,
       },
       instanceMarker: { TRAYCLAW_INSTANCE: 'test' },
+      estimate: (text) => Math.ceil(text.length / 4),
       redact: (text) => text,
       searchSessions: (query, limit) => this.log.search.find(query, limit),
       wantsDeltas: () => false,

@@ -24,6 +24,7 @@ export class TurnRunner implements RunningTurn {
   readonly abort = new AbortController();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #continues: readonly string[] = [];
   #packs = 0;
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
@@ -44,6 +45,10 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get continues(): readonly string[] {
+    return this.#continues;
   }
 
   get pack(): ShownPack | null {
@@ -169,6 +174,11 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
+  #start({ model, continues }: EventBodies['turn.started']): void {
+    this.#model = model;
+    this.#continues = continues?.turnIds ?? [];
+  }
+
   #observe(): Step {
     const { calls } = this.#state;
     const failed = calls.filter((call) => call.outcome !== 'ok').length;
@@ -183,7 +193,7 @@ export class TurnRunner implements RunningTurn {
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
     if (event.type === 'turn.finished') this.#finished = event.body;
-    if (event.type === 'turn.started') this.#model = event.body.model;
+    if (event.type === 'turn.started') this.#start(event.body);
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
 }

@@ -10,10 +10,22 @@ import { mapStorageError } from '../../store/storage/storage.ts';
 import { HotSessions } from './hot-session.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
+import { findEnded, hasGoneOn, type Continues } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-export type { BudgetPort, CrashPoint, CrashPoints, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
+export type {
+  BudgetPort,
+  CrashPoint,
+  CrashPoints,
+  HostedResult,
+  ModelPort,
+  ParsedCall,
+  ProcessPort,
+  ReviewPort,
+  ToolPort,
+  TurnDeps,
+} from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -109,6 +121,20 @@ export class TurnRuntime {
     );
     this.#lanesPushDirect(runner);
     return { sessionId: call.sessionId, turnId, callId };
+  }
+
+  /** Takes up the work of a turn that a limit ended. Fails with not_found, conflict, panic_engaged, queue_full or a store error. */
+  takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string } {
+    const { log, ids } = this.#deps;
+    const { sessionId, agentId, turnIds } = findEnded(log, turnId);
+    this.#assertOpen(sessionId);
+    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
+    const next = ids.next('trn');
+    const runner = this.#createRunner(sessionId, next);
+    const start = this.#started(next, agentId, 'chat', [], { turnIds, by });
+    runner.absorb(log.append(sessionId, [start], true), true);
+    this.#enqueue(sessionId, next, agentId, runner);
+    return { sessionId, turnId: next };
   }
 
   /** Words for a turn that is under way. Fails with turn_not_running. */
@@ -211,20 +237,30 @@ export class TurnRuntime {
     if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#lanes.isFull(sessionId)) {
-      throw new AppError('queue_full', `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages waiting.`, {
-        data: { hint: 'Wait for it to catch up, stop the running turn, or use another session.' },
+      const isOwn = this.#lanes.isBusy(sessionId);
+      const what = isOwn ? `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages` : 'Too many sessions are';
+      throw new AppError('queue_full', `${what} waiting.`, {
+        data: { hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.` },
       });
     }
   }
 
-  #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[]): AnyDraft {
+  // eslint-disable-next-line max-params -- the fields of one event
+  #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[], continues?: Continues): AnyDraft {
     const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
     const model = kind === 'chat' ? this.#deps.models.defaultRef() : null;
     return {
       type: 'turn.started',
       turnId,
       phase: 'interpret',
-      body: { kind, agentId, model, limits: { steps, turnMs, sameCall, parallelReads }, calls },
+      body: {
+        kind,
+        agentId,
+        model,
+        limits: { steps, turnMs, sameCall, parallelReads },
+        calls,
+        ...(continues === undefined ? {} : { continues }),
+      },
     };
   }
 
