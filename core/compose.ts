@@ -12,6 +12,8 @@ import { silentLogger, type Logger } from './base/logger.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { Config, ConfigInput } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
+import { noUsage } from './contracts/llm.ts';
+import type { BudgetScope } from './contracts/policy.ts';
 import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { loadConfig, type LoadedConfig } from './store/config/config.ts';
@@ -279,6 +281,8 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         workspace: facts.workspace,
         warnings: loaded.warnings,
         defaultModel: () => mind.models.defaultRef(),
+        limitsUsd: usdLimitsOf(base.config),
+        hasPrice: (ref) => mind.models.cost(ref, noUsage) !== null,
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
         listSecrets: () => secrets.list(),
       }),
@@ -294,6 +298,11 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   mind.models.lookAround(closing.signal);
   begin(base, guard, mind, runtime);
   return Object.assign(claw, { syncMeter: () => storage.syncMeter });
+}
+
+function usdLimitsOf({ budget }: Config): BudgetScope[] {
+  const limits = { turn: budget.perTurnUsd, session: budget.perSessionUsd, day: budget.perDayUsd };
+  return (['turn', 'session', 'day'] as const).filter((scope) => limits[scope] !== undefined);
 }
 
 type RecoveryDeps = Parameters<typeof recoverLog>[0];

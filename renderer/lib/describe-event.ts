@@ -1,5 +1,6 @@
 // One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
 
+import { unpricedWords } from '../../core/contracts/budget-words.ts';
 import type { AnyEvent, EventOf, EventType } from '../../core/contracts/events.ts';
 import { formatCount, formatDuration, formatTokens, formatUsd, oneLine } from './format.ts';
 
@@ -71,7 +72,17 @@ const lines: Lines = {
         .join('\n'),
     ),
   'model.failed': ({ body }) => line('Model failed', body.error.message, 'bad'),
-  'budget.exceeded': ({ body }) => line(`Budget of the ${body.scope} used up`, `${body.spent} of ${body.limit} ${body.unit}`, 'bad'),
+  'budget.exceeded': ({ body }) =>
+    line(
+      `Budget of the ${body.scope} ${body.needed === undefined ? 'used up' : 'too small to go on'}`,
+      `${body.spent} of ${body.limit} ${body.unit}`,
+      'bad',
+    ),
+  'budget.extended': ({ body }) => {
+    const show = body.unit === 'usd' ? formatUsd : formatTokens;
+    return line(`More allowed for the ${body.scope} by ${body.by}`, `${show(body.amount)} on top; the limit is now ${show(body.limit)}.`);
+  },
+  'budget.unpriced': ({ body }) => line('A budget that cannot hold', unpricedWords(body), 'wait'),
   'policy.decided': ({ body }) => ({
     ...line(`${gateWords[body.decision]}: ${body.tool}`, body.reason, gateTones[body.decision]),
     ruleId: body.ruleId,

@@ -80,12 +80,13 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, safety, insight, secrets, backup, serve] = await Promise.all([
+  const [ask, chat, approvals, sessions, safety, budget, insight, secrets, backup, serve] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
     import('./sessions.ts'),
     import('./safety.ts'),
+    import('./budget.ts'),
     import('./insight.ts'),
     import('./secrets.ts'),
     import('./backup.ts'),
@@ -100,6 +101,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     sessions.registerSessions,
     sessions.registerArtifacts,
     safety.registerSafety,
+    budget.registerBudget,
     insight.registerInsight,
     secrets.registerSecrets,
     backup.registerBackup,

@@ -1,7 +1,9 @@
 // Health: what a person would check by hand, each with what to do when it is not well. Looks only; repairs nothing.
 
 import { accessSync, constants, statfsSync } from 'node:fs';
+import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import type { BudgetScope } from '../../contracts/policy.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 type Check = OpResult<'health.check'>['checks'][number];
@@ -11,6 +13,9 @@ export interface DiagnosticsDeps {
   readonly home: string;
   readonly workspace: string;
   readonly defaultModel: () => string | null;
+  /** Scopes with a limit in US dollars. */
+  readonly limitsUsd: readonly BudgetScope[];
+  readonly hasPrice: (ref: string) => boolean;
   readonly warnings: readonly string[];
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
@@ -26,6 +31,7 @@ export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'heal
     checkDisk(deps),
     checkWorkspace(deps),
     checkModel(deps),
+    ...checkPrice(deps),
     checkOutcomes(deps),
     await checkKeychain(deps),
     {
@@ -88,6 +94,15 @@ function checkModel({ defaultModel }: DiagnosticsDeps): Check {
     return { id: 'model', ok: false, detail: 'No model.', fix: 'Start a local model server or add a provider to config.yaml.' };
   const isDemo = ref.startsWith('demo/');
   return { id: 'model', ok: true, detail: isDemo ? `${ref}: the offline demo, not a language model.` : ref };
+}
+
+/** Only where a limit in US dollars is set: then it must be known what the model costs. */
+function checkPrice({ defaultModel, limitsUsd, hasPrice }: DiagnosticsDeps): Check[] {
+  const ref = defaultModel();
+  if (ref === null || limitsUsd.length === 0) return [];
+  if (hasPrice(ref)) return [{ id: 'budget', ok: true, detail: `The price of ${ref} is known, so limits in US dollars hold.` }];
+  const detail = unpricedWords({ model: ref, scopes: [...limitsUsd] });
+  return [{ id: 'budget', ok: false, detail, fix: 'Set the prices of the model, or a limit in tokens, in config.yaml.' }];
 }
 
 function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {

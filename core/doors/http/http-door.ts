@@ -13,7 +13,7 @@ import { refusePlace, type Place } from './request-gate.ts';
 import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
 import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from './reply.ts';
 import { StrangerLimit } from './stranger-limit.ts';
-import { TokenCheck } from './token-check.ts';
+import { TokenCheck, type TokenVerdict } from './token-check.ts';
 
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
@@ -33,6 +33,14 @@ export interface HttpDoorOptions {
   /** How long a sender may take for the headers and for the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
   readonly requestRates?: RequestRates;
+  /** For the project's own fault tests: puts a double in place of a check, so that a test can show what the check prevents. */
+  readonly replaceChecks?: (real: DoorChecks) => DoorChecks;
+}
+
+/** Who is let in, asked of every request in this order. */
+export interface DoorChecks {
+  refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
+  judgeToken(header: string | undefined): TokenVerdict;
 }
 
 export interface UrlListening {
@@ -65,7 +73,7 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
 class NodeHttpDoor implements HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #api: ApiRoutes;
-  readonly #tokens: TokenCheck;
+  readonly #checks: DoorChecks;
   readonly #rates: RequestRateLimit;
   readonly #strangers = new StrangerLimit();
   readonly #servers = new Set<Server>();
@@ -73,7 +81,9 @@ class NodeHttpDoor implements HttpDoor {
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#api = new ApiRoutes(options);
-    this.#tokens = new TokenCheck(options.token, options.clock);
+    const tokens = new TokenCheck(options.token, options.clock);
+    const checks: DoorChecks = { refusePlace, judgeToken: (header) => tokens.judge(header) };
+    this.#checks = options.replaceChecks?.(checks) ?? checks;
     this.#rates = new RequestRateLimit(options.requestRates ?? defaultRequestRates, options.clock);
   }
 
@@ -133,7 +143,7 @@ class NodeHttpDoor implements HttpDoor {
     setSecurityHeaders(response);
     const target = request.url ?? '';
     const [path, search] = splitOnce(target, '?');
-    const wrongPlace = refusePlace(request, place, path);
+    const wrongPlace = this.#checks.refusePlace(request, place, path);
     if (wrongPlace !== null) return sendRefusal(request, response, refusal(new AppError('forbidden', wrongPlace)));
     if (!path.startsWith('/'))
       return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The address must be a path.')));
@@ -156,7 +166,7 @@ class NodeHttpDoor implements HttpDoor {
   }
 
   #refuseToken(request: IncomingMessage): Refusal | null {
-    const verdict = this.#tokens.judge(request.headers.authorization);
+    const verdict = this.#checks.judgeToken(request.headers.authorization);
     switch (verdict.kind) {
       case 'right':
         this.#strangers.trust(request.socket);

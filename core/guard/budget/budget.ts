@@ -215,7 +215,6 @@ export class BudgetBook {
     };
   }
 
-  // eslint-disable-next-line max-params -- one question in four words
   #limit(scope: BudgetScope, unit: BudgetUnit, place: BudgetPlace, configured: number): Limit {
     const keys = { turn: turnsOf(place), session: [place.sessionId], day: [localDay(place.nowMs)] }[scope];
     let raisedBy = 0;

@@ -1,5 +1,6 @@
 // One event applied to one turn. Idempotent by sequence number; unknown event types are left alone, so an older window reads a newer log.
 
+import { unpricedWords } from '../../../core/contracts/budget-words.ts';
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
 import { callOf, type NoteTone, type Turn } from './turn.ts';
 
@@ -9,12 +10,15 @@ const folds: Folds = {
   'user.message': (turn, { seq, body, atMs }) => {
     turn.messages.push({ seq, text: body.text, channel: body.channel, atMs });
   },
-  'turn.started': (turn, { body, atMs }) => {
+  'turn.started': (turn, event) => {
+    const { body, atMs } = event;
     turn.kind = body.kind;
     turn.model = body.model;
     turn.status = 'running';
     turn.startedAtMs = atMs;
     turn.hasStart = true;
+    if (body.continues !== undefined)
+      note(turn, event, 'quiet', `Goes on with the work of the turn before, allowed by ${body.continues.by}.`);
     for (const call of body.calls) callOf(turn, call.callId, call);
   },
   'turn.steered': (turn, { seq, body }) => {
@@ -72,10 +76,13 @@ const folds: Folds = {
     note(turn, event, 'bad', event.body.error.message);
   },
   'budget.exceeded': (turn, event) => {
-    const { scope, unit, limit, spent } = event.body;
+    const { scope, unit, limit, spent, needed } = event.body;
     const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
-    note(turn, event, 'warn', `The budget of this ${scope} is used up: ${amount(spent)} of ${amount(limit)}.`);
+    const rest = needed === undefined ? '' : `; the next call needs at least ${amount(needed)}`;
+    const what = needed === undefined ? 'used up' : 'too small to go on';
+    note(turn, event, 'warn', `The budget of this ${scope} is ${what}: ${amount(spent)} of ${amount(limit)}${rest}.`);
   },
+  'budget.unpriced': (turn, event) => note(turn, event, 'warn', unpricedWords(event.body)),
   'policy.decided': (turn, { body }) => {
     const call = callOf(turn, body.callId);
     call.tool = body.tool;
