@@ -1,6 +1,6 @@
 // The further look at a grave call, between the gate's answer and the question or the run. It may only make the answer stricter.
 
-import { toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ToolClass } from '../../contracts/tools.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { RunningTurn } from './running-turn.ts';
@@ -18,7 +18,7 @@ async function review(runner: RunningTurn, request: GateRequest, decision: GateD
   const { reviewBefore, logger } = runner.deps;
   if (reviewBefore === undefined) return decision;
   try {
-    const answer = await reviewBefore.review(request, decision, runner.abort.signal);
+    const answer = await orAborted(reviewBefore.review(request, decision, runner.abort.signal), runner.abort.signal);
     if (answer.decision === 'deny') return stricter(decision, 'deny', answer.reason);
     if (answer.decision === 'ask' && decision.decision === 'allow') return stricter(decision, 'ask', answer.reason);
     return decision;
@@ -34,4 +34,19 @@ async function review(runner: RunningTurn, request: GateRequest, decision: GateD
 function stricter(decision: GateDecision, kind: 'ask' | 'deny', reason: string): GateDecision {
   const ruleId = kind === 'deny' ? 'review.denied' : 'review.asked';
   return { ...decision, decision: kind, ruleId, reason, grantId: null, grantable: false };
+}
+
+/** A reviewer that does not listen holds nobody up. */
+async function orAborted<T>(review: Promise<T>, signal: AbortSignal): Promise<T> {
+  const over = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const give = (): void => reject(new AppError('cancelled', 'The turn was stopped.'));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([review, aborted]);
+  } finally {
+    over.abort();
+  }
 }

@@ -20,7 +20,7 @@ import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type TurnDeps } from './turns.ts';
+import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type ReviewPort, type TurnDeps } from './turns.ts';
 
 export type Reply =
   | { readonly say: string }
@@ -37,6 +37,7 @@ export interface BenchOptions {
   readonly tools?: readonly ToolDefinition[];
   readonly limits?: Partial<TurnDeps['limits']>;
   readonly budget?: BudgetPort;
+  readonly reviewBefore?: ReviewPort;
   readonly contextTokens?: number;
 }
 
@@ -119,6 +120,7 @@ export class TurnBench {
       },
       tools: this.tools,
       budget: this.#options.budget ?? noBudget,
+      ...(this.#options.reviewBefore === undefined ? {} : { reviewBefore: this.#options.reviewBefore }),
       packer: this.packer,
       facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
       limits: {
