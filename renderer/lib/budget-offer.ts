@@ -8,11 +8,11 @@ export interface BudgetOffer {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
   /** Smallest first. */
-  readonly choices: readonly { readonly amount: number; readonly words: string }[];
+  readonly choices: readonly { readonly amount: number; readonly short: string; readonly whole: string }[];
 }
 
 const multiples = [1, 2, 5];
-const scopeWords: Readonly<Record<BudgetScope, string>> = { turn: 'for this task', session: 'for this session', day: 'for today' };
+const scopeWords: Readonly<Record<BudgetScope, string>> = { turn: 'this task', session: 'this session', day: 'today' };
 
 /** Null where the error does not say which limit was reached. */
 export function budgetOffer(error: ErrorBody | null): BudgetOffer | null {
@@ -21,7 +21,7 @@ export function budgetOffer(error: ErrorBody | null): BudgetOffer | null {
   const show = unit === 'usd' ? formatUsd : formatTokens;
   const choices = multiples.map((multiple) => {
     const amount = Number((suggested * multiple).toPrecision(12));
-    return { amount, words: multiple === 1 ? `${show(amount)} ${scopeWords[scope]}` : show(amount) };
+    return { amount, short: show(amount), whole: `Allow ${show(amount)} more for ${scopeWords[scope]} and go on` };
   });
   return { scope, unit, choices };
 }

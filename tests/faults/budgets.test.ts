@@ -58,6 +58,12 @@ async function eventsIn(claw: TrayClaw, sessionId: string, type: AnyEvent['type'
   return bodies;
 }
 
+/** Takes up the work of an ended turn and waits. */
+async function goOn(claw: TrayClaw, ended: { readonly turnId: string }): Promise<AskResult> {
+  const { turnId } = await claw.op('turn.continue', { turnId: ended.turnId });
+  return claw.op('turn.wait', { turnId });
+}
+
 /** Everything a person can ask for that might make a model work. */
 async function tryEverything(claw: TrayClaw): Promise<Set<string>> {
   const ends = new Set<string>();
@@ -68,7 +74,7 @@ async function tryEverything(claw: TrayClaw): Promise<Set<string>> {
   const fork = await claw.op('session.fork', { sessionId });
   ends.add((await claw.ask('in a fork', { sessionId: fork.sessionId })).status);
   const last = await claw.ask('once more', { sessionId });
-  if (last.status === 'over_budget') ends.add((await claw.op('turn.wait', await claw.op('turn.continue', { turnId: last.turnId }))).status);
+  if (last.status === 'over_budget') ends.add((await goOn(claw, last)).status);
   const sent = await claw.op('message.send', { text: 'steered', sessionId });
   await claw.op('turn.steer', { turnId: sent.turnId, text: 'more' }).catch(() => null);
   ends.add((await claw.op('turn.wait', { turnId: sent.turnId })).status);
@@ -165,7 +171,7 @@ test('more is allowed, by whom is in the log, and the work goes on in the same s
     error: { data: { scope: 'turn', unit: 'usd', limit: 0.5, spent: 1.001, suggested: 0.5 } },
   });
   // Going on without more ends at once, and asks nothing.
-  const tooEarly = await claw.op('turn.wait', await claw.op('turn.continue', { turnId: ended.turnId }));
+  const tooEarly = await goOn(claw, ended);
   expect([tooEarly.status, model.requests.length]).toEqual(['over_budget', 1]);
   const { budgets } = await more(claw, tooEarly, 'turn', 0.25);
   expect(budgets[0]).toMatchObject({ scope: 'turn', unit: 'usd', limit: 1.251, configured: 0.5, spent: 1.001 });
@@ -195,7 +201,7 @@ test('a turn that goes on has what was allowed and no fresh budget beside it', a
   const ended = await claw.ask('go');
   expect(model.requests).toHaveLength(2);
   await more(claw, ended, 'turn', 0.5);
-  const again = await claw.op('turn.wait', await claw.op('turn.continue', { turnId: ended.turnId }));
+  const again = await goOn(claw, ended);
   expect([again.status, model.requests.length]).toEqual(['over_budget', 3]);
 });
 
@@ -211,7 +217,7 @@ test('a restart keeps what was allowed; for a day it ends with the day', async (
   await home.close(first);
 
   const second = await open({ budget, clock });
-  expect((await second.op('turn.wait', await second.op('turn.continue', { turnId: ended.turnId }))).status).toBe('done');
+  expect((await goOn(second, ended)).status).toBe('done');
   const { budgets } = await second.op('budget.get', { sessionId: ended.sessionId });
   expect(budgets.map(({ scope, unit, limit }) => [scope, unit, limit])).toEqual([
     ['session', 'usd', 10],

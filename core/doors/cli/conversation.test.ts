@@ -279,6 +279,64 @@ test('chat keeps its session, asks in place, knows its commands and leaves', asy
   ]);
 });
 
+const overDay: Step = {
+  fail: {
+    code: 'over_budget',
+    message: 'The budget of this day is used up.',
+    data: { scope: 'day', unit: 'usd', limit: 10, spent: 10, suggested: 1 },
+  },
+  status: 'over_budget',
+};
+
+test('chat asks in place for more budget and goes on; Enter allows nothing', async () => {
+  const claw = scripted(overDay);
+  claw.scripts.push([overDay], [overDay], [{ say: 'finished' }], [overDay]);
+  claw.answers = {
+    'budget.allow': () => ({ budgets: [] }),
+    'turn.continue': ({ turnId }) => claw.op('message.send', { text: `after ${turnId}`, sessionId: 'ses_1' }),
+  };
+  const question = 'Allow $1.00 more for this day and go on?';
+  const { terminal, finish } = atTerminal(claw, ['chat']);
+  await terminal.sees('Type a message');
+  for (const [typed, seen] of [
+    ['work', question],
+    ['y', 'The budget of this day is used up.'],
+    ['lots', 'is not an amount in US dollars'],
+    ['$2.50', question],
+    ['yes', 'finished'],
+    ['more work', question],
+    ['', '> '],
+    ['/quit', ''],
+  ] as const) {
+    terminal.err = '';
+    terminal.type(typed);
+    await terminal.sees(seen);
+  }
+  expect(await finish).toBe(0);
+  const asked = claw.calls
+    .filter(({ name }) => name === 'budget.allow' || name === 'turn.continue')
+    .map(({ name, params }) => [name, params]);
+  expect(asked).toEqual([
+    ['budget.allow', { scope: 'day', usd: 1 }],
+    ['turn.continue', { turnId: 'trn_1' }],
+    ['budget.allow', { scope: 'day', usd: 2.5 }],
+    ['turn.continue', { turnId: 'trn_2' }],
+    ['budget.allow', { scope: 'day', usd: 1 }],
+    ['turn.continue', { turnId: 'trn_3' }],
+  ]);
+});
+
+test('ask says how to go on, keeps its exit code, and asks nobody', async () => {
+  const ran = await runCommand(['ask', 'x'], fakeParts(scripted(overDay)));
+  expect(ran.code).toBe(4);
+  expect(ran.err.split('\n').slice(1)).toEqual([
+    'To allow more and go on:',
+    expect.stringMatching(/^ {2}trayclaw .*budget allow 1 --day$/),
+    expect.stringMatching(/^ {2}trayclaw .*turns continue trn_1$/),
+    '',
+  ]);
+});
+
 test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
   const claw = scripted({ hang: true });
   const { terminal, finish } = atTerminal(claw, ['chat']);

@@ -192,3 +192,24 @@ test('an unknown outcome asks until it is settled', () => {
   script.add('tool.outcome_settled', { callId: 'call_1', answer: 'abandon', by: 'window' });
   expect(script.turn.calls['call_1']).toMatchObject({ state: 'skipped', unknownReason: null, decidedBy: 'window' });
 });
+
+test('a turn that takes up another says so, and a limit that cannot hold is said', () => {
+  const script = started();
+  ended(script)
+    .add(
+      'turn.started',
+      { kind: 'chat', agentId: 'main', model: 'lab/m', limits, calls: [], continues: { turnIds: ['trn_1'], by: 'window' } },
+      'trn_2',
+    )
+    .add('budget.unpriced', { model: 'lab/m', scopes: ['turn', 'day'] }, 'trn_2')
+    .add('budget.exceeded', { scope: 'day', unit: 'usd', limit: 1, spent: 0.9, needed: 0.2 }, 'trn_2');
+  const notes = script.conversation.turns[1]?.entries.map((entry) => (entry.kind === 'note' ? [entry.tone, entry.text] : entry.kind));
+  expect(notes).toEqual([
+    ['quiet', 'Goes on with the work of the turn before, allowed by window.'],
+    [
+      'warn',
+      'The US-dollar limit of the turn and the day does not hold for lab/m: its price is not known. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
+    ],
+    ['warn', 'The budget of this day is too small to go on: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
+  ]);
+});
