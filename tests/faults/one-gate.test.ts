@@ -50,8 +50,8 @@ class GateSpy {
       if (!this.asked.has(`${context.callId} ${parsed.name} ${parsed.argsHash} ${facts}`)) this.violations.push(parsed.name);
       return real.tools.run(parsed, context);
     };
-    const { tools } = real;
-    return { ...real, gate, tools: { schemas: () => tools.schemas(), parse: (name, args) => tools.parse(name, args), run } };
+    const host = real.tools;
+    return { ...real, gate, tools: { schemas: () => host.schemas(), parse: (name, args) => host.parse(name, args), run } };
   }
 }
 

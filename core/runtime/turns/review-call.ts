@@ -37,7 +37,7 @@ function stricter(decision: GateDecision, kind: 'ask' | 'deny', reason: string):
 }
 
 /** A reviewer that does not listen holds nobody up. */
-async function orAborted<T>(review: Promise<T>, signal: AbortSignal): Promise<T> {
+async function orAborted<T>(reviewing: Promise<T>, signal: AbortSignal): Promise<T> {
   const over = new AbortController();
   const aborted = new Promise<never>((_, reject) => {
     const give = (): void => reject(new AppError('cancelled', 'The turn was stopped.'));
@@ -45,7 +45,7 @@ async function orAborted<T>(review: Promise<T>, signal: AbortSignal): Promise<T>
     else signal.addEventListener('abort', give, { once: true, signal: over.signal });
   });
   try {
-    return await Promise.race([review, aborted]);
+    return await Promise.race([reviewing, aborted]);
   } finally {
     over.abort();
   }
