@@ -10,13 +10,13 @@ export interface TextRedactor {
 /** What is nested deeper is treated as one text. */
 const DEPTH_MAX = 64;
 
-export function redactJson(redactor: TextRedactor, text: string): string {
-  const asText = redactor.redact(text).text;
-  if (asText === text || parseJson(asText).ok) return asText;
+export function redactJson(redactor: TextRedactor, text: string): Redaction {
+  const asText = redactor.redact(text);
+  if (asText.text === text || parseJson(asText.text).ok) return asText;
   const parsed = parseJson(text);
   if (!parsed.ok) return asText;
   // A find that reaches into the syntax would break it: string by string then.
-  return JSON.stringify(redactDeep(redactor, parsed.value));
+  return { text: JSON.stringify(redactDeep(redactor, parsed.value)), found: asText.found };
 }
 
 /** The very same value when nothing was found. Keys are redacted like values. */

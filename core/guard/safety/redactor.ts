@@ -35,6 +35,11 @@ export interface RedactorOptions {
 
 export const valueLengthMin = 8;
 const VALUES_MAX = 2000;
+/** Shorter text holds no secret: the shortest rule asks for more. */
+const TELLABLE_MIN = 8;
+/** Texts known to hold nothing, and how long each may be. */
+const CLEAN_MAX = 64;
+const CLEAN_LENGTH_MAX = 16_384;
 /** Escapes inside escapes: JSON in JSON in a URL. */
 const UNESCAPED_MAX = 3;
 /** Base64 of base64. */
@@ -57,6 +62,7 @@ export class Redactor {
   #personal: readonly PersonalKind[];
   #finder: ValueFinder | null = null;
   #reach = REACH_MIN;
+  readonly #clean = new Set<string>();
 
   constructor(options: RedactorOptions) {
     this.#personal = options.personal;
@@ -74,7 +80,10 @@ export class Redactor {
   register(value: string, name: string): boolean {
     if (value.length < valueLengthMin || !isTellable(value)) return false;
     const cleanName = name.replace(/[^A-Za-z0-9._:-]/g, '_').slice(0, 100);
-    if (this.#values.get(value) !== cleanName) this.#finder = null;
+    if (this.#values.get(value) !== cleanName) {
+      this.#finder = null;
+      this.#clean.clear();
+    }
     this.#values.delete(value);
     this.#values.set(value, cleanName);
     if (this.#values.size > VALUES_MAX) {
@@ -88,12 +97,36 @@ export class Redactor {
 
   setPersonal(personal: readonly PersonalKind[]): void {
     this.#personal = personal;
+    this.#clean.clear();
   }
 
   redact(text: string): Redaction {
+    if (text.length < TELLABLE_MIN || this.#clean.has(text)) return { text, found: [] };
     const { spans } = this.analyse(text, false);
-    if (spans.length === 0) return { text, found: [] };
+    if (spans.length === 0) {
+      this.#remember(text);
+      return { text, found: [] };
+    }
     return { text: renderSpans(text, spans), found: [...new Set(spans.map((span) => span.name))] };
+  }
+
+  /** Registered values only, wherever they stand. */
+  redactValues(text: string): string {
+    this.#finder ??= this.#createFinder();
+    const spans: Span[] = [];
+    this.#finder.scan(text, (value) => spans.push(spanOfValue(text, value)));
+    return spans.length === 0 ? text : renderSpans(text, mergeSpans(spans));
+  }
+
+  /** The same text passes several sinks one after the other: it is looked through at the first. */
+  #remember(text: string): void {
+    if (text.length > CLEAN_LENGTH_MAX) return;
+    this.#clean.add(text);
+    if (this.#clean.size <= CLEAN_MAX) return;
+    for (const oldest of this.#clean) {
+      this.#clean.delete(oldest);
+      return;
+    }
   }
 
   /** `isOpen`: more text may follow. Costs a little more, because every beginning is followed to where it ends. */

@@ -1,9 +1,13 @@
 // Safety checks: keeps secrets out of text and requests away from places that are not public. Owns the redactor and the URL rules.
 // Performs nothing: it never fetches, resolves only through the port it is given, and keeps no text.
 
+import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
+import type { ArtifactSink } from '../../contracts/tools.ts';
 import { redactDeep, redactJson } from './redact-json.ts';
 import { Redactor, type Redaction } from './redactor.ts';
+import { createSafeArtifacts } from './safe-artifacts.ts';
+import { createSafeLogger } from './safe-logger.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
 
@@ -54,8 +58,23 @@ export class SafetyChecks {
   }
 
   /** The same for JSON text, which stays JSON. Text that is none is treated as such. */
-  redactJson(text: string): string {
+  redactJson(text: string): Redaction {
     return redactJson(this.#redactor, text);
+  }
+
+  /** Registered values only, in text that stands for bytes of any kind (latin1). */
+  redactValues(text: string): string {
+    return this.#redactor.redactValues(text);
+  }
+
+  /** The sink of the program's own log, behind this redactor. */
+  logger(logger: Logger): Logger {
+    return createSafeLogger(logger, this);
+  }
+
+  /** The sink of kept content, behind this redactor. */
+  artifacts(sink: ArtifactSink): ArtifactSink {
+    return createSafeArtifacts(sink, this);
   }
 
   /** The same for every string inside a value of plain objects and lists; the very same value when nothing was found. */

@@ -1,8 +1,9 @@
 // The operating system's keychain behind a port. The only file that knows keytar; it is loaded at first use.
-// A keychain that is absent, locked or silent is `keychain_unavailable`; values are never part of a message.
+// A keychain that is absent, locked or silent is `keychain_unavailable`, with `state` in its data; values are never part of a message.
 
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { stateOfKeychain, type KeychainState } from './keychain-errors.ts';
 
 export interface Keychain {
   /** Null where there is no such entry. */
@@ -57,7 +58,7 @@ export class KeytarKeychain implements Keychain {
   async #ask<T>(question: (keytar: KeytarCalls) => Promise<T>): Promise<T> {
     const answered = new AbortController();
     const tooLate = sleep(this.#timeoutMs, answered.signal).then((): never => {
-      throw unavailable('did not answer in time');
+      throw unavailable('locked', 'did not answer in time');
     });
     // Once answered, the timer ends early and its refusal concerns nobody.
     tooLate.catch(() => undefined);
@@ -65,15 +66,17 @@ export class KeytarKeychain implements Keychain {
       return await Promise.race([this.#load().then(question), tooLate]);
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
-      throw unavailable('cannot be used', cause);
+      const state = stateOfKeychain(cause);
+      throw unavailable(state, state === 'locked' ? 'is locked' : 'cannot be used', cause);
     } finally {
       answered.abort();
     }
   }
 }
 
-function unavailable(how: string, cause?: unknown): AppError {
-  return new AppError('keychain_unavailable', `The keychain of this computer ${how}.`, { cause });
+function unavailable(state: KeychainState, how: string, cause?: unknown): AppError {
+  const hint = state === 'locked' ? { hint: 'Unlock it (on Linux: log in to the desktop, or open its password manager) and try again.' } : {};
+  return new AppError('keychain_unavailable', `The keychain of this computer ${how}.`, { data: { state, ...hint }, cause });
 }
 
 async function loadKeytar(): Promise<KeytarCalls> {

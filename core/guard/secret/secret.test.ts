@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { isAppError } from '../../contracts/errors.ts';
-import { KeytarKeychain, SecretVault, type Keychain, type KeytarCalls } from './secret.ts';
+import { KeytarKeychain, Secrets, SecretStore, Vault, type Keychain, type KeytarCalls } from './secret.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -27,12 +27,20 @@ function open(env: Record<string, string> = {}) {
   const registered: [string, string][] = [];
   const said: unknown[] = [];
   const keychain = new MemoryKeychain();
-  const vault = new SecretVault({
+  const store = new SecretStore({
+    kind: 'auto',
     keychain,
+    vault: new Vault({ path: join(home, 'secrets.vault'), passphrase: () => null, scryptCost: 2 ** 12 }),
+  });
+  const vault = new Secrets({
+    store,
     env,
     home,
     userHome: home,
-    registrar: { register: (value, name) => registered.push([value, name]) },
+    registrar: {
+      register: (value, name) => value.length >= 8 && registered.push([value, name]) > 0,
+      redact: (text) => ({ text: text.replace(/(?<=TOKEN=).*/, '***') }),
+    },
     logger: { log: (...args) => said.push(args) },
   });
   return { vault, keychain, registered, said, home };
@@ -74,7 +82,7 @@ test('what is missing is named, with what to do', async () => {
   expect(await failureOf(vault.resolve('keychain:lab'))).toMatchObject({
     code: 'secret_missing',
     hint: 'Set it with: trayclaw secret set lab',
-    shown: expect.stringContaining('There is no secret lab in the keychain.'),
+    shown: expect.stringContaining('There is no secret lab in the keychain or the vault.'),
   });
   expect(await failureOf(vault.resolve('env:LAB_KEY'))).toMatchObject({
     code: 'secret_missing',
@@ -143,7 +151,7 @@ test('a keychain that is absent, refuses or never answers is unavailable, with a
     await failureOf(absent.list()),
   ];
   for (const failure of failures) {
-    expect(failure).toMatchObject({ code: 'keychain_unavailable', hint: expect.stringContaining('env:NAME or file:PATH') });
+    expect(failure).toMatchObject({ code: 'keychain_unavailable', hint: expect.stringMatching(/env:NAME or file:PATH|Unlock it/) });
     expect(failure.shown).not.toContain('hunter2');
   }
   expect([await keychain.list(), await keychain.delete('x')]).toEqual([['a', 'b'], true]);

@@ -2,7 +2,8 @@
 
 import { toAppError } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
-import type { ModelReply } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
+import { LiveText } from './live-text.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
 export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step {
@@ -64,31 +65,36 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
         },
       },
     );
+    sink.end();
     recordReply(runner, requestId, reply, deps.clock.monotonicMs() - startedMs);
     return 'next';
   } catch (cause) {
     if (runner.halted) return 'halt';
+    sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
-    runner.emit('model.failed', { requestId, error: error.toBody(), partialText, tookMs: deps.clock.monotonicMs() - startedMs });
+    runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs: deps.clock.monotonicMs() - startedMs });
     return 'next';
   } finally {
     writeNoMore();
   }
 }
 
-function createSink(runner: RunningTurn, keep: (delta: string) => void): { text(delta: string): void; reasoning(delta: string): void } {
+function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): void } {
   const { deps, place } = runner;
-  const publish = (kind: 'text' | 'reasoning', text: string): void => {
-    if (deps.wantsDeltas()) deps.publishDelta({ kind, ...place, callId: null, text });
-  };
+  const text = new LiveText(deps, { kind: 'text', ...place, callId: null });
+  const reasoning = new LiveText(deps, { kind: 'reasoning', ...place, callId: null });
   return {
     text: (delta) => {
       keep(delta);
-      publish('text', delta);
+      text.push(delta);
     },
     reasoning: (delta) => {
-      publish('reasoning', delta);
+      reasoning.push(delta);
+    },
+    end: () => {
+      reasoning.end();
+      text.end();
     },
   };
 }
@@ -97,11 +103,13 @@ function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply &
   const { deps, place } = runner;
   const model = runner.model ?? '';
   const costUsd = deps.models.cost(model, reply.usage);
-  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: call.tool, args: call.args }));
+  // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
+  const text = deps.redact(reply.text);
+  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: call.tool, ...safeArgs(runner, call.args) }));
   runner.emit('model.finished', {
     requestId,
-    text: reply.text,
-    reasoning: reply.reasoning,
+    text,
+    reasoning: deps.redact(reply.reasoning),
     calls,
     usage: reply.usage,
     usageReported: reply.usageReported,
@@ -112,10 +120,15 @@ function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply &
   });
   deps.budget.record({ ...place, nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens });
   if (calls.length > 0) {
-    runner.emit('plan.drafted', { text: reply.text, calls: calls.map((call) => ({ callId: call.callId, tool: call.tool })) });
+    runner.emit('plan.drafted', { text, calls: calls.map((call) => ({ callId: call.callId, tool: call.tool })) });
     // Whoever watches the text must see where this reply ends before the text of the next one begins.
     if (deps.wantsDeltas()) runner.flush();
   }
+}
+
+function safeArgs(runner: RunningTurn, args: string): { args: string; withheld?: string[] } {
+  const { text, found } = runner.deps.redactJson(args);
+  return found.length === 0 ? { args } : { args: text, withheld: [...found] };
 }
 
 function noModel(runner: RunningTurn): {
