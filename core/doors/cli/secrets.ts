@@ -69,8 +69,8 @@ function setSecret(context: CommandContext, params: { name: string; value: strin
 
 async function unlock(context: CommandContext, connection: Connection): Promise<number> {
   const status = await openVault(context, connection);
-  context.output.result(status, () => status.detail);
-  if (connection.instance === null) context.output.note('No instance is running: it stays open for this command only.');
+  const forNow = connection.instance === null ? '\nNo instance is running, so it was opened for this command only.' : '';
+  context.output.result(status, () => status.detail + forNow);
   return exitCodes.done;
 }
 
