@@ -2,6 +2,8 @@
 // form. What decodes to anything but text (digests, images, keys) is left alone. Pure.
 
 export interface EncodedRun {
+  /** Where it ends in the original. */
+  readonly end: number;
   /** What the run says. */
   readonly text: string;
   /** The stretch of the original that holds the characters `from` to `to` of `text`. */
@@ -54,10 +56,15 @@ export function encodedRuns(text: string): EncodedRun[] {
       continue;
     }
     const end = endOfRun(text, start + RUN_LENGTH_MIN);
-    const run = decodeRun(text, start, end);
-    if (run !== null) {
-      runs.push(run);
-      budget -= run.text.length;
+    // A line of words before it, or after it, is part of the run by its letters only.
+    for (let from = start; end - from >= RUN_LENGTH_MIN;) {
+      const run = decodeRun(text, from, end);
+      if (run !== null) {
+        runs.push(run);
+        budget -= run.text.length;
+      }
+      if (run !== null && run.end === end) break;
+      from = run?.end ?? nextLine(text, from, end);
     }
     start = end + 1;
   }
@@ -68,6 +75,15 @@ export function encodedRuns(text: string): EncodedRun[] {
 function lastGap(text: string, from: number, to: number): number {
   for (let i = to - 1; i >= from; i--) if (!isDigit(text.charCodeAt(i))) return i;
   return -1;
+}
+
+/** Where the next line of a folded run begins; its end where this is the last. */
+function nextLine(text: string, from: number, end: number): number {
+  const fold = text.indexOf('\n', from);
+  if (fold < 0 || fold >= end) return end;
+  let next = fold + 1;
+  while (next < end && !isDigit(text.charCodeAt(next))) next += 1;
+  return next;
 }
 
 /** The run goes on over line breaks and the indents after them. */
@@ -117,17 +133,18 @@ function continuation(text: string, at: number): number {
 }
 
 function decodeRun(text: string, start: number, end: number): EncodedRun | null {
-  const isHexOnly = isHex(text, start, end);
-  if (isHexOnly && (end - start) % 2 === 0 && isReadable(peekHex(text, start))) return decoded(text, start, end, 'hex');
+  const hexEnd = endOfHex(text, start, end);
+  if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(peekHex(text, start))) return decoded(text, start, hexEnd, 'hex');
   for (let shift = 0; shift < 4; shift++) {
     if (isReadable(peekBase64(text, start + shift))) return decoded(text, start + shift, end, 'base64');
   }
   return null;
 }
 
-function isHex(text: string, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (kinds[text.charCodeAt(i)] !== HEX && !/\s/.test(text.charAt(i))) return false;
-  return true;
+function endOfHex(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && (kinds[text.charCodeAt(at)] === HEX || /\s/.test(text.charAt(at)))) at += 1;
+  return at;
 }
 
 /** The first bytes, without decoding the rest: most runs of a text are words and digests and end here. */
@@ -169,6 +186,7 @@ function decoded(text: string, start: number, end: number, encoding: 'base64' | 
   const bytesEach = wide === null ? 1 : 2;
   const placeOfChar = (index: number): number => start + (isFolded ? unfoldedPlace(raw, index) : Math.min(index, raw.length));
   return {
+    end,
     text: said,
     placeOf: (from, to) => {
       const first = from * bytesEach;
