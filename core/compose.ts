@@ -24,7 +24,7 @@ import { BudgetBook } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
-import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
+import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
@@ -67,6 +67,8 @@ const noCrashPoints: CrashPoints = { reach: () => undefined };
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
   syncMeter(): SyncMeter;
+  /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
+  redact(text: string): string;
 }
 
 const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
@@ -100,7 +102,9 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 
 function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const clock = options.clock ?? systemClock;
+  const safety = new SafetyChecks({ policy: loaded.config.policy, personalData: loaded.config.safety.personalData });
   return {
+    safety,
     options,
     loaded,
     lifetimes,
@@ -108,29 +112,28 @@ function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
     config: loaded.config,
     clock,
     ids: options.ids ?? new RandomIds(() => clock.nowMs()),
-    logger: options.logger ?? silentLogger,
+    logger: safety.logger(options.logger ?? silentLogger),
     environment: options.environment ?? process.env,
     crashPoints: options.faults?.crashPoints ?? noCrashPoints,
   };
 }
 type Base = ReturnType<typeof composeBase>;
 
-function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: Base) {
+function composeStore({ home, lifetimes, clock, logger, crashPoints, safety }: Base) {
   const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
-  const safety = new SafetyChecks({ policy: config.policy });
   const policy = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
+  const log = new SessionLog({ storage, clock, logger, scrub: (body) => safety.redactDeep(body), projections: [policy] });
   const telemetry = new Telemetry({ db: storage.db });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  return { storage, safety, policy, log, telemetry, catchUp, artifacts };
+  return { storage, policy, log, telemetry, catchUp, artifacts, safeArtifacts: safety.artifacts(artifacts) };
 }
 type Store = ReturnType<typeof composeStore>;
 
-function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, log, catchUp }: Store) {
+function composeGuard({ home, config, clock, ids, logger, environment, safety }: Base, { policy, telemetry, log, catchUp }: Store) {
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -139,7 +142,10 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
   };
   const panic = new PanicSwitch();
   const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
-  const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
+  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
+  const store = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
+  const secrets = new Secrets({ store, env: environment, registrar: safety, logger, home });
+  secrets.registerKnown(secretRefsOf(config));
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();
@@ -157,16 +163,16 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
 }
 type Guard = ReturnType<typeof composeGuard>;
 
-function composeMind({ config, lifetimes, clock, logger }: Base, { facts, secrets }: Guard) {
+function composeMind({ config, lifetimes, clock, logger, safety }: Base, { facts, secrets }: Guard) {
   const models = new ModelRouter({ config, secrets, clock, logger });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
-  return { models, packer: new ContextPacker({ estimate: estimateTokens, system }) };
+  return { models, packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safety.redact(text).text }) };
 }
 type Mind = ReturnType<typeof composeMind>;
 
-function composeHands({ options, config, clock, logger, environment }: Base, { artifacts }: Store, { facts }: Guard) {
+function composeHands({ options, config, clock, logger, environment, safety }: Base, { safeArtifacts }: Store, { facts }: Guard) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
   const { outputBytesMax, execTimeoutMs } = config.tools;
@@ -180,15 +186,23 @@ function composeHands({ options, config, clock, logger, environment }: Base, { a
     execTimeoutMs,
     outputBytesMax,
   });
-  const tools = new ToolHost({ tools: [...builtIn, ...(options.tools ?? [])], clock, logger, outputBytesMax, artifacts });
+  const redact = (text: string): string => safety.redact(text).text;
+  const tools = new ToolHost({
+    tools: [...builtIn, ...(options.tools ?? [])],
+    clock,
+    logger,
+    outputBytesMax,
+    artifacts: safeArtifacts,
+    redact,
+  });
   return { instanceMarker, trees, tools };
 }
 type Hands = ReturnType<typeof composeHands>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
 function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands) {
-  const { clock, ids, logger, config, lifetimes } = base;
-  const { log, artifacts, safety, policy } = store;
+  const { clock, ids, logger, config, lifetimes, safety } = base;
+  const { log, safeArtifacts, policy } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
@@ -201,12 +215,15 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     ids,
     logger,
     policy,
-    artifacts,
+    artifacts: safeArtifacts,
     tools: hands.tools,
     instanceMarker: hands.instanceMarker,
     limits: config.limits,
     estimate: estimateTokens,
     redact: (text) => safety.redact(text).text,
+    redactJson: (text) => safety.redactJson(text),
+    redactStream: () => safety.stream(),
+    unfinishedAt: (text) => safety.unfinishedAt(text),
     searchSessions: (query, limit) => log.search.find(query, limit),
     wantsDeltas: () => deltas.size > 0,
     publishDelta: (delta) => {
@@ -235,13 +252,14 @@ type Runtime = ReturnType<typeof composeRuntime>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
 async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
-  const { clock, ids, logger, lifetimes, loaded, home, options } = base;
-  const { log, telemetry, safety, policy, artifacts, storage } = store;
+  const { clock, ids, logger, lifetimes, loaded, home, options, safety } = base;
+  const { log, telemetry, policy, artifacts, storage } = store;
   const { panic, facts, secrets } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
     closing.abort();
   });
+  const redact = (text: string): string => safety.redact(text).text;
   const processes = {
     killAll: () => hands.trees.killAll(),
     reap: async (...left: Parameters<ProcessTrees['reap']>) => (await hands.trees.reap(...left)).killed,
@@ -263,7 +281,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     models: mind.models,
     tools: hands.tools,
     runtime: runtime.turns,
-    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main' }),
+    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main', redact }),
     config: loaded,
     closing: closing.signal,
     usage: {
@@ -284,7 +302,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         limitsUsd: usdLimitsOf(base.config),
         hasPrice: (ref) => mind.models.cost(ref, noUsage) !== null,
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
-        listSecrets: () => secrets.list(),
+        secretStatus: () => secrets.status(),
       }),
   };
   const claw = new LocalClaw({
@@ -292,12 +310,14 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     log,
     deltas: runtime.deltas,
     closing: closing.signal,
+    redactDeep: (value) => safety.redactDeep(value),
     close: () => lifetimes.dispose(),
   });
   await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
   begin(base, guard, mind, runtime);
-  return Object.assign(claw, { syncMeter: () => storage.syncMeter });
+  void secrets.registerStored(secretRefsOf(loaded.config));
+  return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact });
 }
 
 function usdLimitsOf({ budget }: Config): BudgetScope[] {
@@ -355,6 +375,12 @@ function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migrat
       crashPoints.reach('migration');
     },
   };
+}
+
+/** Every reference to a secret in the settings. */
+function secretRefsOf({ providers, channels }: Config): string[] {
+  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
+  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
 }
 
 function openWorkspace(home: string, config: Config): string {

@@ -95,6 +95,18 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
+  safety: z
+    .strictObject({
+      /** Kinds of personal data taken out like secrets. */
+      personalData: z.array(z.enum(['card', 'iban', 'email', 'phone'])).default(['card', 'iban']),
+    })
+    .prefault({}),
+  secrets: z
+    .strictObject({
+      /** Where secrets are kept: `auto` is the keychain, and an encrypted file where there is none or where one was made. */
+      store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
+    })
+    .prefault({}),
   retention: z
     .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
     .prefault({}),

@@ -50,6 +50,8 @@ export const errorCodes = [
   // secrets and doors
   'secret_missing',
   'keychain_unavailable',
+  'vault_locked',
+  'vault_damaged',
   'unauthorized',
   'forbidden',
   'payload_too_large',
@@ -128,8 +130,11 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
   store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept beside it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
-  keychain_unavailable: 'Use env:NAME or file:PATH in config.yaml on machines without a keychain.',
   rate_limited: 'Wait a second and send fewer requests at once.',
+  keychain_unavailable: 'Make an encrypted vault in its place (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',
+  vault_locked:
+    'Run trayclaw secret unlock, or start TrayClaw with TRAYCLAW_VAULT_PASSPHRASE. The first passphrase makes the vault; nothing is stored unencrypted.',
+  vault_damaged: 'Put back a copy of secrets.vault, or delete the file and set the secrets again.',
   loop_detected: 'Say it differently or give more detail; the steps so far are in the conversation.',
   step_limit: 'Ask it to continue, or raise limits.steps in config.yaml.',
   time_limit: 'Ask it to continue, or raise limits.turnMs in config.yaml.',

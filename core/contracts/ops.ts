@@ -131,6 +131,15 @@ const modelListingSchema = z.object({
   source: z.string(),
 });
 
+/** Where secrets are kept; `none` where neither a keychain nor a vault answers. */
+const secretStatusSchema = z.object({
+  store: z.enum(['keychain', 'vault', 'none']),
+  locked: z.boolean(),
+  /** There is a vault, whether it is used or not; the first `secret.unlock` makes it. */
+  hasVault: z.boolean(),
+  detail: z.string(),
+});
+
 export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
 
 export const opTable = {
@@ -302,6 +311,9 @@ export const opTable = {
   },
   'secret.list': { params: none, result: z.object({ names: z.array(z.string()) }) },
   'secret.delete': { params: z.strictObject({ name: z.string().min(1) }), result: z.object({ name: z.string(), deleted: z.boolean() }) },
+  'secret.status': { params: none, result: secretStatusSchema },
+  /** Opens the encrypted vault, or makes it where there is none. The passphrase is never recorded. */
+  'secret.unlock': { params: z.strictObject({ passphrase: z.string().min(1).max(1000) }), result: secretStatusSchema },
   'artifact.list': {
     params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ artifacts: z.array(artifactInfoSchema) }),

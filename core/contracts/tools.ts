@@ -138,6 +138,12 @@ export interface FactContext {
   readonly extraFolders: readonly string[];
 }
 
+export interface ToolRedaction {
+  redact(text: string): string;
+  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  unfinishedAt(text: string): number;
+}
+
 export interface ToolContext extends FactContext {
   readonly callId: string;
   readonly sessionId: string;
@@ -150,6 +156,8 @@ export interface ToolContext extends FactContext {
   /** Environment marker every child process must carry, so that stop finds it wherever it hides. */
   readonly processMarker: Readonly<Record<string, string>>;
   readonly artifacts: ArtifactSink;
+  /** For tools that cut text themselves: half a secret is recognised by nobody after the cut. Results are redacted in any case. */
+  readonly redaction?: ToolRedaction;
   /** Live output for the person; bounded by the host, never recorded. */
   onOutput(chunk: string): void;
   /** Records a child process durably before it is relied on. */

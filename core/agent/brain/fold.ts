@@ -86,6 +86,7 @@ function propose(calls: readonly RequestedCall[]): Pick<TurnState, 'calls' | 'ob
       callId: call.callId,
       tool: call.tool,
       args: call.args,
+      ...(call.withheld === undefined ? {} : { withheld: call.withheld }),
       status: 'proposed',
       idempotency: 'unsafe',
       verifies: false,

@@ -16,6 +16,8 @@ export interface CallState {
   readonly callId: string;
   readonly tool: string;
   readonly args: string;
+  /** Secrets taken out of the arguments; left out when there are none. */
+  readonly withheld?: readonly string[];
   readonly status: CallStatus;
   readonly idempotency: Idempotency;
   readonly verifies: boolean;

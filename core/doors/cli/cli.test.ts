@@ -91,12 +91,16 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'secret.set': ({ name }) => ({ name }),
     'secret.list': () => ({ names: ['a', 'b'] }),
     'secret.delete': ({ name }) => ({ name, deleted: false }),
+    'secret.status': () => vaultStatus,
+    'secret.unlock': () => ({ ...vaultStatus, locked: false }),
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
     'backup.list': () => ({ backups: [] }),
     'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
   };
 };
+
+const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
 
 interface Row {
   readonly argv: readonly string[];
@@ -227,6 +231,14 @@ const rows: readonly Row[] = [
     op: 'config.set',
     params: { key: 'models.default', value: 'demo/offline' },
     json: { key: 'models.default', path: '/h/config.yaml', warnings: [] },
+  },
+  { argv: ['secret', 'status'], op: 'secret.status', params: {}, json: vaultStatus },
+  {
+    argv: ['secret', 'unlock'],
+    stdin: 'a long passphrase\n',
+    op: 'secret.unlock',
+    params: { passphrase: 'a long passphrase' },
+    json: { ...vaultStatus, locked: false },
   },
   { argv: ['secret', 'list'], op: 'secret.list', params: {}, json: ['a', 'b'] },
   { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: false }, code: 1 },

@@ -19,7 +19,7 @@ export interface DiagnosticsDeps {
   readonly warnings: readonly string[];
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
-  listSecrets(): Promise<unknown>;
+  secretStatus(): Promise<OpResult<'secret.status'>>;
 }
 
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
@@ -33,7 +33,7 @@ export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'heal
     checkModel(deps),
     ...checkPrice(deps),
     checkOutcomes(deps),
-    await checkKeychain(deps),
+    await checkSecrets(deps),
     {
       id: 'panic',
       ok: !deps.panic.engaged,
@@ -115,13 +115,9 @@ function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
   };
 }
 
-async function checkKeychain(deps: DiagnosticsDeps): Promise<Check> {
-  try {
-    await deps.listSecrets();
-    return { id: 'keychain', ok: true, detail: 'The keychain answers.' };
-  } catch (cause) {
-    // Many machines have none; env: and file: references work without it.
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    return { id: 'keychain', ok: true, detail: `Not available (${detail}) Use env:NAME or file:PATH for secrets.` };
-  }
+/** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */
+async function checkSecrets({ secretStatus }: DiagnosticsDeps): Promise<Check> {
+  const { store, locked, detail } = await secretStatus();
+  if (store === 'none') return { id: 'secrets', ok: true, detail: `${detail} References env:NAME and file:PATH need neither.` };
+  return { id: 'secrets', ok: !locked, detail, ...(locked ? { fix: store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.' } : {}) };
 }

@@ -17,6 +17,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   model_unknown: 404,
   secret_missing: 404,
   keychain_unavailable: 503,
+  vault_locked: 423,
   conflict: 409,
   approval_not_pending: 409,
   turn_not_running: 409,

@@ -42,6 +42,8 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     },
     'secret.list': async () => ({ names: [...(await deps.secrets.list())] }),
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
+    'secret.status': () => deps.secrets.status(),
+    'secret.unlock': (params) => deps.secrets.unlock(params.passphrase),
     'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params) }),
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),

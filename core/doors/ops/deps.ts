@@ -68,6 +68,9 @@ export interface SecretPort {
   set(name: string, value: string): Promise<void>;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;
+  status(): Promise<OpResult<'secret.status'>>;
+  /** Fails with `vault_locked`, `vault_damaged`, `conflict` or `invalid_params`. */
+  unlock(passphrase: string): Promise<OpResult<'secret.status'>>;
 }
 
 export interface SafetyPort {

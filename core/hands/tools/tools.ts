@@ -29,6 +29,8 @@ export interface ToolHostOptions {
   /** Bytes of UTF-8 the model sees of one result; the whole goes to an artifact. */
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
+  /** Takes secrets out of every result before anything of it is cut or kept. */
+  readonly redact?: (text: string) => string;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -41,6 +43,7 @@ export class ToolHost {
   readonly #logger: Logger;
   readonly #outputBytesMax: number;
   readonly #artifacts: ArtifactSink;
+  readonly #redact: (text: string) => string;
   #schemas: readonly ToolSchema[] | null = null;
 
   constructor(options: ToolHostOptions) {
@@ -48,6 +51,7 @@ export class ToolHost {
     this.#logger = options.logger;
     this.#outputBytesMax = options.outputBytesMax;
     this.#artifacts = options.artifacts;
+    this.#redact = options.redact ?? ((text) => text);
     for (const tool of options.tools) this.register(tool);
   }
 
@@ -108,6 +112,7 @@ export class ToolHost {
     const result = hostResult(settleEnd(end, parsed.name, timeoutMs), parsed.name, context, {
       outputBytesMax: this.#outputBytesMax,
       artifacts: this.#artifacts,
+      redact: this.#redact,
       onSpillFailure: (cause) => this.#log('warn', 'the whole output of a tool could not be kept', parsed.name, cause),
     });
     return { ...result, tookMs: this.#clock.monotonicMs() - startedMs };

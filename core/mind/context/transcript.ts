@@ -38,9 +38,12 @@ export class Transcript {
   /** What must wait until every open call has its result. */
   #deferred: ChatMessage[] = [];
   readonly #estimate: (text: string) => number;
+  readonly #redact: (text: string) => string;
 
-  constructor(estimate: (text: string) => number) {
+  /** `redact` sees every text on its way to the model, once. */
+  constructor(estimate: (text: string) => number, redact: (text: string) => string = (text) => text) {
     this.#estimate = estimate;
+    this.#redact = redact;
   }
 
   get messages(): readonly ChatMessage[] {
@@ -248,7 +251,16 @@ export class Transcript {
     return tokens;
   }
 
-  #push(message: ChatMessage, sessionSeq: number): void {
+  /** Arguments were redacted as JSON when the call was recorded; one that still holds a secret learned of since becomes an empty call. */
+  #withoutSecrets(message: ChatMessage): ChatMessage {
+    const text = this.#redact(message.text);
+    const safe = text === message.text ? message : { ...message, text };
+    if (safe.role !== 'assistant' || safe.calls.every((call) => this.#redact(call.args) === call.args)) return safe;
+    return { ...safe, calls: safe.calls.map((call) => (this.#redact(call.args) === call.args ? call : { ...call, args: '{}' })) };
+  }
+
+  #push(unsafe: ChatMessage, sessionSeq: number): void {
+    const message = this.#withoutSecrets(unsafe);
     const tokens = this.#count(message);
     this.#messages.push(message);
     this.#tokens.push(tokens);

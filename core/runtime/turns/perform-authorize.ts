@@ -24,6 +24,10 @@ export async function afterReviews(runner: RunningTurn, reviews: readonly Promis
 
 /** Puts one call before the gate. Also used when what was approved has changed since. Null unless a review is under way. */
 export function authorizeCall(runner: RunningTurn, call: CallState): Promise<void> | null {
+  if (call.withheld !== undefined) {
+    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: withheldError(call.tool, call.withheld).toBody() });
+    return null;
+  }
   const parsed = runner.deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
@@ -42,6 +46,14 @@ function reject(runner: RunningTurn, call: CallState, cause: unknown): void {
   runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
   if (error.code === 'internal')
     runner.deps.logger.log('error', 'a call could not be judged', { ...runner.place, tool: call.tool, cause: String(cause) });
+}
+
+/** Run without them it would do something else than was asked; with them they would stand in the log and the question. */
+function withheldError(tool: string, names: readonly string[]): AppError {
+  const what = names.length === 1 ? `a secret (${names[0]})` : `secrets (${names.join(', ')})`;
+  return new AppError('invalid_arguments', `The arguments of ${tool} held ${what}, which was taken out; the call was not made.`, {
+    data: { hint: 'Refer to a file or an environment variable that holds it, or ask the person to put it in place.' },
+  });
 }
 
 function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): Promise<void> | null {

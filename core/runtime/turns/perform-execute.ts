@@ -4,6 +4,7 @@ import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
+import { LiveText } from './live-text.ts';
 import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
@@ -115,7 +116,9 @@ async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise
 async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
   const { tools, crashPoints } = runner.deps;
   crashPoints.reach('after-request');
-  const result = await tools.run(parsed, createContext(runner, call));
+  const output = new LiveText(runner.deps, { kind: 'output', ...runner.place, callId: call.callId });
+  const result = await tools.run(parsed, createContext(runner, call, output));
+  output.end();
   crashPoints.reach('after-effect');
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
@@ -145,7 +148,7 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult): voi
   if (call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-function createContext(runner: RunningTurn, call: CallState): ToolContext {
+function createContext(runner: RunningTurn, call: CallState, output: LiveText | null): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,
@@ -156,9 +159,8 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
     artifacts: deps.artifacts,
-    onOutput: (chunk) => {
-      if (deps.wantsDeltas()) deps.publishDelta({ kind: 'output', ...place, callId: call.callId, text: deps.redact(chunk) });
-    },
+    redaction: { redact: (text) => deps.redact(text), unfinishedAt: (text) => deps.unfinishedAt(text) },
+    onOutput: (chunk) => output?.push(chunk),
     onSpawn: (record) => {
       runner.emit('tool.spawned', { callId: call.callId, pid: record.pid, startTime: record.startTime }, 'act');
       runner.flush();
@@ -183,7 +185,7 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   const { tool, args } = parsed.value;
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
-    return await tool.verify(args, createContext(runner, call));
+    return await tool.verify(args, createContext(runner, call, null));
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };
   }

@@ -2,9 +2,10 @@
 
 import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
-import type { ModelReply } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import type { Reservation } from '../../guard/budget/budget.ts';
 import { askBudget } from './ask-budget.ts';
+import { LiveText } from './live-text.ts';
 import type { TurnDeps } from './ports.ts';
 import type { RunningTurn, ShownPack, Step } from './running-turn.ts';
 
@@ -79,32 +80,37 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
       runner.flush();
     };
     const reply = await deps.models.stream(call.model, request, sink, { signal: runner.abort.signal, onRetry });
+    sink.end();
     return recordReply(runner, { requestId, model: call.model, tookMs: deps.clock.monotonicMs() - startedMs }, reply);
   } catch (cause) {
     if (runner.halted) return null;
+    sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     const tookMs = deps.clock.monotonicMs() - startedMs;
     const billed = partialText === '' ? null : estimateSpent(deps, call, partialText);
-    runner.emit('model.failed', { requestId, error: error.toBody(), partialText, tookMs, ...billed?.recorded });
+    runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs, ...billed?.recorded });
     return billed?.spent ?? null;
   } finally {
     writeNoMore();
   }
 }
 
-function createSink(runner: RunningTurn, keep: (delta: string) => void): { text(delta: string): void; reasoning(delta: string): void } {
+function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): void } {
   const { deps, place } = runner;
-  const publish = (kind: 'text' | 'reasoning', text: string): void => {
-    if (deps.wantsDeltas()) deps.publishDelta({ kind, ...place, callId: null, text });
-  };
+  const text = new LiveText(deps, { kind: 'text', ...place, callId: null });
+  const reasoning = new LiveText(deps, { kind: 'reasoning', ...place, callId: null });
   return {
     text: (delta) => {
       keep(delta);
-      publish('text', delta);
+      text.push(delta);
     },
     reasoning: (delta) => {
-      publish('reasoning', delta);
+      reasoning.push(delta);
+    },
+    end: () => {
+      reasoning.end();
+      text.end();
     },
   };
 }
@@ -117,11 +123,18 @@ function recordReply(
   const { deps } = runner;
   const { requestId, tookMs } = call;
   const costUsd = deps.models.cost(call.model, reply.usage);
-  const calls = reply.calls.map((one) => ({ callId: deps.ids.next('call'), providerCallId: one.id, tool: one.tool, args: one.args }));
+  // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
+  const text = deps.redact(reply.text);
+  const calls = reply.calls.map((one) => ({
+    callId: deps.ids.next('call'),
+    providerCallId: one.id,
+    tool: one.tool,
+    ...safeArgs(runner, one.args),
+  }));
   runner.emit('model.finished', {
     requestId,
-    text: reply.text,
-    reasoning: reply.reasoning,
+    text,
+    reasoning: deps.redact(reply.reasoning),
     calls,
     usage: reply.usage,
     usageReported: reply.usageReported,
@@ -131,7 +144,7 @@ function recordReply(
     firstTokenMs: reply.firstTokenMs,
   });
   if (calls.length > 0) {
-    runner.emit('plan.drafted', { text: reply.text, calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
+    runner.emit('plan.drafted', { text, calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
     // Whoever watches the text must see where this reply ends before the text of the next one begins.
     if (deps.wantsDeltas()) runner.flush();
   }
@@ -143,6 +156,11 @@ function estimateSpent(deps: TurnDeps, { model, pack }: ModelCall, partialText: 
   const usage = { inputTokens: pack.tokens, outputTokens: deps.estimate(partialText), cachedInputTokens: 0 };
   const costUsd = deps.models.cost(model, usage);
   return { recorded: { usage, costUsd }, spent: { nowMs: deps.clock.nowMs(), costUsd, tokens: usage.inputTokens + usage.outputTokens } };
+}
+
+function safeArgs(runner: RunningTurn, args: string): { args: string; withheld?: string[] } {
+  const { text, found } = runner.deps.redactJson(args);
+  return found.length === 0 ? { args } : { args: text, withheld: [...found] };
 }
 
 function noModel(runner: RunningTurn): {

@@ -72,6 +72,11 @@ export interface CrashPoints {
   reach(point: CrashPoint | 'migration'): void;
 }
 
+export interface RedactedStream {
+  push(piece: string): string;
+  end(): string;
+}
+
 export interface TurnDeps {
   readonly crashPoints: CrashPoints;
   readonly log: SessionLog;
@@ -96,6 +101,12 @@ export interface TurnDeps {
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** Takes known secrets out of a text before the model, the log or a person sees it. */
   redact(text: string): string;
+  /** The same for JSON, which stays JSON; `found` names what was taken out. */
+  redactJson(text: string): { readonly text: string; readonly found: readonly string[] };
+  /** The same for text that comes in pieces: what `push` and `end` return is without secrets, also those cut in two. */
+  redactStream(): RedactedStream;
+  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  unfinishedAt(text: string): number;
   searchSessions(query: string, limit: number): readonly SearchHit[];
   /** True while somebody listens to deltas; nothing is built for nobody. */
   wantsDeltas(): boolean;

@@ -111,7 +111,9 @@ export class TurnRuntime {
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const callId = ids.next('call');
-    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args: call.args };
+    const { text: args, found } = this.#deps.redactJson(call.args);
+    const withheld = found.length === 0 ? {} : { withheld: [...found] };
+    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args, ...withheld };
     const runner = this.#createRunner(call.sessionId, turnId);
     const start = this.#started(turnId, call.agentId, 'tool', [requested]);
     const events = log.append(call.sessionId, [...call.before, start], true);
