@@ -5,8 +5,10 @@ import { flagTable, readArguments } from './argument-reader.ts';
 import { walksOf } from './place-profiles.ts';
 import { withoutInput, type Profile, type Reading } from './profile.ts';
 
-/** find's words by what follows them: nothing, one text, or one path. */
-const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new Map([
+/** find's words by what follows them: nothing, one text, one number or one path. */
+type FindWord = 'alone' | 'text' | 'number' | 'path';
+
+const findWords: ReadonlyMap<string, FindWord> = new Map([
   ...words(
     'alone',
     `! ( ) , -a -and -o -or -not -true -false -print -print0 -ls -prune -quit -empty -depth -mount -xdev -daystart -noleaf
@@ -21,7 +23,7 @@ const findWords: ReadonlyMap<string, 'alone' | 'text' | 'number' | 'path'> = new
   ...words('path', '-newer -anewer -cnewer -samefile'),
 ]);
 
-function words<T>(kind: T, names: string): [string, T][] {
+function words(kind: FindWord, names: string): [string, FindWord][] {
   return names.split(/\s+/).map((name) => [name, kind]);
 }
 

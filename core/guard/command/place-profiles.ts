@@ -36,7 +36,8 @@ const forms: Readonly<Record<string, ReaderForm>> = {
   },
   tree: {
     reads: 'lists files',
-    flags: '-a, -d, -f, -i, -L N, -P PATTERN, -I PATTERN, --noreport, --dirsfirst, -p, -s, -h, -u, -g, -D, -F, -q, -N, -Q, -n, -C, -r, -t, -v',
+    flags:
+      '-a, -d, -f, -i, -L N, -P PATTERN, -I PATTERN, --noreport, --dirsfirst, -p, -s, -h, -u, -g, -D, -F, -q, -N, -Q, -n, -C, -r, -t, -v',
     operands: (given) => listed(given, true),
   },
   du: {
@@ -81,7 +82,11 @@ const forms: Readonly<Record<string, ReaderForm>> = {
       -i, --hardware-platform, -o, --operating-system`,
     operands: nothingOf,
   },
-  id: { reads: 'shows users and groups', flags: '-g, --group, -G, --groups, -n, --name, -r, --real, -u, --user, -z, --zero', operands: textOf },
+  id: {
+    reads: 'shows users and groups',
+    flags: '-g, --group, -G, --groups, -n, --name, -r, --real, -u, --user, -z, --zero',
+    operands: textOf,
+  },
   whoami: { reads: 'shows the user', flags: '', operands: nothingOf },
   nproc: { reads: 'shows the number of processors', flags: '--all, --ignore=N', operands: nothingOf },
   uptime: { reads: 'shows how long the machine runs', flags: '-p, --pretty, -s, --since', operands: nothingOf },

@@ -21,18 +21,22 @@ const forms: Readonly<Record<string, ReaderForm>> = {
     'prints the beginning of files',
     '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
   ),
-  tail: plainFiles(
-    'prints the end of files',
-    '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
+  tail: {
+    reads: 'prints the end of files',
+    flags: '-n N, --lines=N, -c N, --bytes=N, -q, --quiet, --silent, -v, --verbose, -z, --zero-terminated, -NUM',
+    // `+9f` is an old way to say: from line 9 on, and never end.
+    operands: (given) => (given.operands.some((operand) => operand.startsWith('+')) ? null : filesOf(given)),
+  },
+  wc: plainFiles(
+    'counts lines, words and bytes',
+    '-c, --bytes, -m, --chars, -l, --lines, -L, --max-line-length, -w, --words, --total=WHEN',
   ),
-  wc: plainFiles('counts lines, words and bytes', '-c, --bytes, -m, --chars, -l, --lines, -L, --max-line-length, -w, --words, --total=WHEN'),
   nl: plainFiles(
     'numbers lines',
     `-b STYLE, --body-numbering=STYLE, -d CC, --section-delimiter=CC, -f STYLE, --footer-numbering=STYLE, -h STYLE,
      --header-numbering=STYLE, -i N, --line-increment=N, -l N, --join-blank-lines=N, -n FORM, --number-format=FORM, -p, --no-renumber,
      -s TEXT, --number-separator=TEXT, -v N, --starting-line-number=N, -w N, --number-width=N`,
   ),
-  tac: plainFiles('prints files from the last line to the first', '-b, --before, -s TEXT, --separator=TEXT'),
   sort: plainFiles(
     'sorts lines',
     `-b, --ignore-leading-blanks, -d, --dictionary-order, -f, --ignore-case, -g, --general-numeric-sort, -i, --ignore-nonprinting,
@@ -52,7 +56,11 @@ const forms: Readonly<Record<string, ReaderForm>> = {
     `-b LIST, --bytes=LIST, -c LIST, --characters=LIST, -d DELIM, --delimiter=DELIM, -f LIST, --fields=LIST, -n, --complement, -s,
      --only-delimited, --output-delimiter=TEXT, -z, --zero-terminated`,
   ),
-  tr: { reads: 'replaces characters of its input', flags: '-c, -C, --complement, -d, --delete, -s, --squeeze-repeats, -t', operands: textOf },
+  tr: {
+    reads: 'replaces characters of its input',
+    flags: '-c, -C, --complement, -d, --delete, -s, --squeeze-repeats, -t',
+    operands: textOf,
+  },
   fold: plainFiles('breaks long lines', '-b, --bytes, -s, --spaces, -w N, --width=N'),
   expand: plainFiles('replaces tabs by blanks', '-i, --initial, -t LIST, --tabs=LIST'),
   column: plainFiles('prints lines in columns', '-t, --table, -s TEXT, --separator=TEXT'),
@@ -71,7 +79,6 @@ const forms: Readonly<Record<string, ReaderForm>> = {
     // Two folders are compared file by file, and links in them are followed.
     operands: (given) => ({ ...filesOf(given), refusesFolders: true }),
   },
-  strings: plainFiles('prints readable text in files', '-a, --all, -n N, --bytes=N, -t RADIX, --radix=RADIX, -e FORM, --encoding=FORM, -f'),
   od: plainFiles(
     'prints the bytes of files',
     '-A RADIX, --address-radix=RADIX, -t TYPE, --format=TYPE, -v, --output-duplicates, -j N, --skip-bytes=N, -N N, --read-bytes=N, -c, -x, -b, -d, -o',
