@@ -57,8 +57,10 @@ export class ContentHashes {
 /** The path with its links resolved, or as it is where nothing is there. */
 export function realOrGiven(path: string): string {
   try {
-    return realpathSync(path);
+    // Most settings that are looked for are not there, and a failure costs more than a look.
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync.native(path);
   } catch {
+    // Not to be followed: its letters name it.
     return path;
   }
 }

@@ -43,9 +43,15 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
     }
   }
   if ([...paths.values()].some((fact) => fact.access === 'read' && fact.protectedBy !== null)) found.push(readsKeys);
-  const sorted = [...found].sort((a, b) => ranks.indexOf(a.class) - ranks.indexOf(b.class));
+  const sorted = [...new Set(found)].sort((a, b) => gravity(a) - gravity(b));
   const risks = [...new Set(sorted.map(({ sentence }) => sentence))].slice(0, RISKS_MAX);
-  return { class: sorted[0]?.class ?? 'exec', risks, hosts: [...hosts], paths: [...paths.values()] };
+  const gravest = ranks.find((rank) => sorted.some((risk) => risk.class === rank));
+  return { class: gravest ?? 'exec', risks, hosts: [...hosts], paths: [...paths.values()] };
+}
+
+/** Lower is graver: the place in the table; what is found in other ways comes right after what destroys. */
+function gravity(risk: Risk): number {
+  return gravities.get(risk) ?? firstNotDestructive - 0.5;
 }
 
 function risksOf(command: LineCommand): readonly Risk[] {
@@ -61,6 +67,8 @@ function risksOf(command: LineCommand): readonly Risk[] {
   return found;
 }
 
+const gravities: ReadonlyMap<Risk, number> = new Map(riskRules.map((rule, index) => [rule, index]));
+const firstNotDestructive = riskRules.findIndex((rule) => rule.class !== 'destructive');
 const rulesByProgram = groupByProgram();
 
 function groupByProgram(): ReadonlyMap<string, readonly RiskRule[]> {
@@ -80,7 +88,7 @@ function pathsOf(command: LineCommand, cwd: string, places: CommandPlaces): read
     .filter((word) => word.isLiteral && !nowhere.test(word.text) && !/^\/dev\/(?:tcp|udp)\//.test(word.text))
     .map((word) => factOf(word, base, 'write', places));
   const read = [...command.read, ...command.words.slice(1, WORDS_LOOKED_AT_MAX)]
-    .filter((word) => word.isLiteral && word.text !== '' && mayNamePlace.test(word.text))
+    .filter((word) => !targets.includes(word) && word.isLiteral && word.text !== '' && mayNamePlace.test(word.text))
     .map((word) => factOf(word, base, 'read', places))
     .filter((fact) => isOfThePerson(fact, places));
   return [...written, ...read];

@@ -53,7 +53,7 @@ function executableAt(file: string, platform: NodeJS.Platform): string | null {
   try {
     if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null;
     if (platform !== 'win32') accessSync(file, constants.X_OK);
-    return realpathSync(file);
+    return realpathSync.native(file);
   } catch {
     // What cannot be looked at cannot be started either.
     return null;
@@ -63,7 +63,7 @@ function executableAt(file: string, platform: NodeJS.Platform): string | null {
 function isOutOfReach(file: string, real: string, search: ProgramSearch): boolean {
   if (search.platform === 'win32') return isSystemFolder(real);
   const isOpen = [file, real].some((path) => search.writable.some((folder) => path === folder || path.startsWith(folder + sep)));
-  return !isOpen && !isWritableByAll(real) && !isBelowSharedFolder(file) && !isBelowSharedFolder(real);
+  return !isOpen && !isWritableByAll(real) && (file === real || !isBelowSharedFolder(file)) && !isBelowSharedFolder(real);
 }
 
 /** A folder everybody writes to, such as the one for temporary files, with a sticky bit or without. */

@@ -3,7 +3,7 @@
 
 import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
-import type { PathFileSystem } from './file-system-port.ts';
+import { rememberLookUps, type PathFileSystem } from './file-system-port.ts';
 import { isInside } from './inside.ts';
 import { protectionOf, type ProtectedFolders } from './protected-places.ts';
 import { resolveRealPath, type PathProblem } from './real-path.ts';
@@ -45,6 +45,11 @@ export class PathFacts {
   inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
     const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
     return factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
+  }
+
+  /** The same, asking the disk about each place once: for one look at many paths. */
+  forOneLook(): PathFacts {
+    return new PathFacts({ files: rememberLookUps(this.#files), userHome: this.userHome });
   }
 
   /** Why a path cannot be followed at all, or null. */
