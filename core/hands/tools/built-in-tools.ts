@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
+import { CommandAnalyst } from '../../guard/command/command.ts';
 import { createAppendFile } from './append-file.ts';
 import { createArtifactRead } from './artifact-read.ts';
 import { createCalc } from './calc.ts';
@@ -53,6 +54,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
     createArtifactRead({ outputBytesMax }),
     createExec({
       paths,
+      analyst: new CommandAnalyst({ platform: deps.platform, nowMs: () => deps.clock.nowMs() }),
       trees: deps.processTrees,
       shell: findShell(deps.platform),
       clock: deps.clock,

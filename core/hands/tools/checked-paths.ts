@@ -3,6 +3,8 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
+import type { CommandPlaces } from '../../guard/command/command.ts';
+import { placesOf } from './exec-places.ts';
 import type { PathFacts } from './path-facts.ts';
 
 export class CheckedPaths {
@@ -22,6 +24,16 @@ export class CheckedPaths {
     const fact = this.#facts.of(given, access, context);
     this.#shown.set(args, fact);
     return fact;
+  }
+
+  /** The same without remembering it: for a second look. */
+  look(given: string, access: PathFact['access'], context: FactContext): PathFact {
+    return this.#facts.of(given, access, context);
+  }
+
+  /** How the paths in a command line are judged. */
+  commandPlaces(context: FactContext): CommandPlaces {
+    return placesOf(this.#facts, context);
   }
 
   /** The real path to act on now. Fails with `tool_failed` where it is not the one the facts named. */

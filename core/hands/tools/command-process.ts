@@ -7,10 +7,10 @@ import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
-import type { Shell } from './shell-command.ts';
+import type { Runnable, Shell } from './shell-command.ts';
 
 export interface CommandOptions {
-  readonly command: string;
+  readonly run: Runnable;
   /** Real path of a folder. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export function startCommand(starter: CommandStarter, options: CommandOptions): 
 
 async function startPiped(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
   options.signal.throwIfAborted();
-  const { file, args } = starter.shell.piped(options.command);
+  const { file, args } = starter.shell.piped(options.run);
   const child = spawn(file, args, {
     cwd: options.cwd,
     env: options.environment,
@@ -120,13 +120,13 @@ function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): 
 
 async function startFailure(child: ChildProcess): Promise<AppError> {
   const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
-  return new AppError('tool_failed', `The shell could not be started: ${cause.message}.`, { cause });
+  return new AppError('tool_failed', `The command could not be started: ${cause.message}.`, { cause });
 }
 
 async function startInTerminal(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
   const { spawn: spawnTerminal } = await loadTerminals();
   options.signal.throwIfAborted();
-  const { file, args } = starter.shell.interactive(options.command);
+  const { file, args } = starter.shell.interactive(options.run);
   const terminal = spawnTerminal(file, [...args], {
     name: 'xterm-256color',
     cols: 120,

@@ -5,6 +5,7 @@ import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
 import { showOutput } from './command-output.ts';
 import { startCommand, type CommandEnd, type CommandStarter, type RunningCommand } from './command-process.ts';
+import type { ConfirmedCommand } from './exec-facts.ts';
 import { formatSeconds } from './hosted-result.ts';
 import { LiveOutput } from './live-output.ts';
 import { OutputSpool } from './output-spool.ts';
@@ -21,9 +22,7 @@ export interface ExecDeps extends CommandStarter {
   readonly execTimeoutMs: number;
 }
 
-export interface ForegroundRun {
-  readonly command: string;
-  readonly cwd: string;
+export interface ForegroundRun extends ConfirmedCommand {
   readonly pty: boolean;
   readonly timeoutMs: number;
 }
@@ -40,9 +39,9 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
   const startedMs = deps.clock.monotonicMs();
   try {
     const running = await startCommand(deps, {
-      command: run.command,
+      run: run.run,
       cwd: run.cwd,
-      environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
+      environment: { ...childEnvironment(deps.environment, context.processMarker, deps.platform), ...run.environment },
       marker: context.processMarker,
       pty: run.pty,
       keepInput: false,

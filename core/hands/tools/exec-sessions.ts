@@ -28,6 +28,12 @@ export interface ExecSession {
   endedMs: number | null;
 }
 
+export interface BackgroundRun extends Omit<ForegroundRun, 'timeoutMs'> {
+  /** As it was asked for. */
+  readonly command: string;
+  readonly timeoutMs: number | null;
+}
+
 export class ExecSessions {
   readonly #deps: ExecDeps;
   readonly #sessions = new Map<string, ExecSession>();
@@ -39,7 +45,7 @@ export class ExecSessions {
   }
 
   /** Starts a command that outlives the call. Fails with `tool_failed` when too many are running. */
-  async start(run: Omit<ForegroundRun, 'timeoutMs'> & { timeoutMs: number | null }, context: ToolContext): Promise<ExecSession> {
+  async start(run: BackgroundRun, context: ToolContext): Promise<ExecSession> {
     this.#makeRoom();
     this.#starting += 1;
     const output = new OutputSpool({
@@ -50,9 +56,9 @@ export class ExecSessions {
     const onNews = new Emitter<void>(() => undefined);
     try {
       const running = await startCommand(this.#deps, {
-        command: run.command,
+        run: run.run,
         cwd: run.cwd,
-        environment: childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform),
+        environment: { ...childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform), ...run.environment },
         marker: context.processMarker,
         pty: run.pty,
         keepInput: true,

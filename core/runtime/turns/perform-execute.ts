@@ -71,24 +71,30 @@ function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall)
     if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
-  return call.grantId === null ? null : describeGrantDrift(runner, call, parsed, call.grantId);
+  const lost = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
+  if (lost !== null) return lost;
+  // What ran once goes on; and where a person was shown the call, what was shown was compared.
+  if (call.retried || call.approvalId !== null) return null;
+  return describeCoverDrift(runner, call, parsed);
 }
 
-function describeGrantDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall, grantId: string): string | null {
-  const { deps, place } = runner;
+function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
+  const { deps } = runner;
   const grant = deps.policy.grant(grantId);
   if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
   // What ran once on this permission goes on with it: it was spent on this very call.
   if (call.retried) return null;
   if (grant.spentAtMs !== null) return 'its permission was already used';
   if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
-  // Nobody was shown this call: what it touches now is what must be covered.
-  if (call.approvalId === null) {
-    const facts = parsed.tool.facts(parsed.args, deps.facts);
-    const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
-    if (now.decision !== 'allow') return 'what it would touch is no longer covered';
-  }
   return null;
+}
+
+/** Nobody was shown this call, a grant or a rule let it pass: what it touches now is what must be covered. */
+function describeCoverDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
+  const { deps, place } = runner;
+  const facts = parsed.tool.facts(parsed.args, deps.facts);
+  const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
+  return now.decision === 'allow' ? null : 'what it would touch is no longer covered';
 }
 
 function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
