@@ -94,6 +94,19 @@ export const configSchema = z.strictObject({
       outputBytesMax: z.number().int().min(1024).default(48_000),
     })
     .prefault({}),
+  web: z
+    .strictObject({
+      timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
+      bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
+      search: z
+        .strictObject({
+          provider: z.enum(['brave', 'duckduckgo', 'searxng', 'tavily']),
+          apiKey: secretRefSchema.optional(),
+          baseUrl: z.url({ protocol: /^https?$/ }).optional(),
+        })
+        .optional(),
+    })
+    .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
   retention: z
     .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
