@@ -16,6 +16,8 @@ export interface UrlDecision {
 export interface ResolvedDecision extends UrlDecision {
   /** The addresses that were checked; the only ones to dial. Empty when denied. */
   readonly addresses: readonly string[];
+  /** Denied for want of an address, not by a rule. */
+  readonly isUnresolved?: boolean;
 }
 
 /** Names to addresses. An empty answer and a failure both mean that the name does not resolve. */
@@ -86,9 +88,11 @@ export class UrlCheck {
     // A listed localhost is this computer and nothing else, whatever its own lookup says.
     const refuse = host === 'localhost' ? refuseBeyondLoopback : refuseAddress;
     const refusals = addresses.map(refuse).filter((reason) => reason !== null);
-    const refusal = addresses.length === 0 ? `${host} does not resolve to an address.` : undefined;
-    const reason = refusal ?? (refusals[0] === undefined ? null : `${host} leads to a place that may not be fetched: ${refusals[0]}.`);
-    return reason === null ? { ...decision, addresses } : { ...decision, decision: 'deny', reason, addresses: [] };
+    const deny = (reason: string): ResolvedDecision => ({ ...decision, decision: 'deny', reason, addresses: [] });
+    if (addresses.length === 0) return { ...deny(`${host} does not resolve to an address.`), isUnresolved: true };
+    return refusals[0] === undefined
+      ? { ...decision, addresses }
+      : deny(`${host} leads to a place that may not be fetched: ${refusals[0]}.`);
   }
 
   /**
