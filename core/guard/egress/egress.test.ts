@@ -26,11 +26,7 @@ beforeAll(async () => {
   web = await Web.start({ answers, publicAddresses: [shop, other] });
 });
 afterAll(() => web.dispose());
-beforeEach(() => {
-  web.requests.length = 0;
-  web.trapped.length = 0;
-  web.dialled.length = 0;
-});
+beforeEach(() => web.reset());
 
 const judge = (allowDomains: string[] = []): UrlJudge => {
   const safety = new SafetyChecks({ policy: { allowDomains, denyDomains: [] } });

@@ -101,6 +101,12 @@ export class Web {
     },
   };
 
+  /** Forgets what was asked so far; names give their first answer again. */
+  reset(): void {
+    for (const list of [this.requests, this.trapped, this.dialled]) list.length = 0;
+    this.#asked.clear();
+  }
+
   async dispose(): Promise<void> {
     for (const socket of this.#open) socket.destroy();
     await Promise.all(this.#servers.map((server) => new Promise((resolve) => server.close(resolve))));
