@@ -18,14 +18,15 @@ import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
+import { GuardedFetch } from './guard/egress/egress.ts';
 import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { SafetyChecks } from './guard/safety/safety.ts';
+import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
 import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
-import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
+import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
 import { recoverLog, TurnRuntime, type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
@@ -157,7 +158,7 @@ function composeMind({ config, lifetimes, clock, logger }: Base, { facts, secret
 }
 type Mind = ReturnType<typeof composeMind>;
 
-function composeHands({ options, config, clock, logger, environment }: Base, { artifacts }: Store, { facts }: Guard) {
+function composeHands({ options, config, clock, logger, environment }: Base, { artifacts, safety }: Store, { facts, secrets }: Guard) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
   const { outputBytesMax, execTimeoutMs } = config.tools;
@@ -170,9 +171,20 @@ function composeHands({ options, config, clock, logger, environment }: Base, { a
     temporaryFolder: tmpdir(),
     execTimeoutMs,
     outputBytesMax,
+    web: composeWeb(config.web, safety, secrets),
   });
   const tools = new ToolHost({ tools: [...builtIn, ...(options.tools ?? [])], clock, logger, outputBytesMax, artifacts });
   return { instanceMarker, trees, tools };
+}
+
+/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
+function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: SecretVault): WebDeps {
+  const { timeoutMs, bytesMax, search } = config;
+  const quick = Math.min(timeoutMs, 10_000);
+  const limits = { connectMs: quick, headersMs: timeoutMs, idleMs: Math.min(timeoutMs, 15_000), totalMs: timeoutMs, bytesMax };
+  const http = new GuardedFetch({ judge: safety, limits });
+  const searchHttp = search?.baseUrl === undefined ? http : new GuardedFetch({ judge: new OneOriginCheck(search.baseUrl), limits });
+  return { http, searchHttp, secrets, config, redact: (text) => safety.redact(text).text };
 }
 type Hands = ReturnType<typeof composeHands>;
 
