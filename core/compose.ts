@@ -21,13 +21,14 @@ import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { BudgetBook } from './guard/budget/budget.ts';
+import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { SafetyChecks } from './guard/safety/safety.ts';
+import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
 import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
-import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
+import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
 import { recoverLog, TurnRuntime, type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
@@ -172,7 +173,7 @@ function composeMind({ config, lifetimes, clock, logger, safety }: Base, { facts
 }
 type Mind = ReturnType<typeof composeMind>;
 
-function composeHands({ options, config, clock, logger, environment, safety }: Base, { safeArtifacts }: Store, { facts }: Guard) {
+function composeHands({ options, config, clock, logger, environment, safety }: Base, { safeArtifacts }: Store, { facts, secrets }: Guard) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
   const { outputBytesMax, execTimeoutMs } = config.tools;
@@ -185,6 +186,7 @@ function composeHands({ options, config, clock, logger, environment, safety }: B
     temporaryFolder: tmpdir(),
     execTimeoutMs,
     outputBytesMax,
+    web: composeWeb(config.web, safety, secrets),
   });
   const redact = (text: string): string => safety.redact(text).text;
   const tools = new ToolHost({
@@ -196,6 +198,16 @@ function composeHands({ options, config, clock, logger, environment, safety }: B
     redact,
   });
   return { instanceMarker, trees, tools };
+}
+
+/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
+function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: Secrets): WebDeps {
+  const { timeoutMs, bytesMax, search } = config;
+  const quick = Math.min(timeoutMs, 10_000);
+  const limits = { connectMs: quick, headersMs: timeoutMs, idleMs: Math.min(timeoutMs, 15_000), totalMs: timeoutMs, bytesMax };
+  const http = new GuardedFetch({ judge: safety, limits });
+  const searchHttp = search?.baseUrl === undefined ? http : new GuardedFetch({ judge: new OneOriginCheck(search.baseUrl), limits });
+  return { http, searchHttp, secrets, config, redact: (text) => safety.redact(text).text };
 }
 type Hands = ReturnType<typeof composeHands>;
 

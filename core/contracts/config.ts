@@ -40,6 +40,15 @@ export const providerSchema = z.discriminatedUnion('kind', [
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
+const webUrlSchema = z.url({ protocol: /^https?$/ });
+/** The service web searches go to. A baseUrl is opened as it stands, also on this computer, and nothing else with it. */
+const searchSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ provider: z.literal('brave'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
+  z.strictObject({ provider: z.literal('duckduckgo'), baseUrl: webUrlSchema.optional() }),
+  z.strictObject({ provider: z.literal('searxng'), baseUrl: webUrlSchema }),
+  z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
+]);
+
 const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
 
 export const configSchema = z.strictObject({
@@ -92,6 +101,13 @@ export const configSchema = z.strictObject({
     .strictObject({
       execTimeoutMs: z.number().int().positive().default(120_000),
       outputBytesMax: z.number().int().min(1024).default(48_000),
+    })
+    .prefault({}),
+  web: z
+    .strictObject({
+      timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
+      bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
+      search: searchSchema.optional(),
     })
     .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),

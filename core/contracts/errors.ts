@@ -14,6 +14,8 @@ export const errorCodes = [
   'invalid_arguments',
   'arguments_too_large',
   'tool_failed',
+  'address_refused',
+  'fetch_failed',
   // the gate
   'denied',
   'approval_not_pending',
@@ -112,6 +114,7 @@ export class AppError extends Error {
 
 /** What to do next, where it follows from the code alone. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
+  address_refused: 'Only public web addresses are fetched; what else may be opened stands in policy.allowDomains of config.yaml.',
   invalid_config: 'Correct the named key in config.yaml and start again; nothing else was changed.',
   no_model:
     'Start a local model server (Ollama, LM Studio, llama-server), add a provider to config.yaml, or set models.default to demo/offline.',

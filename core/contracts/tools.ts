@@ -70,6 +70,9 @@ export const callFactsSchema = z.object({
   hosts: z.array(z.string()),
   /** What a person should know before saying yes, a sentence each, the gravest first. */
   risks: z.array(z.string()).optional(),
+  request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
+  /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
+  refused: z.string().optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
 

@@ -25,6 +25,7 @@ export interface RuleDecision {
 export const ruleIds = [
   'panic.engaged',
   'tool.denied',
+  'address.refused',
   'path.own-data',
   'path.protected',
   'read.outside-workspace',
@@ -63,6 +64,7 @@ export function decideByRules(input: RuleInput): RuleDecision {
   const { facts } = input;
   if (input.panicEngaged) return deny('panic.engaged', 'Everything is stopped until a person releases the panic stop.');
   if (input.deniedTools.includes(input.tool)) return deny('tool.denied', `The tool ${input.tool} is switched off in config.yaml.`);
+  if (facts.refused !== undefined) return deny('address.refused', facts.refused);
   const protectedPath = decideProtectedPath(facts);
   if (protectedPath !== null) return protectedPath;
   if (facts.class === 'read') return decideRead(input);

@@ -19,6 +19,7 @@ import type { ProcessTrees } from './process-trees.ts';
 import { createReadFile } from './read-file.ts';
 import { createSessionSearch } from './session-search.ts';
 import { findShell } from './shell-command.ts';
+import { createWebTools, type WebDeps } from './web-tools.ts';
 import { createWriteFile } from './write-file.ts';
 
 export interface BuiltInToolDeps {
@@ -36,6 +37,7 @@ export interface BuiltInToolDeps {
   /** The host's bound, so that tools can divide long results themselves. */
   readonly outputBytesMax: number;
   readonly files?: PathFileSystem;
+  readonly web: WebDeps;
 }
 
 export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefinition[] {
@@ -64,5 +66,6 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       outputBytesMax,
       execTimeoutMs: deps.execTimeoutMs,
     }),
+    ...createWebTools(deps.web, outputBytesMax),
   ];
 }
