@@ -124,7 +124,7 @@ async function countEvents(): Promise<number> {
   return events;
 }
 
-test('8 wrong Hosts × 6 Origins × 4 kinds: 192 refusals, and the log has not one event more', async () => {
+test('8 wrong Hosts × 6 Origins × 4 kinds: 192 refusals, and the log has not one event more', { timeout: 60_000 }, async () => {
   const port = await listen();
   expect(await sweep(port, foreignHosts, false)).toEqual({ cells: 192, wrong: [], changes: 0 });
 });
@@ -134,7 +134,7 @@ test('with the right Host only no Origin or the exact one comes in, and only JSO
   expect(await sweep(port, ownHosts, true)).toEqual({ cells: 48, wrong: [], changes: 4 });
 });
 
-test('control: with the check of Host and Origin taken out, both sweeps report it', async () => {
+test('control: with the check of Host and Origin taken out, both sweeps report it', { timeout: 60_000 }, async () => {
   const port = await listen((real) => ({ ...real, refusePlace: () => null }));
   const foreign = await sweep(port, foreignHosts, false);
   // Every cell is answered as if it were ours, and each of the 48 with JSON creates a session.
