@@ -22,6 +22,7 @@ import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
+import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
@@ -125,7 +126,7 @@ function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: B
 }
 type Store = ReturnType<typeof composeStore>;
 
-function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, catchUp }: Store) {
+function composeGuard({ home, config, clock, ids, logger, environment, lifetimes }: Base, { policy, safety, telemetry, catchUp }: Store) {
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -135,6 +136,18 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
   const panic = new PanicSwitch();
   const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
   const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
+  const sandbox = lifetimes.add(
+    new Sandbox({
+      config: config.sandbox,
+      facts,
+      environment,
+      clock,
+      logger,
+      userHome: homedir(),
+      platform: process.platform,
+      temporaryFolder: tmpdir(),
+    }),
+  );
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();
@@ -144,7 +157,7 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
     spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
   });
-  return { facts, panic, gate, secrets, budget };
+  return { facts, panic, gate, secrets, budget, sandbox };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -157,12 +170,13 @@ function composeMind({ config, lifetimes, clock, logger }: Base, { facts, secret
 }
 type Mind = ReturnType<typeof composeMind>;
 
-function composeHands({ options, config, clock, logger, environment }: Base, { artifacts }: Store, { facts }: Guard) {
+function composeHands({ options, config, clock, logger, environment }: Base, { artifacts }: Store, { facts, sandbox }: Guard) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
     processTrees: trees,
+    sandbox,
     clock,
     environment,
     platform: process.platform,
@@ -227,7 +241,7 @@ type Runtime = ReturnType<typeof composeRuntime>;
 async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
   const { clock, ids, logger, lifetimes, loaded, home, options } = base;
   const { log, telemetry, safety, policy, artifacts, storage } = store;
-  const { panic, facts, secrets } = guard;
+  const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
     closing.abort();
@@ -245,6 +259,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     panic,
     facts,
     secrets,
+    sandbox,
     artifacts,
     processes,
     gate: guard.gate,
@@ -272,6 +287,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         defaultModel: () => mind.models.defaultRef(),
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
         listSecrets: () => secrets.list(),
+        sandbox: () => sandbox.health(),
       }),
   };
   const claw = new LocalClaw({

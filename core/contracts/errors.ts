@@ -19,6 +19,7 @@ export const errorCodes = [
   'approval_not_pending',
   'panic_engaged',
   'over_budget',
+  'sandbox_unavailable',
   // models
   'no_model',
   'model_unknown',
@@ -119,6 +120,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
   model_context_overflow: 'Start a new session or fork this one at an earlier message.',
   over_budget: 'Raise the budget in config.yaml or wait until the period ends; nothing was spent beyond it.',
+  sandbox_unavailable: 'See what is missing with: trayclaw sandbox explain',
   panic_engaged: 'Release it with: trayclaw panic --release',
   store_full: 'Free some disk space; everything recorded so far is intact.',
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',

@@ -15,6 +15,7 @@ export interface DiagnosticsDeps {
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
   listSecrets(): Promise<unknown>;
+  sandbox(): Promise<Omit<Check, 'id'>>;
 }
 
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
@@ -28,6 +29,7 @@ export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'heal
     checkModel(deps),
     checkOutcomes(deps),
     await checkKeychain(deps),
+    { id: 'sandbox', ...(await deps.sandbox()) },
     {
       id: 'panic',
       ok: !deps.panic.engaged,

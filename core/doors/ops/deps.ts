@@ -39,6 +39,7 @@ export interface OpsDeps {
   readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
+  readonly sandbox: SandboxPort;
   readonly safety: SafetyPort;
   readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
   /** Aborted when the instance closes. */
@@ -66,6 +67,10 @@ export interface SecretPort {
   set(name: string, value: string): Promise<void>;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;
+}
+
+export interface SandboxPort {
+  explain(command: { readonly attended: boolean; readonly reads: string | null } | null): Promise<OpResult<'sandbox.explain'>>;
 }
 
 export interface SafetyPort {

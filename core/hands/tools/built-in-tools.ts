@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { createAppendFile } from './append-file.ts';
 import { createArtifactRead } from './artifact-read.ts';
 import { createCalc } from './calc.ts';
@@ -22,6 +23,8 @@ import { createWriteFile } from './write-file.ts';
 
 export interface BuiltInToolDeps {
   readonly processTrees: ProcessTrees;
+  /** Asked right before a command starts. */
+  readonly sandbox: CommandSandbox;
   readonly clock: Clock;
   /** The environment commands get a harmless part of. */
   readonly environment: Environment;
@@ -55,6 +58,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       paths,
       trees: deps.processTrees,
       shell: findShell(deps.platform),
+      sandbox: deps.sandbox,
       clock: deps.clock,
       environment: deps.environment,
       platform: deps.platform,

@@ -101,7 +101,8 @@ async function runCommand(
 ): Promise<ToolResult> {
   const { real: cwd } = deps.paths.confirm(args, args.cwd ?? '.', 'read', context);
   await assertFolder(cwd);
-  const run = { command: args.command ?? '', cwd, pty: args.pty === true };
+  const { command: fact } = commandFacts(args, context, deps.paths, sessions);
+  const run = { command: args.command ?? '', cwd, pty: args.pty === true, reads: fact?.plain?.reads ?? null };
   if (args.background !== true) return runForeground(deps, { ...run, timeoutMs: args.timeoutMs ?? deps.execTimeoutMs }, context);
   const session = await sessions.start({ ...run, timeoutMs: args.timeoutMs ?? null }, context);
   const limit = args.timeoutMs === undefined ? '' : ` It is ended after ${formatSeconds(args.timeoutMs)}.`;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import type { ArtifactRef, ArtifactSink, SpawnRecord, ToolContext } from '../../contracts/tools.ts';
 import { contentHash } from './atomic-write.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type HostedResult } from './tools.ts';
@@ -50,7 +51,20 @@ export interface ToolBenchOptions {
   readonly outputBytesMax?: number;
   readonly execTimeoutMs?: number;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Without one every command runs as it is. */
+  readonly sandbox?: CommandSandbox;
 }
+
+const noSandbox: CommandSandbox = {
+  wrap: ({ file, args, environment }) =>
+    Promise.resolve({
+      file,
+      args,
+      environment,
+      side: 'outside',
+      dispose: () => Promise.resolve({ remarks: [], failed: false, whenFailed: null }),
+    }),
+};
 
 export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-tools-')));
@@ -64,6 +78,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const outputBytesMax = options.outputBytesMax ?? 48_000;
   const tools = createBuiltInTools({
     processTrees: trees,
+    sandbox: options.sandbox ?? noSandbox,
     clock: systemClock,
     environment: options.environment ?? process.env,
     platform: process.platform,

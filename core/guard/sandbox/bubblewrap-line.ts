@@ -1,0 +1,79 @@
+// The argument list of bubblewrap for one run: the machine read-only, personal folders empty, the write folders open with their
+// protected places shut, no capability, own processes, and no network unless it is given. Pure; the order of mounts is the policy.
+
+import { dirname } from 'node:path';
+import type { ProtectedPlace } from './protected-scan.ts';
+import { isAtOrBelow, type SandboxPolicy } from './sandbox-policy.ts';
+
+export interface BubblewrapRun {
+  readonly policy: SandboxPolicy;
+  readonly places: readonly ProtectedPlace[];
+  readonly cwd: string;
+  /** The run's own folder; it appears as /tmp. */
+  readonly temporaryFolder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** True where a layer around it has taken the network and the environment away already, all but the way to its proxy. */
+  readonly isWithinNetworkLayer: boolean;
+  /** Already open descriptor of the syscall filter. */
+  readonly filterDescriptor: number;
+}
+
+/** Without the program's own name, up to and with the `--` before the command. */
+export function bubblewrapArguments(run: BubblewrapRun): string[] {
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(run.isWithinNetworkLayer ? [] : ['--unshare-net', '--clearenv']),
+    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', String(run.filterDescriptor)],
+    ...mounts(run),
+    ...Object.entries(run.environment).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...['--chdir', run.cwd, '--'],
+  ];
+}
+
+function mounts({ policy, places, temporaryFolder }: BubblewrapRun): string[] {
+  const { writeFolders, readFolders, hiddenFolders, hiddenFiles } = policy;
+  const hidesTemporary = hiddenFolders.includes('/tmp');
+  const empty = hiddenFolders.filter((folder) => folder !== '/tmp');
+  const writable = writeFolders.flatMap((folder) => ['--bind', folder, folder]);
+  return [
+    ...['--ro-bind', '/', '/', '--dev', '/dev'],
+    // As root the files of /proc/sys are the kernel's own settings, and they are root's to write whatever the capabilities.
+    ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...empty.flatMap((folder) => ['--tmpfs', folder]),
+    ...hiddenFiles.flatMap(shutFile),
+    ...(hidesTemporary ? ['--bind', temporaryFolder, '/tmp'] : ['--bind', temporaryFolder, temporaryFolder]),
+    ...readFolders.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...writable,
+    ...pins(places, writeFolders),
+    ...(places.length === 0 ? [] : writable),
+    ...places.flatMap(shutPlace),
+    // Last, because mount points are made in them until here.
+    ...empty.flatMap((folder) => ['--remount-ro', folder]),
+  ];
+}
+
+/**
+ * Every folder above a protected place becomes a mount point, which the kernel lets nobody rename or remove: the place could
+ * otherwise be moved aside and another put there. The write folder is mounted over them again, so that no path leads through one.
+ */
+function pins(places: readonly ProtectedPlace[], writeFolders: readonly string[]): string[] {
+  const pinned = new Set<string>();
+  for (const { path } of places) {
+    const root = writeFolders.find((folder) => isAtOrBelow(path, folder));
+    if (root === undefined) continue;
+    for (let folder = dirname(path); folder !== root && isAtOrBelow(folder, root); folder = dirname(folder)) pinned.add(folder);
+  }
+  const fromTheTop = [...pinned].sort((a, b) => a.length - b.length);
+  return fromTheTop.flatMap((folder) => ['--ro-bind', folder, folder]);
+}
+
+function shutPlace({ path, kind, isFolder, git }: ProtectedPlace): string[] {
+  // What is in a hooks folder is shut with it.
+  if (git === 'hook') return [];
+  if (kind === 'code') return ['--ro-bind', path, path];
+  return isFolder ? ['--tmpfs', path, '--remount-ro', path] : shutFile(path);
+}
+
+function shutFile(path: string): string[] {
+  return ['--ro-bind', '/dev/null', path];
+}

@@ -1,0 +1,205 @@
+// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox
+// library around it where the command may reach a domain.
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { bubblewrapArguments } from './bubblewrap-line.ts';
+import type { NetworkSession } from './network-session.ts';
+import { findProgram } from './programs.ts';
+import type { Availability, LimitFact, MissingProgram, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
+import type { SandboxPolicy } from './sandbox-policy.ts';
+import { createSyscallFilter } from './syscall-filter.ts';
+
+export interface LinuxBackendDeps {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly temporaryFolder: string;
+  readonly network: NetworkSession;
+  readonly limits: SandboxPolicy['limits'];
+  readonly allowDomains: readonly string[];
+  /** Of this process. */
+  readonly isRoot: boolean;
+  /** As os.release() has it. */
+  readonly kernel: string;
+  readonly machine: NodeJS.Architecture;
+}
+
+const FILTER_DESCRIPTOR = 9;
+const PROBE_TIMEOUT_MS = 5000;
+/** The kernel keeps this many numbers for itself. */
+const PROCESSES_MIN_AS_ROOT = 301;
+const MEGABYTE = 1_048_576;
+/** How to reach the proxy, which the layer around the command sets; of all else it sets the command sees nothing. */
+const proxyNames = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'NO_PROXY', 'no_proxy'];
+
+export class LinuxBackend implements SandboxBackend {
+  readonly name = 'srt';
+  readonly how = 'bubblewrap with a system call filter';
+  readonly #deps: LinuxBackendDeps;
+  #checked: Promise<Availability> | null = null;
+  #folder: string | null = null;
+
+  constructor(deps: LinuxBackendDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looked at once: a machine does not change its kernel's mind between two commands. What was missing is looked for again. */
+  async availability(): Promise<Availability> {
+    this.#checked ??= this.#check();
+    const found = await this.#checked;
+    if (found.missing.length > 0) this.#checked = null;
+    return found;
+  }
+
+  limits(): readonly LimitFact[] {
+    const { timeoutMs, processes, memoryMb, fileMb } = this.#deps.limits;
+    const hasPrlimit = this.#find('prlimit') !== null;
+    const held = (how: string): Pick<LimitFact, 'how' | 'holds'> =>
+      hasPrlimit ? { how, holds: true } : { how: 'not held: prlimit (util-linux) is missing', holds: false };
+    const hasTimeout = this.#find('timeout') !== null;
+    return [
+      { name: 'timeoutMs', value: timeoutMs, holds: hasTimeout, how: hasTimeout ? 'timeout ends it' : 'not held: timeout is missing' },
+      { name: 'processes', value: this.#processes(), ...this.#processLimit(processes, held('for the run, by prlimit')) },
+      { name: 'memoryMb', value: memoryMb, ...held('for each process, by prlimit') },
+      { name: 'fileMb', value: fileMb, ...held('for each file, by prlimit') },
+    ];
+  }
+
+  async prepare(job: SandboxJob): Promise<PreparedRun> {
+    const { allowDomains } = job.policy;
+    const home = join(job.temporaryFolder, 'home');
+    mkdirSync(home, { mode: 0o700 });
+    const inside = job.policy.hiddenFolders.includes('/tmp') ? '/tmp' : job.temporaryFolder;
+    const environment = { ...job.environment, ...job.marker, HOME: join(inside, 'home'), TMPDIR: inside };
+    const line = this.#confine(job, environment, allowDomains.length > 0);
+    const outer = { PATH: this.#deps.environment['PATH'] ?? '/usr/bin:/bin', ...job.marker };
+    if (allowDomains.length === 0) return { ...this.#limitProcesses(line), environment: outer, release: () => undefined };
+    const wrapped = await this.#deps.network.wrap(shellLineWithProxies(line), { allowDomains, filesystem: null }, job.signal);
+    return {
+      ...this.#limitProcesses(['/bin/bash', '-c', wrapped.line]),
+      environment: outer,
+      release: () => {
+        wrapped.release();
+      },
+    };
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = null;
+    await this.#deps.network.dispose();
+  }
+
+  #confine(job: SandboxJob, environment: Readonly<Record<string, string>>, isWithinNetworkLayer: boolean): string[] {
+    const bubblewrap = this.#find('bwrap');
+    if (bubblewrap === null) throw new AppError('sandbox_unavailable', 'bubblewrap (bwrap) is no longer there.');
+    const options = bubblewrapArguments({
+      policy: job.policy,
+      places: [...job.protectedPlaces.places.values()],
+      cwd: job.cwd,
+      temporaryFolder: job.temporaryFolder,
+      environment,
+      isWithinNetworkLayer,
+      filterDescriptor: FILTER_DESCRIPTOR,
+    });
+    const opensFilter = `exec ${FILTER_DESCRIPTOR}<"$0"; exec "$@"`;
+    return ['/bin/sh', '-c', opensFilter, this.#filterFile(), bubblewrap, ...options, ...this.#limitEach(), job.file, ...job.args];
+  }
+
+  /** Limits each process carries with it, and the clock. */
+  #limitEach(): string[] {
+    const { timeoutMs, memoryMb, fileMb, processes } = this.#deps.limits;
+    const prlimit = this.#find('prlimit');
+    const timeout = this.#find('timeout');
+    const sizes = ['--core=0', `--data=${memoryMb * MEGABYTE}`, `--fsize=${fileMb * MEGABYTE}`];
+    // Counted within the run's own user namespace; of root it is not asked.
+    if (!this.#deps.isRoot) sizes.push(`--nproc=${processes}`);
+    return [
+      ...(prlimit === null ? [] : [prlimit, ...sizes]),
+      ...(timeout === null ? [] : [timeout, '--foreground', '-s', 'KILL', String(timeoutMs / 1000)]),
+    ];
+  }
+
+  /** Root is under no limit of processes, so its run gets a process number space of that size. */
+  #limitProcesses(line: readonly string[]): { file: string; args: readonly string[] } {
+    const unshare = this.#deps.isRoot && hasOwnNumbers(this.#deps.kernel) ? this.#find('unshare') : null;
+    const [file = '/bin/sh', ...args] = line;
+    if (unshare === null) return { file, args };
+    const sets = `echo ${this.#processes()} > /proc/sys/kernel/pid_max && exec "$@"`;
+    const space = ['--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child=KILL', '--'];
+    return { file: unshare, args: [...space, '/bin/sh', '-c', sets, 'sh', ...line] };
+  }
+
+  #processes(): number {
+    const { isRoot, limits } = this.#deps;
+    return isRoot ? Math.max(PROCESSES_MIN_AS_ROOT, limits.processes) : limits.processes;
+  }
+
+  #processLimit(wanted: number, asUser: Pick<LimitFact, 'how' | 'holds'>): Pick<LimitFact, 'how' | 'holds'> {
+    if (!this.#deps.isRoot) return asUser;
+    if (!hasOwnNumbers(this.#deps.kernel)) return { holds: false, how: 'not held: for root it needs Linux 6.14' };
+    if (this.#find('unshare') === null) return { holds: false, how: 'not held: unshare (util-linux) is missing' };
+    return { holds: true, how: `for the run, by its process number space${wanted < PROCESSES_MIN_AS_ROOT ? ', which has at least 301' : ''}` };
+  }
+
+  #filterFile(): string {
+    if (this.#folder === null) {
+      const filter = createSyscallFilter(this.#deps.machine);
+      if (filter === null) throw new AppError('sandbox_unavailable', `There is no system call filter for ${this.#deps.machine}.`);
+      this.#folder = mkdtempSync(join(this.#deps.temporaryFolder, 'trayclaw-filter-'));
+      writeFileSync(join(this.#folder, 'filter'), filter, { mode: 0o400 });
+    }
+    return join(this.#folder, 'filter');
+  }
+
+  async #check(): Promise<Availability> {
+    const missing: MissingProgram[] = [];
+    const { machine, allowDomains } = this.#deps;
+    if (createSyscallFilter(machine) === null) missing.push({ what: `a system call filter for ${machine}`, install: 'Use an x64 or arm64 machine.' });
+    const needed = [{ program: 'bwrap', of: 'bubblewrap' }];
+    if (allowDomains.length > 0) needed.push({ program: 'socat', of: 'socat' }, { program: 'rg', of: 'ripgrep' }, { program: 'bash', of: 'bash' });
+    for (const { program, of } of needed) if (this.#find(program) === null) missing.push(describeMissing(program, of));
+    const bubblewrap = this.#find('bwrap');
+    if (missing.length > 0 || bubblewrap === null) return { missing };
+    const refusal = await probe(bubblewrap);
+    return { missing: refusal === null ? [] : [refusal] };
+  }
+
+  #find(program: string): string | null {
+    return findProgram(program, this.#deps.environment['PATH']);
+  }
+}
+
+function describeMissing(program: string, of: string): MissingProgram {
+  const what = program === of ? of : `${of} (${program})`;
+  return { what, install: `Install it: sudo apt install ${of}, sudo dnf install ${of} or sudo pacman -S ${of}.` };
+}
+
+/** A kernel may refuse user namespaces to programs that are not on its list. */
+function probe(bubblewrap: string): Promise<MissingProgram | null> {
+  const args = ['--unshare-all', '--die-with-parent', '--ro-bind', '/', '/', '--proc', '/proc', '--', '/bin/true'];
+  return new Promise((resolve) => {
+    execFile(bubblewrap, args, { timeout: PROBE_TIMEOUT_MS }, (failure, _stdout, stderr) => {
+      if (failure === null) resolve(null);
+      else
+        resolve({
+          what: `leave to make a user namespace (${stderr.trim().split('\n')[0]?.slice(0, 200) ?? 'bwrap failed'})`,
+          install:
+            'Allow it: on Ubuntu an AppArmor profile for bwrap or sysctl kernel.apparmor_restrict_unprivileged_userns=0; in a container, privileges for it.',
+        });
+    });
+  });
+}
+
+/** Since then kernel.pid_max belongs to a process number space; before, this would set the whole machine's. */
+function hasOwnNumbers(kernel: string): boolean {
+  const [major = 0, minor = 0] = kernel.split('.').map(Number);
+  return major > 6 || (major === 6 && minor >= 14);
+}
+
+/** The values are known only to the layer around, as its environment. */
+function shellLineWithProxies(line: readonly string[]): string {
+  const quoted = line.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+  return ['exec env -i', ...proxyNames.map((name) => `${name}="$${name}"`), ...quoted].join(' ');
+}
