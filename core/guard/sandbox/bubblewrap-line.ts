@@ -12,8 +12,8 @@ export interface BubblewrapRun {
   /** The run's own folder; it appears as /tmp. */
   readonly temporaryFolder: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** True where a layer around it has taken the network and the environment away already, all but the way to its proxy. */
-  readonly isWithinNetworkLayer: boolean;
+  /** True where a layer around it has taken the network away already, all but the way to its proxy. */
+  readonly keepsNetwork: boolean;
   /** Already open descriptor of the syscall filter. */
   readonly filterDescriptor: number;
 }
@@ -22,9 +22,10 @@ export interface BubblewrapRun {
 export function bubblewrapArguments(run: BubblewrapRun): string[] {
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...(run.isWithinNetworkLayer ? [] : ['--unshare-net', '--clearenv']),
+    ...(run.keepsNetwork ? [] : ['--unshare-net']),
     ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', String(run.filterDescriptor)],
     ...mounts(run),
+    '--clearenv',
     ...Object.entries(run.environment).flatMap(([name, value]) => ['--setenv', name, value]),
     ...['--chdir', run.cwd, '--'],
   ];

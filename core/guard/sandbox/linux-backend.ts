@@ -30,8 +30,15 @@ const PROBE_TIMEOUT_MS = 5000;
 /** The kernel keeps this many numbers for itself. */
 const PROCESSES_MIN_AS_ROOT = 301;
 const MEGABYTE = 1_048_576;
-/** How to reach the proxy, which the layer around the command sets; of all else it sets the command sees nothing. */
-const proxyNames = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy', 'NO_PROXY', 'no_proxy'];
+/** Where a confined command finds the proxy, in its own network. */
+const NETWORK_PORT = 3128;
+/** $0 is socat, $1 the proxy's socket, the rest the command. */
+const bridgeScript = [
+  'socket=$1; shift',
+  `"$0" TCP4-LISTEN:${NETWORK_PORT},bind=127.0.0.1,fork,backlog=256 UNIX-CONNECT:"$socket" </dev/null >/dev/null 2>&1 &`,
+  `for _ in {1..300}; do (: </dev/tcp/127.0.0.1/${NETWORK_PORT}) 2>/dev/null && break; sleep 0.01; done`,
+  '"$@"; code=$?; kill %1; exit $code',
+].join('\n');
 
 export class LinuxBackend implements SandboxBackend {
   readonly name = 'srt';
@@ -72,17 +79,13 @@ export class LinuxBackend implements SandboxBackend {
     mkdirSync(home, { mode: 0o700 });
     const inside = job.policy.hiddenFolders.includes('/tmp') ? '/tmp' : job.temporaryFolder;
     const environment = { ...job.environment, ...job.marker, HOME: join(inside, 'home'), TMPDIR: inside };
-    const line = this.#confine(job, environment, allowDomains.length > 0);
     const outer = { PATH: this.#deps.environment['PATH'] ?? '/usr/bin:/bin', ...job.marker };
-    if (allowDomains.length === 0) return { ...this.#limitProcesses(line), environment: outer, release: () => undefined };
-    const wrapped = await this.#deps.network.wrap(shellLineWithProxies(line), { allowDomains, filesystem: null }, job.signal);
-    return {
-      ...this.#limitProcesses(['/bin/bash', '-c', wrapped.line]),
-      environment: outer,
-      release: () => {
-        wrapped.release();
-      },
-    };
+    if (allowDomains.length === 0)
+      return { ...this.#limitProcesses(this.#confine(job, environment, false)), environment: outer, release: () => undefined };
+    const proxy = await this.#deps.network.openProxy(allowDomains, NETWORK_PORT);
+    const line = this.#confine(job, { ...environment, ...proxy.environment }, true);
+    const bridged = this.#bridge(line, proxy.socket);
+    return { ...this.#limitProcesses(bridged), environment: outer, release: proxy.release };
   }
 
   async dispose(): Promise<void> {
@@ -91,7 +94,7 @@ export class LinuxBackend implements SandboxBackend {
     await this.#deps.network.dispose();
   }
 
-  #confine(job: SandboxJob, environment: Readonly<Record<string, string>>, isWithinNetworkLayer: boolean): string[] {
+  #confine(job: SandboxJob, environment: Readonly<Record<string, string>>, keepsNetwork: boolean): string[] {
     const bubblewrap = this.#find('bwrap');
     if (bubblewrap === null) throw new AppError('sandbox_unavailable', 'bubblewrap (bwrap) is no longer there.');
     const options = bubblewrapArguments({
@@ -100,11 +103,25 @@ export class LinuxBackend implements SandboxBackend {
       cwd: job.cwd,
       temporaryFolder: job.temporaryFolder,
       environment,
-      isWithinNetworkLayer,
+      keepsNetwork,
       filterDescriptor: FILTER_DESCRIPTOR,
     });
     const opensFilter = `exec ${FILTER_DESCRIPTOR}<"$0"; exec "$@"`;
     return ['/bin/sh', '-c', opensFilter, this.#filterFile(), bubblewrap, ...options, ...this.#limitEach(), job.file, ...job.args];
+  }
+
+  /**
+   * A network of its own whose one way out is a port that leads to the proxy's socket. Its own layer, because whoever carries the
+   * bytes needs the local sockets that the command must not have. No /proc is mounted here and no process number space made: the
+   * kernel lets nobody mount a /proc within one that is partly covered, and the layer inside finds its own processes in this one.
+   */
+  #bridge(line: readonly string[], socket: string): string[] {
+    const bubblewrap = this.#find('bwrap') ?? 'bwrap';
+    const socat = this.#find('socat') ?? 'socat';
+    // Dropped again one layer further in; without it root may make no user namespace there (user_namespaces(7)).
+    const keeps = this.#deps.isRoot ? ['--cap-drop', 'ALL', '--cap-add', 'CAP_SETFCAP'] : [];
+    const own = ['--unshare-user', '--unshare-net', '--die-with-parent', ...keeps, '--dev-bind', '/', '/', '--'];
+    return [bubblewrap, ...own, '/bin/bash', '-c', bridgeScript, socat, socket, ...line];
   }
 
   /** Limits each process carries with it, and the clock. */
@@ -140,7 +157,10 @@ export class LinuxBackend implements SandboxBackend {
     if (!this.#deps.isRoot) return asUser;
     if (!hasOwnNumbers(this.#deps.kernel)) return { holds: false, how: 'not held: for root it needs Linux 6.14' };
     if (this.#find('unshare') === null) return { holds: false, how: 'not held: unshare (util-linux) is missing' };
-    return { holds: true, how: `for the run, by its process number space${wanted < PROCESSES_MIN_AS_ROOT ? ', which has at least 301' : ''}` };
+    return {
+      holds: true,
+      how: `for the run, by its process number space${wanted < PROCESSES_MIN_AS_ROOT ? ', which has at least 301' : ''}`,
+    };
   }
 
   #filterFile(): string {
@@ -156,9 +176,11 @@ export class LinuxBackend implements SandboxBackend {
   async #check(): Promise<Availability> {
     const missing: MissingProgram[] = [];
     const { machine, allowDomains } = this.#deps;
-    if (createSyscallFilter(machine) === null) missing.push({ what: `a system call filter for ${machine}`, install: 'Use an x64 or arm64 machine.' });
+    if (createSyscallFilter(machine) === null)
+      missing.push({ what: `a system call filter for ${machine}`, install: 'Use an x64 or arm64 machine.' });
     const needed = [{ program: 'bwrap', of: 'bubblewrap' }];
-    if (allowDomains.length > 0) needed.push({ program: 'socat', of: 'socat' }, { program: 'rg', of: 'ripgrep' }, { program: 'bash', of: 'bash' });
+    if (allowDomains.length > 0)
+      needed.push({ program: 'socat', of: 'socat' }, { program: 'rg', of: 'ripgrep' }, { program: 'bash', of: 'bash' });
     for (const { program, of } of needed) if (this.#find(program) === null) missing.push(describeMissing(program, of));
     const bubblewrap = this.#find('bwrap');
     if (missing.length > 0 || bubblewrap === null) return { missing };
@@ -196,10 +218,4 @@ function probe(bubblewrap: string): Promise<MissingProgram | null> {
 function hasOwnNumbers(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 6 || (major === 6 && minor >= 14);
-}
-
-/** The values are known only to the layer around, as its environment. */
-function shellLineWithProxies(line: readonly string[]): string {
-  const quoted = line.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
-  return ['exec env -i', ...proxyNames.map((name) => `${name}="$${name}"`), ...quoted].join(' ');
 }

@@ -16,6 +16,8 @@ export type SandboxLibrary = Pick<
   | 'registerCommandNetworkLists'
   | 'unregisterCommandNetworkLists'
   | 'getProxyPort'
+  | 'getProxyAuthToken'
+  | 'getLinuxHttpSocketPath'
   | 'reset'
 >;
 
@@ -27,35 +29,55 @@ export interface LibraryWrap {
 
 export interface LibraryPolicy {
   readonly allowDomains: readonly string[];
-  /** Null leaves the files to whoever is inside. */
-  readonly filesystem: SandboxRuntimeConfig['filesystem'] | null;
+  readonly filesystem: SandboxRuntimeConfig['filesystem'];
+}
+
+export interface OpenProxy {
+  /** The proxy's local socket, which speaks HTTP and SOCKS. */
+  readonly socket: string;
+  /** What leads programs to the proxy at the port they see. */
+  readonly environment: Readonly<Record<string, string>>;
+  release(): void;
 }
 
 /** The same for every instance in a process; what differs goes with each command. */
 const session: SandboxRuntimeConfig = {
-  network: { allowedDomains: [], deniedDomains: [], allowAllUnixSockets: true },
+  network: { allowedDomains: [], deniedDomains: [] },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-  allowNestedUserNamespaces: true,
-  // Its own search starts at the working directory of this process, which says nothing about the command's.
-  mandatoryDenySearchDepth: 1,
 };
 
 export class NetworkSession {
   readonly #load: () => Promise<SandboxLibrary>;
-  readonly #isMac: boolean;
   #library: SandboxLibrary | null = null;
 
-  constructor(platform: NodeJS.Platform, load: () => Promise<SandboxLibrary> = loadLibrary) {
-    this.#isMac = platform === 'darwin';
+  constructor(load: () => Promise<SandboxLibrary> = loadLibrary) {
     this.#load = load;
   }
 
-  /** Fails with `sandbox_unavailable` when the proxies cannot be started. */
+  /** Linux: the way to the allowed domains and no others. Fails with `sandbox_unavailable` when the proxy cannot be started. */
+  async openProxy(allowDomains: readonly string[], port: number): Promise<OpenProxy> {
+    const library = await this.#start();
+    const socket = library.getLinuxHttpSocketPath();
+    const token = library.getProxyAuthToken();
+    if (socket === undefined || token === undefined) throw proxyFailure();
+    const commandId = createCommandId();
+    library.registerCommandNetworkLists(commandId, { allowedDomains: [...allowDomains] });
+    // The library reads the command's id from the user name, in this form; were it another, every host would be refused.
+    const user = encodeURIComponent(`srt.${Buffer.from(commandId).toString('base64')}`);
+    return {
+      socket,
+      environment: proxyEnvironment(`http://${user}:${token}@127.0.0.1:${port}`),
+      release: () => {
+        library.unregisterCommandNetworkLists(commandId);
+      },
+    };
+  }
+
+  /** macOS: the command in a profile of its own, with the network only through the proxy. */
   async wrap(command: string, policy: LibraryPolicy, signal: AbortSignal): Promise<LibraryWrap> {
     const library = await this.#start();
-    // Whoever knows the id gets the domains that go with it.
-    const commandId = randomBytes(18).toString('base64url');
-    const filesystem = policy.filesystem ?? { ...session.filesystem, disabled: true };
+    const commandId = createCommandId();
+    const { filesystem } = policy;
     const line = await library.wrapWithSandbox(command, '/bin/bash', { filesystem }, signal, { commandId });
     library.registerCommandNetworkLists(commandId, { allowedDomains: [...policy.allowDomains] });
     return {
@@ -76,18 +98,28 @@ export class NetworkSession {
   async #start(): Promise<SandboxLibrary> {
     const library = await this.#load();
     try {
-      if (this.#library === null || library.getProxyPort() === undefined) await library.initialize(this.#sessionConfig());
+      if (library.getProxyPort() === undefined) await library.initialize(session);
     } catch (cause) {
-      throw new AppError('sandbox_unavailable', 'The proxies of the sandbox could not be started.', { cause });
+      throw proxyFailure(cause);
     }
     this.#library = library;
     return library;
   }
+}
 
-  #sessionConfig(): SandboxRuntimeConfig {
-    // On macOS the library's own layer is the only one.
-    return this.#isMac ? { ...session, network: { ...session.network, allowAllUnixSockets: false } } : session;
-  }
+/** Whoever knows the id gets the domains that go with it. */
+function createCommandId(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+function proxyFailure(cause?: unknown): AppError {
+  return new AppError('sandbox_unavailable', 'The proxy of the sandbox could not be started.', { cause });
+}
+
+function proxyEnvironment(address: string): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+  // Node reads the variables only when it is told to.
+  return { ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: '1' };
 }
 
 /** The folder the library's own programs lie in; a confined command must be able to run them. */

@@ -54,14 +54,19 @@ export class OpenShellBackend implements SandboxBackend {
     writeFileSync(policyFile, openShellPolicy(job.policy), { mode: 0o600 });
     const cwd = posix.join(containerWorkspace, ...relative(workspace, job.cwd).split('/'));
     // The names of this machine's folders mean nothing in the container.
-    const passed = Object.entries(job.environment).filter(([name]) => !['PATH', 'HOME', 'SHELL', 'USER', 'LOGNAME', 'TMPDIR'].includes(name));
+    const passed = Object.entries(job.environment).filter(
+      ([name]) => !['PATH', 'HOME', 'SHELL', 'USER', 'LOGNAME', 'TMPDIR'].includes(name),
+    );
     const args = [
       ...['sandbox', 'create', '--no-keep', '--no-tty', '--policy', policyFile, '--upload', `${workspace}:${containerWorkspace}`],
       ...passed.flatMap(([name, value]) => ['--env', `${name}=${value}`]),
       ...['--', '/bin/sh', '-c', 'cd "$0" && exec "$@"', cwd, job.file, ...job.args],
     ];
     const timeout = findProgram('timeout', this.#deps.environment['PATH']);
-    const line = timeout === null ? [program, ...args] : [timeout, '--foreground', '-s', 'KILL', String(this.#deps.limits.timeoutMs / 1000), program, ...args];
+    const line =
+      timeout === null
+        ? [program, ...args]
+        : [timeout, '--foreground', '-s', 'KILL', String(this.#deps.limits.timeoutMs / 1000), program, ...args];
     const [file = program, ...rest] = line;
     // The program reads its gateway's address and sign-in below the person's own folder.
     const environment = { PATH: this.#deps.environment['PATH'] ?? '', HOME: this.#deps.environment['HOME'] ?? '', ...job.marker };

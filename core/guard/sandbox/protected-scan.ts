@@ -113,7 +113,15 @@ interface PlaceForm {
 function add(places: Map<string, ProtectedPlace>, path: string, named: ProtectedName, { isFolder, git }: PlaceForm): void {
   const stamp = stampOf(path, isFolder);
   if (stamp === null) return;
-  places.set(path, { path, kind: named.kind, reason: named.reason, isFolder, stamp, git: git ?? null, mayAppear: named.mayAppear === true });
+  places.set(path, {
+    path,
+    kind: named.kind,
+    reason: named.reason,
+    isFolder,
+    stamp,
+    git: git ?? null,
+    mayAppear: named.mayAppear === true,
+  });
 }
 
 /** A folder is the same as long as it is that folder: what is in it is looked at on its own. */

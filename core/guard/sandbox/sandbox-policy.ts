@@ -68,7 +68,10 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
 }
 
 /** The part of an environment that its pass list names; `LC_*` stands for all that begin so. */
-export function passEnvironment(names: readonly string[], environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function passEnvironment(
+  names: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     const isPassed = names.some((wanted) => (wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted));

@@ -61,7 +61,10 @@ export class Sandbox implements CommandSandbox {
     const missing = await this.#missing();
     if (missing.length > 0 || this.#backend === null) {
       if (this.#options.config.mode === 'required') throw unavailable(missing);
-      return outside(command, { ...nothingToReport, remarks: [`it ran without a sandbox, for there is none here: ${listMissing(missing)}`] });
+      return outside(command, {
+        ...nothingToReport,
+        remarks: [`it ran without a sandbox, for there is none here: ${listMissing(missing)}`],
+      });
     }
     return this.#confine(command, this.#backend);
   }
@@ -169,12 +172,21 @@ function createBackend(options: SandboxOptions): SandboxBackend | null {
   const { config, environment, facts, platform, temporaryFolder } = options;
   const { limits } = config;
   if (config.backend === 'openshell') return new OpenShellBackend({ environment, limits, workspace: facts.workspace });
-  const network = new NetworkSession(platform);
+  const network = new NetworkSession();
   if (platform === 'darwin') return new MacBackend({ network, limits });
   if (platform !== 'linux') return null;
   const { allowDomains } = config.network;
   const isRoot = process.getuid?.() === 0;
-  return new LinuxBackend({ environment, temporaryFolder, network, limits, allowDomains, isRoot, kernel: kernelRelease(), machine: process.arch });
+  return new LinuxBackend({
+    environment,
+    temporaryFolder,
+    network,
+    limits,
+    allowDomains,
+    isRoot,
+    kernel: kernelRelease(),
+    machine: process.arch,
+  });
 }
 
 function outside({ file, args, environment }: SandboxCommand, report: SandboxReport): WrappedCommand {
@@ -200,9 +212,13 @@ function assertVisible(cwd: string, policy: SandboxPolicy): void {
 }
 
 function tooLarge(policy: SandboxPolicy): AppError {
-  return new AppError('sandbox_unavailable', `There is too much in ${policy.writeFolders.join(' and ')} to be looked through for hooks and keys.`, {
-    data: { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
-  });
+  return new AppError(
+    'sandbox_unavailable',
+    `There is too much in ${policy.writeFolders.join(' and ')} to be looked through for hooks and keys.`,
+    {
+      data: { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
+    },
+  );
 }
 
 function describeWalls({ writeFolders, allowDomains }: SandboxPolicy, remark: string | undefined): string {
