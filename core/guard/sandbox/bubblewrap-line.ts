@@ -3,7 +3,7 @@
 
 import { dirname } from 'node:path';
 import type { ProtectedPlace } from './protected-scan.ts';
-import { isAtOrBelow, type SandboxPolicy } from './sandbox-policy.ts';
+import { accessOf, isAtOrBelow, type FolderRule, type SandboxPolicy } from './sandbox-policy.ts';
 
 export interface BubblewrapRun {
   readonly policy: SandboxPolicy;
@@ -11,6 +11,8 @@ export interface BubblewrapRun {
   readonly cwd: string;
   /** The run's own folder; it appears as /tmp. */
   readonly temporaryFolder: string;
+  /** Where the folders of all runs lie. */
+  readonly instanceFolder: string;
   readonly environment: Readonly<Record<string, string>>;
   /** True where a layer around it has taken the network away already, all but the way to its proxy. */
   readonly keepsNetwork: boolean;
@@ -31,37 +33,50 @@ export function bubblewrapArguments(run: BubblewrapRun): string[] {
   ];
 }
 
-function mounts({ policy, places, temporaryFolder }: BubblewrapRun): string[] {
-  const { writeFolders, readFolders, hiddenFolders, hiddenFiles } = policy;
-  const hidesTemporary = hiddenFolders.includes('/tmp');
-  const empty = hiddenFolders.filter((folder) => folder !== '/tmp');
-  const writable = writeFolders.flatMap((folder) => ['--bind', folder, folder]);
+function mounts(run: BubblewrapRun): string[] {
+  const { policy, places } = run;
+  const closed = policy.folders.filter(({ access }) => access === 'hidden');
   return [
     ...['--ro-bind', '/', '/', '--dev', '/dev'],
     // As root the files of /proc/sys are the kernel's own settings, and they are root's to write whatever the capabilities.
     ...['--proc', '/proc', '--remount-ro', '/proc'],
-    ...empty.flatMap((folder) => ['--tmpfs', folder]),
-    ...hiddenFiles.flatMap(shutFile),
-    ...(hidesTemporary ? ['--bind', temporaryFolder, '/tmp'] : ['--bind', temporaryFolder, temporaryFolder]),
-    ...readFolders.flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...writable,
-    ...pins(places, writeFolders),
-    ...(places.length === 0 ? [] : writable),
+    ...policy.folders.flatMap((rule) => openFolder(rule, run)),
+    ...policy.hiddenFiles.filter((path) => accessOf(path, policy) !== 'hidden').flatMap(shutFile),
     ...places.flatMap(shutPlace),
+    ...temporaryOf(run),
     // Last, because mount points are made in them until here.
-    ...empty.flatMap((folder) => ['--remount-ro', folder]),
+    ...closed.flatMap(({ path }) => ['--remount-ro', path]),
   ];
+}
+
+function openFolder({ path, access }: FolderRule, { places, temporaryFolder }: BubblewrapRun): string[] {
+  switch (access) {
+    case 'hidden':
+      return ['--tmpfs', path];
+    case 'temporary':
+      return ['--bind', temporaryFolder, path];
+    case 'read':
+      return ['--ro-bind', path, path];
+    case 'write': {
+      const pinned = pins(places, path);
+      return pinned.length === 0 ? ['--bind', path, path] : ['--bind', path, path, ...pinned, '--bind', path, path];
+    }
+  }
+}
+
+/** Where /tmp is the command's own in the policy, the run's folder has its own name, and those of other runs are not to be seen. */
+function temporaryOf({ policy, instanceFolder, temporaryFolder }: BubblewrapRun): string[] {
+  if (policy.folders.some(({ access }) => access === 'temporary')) return [];
+  return ['--tmpfs', instanceFolder, '--bind', temporaryFolder, temporaryFolder, '--remount-ro', instanceFolder];
 }
 
 /**
  * Every folder above a protected place becomes a mount point, which the kernel lets nobody rename or remove: the place could
  * otherwise be moved aside and another put there. The write folder is mounted over them again, so that no path leads through one.
  */
-function pins(places: readonly ProtectedPlace[], writeFolders: readonly string[]): string[] {
+function pins(places: readonly ProtectedPlace[], root: string): string[] {
   const pinned = new Set<string>();
   for (const { path } of places) {
-    const root = writeFolders.find((folder) => isAtOrBelow(path, folder));
-    if (root === undefined) continue;
     for (let folder = dirname(path); folder !== root && isAtOrBelow(folder, root); folder = dirname(folder)) pinned.add(folder);
   }
   const fromTheTop = [...pinned].sort((a, b) => a.length - b.length);

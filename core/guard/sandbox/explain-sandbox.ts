@@ -3,7 +3,7 @@
 import type { OpResult } from '../../contracts/ops.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { MissingProgram, SandboxBackend } from './sandbox-backend.ts';
-import type { SandboxPolicy } from './sandbox-policy.ts';
+import { foldersWith, type SandboxPolicy } from './sandbox-policy.ts';
 import type { SideChoice } from './sandbox-side.ts';
 
 export type SandboxExplanation = OpResult<'sandbox.explain'>;
@@ -27,9 +27,9 @@ export function explainSandbox(about: ExplainedSandbox): SandboxExplanation {
     missing: missing.map(({ what, install }) => ({ what, install })),
     command: choice === null ? null : settle(about, choice),
     files: {
-      write: [...policy.writeFolders, '$TMPDIR'],
-      read: [...policy.readFolders],
-      hidden: [...policy.hiddenFolders, ...policy.hiddenFiles],
+      write: [...foldersWith('write', policy), '$TMPDIR'],
+      read: foldersWith('read', policy),
+      hidden: [...foldersWith('hidden', policy), ...foldersWith('temporary', policy), ...policy.hiddenFiles],
       deny: [...config.files.deny],
       protected: [...protectedWords],
     },

@@ -2,19 +2,18 @@
 // library around it where the command may reach a domain.
 
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
 import { bubblewrapArguments } from './bubblewrap-line.ts';
 import type { NetworkSession } from './network-session.ts';
 import { findProgram } from './programs.ts';
 import type { Availability, LimitFact, MissingProgram, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
-import type { SandboxPolicy } from './sandbox-policy.ts';
+import { accessOf, temporaryPlace, type SandboxPolicy } from './sandbox-policy.ts';
 import { createSyscallFilter } from './syscall-filter.ts';
 
 export interface LinuxBackendDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly temporaryFolder: string;
   readonly network: NetworkSession;
   readonly limits: SandboxPolicy['limits'];
   readonly allowDomains: readonly string[];
@@ -45,7 +44,6 @@ export class LinuxBackend implements SandboxBackend {
   readonly how = 'bubblewrap with a system call filter';
   readonly #deps: LinuxBackendDeps;
   #checked: Promise<Availability> | null = null;
-  #folder: string | null = null;
 
   constructor(deps: LinuxBackendDeps) {
     this.#deps = deps;
@@ -77,7 +75,7 @@ export class LinuxBackend implements SandboxBackend {
     const { allowDomains } = job.policy;
     const home = join(job.temporaryFolder, 'home');
     mkdirSync(home, { mode: 0o700 });
-    const inside = job.policy.hiddenFolders.includes('/tmp') ? '/tmp' : job.temporaryFolder;
+    const inside = accessOf(temporaryPlace, job.policy) === 'temporary' ? temporaryPlace : job.temporaryFolder;
     const environment = { ...job.environment, ...job.marker, HOME: join(inside, 'home'), TMPDIR: inside };
     const outer = { PATH: this.#deps.environment['PATH'] ?? '/usr/bin:/bin', ...job.marker };
     if (allowDomains.length === 0)
@@ -89,8 +87,6 @@ export class LinuxBackend implements SandboxBackend {
   }
 
   async dispose(): Promise<void> {
-    if (this.#folder !== null) rmSync(this.#folder, { recursive: true, force: true });
-    this.#folder = null;
     await this.#deps.network.dispose();
   }
 
@@ -102,12 +98,23 @@ export class LinuxBackend implements SandboxBackend {
       places: [...job.protectedPlaces.places.values()],
       cwd: job.cwd,
       temporaryFolder: job.temporaryFolder,
+      instanceFolder: job.instanceFolder,
       environment,
       keepsNetwork,
       filterDescriptor: FILTER_DESCRIPTOR,
     });
     const opensFilter = `exec ${FILTER_DESCRIPTOR}<"$0"; exec "$@"`;
-    return ['/bin/sh', '-c', opensFilter, this.#filterFile(), bubblewrap, ...options, ...this.#limitEach(), job.file, ...job.args];
+    return [
+      '/bin/sh',
+      '-c',
+      opensFilter,
+      this.#filterFile(job.instanceFolder),
+      bubblewrap,
+      ...options,
+      ...this.#limitEach(),
+      job.file,
+      ...job.args,
+    ];
   }
 
   /**
@@ -163,14 +170,13 @@ export class LinuxBackend implements SandboxBackend {
     };
   }
 
-  #filterFile(): string {
-    if (this.#folder === null) {
-      const filter = createSyscallFilter(this.#deps.machine);
-      if (filter === null) throw new AppError('sandbox_unavailable', `There is no system call filter for ${this.#deps.machine}.`);
-      this.#folder = mkdtempSync(join(this.#deps.temporaryFolder, 'trayclaw-filter-'));
-      writeFileSync(join(this.#folder, 'filter'), filter, { mode: 0o400 });
-    }
-    return join(this.#folder, 'filter');
+  #filterFile(instanceFolder: string): string {
+    const file = join(instanceFolder, 'syscall-filter');
+    if (existsSync(file)) return file;
+    const filter = createSyscallFilter(this.#deps.machine);
+    if (filter === null) throw new AppError('sandbox_unavailable', `There is no system call filter for ${this.#deps.machine}.`);
+    writeFileSync(file, filter, { mode: 0o400 });
+    return file;
   }
 
   async #check(): Promise<Availability> {

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraryFolder, type NetworkSession } from './network-session.ts';
 import type { Availability, LimitFact, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
-import type { SandboxPolicy } from './sandbox-policy.ts';
+import { foldersWith, type SandboxPolicy } from './sandbox-policy.ts';
 
 const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
@@ -44,15 +44,17 @@ export class MacBackend implements SandboxBackend {
     const home = join(temporaryFolder, 'home');
     mkdirSync(home, { mode: 0o700 });
     const places = [...job.protectedPlaces.places.values()];
+    const hidden = [...foldersWith('hidden', policy), ...foldersWith('temporary', policy)];
+    const write = foldersWith('write', policy);
     const secrets = places.filter(({ kind }) => kind === 'secret').map(({ path }) => path);
     const wrapped = await this.#deps.network.wrap(
       this.#line(job),
       {
         allowDomains: policy.allowDomains,
         filesystem: {
-          denyRead: [...policy.hiddenFolders, ...policy.hiddenFiles, ...secrets].map(literal),
-          allowRead: [...policy.writeFolders, ...policy.readFolders, temporaryFolder, libraryFolder()].map(literal),
-          allowWrite: [...policy.writeFolders, temporaryFolder].map(literal),
+          denyRead: [...hidden, ...policy.hiddenFiles, ...secrets].map(literal),
+          allowRead: [...write, ...foldersWith('read', policy), temporaryFolder, libraryFolder()].map(literal),
+          allowWrite: [...write, temporaryFolder].map(literal),
           denyWrite: places.map(({ path }) => path).map(literal),
         },
       },

@@ -40,9 +40,12 @@ export interface OpenProxy {
   release(): void;
 }
 
+const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+
 /** The same for every instance in a process; what differs goes with each command. */
 const session: SandboxRuntimeConfig = {
-  network: { allowedDomains: [], deniedDomains: [] },
+  // The library itself refuses names that lead to this machine, to link-local addresses and to those of clouds.
+  network: { allowedDomains: [], deniedDomains: [], deniedResolvedAddresses: privateNetworks },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
 };
 

@@ -35,6 +35,8 @@ export interface SandboxJob {
   readonly protectedPlaces: ProtectedScan;
   /** A private empty folder of this run; removed by the caller afterwards. */
   readonly temporaryFolder: string;
+  /** Private to this instance; no run sees it. */
+  readonly instanceFolder: string;
   readonly signal: AbortSignal;
 }
 

@@ -7,15 +7,21 @@ import picomatch from 'picomatch';
 import type { Config } from '../../contracts/config.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 
+/** temporary: looks empty and takes writes, which are gone afterwards. */
+export type FolderAccess = 'hidden' | 'temporary' | 'read' | 'write';
+
+export interface FolderRule {
+  /** Real path of an existing folder. */
+  readonly path: string;
+  readonly access: FolderAccess;
+}
+
 export interface SandboxPolicy {
-  /** Real paths of existing folders. */
-  readonly writeFolders: readonly string[];
-  /** Parts of hidden folders it may read all the same. */
-  readonly readFolders: readonly string[];
-  /** Folders that look empty to it, but for what is listed above; outermost only. */
-  readonly hiddenFolders: readonly string[];
+  /** From the top down: of the rules above a path the nearest holds, and where there is none it can be read. */
+  readonly folders: readonly FolderRule[];
   /** Files that cannot be read. */
   readonly hiddenFiles: readonly string[];
+  /** Places of the person's own choice that are shut below the write folders. */
   readonly isDenied: (path: string) => boolean;
   readonly allowDomains: readonly string[];
   readonly limits: Config['sandbox']['limits'];
@@ -31,11 +37,22 @@ export interface PolicyPlace {
 /** Where people keep what is theirs, and where programs meet. */
 const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes', '/run/user', '/tmp', '/private/tmp', '/var/tmp'];
 
-const keyFiles = [
+/** Every run has one of its own here. */
+export const temporaryPlace = '/tmp';
+
+const keyPlaces = [
   ...['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/krb5.keytab', '/etc/master.passwd'],
   ...['rsa', 'ecdsa', 'ed25519'].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
+  ...['/etc/sudoers.d', '/etc/ssl/private', '/etc/wireguard', '/etc/NetworkManager/system-connections', '/Library/Keychains'],
 ];
-const keyFolders = ['/etc/sudoers.d', '/etc/ssl/private', '/etc/wireguard', '/etc/NetworkManager/system-connections', '/Library/Keychains'];
+
+/** Below the person's folder, for who opens all of it. */
+const ownKeys = [
+  ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.docker', '.password-store', '.netrc', '.pgpass', '.npmrc', '.pypirc', '.env'],
+  ...['.git-credentials', '.vault-token', '.terraform.d', '.config/gcloud', '.config/gh', '.config/op', '.config/rclone', '.mozilla'],
+  ...['.config/google-chrome', '.config/chromium', '.config/BraveSoftware', '.local/share/keyrings', '.local/share/kwalletd'],
+  ...['.cargo/credentials.toml', 'Library/Keychains', 'Library/Cookies', 'Library/Application Support/Google/Chrome'],
+];
 
 /** Where tools live that a person installed for themselves; keys are kept elsewhere. */
 const toolFolders = [
@@ -47,24 +64,56 @@ const toolFolders = [
 export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extraReads: readonly string[] = []): SandboxPolicy {
   const { facts, userHome } = place;
   const at = (path: string): string => expand(path, place);
-  const writeFolders = existing([facts.workspace, ...facts.extraFolders, ...config.files.write.map(at)]);
-  const opened = existing([...config.files.read.map(at), ...extraReads]);
   const denied = config.files.deny.map(at);
-  const isKept = (folder: string): boolean => ![...writeFolders, ...opened].some((open) => isAtOrBelow(folder, open));
-  const closed = existing([...personalFolders, ...keyFolders, ...keyFiles, userHome, facts.home, ...denied.filter(isPlain)]);
-  const hiddenFolders = outermost(closed.filter((path) => path !== '/' && isFolder(path) && isKept(path)));
-  const isHidden = (path: string): boolean => hiddenFolders.some((folder) => isAtOrBelow(path, folder));
+  const write = existing([facts.workspace, ...facts.extraFolders, ...config.files.write.map(at)]);
+  const opened = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
-  const readFolders = [...opened, ...tools.filter((folder) => !isAtOrBelow(folder, facts.home))];
+  // Hidden as a whole unless the person opened all of it; what holds keys or is ours is hidden whatever was opened around it.
+  const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isAtOrBelow(path, open)));
+  const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
+  const rules = new Map<string, FolderAccess>();
+  const set = (paths: readonly string[], access: FolderAccess): void => {
+    for (const path of paths) if (path !== '/' && isFolder(path)) rules.set(path, access);
+  };
+  // Later ones win where two name the same folder.
+  set(whole, 'hidden');
+  set(
+    whole.filter((path) => path === temporaryPlace),
+    'temporary',
+  );
+  set(
+    tools.filter((path) => !isAtOrBelow(path, facts.home)),
+    'read',
+  );
+  set(opened, 'read');
+  set(firm, 'hidden');
+  set(write, 'write');
   return {
-    writeFolders: outermost(writeFolders),
-    readFolders: outermost(readFolders.filter(isHidden)),
-    hiddenFolders,
-    hiddenFiles: closed.filter((path) => !isFolder(path) && !isHidden(path)),
+    folders: withoutRepetition(rules),
+    hiddenFiles: firm.filter((path) => !isFolder(path)),
     isDenied: matcherOf(denied),
     allowDomains: config.network.allowDomains,
     limits: config.limits,
   };
+}
+
+/** What the policy says of a folder. */
+export function accessOf(path: string, policy: Pick<SandboxPolicy, 'folders'>): FolderAccess {
+  return policy.folders.findLast((rule) => isAtOrBelow(path, rule.path))?.access ?? 'read';
+}
+
+export function foldersWith(access: FolderAccess, { folders }: Pick<SandboxPolicy, 'folders'>): string[] {
+  return folders.filter((rule) => rule.access === access).map(({ path }) => path);
+}
+
+/** From the top down, and without those that say what holds there anyway. */
+function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule[] {
+  const kept: FolderRule[] = [];
+  for (const path of [...rules.keys()].sort((a, b) => a.length - b.length)) {
+    const access = rules.get(path) ?? 'hidden';
+    if (accessOf(path, { folders: kept }) !== access) kept.push({ path, access });
+  }
+  return kept;
 }
 
 /** The part of an environment that its pass list names; `LC_*` stands for all that begin so. */
@@ -122,8 +171,4 @@ function programFolders({ environment, userHome }: PolicyPlace): string[] {
 
 function existing(paths: readonly string[]): string[] {
   return [...new Set(paths.filter((path) => existsSync(path)).map((path) => realpathSync(path)))];
-}
-
-function outermost(folders: readonly string[]): string[] {
-  return folders.filter((folder) => !folders.some((other) => other !== folder && isAtOrBelow(folder, other)));
 }

@@ -1,7 +1,6 @@
 // The sandbox: decides whether a command runs inside, has it prepared by the backend of this machine, and looks afterwards at what it
 // left in protected places. Decides nothing about permission: whoever starts a command has asked the gate.
 
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -18,7 +17,8 @@ import { scanProtected, type ProtectedScan } from './protected-scan.ts';
 import type { MissingProgram, PreparedRun, SandboxBackend } from './sandbox-backend.ts';
 import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
 import { chooseSide, type SideChoice } from './sandbox-side.ts';
-import { createPolicy, isAtOrBelow, passEnvironment, type SandboxPolicy } from './sandbox-policy.ts';
+import { PrivateFolder, removeFolder } from './private-folder.ts';
+import { accessOf, createPolicy, foldersWith, passEnvironment, type SandboxPolicy } from './sandbox-policy.ts';
 import { describeChanges, findChanges, undoAppeared } from './undo-changes.ts';
 
 export type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
@@ -48,10 +48,12 @@ const nothingToReport: SandboxReport = { remarks: [], failed: false, whenFailed:
 export class Sandbox implements CommandSandbox {
   readonly #options: SandboxOptions;
   readonly #backend: SandboxBackend | null;
-  #runs = 0;
+  readonly #folder: PrivateFolder;
+  #undone = 0;
 
   constructor(options: SandboxOptions) {
     this.#options = options;
+    this.#folder = new PrivateFolder(options.temporaryFolder);
     this.#backend = options.backend ?? createBackend(options);
   }
 
@@ -97,6 +99,7 @@ export class Sandbox implements CommandSandbox {
 
   async dispose(): Promise<void> {
     await this.#backend?.dispose();
+    this.#folder.remove();
   }
 
   async #missing(): Promise<readonly MissingProgram[]> {
@@ -115,13 +118,12 @@ export class Sandbox implements CommandSandbox {
     assertVisible(command.cwd, policy);
     const before = await this.#scan(policy, command.signal);
     if (!before.isComplete) throw tooLarge(policy);
-    const temporaryFolder = realpathSync(mkdtempSync(join(this.#options.temporaryFolder, 'trayclaw-run-')));
-    const drop = (): void => {
-      rmSync(temporaryFolder, { recursive: true, force: true });
-    };
+    const instanceFolder = this.#folder.path;
+    const temporaryFolder = this.#folder.createRun();
+    const drop = (): void => this.#drop(temporaryFolder);
     try {
       const environment = passEnvironment(this.#options.config.environment, { ...this.#options.environment, ...command.environment });
-      const prepared = await backend.prepare({ ...command, environment, policy, protectedPlaces: before, temporaryFolder });
+      const prepared = await backend.prepare({ ...command, environment, policy, protectedPlaces: before, temporaryFolder, instanceFolder });
       const finish = once(() => this.#finish({ policy, before, prepared, drop }));
       return { file: prepared.file, args: prepared.args, environment: prepared.environment, side: 'inside', dispose: finish };
     } catch (cause) {
@@ -131,7 +133,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   #scan(policy: SandboxPolicy, signal: AbortSignal): Promise<ProtectedScan> {
-    return scanProtected({ folders: policy.writeFolders, isDenied: policy.isDenied, signal });
+    return scanProtected({ folders: foldersWith('write', policy), isDenied: policy.isDenied, signal });
   }
 
   async #finish(run: FinishedRun): Promise<SandboxReport> {
@@ -148,12 +150,20 @@ export class Sandbox implements CommandSandbox {
     }
   }
 
+  #drop(folder: string): void {
+    try {
+      removeFolder(folder);
+    } catch (cause) {
+      this.#options.logger.log('warn', 'the private folder of a command could not be removed', { folder, cause: String(cause) });
+    }
+  }
+
   async #undo({ policy, before }: FinishedRun): Promise<string[]> {
     // The look must not be called off with the command: it is what the command's end is for.
     const after = await this.#scan(policy, new AbortController().signal);
     const changes = findChanges(before, after);
     const stamp = new Date(this.#options.clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '');
-    const folder = join(this.#options.facts.home, 'undone', `${stamp}-${process.pid}-${++this.#runs}`);
+    const folder = join(this.#options.facts.home, 'undone', `${stamp}-${process.pid}-${++this.#undone}`);
     const undone = undoAppeared(changes, folder);
     const sentences = describeChanges(changes, undone, folder);
     if (!after.isComplete) sentences.push('it made so many folders that not all could be looked at for hooks and keys');
@@ -169,7 +179,7 @@ interface FinishedRun {
 }
 
 function createBackend(options: SandboxOptions): SandboxBackend | null {
-  const { config, environment, facts, platform, temporaryFolder } = options;
+  const { config, environment, facts, platform } = options;
   const { limits } = config;
   if (config.backend === 'openshell') return new OpenShellBackend({ environment, limits, workspace: facts.workspace });
   const network = new NetworkSession();
@@ -179,7 +189,6 @@ function createBackend(options: SandboxOptions): SandboxBackend | null {
   const isRoot = process.getuid?.() === 0;
   return new LinuxBackend({
     environment,
-    temporaryFolder,
     network,
     limits,
     allowDomains,
@@ -204,8 +213,8 @@ function unavailable(missing: readonly MissingProgram[]): AppError {
 }
 
 function assertVisible(cwd: string, policy: SandboxPolicy): void {
-  const isOpen = [...policy.writeFolders, ...policy.readFolders].some((folder) => isAtOrBelow(cwd, folder));
-  if (isOpen || !policy.hiddenFolders.some((folder) => isAtOrBelow(cwd, folder))) return;
+  const access = accessOf(cwd, policy);
+  if (access === 'read' || access === 'write') return;
   throw new AppError('sandbox_unavailable', `The folder ${cwd} is hidden in the sandbox, so no command can run in it there.`, {
     data: { hint: 'Add it to sandbox.files.read or sandbox.files.write in config.yaml, or run the command in the workspace.' },
   });
@@ -214,16 +223,17 @@ function assertVisible(cwd: string, policy: SandboxPolicy): void {
 function tooLarge(policy: SandboxPolicy): AppError {
   return new AppError(
     'sandbox_unavailable',
-    `There is too much in ${policy.writeFolders.join(' and ')} to be looked through for hooks and keys.`,
+    `There is too much in ${foldersWith('write', policy).join(' and ')} to be looked through for hooks and keys.`,
     {
       data: { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
     },
   );
 }
 
-function describeWalls({ writeFolders, allowDomains }: SandboxPolicy, remark: string | undefined): string {
+function describeWalls(policy: SandboxPolicy, remark: string | undefined): string {
+  const { allowDomains } = policy;
   const network = allowDomains.length === 0 ? 'no network' : `only ${allowDomains.join(', ')} of the network`;
-  const walls = `it ran in the sandbox, which lets it write only ${writeFolders.join(', ')} and $TMPDIR, and gives it ${network}`;
+  const walls = `it ran in the sandbox, which lets it write only ${foldersWith('write', policy).join(', ')} and $TMPDIR, and gives it ${network}`;
   return remark === undefined ? walls : `${walls}; ${remark}`;
 }
 
