@@ -33,6 +33,8 @@ export interface SandboxOptions {
   readonly temporaryFolder: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** How many folders may lie in what a command may write; 50,000 unless told. */
+  readonly foldersMax?: number;
   /** In place of the machine's own. */
   readonly backend?: SandboxBackend;
 }
@@ -133,7 +135,13 @@ export class Sandbox implements CommandSandbox {
   }
 
   #scan(policy: SandboxPolicy, signal: AbortSignal): Promise<ProtectedScan> {
-    return scanProtected({ folders: foldersWith('write', policy), isDenied: policy.isDenied, signal });
+    const { foldersMax } = this.#options;
+    return scanProtected({
+      folders: foldersWith('write', policy),
+      isDenied: policy.isDenied,
+      signal,
+      ...(foldersMax === undefined ? {} : { foldersMax }),
+    });
   }
 
   async #finish(run: FinishedRun): Promise<SandboxReport> {
