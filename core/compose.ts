@@ -25,6 +25,7 @@ import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
+import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
@@ -134,7 +135,9 @@ function composeStore({ home, lifetimes, clock, logger, crashPoints, safety }: B
 }
 type Store = ReturnType<typeof composeStore>;
 
-function composeGuard({ home, config, clock, ids, logger, environment, safety }: Base, { policy, telemetry, log, catchUp }: Store) {
+// eslint-disable-next-line max-lines-per-function -- one readable list
+function composeGuard(base: Base, { policy, telemetry, log, catchUp }: Store) {
+  const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -147,6 +150,18 @@ function composeGuard({ home, config, clock, ids, logger, environment, safety }:
   const store = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
   const secrets = new Secrets({ store, env: environment, registrar: safety, logger, home });
   secrets.registerKnown(secretRefsOf(config));
+  const sandbox = lifetimes.add(
+    new Sandbox({
+      config: config.sandbox,
+      facts,
+      environment,
+      clock,
+      logger,
+      userHome: homedir(),
+      platform: process.platform,
+      temporaryFolder: tmpdir(),
+    }),
+  );
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();
@@ -160,7 +175,7 @@ function composeGuard({ home, config, clock, ids, logger, environment, safety }:
         .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })
         .flatMap((event) => (event.type === 'budget.extended' ? [event.body] : [])),
   });
-  return { facts, panic, gate, secrets, budget };
+  return { facts, panic, gate, secrets, budget, sandbox };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -173,12 +188,17 @@ function composeMind({ config, lifetimes, clock, logger, safety }: Base, { facts
 }
 type Mind = ReturnType<typeof composeMind>;
 
-function composeHands({ options, config, clock, logger, environment, safety }: Base, { safeArtifacts }: Store, { facts, secrets }: Guard) {
+function composeHands(
+  { options, config, clock, logger, environment, safety }: Base,
+  { safeArtifacts }: Store,
+  { facts, secrets, sandbox }: Guard,
+) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
     processTrees: trees,
+    sandbox,
     clock,
     environment,
     platform: process.platform,
@@ -266,7 +286,7 @@ type Runtime = ReturnType<typeof composeRuntime>;
 async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
   const { clock, ids, logger, lifetimes, loaded, home, options, safety } = base;
   const { log, telemetry, policy, artifacts, storage } = store;
-  const { panic, facts, secrets } = guard;
+  const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
     closing.abort();
@@ -285,6 +305,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     panic,
     facts,
     secrets,
+    sandbox,
     artifacts,
     processes,
     gate: guard.gate,
@@ -315,6 +336,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         hasPrice: (ref) => mind.models.cost(ref, noUsage) !== null,
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
         secretStatus: () => secrets.status(),
+        sandbox: () => sandbox.health(),
       }),
   };
   const claw = new LocalClaw({

@@ -51,6 +51,10 @@ const searchSchema = z.discriminatedUnion('provider', [
 
 const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
 
+const sandboxDomainSchema = z
+  .string()
+  .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
+
 export const configSchema = z.strictObject({
   providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
   models: z
@@ -95,6 +99,32 @@ export const configSchema = z.strictObject({
       allowDomains: z.array(z.string().min(1)).default([]),
       denyDomains: z.array(z.string().min(1)).default([]),
       denyTools: z.array(z.string().min(1)).default([]),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      mode: z.enum(['off', 'auto', 'required']).default('auto'),
+      backend: z.enum(['srt', 'openshell']).optional(),
+      /** Folders and files; absolute, below ~ or below the workspace. `deny` takes patterns as well. */
+      files: z
+        .strictObject({
+          read: z.array(z.string().min(1)).default([]),
+          write: z.array(z.string().min(1)).default([]),
+          deny: z.array(z.string().min(1)).default([]),
+        })
+        .prefault({}),
+      network: z.strictObject({ allowDomains: z.array(sandboxDomainSchema).default([]) }).prefault({}),
+      environment: z
+        .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be the name of a variable, or its beginning and *'))
+        .default(['PATH', 'LANG', 'LANGUAGE', 'LC_*', 'TERM', 'TZ', 'USER', 'LOGNAME', 'SHELL']),
+      limits: z
+        .strictObject({
+          timeoutMs: z.number().int().min(1000).default(3_600_000),
+          processes: z.number().int().min(16).max(30_000).default(512),
+          memoryMb: z.number().int().min(64).default(4096),
+          fileMb: z.number().int().min(1).default(1024),
+        })
+        .prefault({}),
     })
     .prefault({}),
   tools: z

@@ -21,6 +21,7 @@ export const errorCodes = [
   'approval_not_pending',
   'panic_engaged',
   'over_budget',
+  'sandbox_unavailable',
   // models
   'no_model',
   'model_unknown',
@@ -126,6 +127,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   model_context_overflow: 'Start a new session or fork this one at an earlier message.',
   over_budget:
     'Allow more with trayclaw budget allow, raise the budget in config.yaml, or wait until the period ends. The work so far is kept.',
+  sandbox_unavailable: 'See what is missing with: trayclaw sandbox explain',
   panic_engaged: 'Release it with: trayclaw panic --release',
   store_full: 'Free some disk space; everything recorded so far is intact.',
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',

@@ -142,6 +142,28 @@ const secretStatusSchema = z.object({
 
 export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
 
+export const sandboxExplanationSchema = z.object({
+  mode: z.enum(['off', 'auto', 'required']),
+  backend: z.object({ name: z.string(), how: z.string() }).nullable(),
+  available: z.boolean(),
+  missing: z.array(z.object({ what: z.string(), install: z.string() })),
+  /** What would become of the command; null when none was named. */
+  command: z.object({ runs: z.enum(['inside', 'outside', 'refused']), reason: z.string() }).nullable(),
+  files: z.object({
+    write: z.array(z.string()),
+    /** Parts of hidden folders that are readable all the same; the rest of the machine is readable anyway. */
+    read: z.array(z.string()),
+    hidden: z.array(z.string()),
+    deny: z.array(z.string()),
+    /** In words: what is protected below the folders it may write. */
+    protected: z.array(z.string()),
+  }),
+  network: z.object({ allowDomains: z.array(z.string()) }),
+  /** Names of the variables it sees, besides HOME, TMPDIR and the marker a stop finds it by. */
+  environment: z.array(z.string()),
+  limits: z.array(z.object({ name: z.string(), value: z.number(), how: z.string(), holds: z.boolean() })),
+});
+
 export const opTable = {
   'message.send': {
     params: z.strictObject({
@@ -201,6 +223,10 @@ export const opTable = {
   'policy.explain': {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
     result: policyDecisionSchema,
+  },
+  'sandbox.explain': {
+    params: z.strictObject({ command: z.string().min(1).max(100_000).optional(), cwd: z.string().optional() }),
+    result: sandboxExplanationSchema,
   },
   'safety.url': {
     params: z.strictObject({ url: z.string().max(8192) }),

@@ -20,6 +20,7 @@ export interface DiagnosticsDeps {
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
   secretStatus(): Promise<OpResult<'secret.status'>>;
+  sandbox(): Promise<Omit<Check, 'id'>>;
 }
 
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
@@ -34,6 +35,7 @@ export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'heal
     ...checkPrice(deps),
     checkOutcomes(deps),
     await checkSecrets(deps),
+    { id: 'sandbox', ...(await deps.sandbox()) },
     {
       id: 'panic',
       ok: !deps.panic.engaged,
@@ -119,5 +121,10 @@ function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
 async function checkSecrets({ secretStatus }: DiagnosticsDeps): Promise<Check> {
   const { store, locked, detail } = await secretStatus();
   if (store === 'none') return { id: 'secrets', ok: true, detail: `${detail} References env:NAME and file:PATH need neither.` };
-  return { id: 'secrets', ok: !locked, detail, ...(locked ? { fix: store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.' } : {}) };
+  return {
+    id: 'secrets',
+    ok: !locked,
+    detail,
+    ...(locked ? { fix: store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.' } : {}),
+  };
 }

@@ -36,6 +36,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   model_cut_off: 502,
   model_rejected: 502,
   model_timeout: 504,
+  sandbox_unavailable: 503,
   shutting_down: 503,
   store_locked: 503,
   store_readonly: 503,

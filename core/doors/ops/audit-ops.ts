@@ -22,6 +22,7 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     'audit.verify': () => verifyLog(deps.log.storage.db, giveWay),
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params) => explain(deps, params),
+    'sandbox.explain': (params) => explainSandbox(deps, params),
     'safety.url': (params) => deps.safety.checkUrl(params.url),
     'safety.redact': (params) => {
       const { text, found } = deps.safety.redact(params.text);
@@ -69,6 +70,13 @@ function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>): OpResult<'p
   const facts = call.tool.facts(call.args, deps.facts);
   const { decision, ruleId, reason } = deps.gate.authorize({ sessionId: '', tool: call.name, argsHash: call.argsHash, facts });
   return { decision, ruleId, reason, class: facts.class, facts };
+}
+
+/** A command is inside or outside by whether a person would be asked about it now. */
+function explainSandbox(deps: OpsDeps, { command, cwd }: OpParsed<'sandbox.explain'>): Promise<OpResult<'sandbox.explain'>> {
+  if (command === undefined) return deps.sandbox.explain(null);
+  const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) });
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command?.plain?.reads ?? null });
 }
 
 function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {

@@ -41,6 +41,7 @@ export interface OpsDeps {
   readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
+  readonly sandbox: SandboxPort;
   readonly safety: SafetyPort;
   readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
   /** Aborted when the instance closes. */
@@ -71,6 +72,10 @@ export interface SecretPort {
   status(): Promise<OpResult<'secret.status'>>;
   /** Fails with `vault_locked`, `vault_damaged`, `conflict` or `invalid_params`. */
   unlock(passphrase: string): Promise<OpResult<'secret.status'>>;
+}
+
+export interface SandboxPort {
+  explain(command: { readonly attended: boolean; readonly reads: string | null } | null): Promise<OpResult<'sandbox.explain'>>;
 }
 
 export interface SafetyPort {

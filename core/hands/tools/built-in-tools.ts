@@ -3,6 +3,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import { CommandAnalyst } from '../../guard/command/command.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { createAppendFile } from './append-file.ts';
 import { createArtifactRead } from './artifact-read.ts';
 import { createCalc } from './calc.ts';
@@ -24,6 +25,8 @@ import { createWriteFile } from './write-file.ts';
 
 export interface BuiltInToolDeps {
   readonly processTrees: ProcessTrees;
+  /** Asked right before a command starts. */
+  readonly sandbox: CommandSandbox;
   readonly clock: Clock;
   /** The environment commands get a harmless part of. */
   readonly environment: Environment;
@@ -59,6 +62,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       analyst: new CommandAnalyst({ platform: deps.platform, nowMs: () => deps.clock.nowMs() }),
       trees: deps.processTrees,
       shell: findShell(deps.platform),
+      sandbox: deps.sandbox,
       clock: deps.clock,
       environment: deps.environment,
       platform: deps.platform,

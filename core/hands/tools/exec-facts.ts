@@ -27,6 +27,8 @@ export interface ConfirmedCommand {
   readonly run: Runnable;
   /** Set beside what every child gets. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What it reads, in words, where it is known to do nothing else. */
+  readonly reads: string | null;
 }
 
 export class ExecFacts {
@@ -64,6 +66,7 @@ export class ExecFacts {
       cwd,
       run: launch === null ? { kind: 'line', line: call.command } : { kind: 'plain', file: launch.file, argv: launch.argv },
       environment: launch?.environment ?? {},
+      reads: analysis.fact.plain?.reads ?? null,
     };
   }
 

@@ -82,7 +82,8 @@ export class ExecSessionActions {
 
 export function stateOf(session: ExecSession): string {
   if (session.end === null) return 'is running';
-  return describeEnd(session.end, false)[0] === undefined ? 'ended with exit code 0' : `ended: ${describeEnd(session.end, false).join('')}`;
+  const end = describeEnd(session.end, false).join('');
+  return [end === '' ? 'ended with exit code 0' : `ended: ${end}`, ...session.remarks].join('; ');
 }
 
 /** A secret that is still being written comes whole, with the next piece, where it can be recognised. */

@@ -6,6 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
 import { childEnvironment } from './child-environment.ts';
 import { startCommand, type CommandEnd, type RunningCommand } from './command-process.ts';
+import { reportOf } from './confined-start.ts';
 import { spoolFileBytesMax, type ExecDeps, type ForegroundRun } from './exec-foreground.ts';
 import { OutputSpool } from './output-spool.ts';
 
@@ -25,6 +26,8 @@ export interface ExecSession {
   /** How far poll has read. */
   polledBytes: number;
   end: CommandEnd | null;
+  /** What the sandbox found when it had ended. */
+  remarks: readonly string[];
   endedMs: number | null;
 }
 
@@ -61,6 +64,8 @@ export class ExecSessions {
         environment: { ...childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform), ...run.environment },
         marker: context.processMarker,
         pty: run.pty,
+        attended: context.attended,
+        reads: run.reads,
         keepInput: true,
         signal: context.signal,
         onSpawn: (record) => context.onSpawn(record),
@@ -116,6 +121,7 @@ export class ExecSessions {
       startedMs: this.#deps.clock.monotonicMs(),
       polledBytes: 0,
       end: null,
+      remarks: [],
       endedMs: null,
     };
     this.#sessions.set(session.id, session);
@@ -129,6 +135,7 @@ export class ExecSessions {
     const end = await session.running.exited;
     await session.running.closed;
     if (limit !== null) clearTimeout(limit);
+    session.remarks = (await reportOf(session.running.settled)).remarks;
     session.end = end;
     session.endedMs = this.#deps.clock.monotonicMs();
     // What it left running apart from its output stays on the register, so that stop finds it at once.

@@ -8,6 +8,7 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import type { ArtifactRef, ArtifactSink, SpawnRecord, ToolContext } from '../../contracts/tools.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { SafetyChecks } from '../../guard/safety/safety.ts';
@@ -55,9 +56,11 @@ export interface ToolBenchOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Without it the tools for the web have the real rules and nobody to ask. */
   readonly web?: Partial<WebDeps>;
+  /** Without one every command runs as it is. */
+  readonly sandbox?: CommandSandbox;
 }
 
-function webDeps(given: Partial<WebDeps> = {}): WebDeps {
+export function webDeps(given: Partial<WebDeps> = {}): WebDeps {
   const config = configSchema.parse({}).web;
   const limits = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, totalMs: 5_000, bytesMax: config.bytesMax };
   const judge = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
@@ -65,6 +68,17 @@ function webDeps(given: Partial<WebDeps> = {}): WebDeps {
   const secrets = { resolve: (ref: string) => Promise.reject(new AppError('secret_missing', `There is no secret ${ref}.`)) };
   return { http, searchHttp: http, secrets, config, redact: (text) => judge.redact(text).text, ...given };
 }
+
+export const noSandbox: CommandSandbox = {
+  wrap: ({ file, args, environment }) =>
+    Promise.resolve({
+      file,
+      args,
+      environment,
+      side: 'outside',
+      dispose: () => Promise.resolve({ remarks: [], failed: false, whenFailed: null }),
+    }),
+};
 
 export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-tools-')));
@@ -78,6 +92,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const outputBytesMax = options.outputBytesMax ?? 48_000;
   const tools = createBuiltInTools({
     processTrees: trees,
+    sandbox: options.sandbox ?? noSandbox,
     clock: systemClock,
     environment: options.environment ?? process.env,
     platform: process.platform,
