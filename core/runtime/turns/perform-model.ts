@@ -105,7 +105,7 @@ function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply &
   const costUsd = deps.models.cost(model, reply.usage);
   // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
   const text = deps.redact(reply.text);
-  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: call.tool, ...safeArgs(runner, call.args) }));
+  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: deps.redact(call.tool), ...safeArgs(runner, call.args) }));
   runner.emit('model.finished', {
     requestId,
     text,
