@@ -58,10 +58,14 @@ export interface FaultHooks {
   readonly crashPoints?: CrashPoints;
   /** Puts a double in place of a part, so that a test can show what that part prevents. */
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
+  /** The same for the redactor of one sink. */
+  readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
 
 /** More than a person can have allowed by hand. */
 const EXTENSIONS_MAX = 10_000;
+/** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
+export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'doors';
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
 
@@ -105,8 +109,10 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const clock = options.clock ?? systemClock;
   const safety = new SafetyChecks({ policy: loaded.config.policy, personalData: loaded.config.safety.personalData });
+  const safetyOf = (sink: RedactedSink): SafetyChecks => options.faults?.replaceSafety?.(safety, sink) ?? safety;
   return {
     safety,
+    safetyOf,
     options,
     loaded,
     lifetimes,
@@ -114,24 +120,24 @@ function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: 
     config: loaded.config,
     clock,
     ids: options.ids ?? new RandomIds(() => clock.nowMs()),
-    logger: safety.logger(options.logger ?? silentLogger),
+    logger: safetyOf('app-log').logger(options.logger ?? silentLogger),
     environment: options.environment ?? process.env,
     crashPoints: options.faults?.crashPoints ?? noCrashPoints,
   };
 }
 type Base = ReturnType<typeof composeBase>;
 
-function composeStore({ home, lifetimes, clock, logger, crashPoints, safety }: Base) {
+function composeStore({ home, lifetimes, clock, logger, crashPoints, safetyOf }: Base) {
   const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const policy = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger, scrub: (body) => safety.redactDeep(body), projections: [policy] });
+  const log = new SessionLog({ storage, clock, logger, scrub: (body) => safetyOf('event-log').redactDeep(body), projections: [policy] });
   const telemetry = new Telemetry({ db: storage.db });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  return { storage, policy, log, telemetry, catchUp, artifacts, safeArtifacts: safety.artifacts(artifacts) };
+  return { storage, policy, log, telemetry, catchUp, artifacts, safeArtifacts: safetyOf('artifacts').artifacts(artifacts) };
 }
 type Store = ReturnType<typeof composeStore>;
 
@@ -179,17 +185,20 @@ function composeGuard(base: Base, { policy, telemetry, log, catchUp }: Store) {
 }
 type Guard = ReturnType<typeof composeGuard>;
 
-function composeMind({ config, lifetimes, clock, logger, safety }: Base, { facts, secrets }: Guard) {
+function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { facts, secrets }: Guard) {
   const models = new ModelRouter({ config, secrets, clock, logger });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
-  return { models, packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safety.redact(text).text }) };
+  return {
+    models,
+    packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safetyOf('prompt').redact(text).text }),
+  };
 }
 type Mind = ReturnType<typeof composeMind>;
 
 function composeHands(
-  { options, config, clock, logger, environment, safety }: Base,
+  { options, config, clock, logger, environment, safety, safetyOf }: Base,
   { safeArtifacts }: Store,
   { facts, secrets, sandbox }: Guard,
 ) {
@@ -208,7 +217,7 @@ function composeHands(
     outputBytesMax,
     web: composeWeb(config.web, safety, secrets),
   });
-  const redact = (text: string): string => safety.redact(text).text;
+  const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
   const tools = new ToolHost({
     tools: [...builtIn, ...(options.tools ?? [])],
     clock,
@@ -344,7 +353,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     log,
     deltas: runtime.deltas,
     closing: closing.signal,
-    redactDeep: (value) => safety.redactDeep(value),
+    redactDeep: (value) => base.safetyOf('doors').redactDeep(value),
     close: () => lifetimes.dispose(),
   });
   await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });

@@ -29,6 +29,20 @@ test.each(recognisable)('a secret of a known form is taken out: $name', (encodin
   expect(leaks).toEqual([]);
 });
 
+test.each(recognisable)('the same in a stream, wherever it is cut: $name', (encoding) => {
+  const safety = open();
+  const leaks = secretSamples.flatMap(({ kind, line, secret }, index) => {
+    const text = `one two\n${encoding.encode(line)}\nthree`;
+    const step = 17 + (index % 5);
+    const stream = safety.stream();
+    let streamed = '';
+    for (let at = 0; at < text.length; at += step) streamed += stream.push(text.slice(at, at + step));
+    const left = leftover(streamed + stream.end(), secret, encoding);
+    return left === null ? [] : [`${kind}: ${left}`];
+  });
+  expect(leaks).toEqual([]);
+});
+
 const random = createRandomText(4711);
 /** What people make up, what machines make, and what breaks escapes. */
 const values = ['correct horse battery', `S3cr3t/+"va'lue&<ü> %$x`, random(20), random(64, 'hex'), random(43, 'base64'), 'päss—wörd…€uro', '#$%^&*()_=[]{}|;:,.<>?/~'];
@@ -95,6 +109,13 @@ const benign: [string, () => string, number][] = [
   ['minified scripts', () => filesBelow('node_modules/typescript/lib', /^typescript\.js$/).map((path) => readFileSync(path, 'utf8').slice(0, 3_000_000)).join('\n'), 1],
   ['bundled scripts', () => filesBelow('node_modules/zod/v4', /\.js$/).map((path) => readFileSync(path, 'utf8')).join('\n'), 1],
 ];
+
+const countFound = (text: string): number => open().redact(text).text.match(/\[redacted:/g)?.length ?? 0;
+
+test('the count of what is found in text can be other than none', () => {
+  const planted = secretSamples.slice(0, 10).map(({ line }) => line);
+  expect(countFound(`${benignText()}\n${planted.join('\n')}`)).toBe(10);
+});
 
 test.each(benign)('text without secrets stays as it is: %s', (name, read, per100KbMax) => {
   const safety = open();

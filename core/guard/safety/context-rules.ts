@@ -29,7 +29,7 @@ function privateKeyRule(): PatternRule {
     triggers: ['-----BEGIN '],
     pattern: new RegExp(String.raw`${head}(?:(?:(?!-----)[\s\S]){0,20000}${foot}|${body})`, 'y'),
     // Open until its end line, for as long as one could still come.
-    reach: new RegExp(String.raw`-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,60}-{0,4})?`, 'y'),
+    reach: new RegExp(String.raw`-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?`, 'y'),
     rank: rankOfProvider,
   };
 }

@@ -12,6 +12,7 @@ export interface EncodedRun {
 
 const RUN_LENGTH_MIN = 20;
 const PEEK_BYTES = 9;
+const PADDING_MAX = 2;
 /** Decoded of one text at most; what lies beyond is judged as it stands. */
 const DECODED_BYTES_MAX = 512 * 1024;
 
@@ -99,14 +100,15 @@ function endOfRun(text: string, from: number): number {
 
 /** Where a run begins that more text could lengthen; the length of the text where none does. */
 export function openRun(text: string): number {
-  let open = text.length;
-  for (let end = text.length; ;) {
+  const padding = /=*$/.exec(text.slice(-PADDING_MAX))?.[0].length ?? 0;
+  let open = text.length - padding;
+  for (let end = open; ;) {
     let start = end;
     while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1;
-    if (end < text.length && end - start < RUN_LENGTH_MIN) return open;
+    if (end < text.length - padding && end - start < RUN_LENGTH_MIN) return open;
     if (start < end) open = start;
     const fold = foldBefore(text, start);
-    if (fold === start) return open;
+    if (fold === start) return open === text.length - padding ? text.length : open;
     end = fold;
   }
 }

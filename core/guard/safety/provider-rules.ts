@@ -99,7 +99,7 @@ const rows: readonly Row[] = [
 ];
 
 /** A token runs on while these characters do. */
-const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&-]*`;
+const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&$-]*`;
 
 export function createProviderRules(): PatternRule[] {
   const rules = rows.map(([name, triggers, rest, accept]): PatternRule => {

@@ -137,10 +137,14 @@ export class Redactor {
     this.#inspectEncoded(text, found.spans, DECODED_MAX);
     const spans = mergeSpans(found.spans);
     if (!isOpen) return { spans, openValue: text.length, openPattern: text.length };
-    const openPattern = Math.min(found.openPattern, openPersonalData(text, this.#personal), openWord(text), openRun(text));
     // An escape cut in two hides what stands before it.
     const whole = text.slice(0, openEscape(text));
-    if (whole !== text) found.openValue = Math.min(found.openValue, whole.length, this.#inspect(whole, true).openValue);
+    if (whole !== text) {
+      const before = this.#inspect(whole, true);
+      found.openValue = Math.min(found.openValue, whole.length, before.openValue);
+      found.openPattern = Math.min(found.openPattern, before.openPattern, openWord(whole));
+    }
+    const openPattern = Math.min(found.openPattern, openPersonalData(text, this.#personal), openWord(text), openRun(text));
     return { spans, openValue: found.openValue, openPattern };
   }
 
@@ -180,7 +184,7 @@ export class Redactor {
       // A view that ends before the text does is open at no place of it.
       if (view.places.at(-1) === source.length) {
         found.openValue = Math.min(found.openValue, place(inside.openValue));
-        found.openPattern = Math.min(found.openPattern, place(inside.openPattern));
+        found.openPattern = Math.min(found.openPattern, place(inside.openPattern), place(openWord(view.text)));
       }
       if (round === UNESCAPED_MAX) return;
       source = shown(view.text);

@@ -61,7 +61,7 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
     return { forModel: `${args.path} has only ${countLines(bytes)} lines; offset ${from} is beyond its end.`, isError: true };
   }
   const room = shown.outputBytesMax - NOTE_BYTES_MAX;
-  const { text, line, at } = takeLines(bytes, start, args, room);
+  const { text, line, at } = takeLines(bytes, start, args, { room, redact: shown.redact });
   if (at >= bytes.length) return { forModel: text === '' ? '(the file is empty)' : text };
   if (line === from) {
     const whole = bytes.subarray(at, endOfLine(bytes, at));
@@ -72,7 +72,7 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
   return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };
 }
 
-function takeLines(bytes: Buffer, start: number, args: Args, room: number): { text: string; line: number; at: number } {
+function takeLines(bytes: Buffer, start: number, args: Args, { room, redact }: { room: number; redact: (text: string) => string }): { text: string; line: number; at: number } {
   const from = args.offset ?? 1;
   const last = from + (args.limit ?? Number.POSITIVE_INFINITY);
   const out: string[] = [];
@@ -81,14 +81,21 @@ function takeLines(bytes: Buffer, start: number, args: Args, room: number): { te
   let line = from;
   while (at < bytes.length && line < last) {
     const end = endOfLine(bytes, at);
-    const prefix = args.lineNumbers === true ? `${line}\t` : '';
-    used += prefix.length + (end - at);
+    used += (args.lineNumbers === true ? `${line}\t`.length : 0) + (end - at);
     if (used > room) break;
-    out.push(prefix + bytes.toString('utf8', at, end));
+    out.push(bytes.toString('utf8', at, end));
     at = end;
     line += 1;
   }
-  return { text: out.join(''), line, at };
+  return { text: args.lineNumbers === true ? numbered(out, from, redact) : out.join(''), line, at };
+}
+
+/** Numbers would stand between the lines of a key: secrets go first. Where one took lines with it, the rest cannot be numbered. */
+function numbered(lines: readonly string[], from: number, redact: (text: string) => string): string {
+  const safe = redact(lines.join(''));
+  const kept = safe.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  if (kept.length === lines.length) return kept.map((line, index) => `${from + index}\t${line}`).join('');
+  return `[from line ${from}, not numbered because a secret over several lines was taken out]\n${safe}`;
 }
 
 function longLine(text: string, line: { number: number; sizeBytes: number; room: number; path: string }): ToolResult {

@@ -128,7 +128,7 @@ function recordReply(
   const calls = reply.calls.map((one) => ({
     callId: deps.ids.next('call'),
     providerCallId: one.id,
-    tool: one.tool,
+    tool: deps.redact(one.tool),
     ...safeArgs(runner, one.args),
   }));
   runner.emit('model.finished', {
