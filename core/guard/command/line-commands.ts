@@ -3,15 +3,9 @@
 
 import { forEachChild, type Command, type Pipeline, type SyntaxNode, type Word } from 'unbash';
 import { isLiteral, parseShell } from './shell-tree.ts';
-import { unwrap } from './wrappers.ts';
+import { unwrap, type LineWord } from './wrappers.ts';
 
-export interface LineWord {
-  /** The text as far as it is known; what the shell would replace stands as it is written. */
-  readonly text: string;
-  readonly isLiteral: boolean;
-  /** Begins with a `~` outside quotes. */
-  readonly isHome: boolean;
-}
+export type { LineWord } from './wrappers.ts';
 
 export interface LineCommand {
   readonly words: readonly LineWord[];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { flagTable, readArguments } from './argument-reader.ts';
 import { foldersAbove, isInOrAbove } from './folders-above.ts';
-import type { TaskForm } from './task-profiles.ts';
+import type { TaskForm } from './task-form.ts';
 
 const FILE_BYTES_MAX = 1_000_000;
 const packageFiles = [

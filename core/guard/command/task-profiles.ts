@@ -4,16 +4,7 @@
 import { flagTable, readArguments, type FlagTable } from './argument-reader.ts';
 import { isInOrAbove } from './folders-above.ts';
 import { readPackageTask } from './package-tasks.ts';
-
-export interface TaskForm {
-  /** Null where the arguments or the project's settings may change what runs. */
-  readonly family: readonly string[] | null;
-  /** Files that decide what runs, relative to the folder, also those that are not there. */
-  readonly bindings: readonly string[];
-  /** What will run, where a file says so. */
-  readonly remark: string | null;
-  readonly operands: readonly string[];
-}
+import type { TaskForm } from './task-form.ts';
 
 const toolForms: ReadonlyMap<
   string,
