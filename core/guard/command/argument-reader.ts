@@ -39,7 +39,7 @@ export function flagTable(text: string): FlagTable {
   let hasNumber = false;
   for (const item of text.split(/[\s]*,[\s]*/)) {
     if (item === '') continue;
-    const form = /^(--?[A-Za-z0-9@.][A-Za-z0-9-]*?|--)(?:\[=?([A-Z]+)\]|[ =]([A-Z]+))?$/.exec(item);
+    const form = /^(--?[A-Za-z0-9@.][A-Za-z0-9-]*?)(?:\[=?([A-Z]+)\]|[ =]([A-Z]+))?$/.exec(item);
     if (item === '-NUM') hasNumber = true;
     else if (form?.[1] !== undefined) flags.set(form[1], formOf(form[2], form[3]));
     else throw new TypeError(`no flag: ${item}`);

@@ -3,15 +3,9 @@
 
 import { forEachChild, type Command, type Pipeline, type SyntaxNode, type Word } from 'unbash';
 import { isLiteral, parseShell } from './shell-tree.ts';
-import { unwrap } from './wrappers.ts';
+import { unwrap, type LineWord } from './wrappers.ts';
 
-export interface LineWord {
-  /** The text as far as it is known; what the shell would replace stands as it is written. */
-  readonly text: string;
-  readonly isLiteral: boolean;
-  /** Begins with a `~` outside quotes. */
-  readonly isHome: boolean;
-}
+export type { LineWord } from './wrappers.ts';
 
 export interface LineCommand {
   readonly words: readonly LineWord[];
@@ -29,25 +23,32 @@ const NODES_MAX = 20_000;
 const DEPTH_MAX = 6;
 const COMMANDS_MAX = 500;
 
-export function commandsOf(line: string): readonly LineCommand[] {
+/** What a line is made of, and whether all of it could be read. */
+export function commandsOf(line: string): { readonly commands: readonly LineCommand[]; readonly isWhole: boolean } {
   const collector = new Collector();
-  collector.addLine(line, 0, []);
-  return collector.commands;
-}
-
-/** Words that are known as they stand, as an argument list of theirs. */
-export function plainWords(argv: readonly string[]): readonly LineWord[] {
-  return argv.map((text) => ({ text, isLiteral: true, isHome: false }));
+  try {
+    collector.addLine(line, 0, []);
+  } catch {
+    // The parser reads parts at first sight and runs out of stack on endless nesting.
+    return { commands: collector.commands, isWhole: false };
+  }
+  return { commands: collector.commands, isWhole: collector.isWhole };
 }
 
 class Collector {
   readonly commands: LineCommand[] = [];
   #nodes = 0;
+  #isCut = false;
   #folders: LineWord[] = [];
+
+  get isWhole(): boolean {
+    return !this.#isCut && this.#nodes <= NODES_MAX && this.commands.length <= COMMANDS_MAX;
+  }
 
   addLine(line: string, depth: number, wrappers: readonly string[]): void {
     const tree = depth > DEPTH_MAX ? null : parseShell(line);
-    if (tree !== null) this.#visit(tree, [], { depth, wrappers });
+    if (tree === null) this.#isCut = true;
+    else this.#visit(tree, [], { depth, wrappers });
   }
 
   #visit(node: SyntaxNode, pipedFrom: readonly string[], within: { depth: number; wrappers: readonly string[] }): void {

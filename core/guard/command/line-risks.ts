@@ -20,7 +20,9 @@ export interface LineLook {
 const ranks: readonly Risk['class'][] = ['destructive', 'credential', 'network', 'exec'];
 const PATHS_MAX = 100;
 const RISKS_MAX = 12;
-const WORDS_LOOKED_AT_MAX = 200;
+const HOSTS_MAX = 50;
+/** Each word may be a path, and each look at one asks the disk. */
+const WORDS_MAX = 1000;
 /** Writing here changes nothing. */
 const nowhere = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression)$/i;
@@ -28,16 +30,23 @@ const fetchers = /^(?:curl|wget|iwr|irm|invoke-webrequest|fetch|http|xh|nc|ncat)
 
 const carriesCode: Risk = { class: 'network', sentence: 'It runs code straight from the network.' };
 const opensSocket: Risk = { class: 'network', sentence: 'It opens a network connection through the shell.' };
+const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read beforehand.' };
 const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place where keys or settings of the person are kept.' };
 
 export function lookAtLine(line: string, cwd: string, places: CommandPlaces): LineLook {
-  const commands = commandsOf(line);
+  const { commands, isWhole } = commandsOf(line);
   const paths = new Map<string, PathFact>();
-  const found: Risk[] = [];
+  const found: Risk[] = isWhole ? [] : [isTooMuch];
   const hosts = new Set<string>();
+  let wordsLeft = WORDS_MAX;
   for (const command of commands) {
     found.push(...risksOf(command));
-    for (const host of hostsOf(command.words.map(({ text }) => text))) hosts.add(host);
+    for (const host of hostsOf(command.words.map(({ text }) => text))) if (hosts.size < HOSTS_MAX) hosts.add(host);
+    wordsLeft -= command.words.length;
+    if (wordsLeft < 0) {
+      found.push(isTooMuch);
+      continue;
+    }
     for (const fact of pathsOf(command, cwd, places)) {
       if (paths.size < PATHS_MAX) paths.set(`${fact.access} ${fact.given} ${fact.real}`, fact);
     }
@@ -87,7 +96,7 @@ function pathsOf(command: LineCommand, cwd: string, places: CommandPlaces): read
   const written = [...command.written, ...targets]
     .filter((word) => word.isLiteral && !nowhere.test(word.text) && !/^\/dev\/(?:tcp|udp)\//.test(word.text))
     .map((word) => factOf(word, base, 'write', places));
-  const read = [...command.read, ...command.words.slice(1, WORDS_LOOKED_AT_MAX)]
+  const read = [...command.read, ...command.words.slice(1)]
     .filter((word) => !targets.includes(word) && word.isLiteral && word.text !== '' && mayNamePlace.test(word.text))
     .map((word) => factOf(word, base, 'read', places))
     .filter((fact) => isOfThePerson(fact, places));

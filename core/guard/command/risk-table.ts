@@ -22,7 +22,7 @@ export function hasFlag(args: readonly string[], letters: string, ...longs: read
       const name = argument.split('=')[0] ?? '';
       return longs.some((long) => name.length > 3 && long.startsWith(name));
     }
-    return /^-[A-Za-z]/.test(argument) && [...argument.slice(1)].some((letter) => letters.includes(letter));
+    return /^-[A-Za-z]/.test(argument) && Array.from(argument.slice(1)).some((letter) => letters.includes(letter));
   });
 }
 
@@ -45,7 +45,6 @@ const credential = (names: string, sentence: string, when?: RiskRule['when']): R
 const network = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('network', names, sentence, when);
 const exec = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('exec', names, sentence, when);
 
-// eslint-disable-next-line max-params -- a row of a table
 function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskRule['when']): RiskRule {
   return { class: kind, programs: programs(names), sentence, ...(when === undefined ? {} : { when }) };
 }

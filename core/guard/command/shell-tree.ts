@@ -22,7 +22,12 @@ export function literalWords(line: string): Result<readonly string[], string> {
   if (more.length > 0 || tree.shebang !== undefined) return err('it chains several commands');
   if (statement.background === true) return err('it runs something in the background');
   if (statement.command.type !== 'Command') return err('it is more than one simple command');
-  return wordsOf(statement.command);
+  try {
+    return wordsOf(statement.command);
+  } catch {
+    // Parts are read at first sight; a parser that gives up there has not understood either.
+    return err('it cannot be read as a command');
+  }
 }
 
 function wordsOf(command: Command): Result<readonly string[], string> {

@@ -1,6 +1,12 @@
 // Programs that run another program, and where in their arguments that one begins. Best effort.
 
-import type { LineWord } from './line-commands.ts';
+export interface LineWord {
+  /** The text as far as it is known; what the shell would replace stands as it is written. */
+  readonly text: string;
+  readonly isLiteral: boolean;
+  /** Begins with a `~` outside quotes. */
+  readonly isHome: boolean;
+}
 
 interface Wrapper {
   /** Flags whose value is the next word. */
