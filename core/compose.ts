@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
@@ -12,8 +12,9 @@ import { silentLogger, type Logger } from './base/logger.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { Config, ConfigInput } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
-import type { ToolDefinition } from './contracts/tools.ts';
+import type { FactContext, ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
+import { CheckpointRows, Checkpoints, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
 import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
@@ -56,6 +57,7 @@ export interface FaultHooks {
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
 }
 
+const DAY_MS = 86_400_000;
 const noCrashPoints: CrashPoints = { reach: () => undefined };
 
 /** The runtime of this process. */
@@ -64,7 +66,7 @@ export interface HostedClaw extends Claw {
   syncMeter(): SyncMeter;
 }
 
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations, ...telemetryMigrations];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
@@ -115,17 +117,19 @@ function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: B
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const safety = new SafetyChecks({ policy: config.policy });
   const policy = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
+  const checkpointRows = new CheckpointRows(storage.db);
+  const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy, checkpointRows] });
   const telemetry = new Telemetry({ db: storage.db });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  return { storage, safety, policy, log, telemetry, catchUp, artifacts };
+  return { storage, safety, policy, log, telemetry, catchUp, artifacts, checkpointRows };
 }
 type Store = ReturnType<typeof composeStore>;
 
-function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, catchUp }: Store) {
+function composeGuard({ home, config, clock, ids, logger, environment }: Base, store: Store) {
+  const { policy, safety, telemetry, catchUp } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -144,7 +148,15 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
     spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
   });
-  return { facts, panic, gate, secrets, budget };
+  const checkpoints = new Checkpoints({
+    rows: store.checkpointRows,
+    store: store.artifacts,
+    clock,
+    undoDays: config.retention.undoDays,
+    isStopped: () => panic.engaged,
+    forbids: (path) => whyOwnData(path, facts),
+  });
+  return { facts, panic, gate, secrets, budget, checkpoints };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -215,7 +227,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
       onCommitted: (listener) => log.onCommitted(listener),
       afterCommits: [() => log.search.catchUp(), () => store.catchUp(500), () => store.storage.checkpoint()],
       daily: () => {
-        collectGarbage(base, store);
+        collectGarbage(base, store, guard);
       },
     }),
   );
@@ -246,6 +258,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     facts,
     secrets,
     artifacts,
+    checkpoints: guard.checkpoints,
     processes,
     gate: guard.gate,
     packer: mind.packer,
@@ -345,13 +358,24 @@ function openWorkspace(home: string, config: Config): string {
   return realpathSync(folder);
 }
 
-function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store): void {
+/** Nothing puts files back into the data folder, its workspace and other opened folders aside. */
+function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext): string | null {
+  const isBelow = (folder: string): boolean => path === folder || path.startsWith(folder + sep);
+  const isOwn = isBelow(home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isBelow(folder));
+  return isOwn ? "It is TrayClaw's own data, which is never written this way." : null;
+}
+
+/** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
+function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
+  const { artifactDays, undoDays } = config.retention;
+  const nowMs = clock.nowMs();
   const used = storage.db.prepare(
-    'SELECT 1 FROM artifact_uses u JOIN sessions s ON s.session_id = u.session_id WHERE u.sha256 = ? LIMIT 1',
+    `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
+     WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,
   );
   artifacts.collectGarbage({
-    nowMs: clock.nowMs(),
-    olderThanDays: config.retention.artifactDays,
-    isReferenced: (sha256) => used.get(sha256) !== undefined,
+    nowMs,
+    olderThanDays: Math.min(artifactDays, undoDays),
+    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
   });
 }

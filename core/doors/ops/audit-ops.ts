@@ -14,7 +14,7 @@ import type { OpsDeps } from './deps.ts';
 
 type AuditOps = Omit<
   OpHandlers,
-  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session'}.${string}`
+  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'checkpoint'}.${string}`
 >;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {

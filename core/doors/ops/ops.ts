@@ -9,6 +9,7 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { createApprovalOps } from './approval-ops.ts';
 import { createAuditOps } from './audit-ops.ts';
+import { createCheckpointOps } from './checkpoint-ops.ts';
 import type { OpsDeps } from './deps.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
@@ -23,6 +24,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createPanicOps(deps),
     ...createSessionOps(deps),
     ...createAuditOps(deps),
+    ...createCheckpointOps(deps),
   };
 }
 

@@ -24,6 +24,11 @@ export class CheckedPaths {
     return fact;
   }
 
+  /** Where a path leads, for showing what a call would do. Ties nothing and confirms nothing. */
+  look(given: string, context: FactContext): string {
+    return this.#facts.of(given, 'write', context).real;
+  }
+
   /** The real path to act on now. Fails with `tool_failed` where it is not the one the facts named. */
   confirm(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
     const problem = this.#facts.problemOf(given, context);
