@@ -27,7 +27,12 @@ export const beforeFileSchema = z.object({
 });
 export type BeforeFile = z.infer<typeof beforeFileSchema>;
 
-export const afterFileSchema = z.object({ path: z.string(), after: fileImageSchema });
+export const afterFileSchema = z.object({
+  path: z.string(),
+  after: fileImageSchema,
+  /** The missing folders above it that are there now; `identity` tells each from a later folder of the same name. */
+  made: z.array(z.object({ path: z.string(), identity: z.string(), mode: z.number().int() })).optional(),
+});
 export type AfterFile = z.infer<typeof afterFileSchema>;
 
 export const refusedFileSchema = z.object({ path: z.string(), reason: z.string() });

@@ -2,10 +2,10 @@
 // Keeps content through its port; decides nothing about permission and puts nothing back.
 
 import { dirname, join } from 'node:path';
-import type { AfterFile, BeforeFile, FileImage } from '../../contracts/checkpoints.ts';
+import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
-import type { FileLook, Glance } from './file-look.ts';
+import { giveWay, type FileLook, type Glance } from './file-look.ts';
 
 /** Where content is kept: on the disk when it returns. Fails with a `store_*` error. */
 export interface ImageStore {
@@ -40,6 +40,12 @@ interface Found {
   readonly skipped: string | null;
 }
 
+interface Seen {
+  readonly path: string;
+  /** Those above it that were missing. */
+  readonly folders?: readonly string[] | undefined;
+}
+
 export class BeforeImages {
   readonly #look: FileLook;
   readonly #store: ImageStore;
@@ -65,16 +71,13 @@ export class BeforeImages {
   after(taken: readonly BeforeFile[], expands: boolean, signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     const known = new Set(taken.map(({ path }) => path));
     const folders = expands ? taken.filter(({ before }) => before.kind === 'folder').map(({ path }) => path) : [];
-    const added = this.#newIn(folders, known);
-    const paths = taken.filter(({ before }) => before.kind !== 'unknown').map(({ path }) => path);
+    const seen = taken.filter(({ before }) => before.kind !== 'unknown');
     const unseen = taken.flatMap(({ path, before }) => (before.kind === 'unknown' ? [{ path, after: before }] : []));
-    try {
-      const found = [...paths, ...added].map((path) => ({ path, glance: this.#look.glance(path), skipped: null }));
-      if (isQuick(found)) return [...unseen, ...found.map(({ path, glance }) => ({ path, after: this.#seenNow(path, glance) }))];
-    } catch {
-      // Said for each file by itself below.
-    }
-    return this.#afterSlowly(unseen, [...paths, ...added], signal);
+    const wanted: Seen[] = [...seen, ...this.#newIn(folders, known).map((path) => ({ path }))];
+    const glances = wanted.map(({ path }) => this.#glanceIfPossible(path));
+    const bytes = glances.reduce((sum, glance) => sum + (glance?.kind === 'file' ? glance.sizeBytes : 0), 0);
+    if (wanted.length > QUICK_FILES_MAX || bytes > QUICK_BYTES_MAX) return this.#afterSlowly(unseen, wanted, signal);
+    return [...unseen, ...wanted.map((item, index) => this.#seeNow(item, glances[index] ?? null))];
   }
 
   async #takeSlowly(found: readonly Found[], signal?: AbortSignal): Promise<BeforeFile[]> {
@@ -107,25 +110,48 @@ export class BeforeImages {
     return { path, before: { kind: 'file', sha256, sizeBytes, mode: glance.mode } };
   }
 
-  async #afterSlowly(unseen: readonly AfterFile[], paths: readonly string[], signal?: AbortSignal): Promise<AfterFile[]> {
+  async #afterSlowly(unseen: readonly AfterFile[], wanted: readonly Seen[], signal?: AbortSignal): Promise<AfterFile[]> {
     const seen: AfterFile[] = [...unseen];
-    for (const path of paths) {
-      try {
-        const { kind, sizeBytes } = this.#look.glance(path);
-        const isTooLarge = kind === 'file' && sizeBytes > this.#limits.fileBytesMax;
-        seen.push({ path, after: isTooLarge ? { kind: 'unknown', reason: 'it is too large' } : await this.#look.image(path, signal) });
-      } catch (cause) {
-        seen.push({ path, after: { kind: 'unknown', reason: whyItFailed(cause) } });
-      }
+    for (const item of wanted) {
+      const glance = this.#glanceIfPossible(item.path);
+      const isLarge = glance?.kind === 'file' && glance.sizeBytes > QUICK_BYTES_MAX;
+      seen.push(isLarge ? await this.#seeLarge(item, glance, signal) : this.#seeNow(item, glance));
+      if (seen.length % QUICK_FILES_MAX === 0) await giveWay();
     }
     return seen;
   }
 
-  #seenNow(path: string, glance: Glance): FileImage {
+  async #seeLarge({ path, folders }: Seen, glance: Glance, signal?: AbortSignal): Promise<AfterFile> {
+    if (glance.sizeBytes > this.#limits.fileBytesMax) return { path, after: { kind: 'unknown', reason: 'it is too large' } };
     try {
-      return this.#look.imageNow(path, glance);
+      return { path, after: await this.#look.image(path, signal), ...this.#madeOf(folders) };
     } catch (cause) {
-      return { kind: 'unknown', reason: whyItFailed(cause) };
+      return { path, after: { kind: 'unknown', reason: whyItFailed(cause) } };
+    }
+  }
+
+  #seeNow({ path, folders }: Seen, glance: Glance | null): AfterFile {
+    try {
+      return { path, after: this.#look.imageNow(path, glance ?? this.#look.glance(path)), ...this.#madeOf(folders) };
+    } catch (cause) {
+      return { path, after: { kind: 'unknown', reason: whyItFailed(cause) } };
+    }
+  }
+
+  #madeOf(folders: readonly string[] = []): { made?: { path: string; identity: string; mode: number }[] } {
+    const made = folders.flatMap((path) => {
+      const { kind, identity, mode } = this.#look.glance(path);
+      return kind === 'folder' ? [{ path, identity, mode }] : [];
+    });
+    return made.length === 0 ? {} : { made };
+  }
+
+  #glanceIfPossible(path: string): Glance | null {
+    try {
+      return this.#look.glance(path);
+    } catch {
+      // Said when it is looked at for good.
+      return null;
     }
   }
 

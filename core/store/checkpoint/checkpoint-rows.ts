@@ -2,7 +2,7 @@
 // The events are the truth; touches no file.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import { beforeFileSchema, fileImageSchema, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
+import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
 import type { Migration, SqlDatabase } from '../storage/storage.ts';
 
 export const checkpointMigrations: readonly Migration[] = [
@@ -34,7 +34,9 @@ export const checkpointMigrations: readonly Migration[] = [
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS checkpoint_files_by_path ON checkpoint_files (path, seq);
         CREATE INDEX IF NOT EXISTS checkpoint_files_by_content ON checkpoint_files (sha256) WHERE sha256 IS NOT NULL;
-        CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
+        -- By folder first: asked for each folder that becomes empty. Those of one checkpoint are few.
+        CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);
       `);
     },
   },
@@ -58,9 +60,11 @@ export interface Checkpoint {
   /** The calls it took back; empty for a call of a tool. */
   readonly undoes: readonly string[];
   readonly files: readonly CheckpointFile[];
+  /** Folders it made on the way to its files. */
+  readonly made: readonly { readonly path: string; readonly mode: number }[];
 }
 
-interface CheckpointRow extends Omit<Checkpoint, 'closed' | 'undoes' | 'files'> {
+interface CheckpointRow extends Omit<Checkpoint, 'closed' | 'undoes' | 'files' | 'made'> {
   readonly closed: number;
   readonly undoes: string;
 }
@@ -71,7 +75,7 @@ function prepareAll(db: SqlDatabase) {
   return {
     put: db.prepare('INSERT INTO checkpoints (seq, call_id, session_id, turn_id, at_ms, undoes) VALUES (?, ?, ?, ?, ?, ?)'),
     putFile: db.prepare('INSERT OR IGNORE INTO checkpoint_files (seq, path, before, sha256) VALUES (?, ?, ?, ?)'),
-    putFolder: db.prepare('INSERT OR IGNORE INTO checkpoint_folders (folder, seq) VALUES (?, ?)'),
+    putFolder: db.prepare('INSERT OR IGNORE INTO checkpoint_folders (folder, seq, identity, mode) VALUES (?, ?, ?, ?)'),
     close: db.prepare('UPDATE checkpoints SET closed = 1 WHERE seq = ?'),
     setAfter: db.prepare('UPDATE checkpoint_files SET after = ? WHERE seq = ? AND path = ?'),
     openOf: db.prepare('SELECT seq FROM checkpoints WHERE call_id = ? AND closed = 0 ORDER BY seq DESC LIMIT 1'),
@@ -81,11 +85,12 @@ function prepareAll(db: SqlDatabase) {
       `SELECT ${columns} FROM checkpoints WHERE session_id = coalesce(?, session_id) AND (? IS NULL OR turn_id = ?) ORDER BY seq DESC LIMIT ?`,
     ),
     files: db.prepare('SELECT path, before, after FROM checkpoint_files WHERE seq = ? ORDER BY path'),
+    made: db.prepare('SELECT folder AS path, mode FROM checkpoint_folders WHERE seq = ? ORDER BY folder'),
     later: db.prepare(
       `SELECT c.call_id AS callId, f.after FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.path = ? AND f.seq > ? ORDER BY f.seq DESC LIMIT 1`,
     ),
     isLive: db.prepare('SELECT 1 FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.sha256 = ? AND c.at_ms >= ? LIMIT 1'),
-    madeFolder: db.prepare('SELECT 1 FROM checkpoint_folders WHERE folder = ? LIMIT 1'),
+    madeFolder: db.prepare('SELECT 1 FROM checkpoint_folders WHERE folder = ? AND identity = ? LIMIT 1'),
     removeFolders: db.prepare('DELETE FROM checkpoint_folders WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
     removeFiles: db.prepare('DELETE FROM checkpoint_files WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
     remove: db.prepare('DELETE FROM checkpoints WHERE session_id = ?'),
@@ -146,21 +151,21 @@ export class CheckpointRows {
   }
 
   /** Whether a folder came to be because a call wrote below it. */
-  madeFolder(folder: string): boolean {
-    return this.#sql.madeFolder.get(folder) !== undefined;
+  madeFolder(folder: string, identity: string): boolean {
+    return this.#sql.madeFolder.get(folder, identity) !== undefined;
   }
 
   #putFile(seq: number, file: BeforeFile): void {
-    const { path, before, folders } = file;
+    const { path, before } = file;
     this.#sql.putFile.run(seq, path, JSON.stringify(before), before.kind === 'file' ? before.sha256 : null);
-    for (const folder of folders ?? []) this.#sql.putFolder.run(folder, seq);
   }
 
-  #close(callId: string, files: readonly { readonly path: string; readonly after: FileImage }[]): void {
+  #close(callId: string, files: readonly AfterFile[]): void {
     const row = this.#sql.openOf.get(callId) as { seq: number } | undefined;
     if (row === undefined) return;
     this.#sql.close.run(row.seq);
-    for (const { path, after } of files) {
+    for (const { path, after, made } of files) {
+      for (const folder of made ?? []) this.#sql.putFolder.run(folder.path, row.seq, folder.identity, folder.mode);
       const text = JSON.stringify(after);
       if (this.#sql.setAfter.run(text, row.seq, path).changes > 0) continue;
       this.#putFile(row.seq, { path, before: { kind: 'absent' } });
@@ -174,6 +179,7 @@ export class CheckpointRows {
       ...row,
       closed: row.closed === 1,
       undoes: JSON.parse(row.undoes) as string[],
+      made: this.#sql.made.all(row.seq) as { path: string; mode: number }[],
       files: files.map(({ path, before, after }) => ({
         path,
         before: beforeFileSchema.shape.before.parse(JSON.parse(before)),

@@ -165,48 +165,61 @@ export class Checkpoints {
     const refused = judged.flatMap(({ change, verdict }) =>
       verdict.kind === 'refuse' ? [{ path: change.path, reason: verdict.reason }] : [],
     );
-    const unchanged = judged.filter(({ verdict }) => verdict.kind === 'already').map(({ change }) => change.path);
+    const already = judged.filter(({ verdict }) => verdict.kind === 'already');
+    const unchanged = already.map(({ change }) => change.path);
     const work = judged.filter(({ verdict }) => verdict.kind === 'restore');
-    if (work.length === 0 || (refused.length > 0 && !keepGoing)) {
-      if (refused.length > 0) journal.end({ restoreId: null, left: [], restored: [], refused });
+    if (refused.length > 0 && (work.length === 0 || !keepGoing)) {
+      journal.end({ restoreId: null, left: [], restored: [], refused });
       return { restoreId: null, restored: [], refused, unchanged };
     }
+    const files = this.#openRestore(name);
+    const gone = [...work, ...already].filter(({ change }) => change.before.kind === 'absent').map(({ change }) => change.path);
+    if (work.length === 0) {
+      files.tidy(gone);
+      return { restoreId: null, restored: [], refused, unchanged };
+    }
+    const { restoreId, restored, failed } = await this.#replace(work, files, { journal, refused, gone });
+    return { restoreId, restored, refused: [...refused, ...failed], unchanged };
+  }
+
+  async #replace(
+    work: readonly Judged[],
+    files: RestoreFiles,
+    { journal, refused, gone }: { journal: RestoreJournal; refused: readonly RefusedFile[]; gone: readonly string[] },
+  ): Promise<{ restoreId: string; restored: string[]; failed: RefusedFile[] }> {
     const paths = work.map(({ change }) => change.path);
     const taken = await this.#images.take(paths, false);
     this.#assertSame(work, taken);
     this.#assertRunning();
     const restoreId = journal.begin(taken);
-    const end = async (restored: readonly string[], failed: readonly RefusedFile[]): Promise<void> => {
+    const end = async (failed: readonly RefusedFile[]): Promise<string[]> => {
+      const restored = paths.filter((path) => !failed.some((failure) => failure.path === path));
       journal.end({ restoreId, left: await this.#images.after(taken, false), restored, refused: [...refused, ...failed] });
+      return restored;
     };
-    const failed = await this.#replace(work, name, (cause) =>
-      end(
-        [],
-        paths.map((path) => ({ path, reason: whyItFailed(cause) })),
-      ),
-    );
-    const restored = paths.filter((path) => !failed.some((failure) => failure.path === path));
-    await end(restored, failed);
-    return { restoreId, restored, refused: [...refused, ...failed], unchanged };
+    let failed: RefusedFile[];
+    try {
+      failed = await files.run(work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })));
+    } catch (cause) {
+      // Nothing was changed: that is written down as well.
+      await end(paths.map((path) => ({ path, reason: whyItFailed(cause) })));
+      throw cause;
+    }
+    files.tidy(gone);
+    return { restoreId, restored: await end(failed), failed };
   }
 
-  async #replace(work: readonly Judged[], name: string, onFailure: (cause: unknown) => Promise<void>): Promise<RefusedFile[]> {
-    const files = new RestoreFiles(
+  #openRestore(name: string): RestoreFiles {
+    return new RestoreFiles(
       {
         fs: this.#fs,
         look: this.#look,
         store: this.#store,
         isStopped: this.#options.isStopped,
-        madeFolder: (folder) => this.#rows.madeFolder(folder),
+        madeFolder: (folder) => this.#rows.madeFolder(folder, this.#look.glance(folder).identity),
       },
       name.replace(/[^A-Za-z0-9_-]/g, '').slice(-40),
     );
-    try {
-      return await files.run(work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })));
-    } catch (cause) {
-      await onFailure(cause);
-      throw cause;
-    }
   }
 
   async #judgeAll(checkpoints: readonly Checkpoint[], force: boolean): Promise<Judged[]> {
@@ -231,7 +244,7 @@ export class Checkpoints {
     } catch (cause) {
       const reason = `It cannot be looked at, because ${whyItFailed(cause)}.`;
       const image: FileImage = { kind: 'unknown', reason };
-      const glance: Glance = { kind: 'other', sizeBytes: 0, mode: 0, links: 0, owner: null, stamp: '' };
+      const glance: Glance = { kind: 'other', sizeBytes: 0, mode: 0, links: 0, owner: null, identity: '', stamp: '' };
       return { change, glance, image, verdict: { kind: 'refuse', reason } };
     }
   }

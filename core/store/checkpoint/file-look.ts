@@ -20,11 +20,13 @@ export interface Glance {
   /** Hard links. */
   readonly links: number;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
+  /** Of the thing itself, whatever becomes of what is in it. */
+  readonly identity: string;
   /** Another text as soon as anything about the file changed. */
   readonly stamp: string;
 }
 
-const nothing: Glance = { kind: 'absent', sizeBytes: 0, mode: 0, links: 0, owner: null, stamp: '' };
+const nothing: Glance = { kind: 'absent', sizeBytes: 0, mode: 0, links: 0, owner: null, identity: '', stamp: '' };
 
 export class FileLook {
   readonly #fs: FileCalls;
@@ -160,6 +162,7 @@ function describe(stat: Stats): Glance {
     mode: stat.mode & MODE_BITS,
     links: stat.nlink,
     owner: { uid: stat.uid, gid: stat.gid },
+    identity: [stat.dev, stat.ino, stat.birthtimeMs].join(':'),
     stamp: [stat.dev, stat.ino, stat.mode, stat.size, stat.mtimeMs, stat.ctimeMs].join(':'),
   };
 }

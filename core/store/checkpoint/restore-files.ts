@@ -72,7 +72,6 @@ export class RestoreFiles {
     for (const item of removals) if (item.now.kind === 'folder') attempt(item.path, () => this.#parts.fs.rmdirSync(item.path));
     for (const item of work) if (item.before.kind === 'file' || item.before.kind === 'link') attempt(item.path, () => this.#place(item));
     for (const item of deepestFirst) attempt(item.path, () => this.#setFolderMode(item));
-    for (const { path } of removals) this.#removeEmptyAbove(path);
     this.#madeFolders.length = 0;
     this.#discard();
     this.#syncFolders(work);
@@ -172,7 +171,11 @@ export class RestoreFiles {
     if (before.kind === 'folder') this.#parts.fs.chmodSync(path, before.mode);
   }
 
-  /** Folders a call made on its way, once nothing is left in them. */
+  /** Removes the folders above these paths that a call made on its way, once nothing is left in them. */
+  tidy(paths: readonly string[]): void {
+    for (const path of paths) this.#removeEmptyAbove(path);
+  }
+
   #removeEmptyAbove(path: string): void {
     const { fs, madeFolder } = this.#parts;
     for (let folder = dirname(path); madeFolder(folder); folder = dirname(folder)) {

@@ -17,29 +17,45 @@ export interface PathChange {
   readonly lastSeq: number;
 }
 
-/** The calls in the order they ran. */
-export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[] {
-  const changes = new Map<string, PathChange & { readonly callId: string }>();
-  for (const { seq, callId, files } of checkpoints) {
-    for (const { path, before, after } of files) {
-      const known = changes.get(path);
-      const next = { path, before, after, isBroken: false, lastSeq: seq, callId };
-      changes.set(path, known === undefined ? next : join(known, next));
-    }
-  }
-  return Array.from(changes.values(), ({ path, before, after, isBroken, lastSeq }) => ({ path, before, after, isBroken, lastSeq }));
+interface Write extends PathChange {
+  readonly callId: string;
+  /** A folder that came to be on the way to a file. By itself nobody asked for it. */
+  readonly isOnTheWay: boolean;
 }
 
-type Write = PathChange & { readonly callId: string };
+/** The calls in the order they ran. */
+export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[] {
+  const changes = new Map<string, Write>();
+  for (const checkpoint of checkpoints) {
+    for (const write of writesOf(checkpoint)) {
+      const known = changes.get(write.path);
+      changes.set(write.path, known === undefined ? write : join(known, write));
+    }
+  }
+  const named = Array.from(changes.values()).filter(({ isOnTheWay }) => !isOnTheWay);
+  return named.map(({ path, before, after, isBroken, lastSeq }) => ({ path, before, after, isBroken, lastSeq }));
+}
+
+function writesOf({ seq, callId, files, made }: Checkpoint): Write[] {
+  const common = { isBroken: false, lastSeq: seq, callId };
+  const named = files.map(({ path, before, after }): Write => ({ ...common, path, before, after, isOnTheWay: false }));
+  const onTheWay = made.filter(({ path }) => !files.some((file) => file.path === path));
+  return [...onTheWay.map(({ path, mode }) => ({ ...common, ...folderMade(path, mode), isOnTheWay: true })), ...named];
+}
+
+function folderMade(path: string, mode: number): Pick<Write, 'path' | 'before' | 'after'> {
+  return { path, before: { kind: 'absent' }, after: { kind: 'folder', mode } };
+}
 
 function join(first: Write, second: Write): Write {
-  const joined = { ...second, before: first.before, isBroken: first.isBroken };
+  const joined = { ...second, before: first.before, isBroken: first.isBroken, isOnTheWay: first.isOnTheWay && second.isOnTheWay };
   if (first.after === null && first.callId === second.callId) {
     // It ran again after a crash. What it found the second time is what it had found or had written itself; else it is somebody's.
     const own = sameImage(second.before, first.before) || (second.after !== null && sameImage(second.before, second.after));
     return own ? joined : second;
   }
-  const isUnbroken = first.after !== null && sameImage(first.after, second.before);
+  // Folders on the way come and go with what is in them.
+  const isUnbroken = first.isOnTheWay || second.isOnTheWay || (first.after !== null && sameImage(first.after, second.before));
   return { ...joined, isBroken: joined.isBroken || !isUnbroken };
 }
 
