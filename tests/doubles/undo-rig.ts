@@ -24,6 +24,11 @@ import { Storage } from '../../core/store/storage/storage.ts';
 
 export const unsyncedFiles: typeof nodeFs = { ...nodeFs, fsyncSync: () => undefined };
 
+/** A file system in memory where there is one: these tests make a great many small files. */
+function memoryFolder(): string {
+  return nodeFs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+}
+
 export interface UndoRigOptions {
   readonly fs?: FileCalls;
   readonly artifactFs?: typeof nodeFs;
@@ -37,7 +42,7 @@ export interface RigCall {
 }
 
 export class UndoRig {
-  readonly root = nodeFs.realpathSync(nodeFs.mkdtempSync(join(tmpdir(), 'trayclaw-undo-')));
+  readonly root = nodeFs.realpathSync(nodeFs.mkdtempSync(join(memoryFolder(), 'trayclaw-undo-')));
   readonly clock = new ManualClock();
   readonly ids = new CountingIds();
   readonly storage: Storage;

@@ -88,7 +88,7 @@ function plan(rig: UndoRig, { kind, name, other, folder, mode }: Operation, nth:
 
 const story = fc.record({
   start: fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom(...modes)), { maxLength: 4 }),
-  turns: fc.array(fc.array(operation, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 2 }),
+  turns: fc.array(fc.array(operation, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
   order: fc.array(fc.nat({ max: 1000 }), { minLength: 15, maxLength: 15 }),
 });
 
