@@ -9,7 +9,7 @@ import { BeforeImages, defaultImageLimits, type ImageLimits, type ImageStore } f
 import { CheckpointRows, type Checkpoint } from './checkpoint-rows.ts';
 import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-calls.ts';
 import { describeDiff, diffBytesMax, type DiffSide } from './file-diff.ts';
-import { FileLook, type Glance } from './file-look.ts';
+import { FileLook, notSeen, type Glance } from './file-look.ts';
 import { RestoreFiles } from './restore-files.ts';
 import { composeChanges, judge, sameImage, type PathChange, type PathNow, type Verdict } from './restore-plan.ts';
 
@@ -98,7 +98,7 @@ export class Checkpoints {
   /** The checkpoints an undo would take back, in the order they were taken. Fails with `not_found`. */
   find(target: UndoTarget): Checkpoint[] {
     const found = 'callId' in target ? this.#rows.ofCall(target.callId) : this.#rows.ofTurn(target.turnId);
-    if (found.length > 0) return found;
+    if (found.some(({ files }) => files.length > 0)) return found;
     const what = 'callId' in target ? `call ${target.callId}` : `turn ${target.turnId}`;
     throw new AppError('not_found', `There is nothing to undo: no file was kept for ${what}.`, {
       data: { hint: 'Only files that TrayClaw knew would be written are kept. List them with: trayclaw undo' },
@@ -230,22 +230,26 @@ export class Checkpoints {
 
   async #judgeOne(change: PathChange, force: boolean): Promise<Judged> {
     const { path, before } = change;
+    const unseen = (reason: string): Judged => ({
+      change,
+      glance: notSeen,
+      image: { kind: 'unknown', reason: 'it was not looked at' },
+      verdict: { kind: 'refuse', reason },
+    });
     try {
+      const forbidden = this.#whyForbidden(path);
+      if (forbidden !== null) return unseen(forbidden);
       const glance = this.#look.glance(path);
       const image = await this.#look.image(path);
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
-        forbidden: this.#whyForbidden(path),
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
         rewrittenBy: later?.after != null && sameImage(later.after, image) ? later.callId : null,
         force,
       });
       return { change, glance, image, verdict };
     } catch (cause) {
-      const reason = `It cannot be looked at, because ${whyItFailed(cause)}.`;
-      const image: FileImage = { kind: 'unknown', reason };
-      const glance: Glance = { kind: 'other', sizeBytes: 0, mode: 0, links: 0, owner: null, identity: '', stamp: '' };
-      return { change, glance, image, verdict: { kind: 'refuse', reason } };
+      return unseen(`It cannot be looked at, because ${whyItFailed(cause)}.`);
     }
   }
 

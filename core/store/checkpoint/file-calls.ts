@@ -50,7 +50,7 @@ const meanings: Readonly<Record<string, string>> = {
 
 /** Completes "… because"; no full stop. */
 export function whyItFailed(cause: unknown): string {
-  if (isAppError(cause)) return cause.message;
+  if (isAppError(cause)) return cause.message.replace(/\.$/, '');
   return meanings[errnoOf(cause)] ?? (cause instanceof Error ? cause.message : 'of an unknown reason');
 }
 

@@ -28,6 +28,9 @@ export interface Glance {
 
 const nothing: Glance = { kind: 'absent', sizeBytes: 0, mode: 0, links: 0, owner: null, identity: '', stamp: '' };
 
+/** Stands in for what could not be looked at. */
+export const notSeen: Glance = { ...nothing, kind: 'other' };
+
 export class FileLook {
   readonly #fs: FileCalls;
 

@@ -82,8 +82,6 @@ export interface PathNow {
 }
 
 export interface Circumstances {
-  /** Why the path must not be touched at all, or null. */
-  readonly forbidden: string | null;
   readonly hasCopy: boolean;
   /** The call that wrote it after the ones to undo and left what is there now. */
   readonly rewrittenBy: string | null;
@@ -100,7 +98,6 @@ const refuse = (reason: string): Verdict => ({ kind: 'refuse', reason });
 /** Whether a change may be taken back. The reasons are whole sentences. */
 export function judge(change: PathChange, now: PathNow, circumstances: Circumstances): Verdict {
   const { before } = change;
-  if (circumstances.forbidden !== null) return refuse(circumstances.forbidden);
   if (before.kind === 'unknown') return refuse(`No copy of it was kept: ${before.reason}.`);
   if (sameImage(now.image, before)) return already;
   if (before.kind === 'file' && !circumstances.hasCopy) return refuse('The copy of it is no longer kept.');

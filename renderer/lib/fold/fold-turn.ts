@@ -1,7 +1,7 @@
 // One event applied to one turn. Idempotent by sequence number; unknown event types are left alone, so an older window reads a newer log.
 
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
-import { callOf, type NoteTone, type Turn } from './turn.ts';
+import { callOf, changedFiles, type NoteTone, type Turn } from './turn.ts';
 
 type Folds = { readonly [T in EventType]?: (turn: Turn, event: EventOf<T>) => void };
 
@@ -132,16 +132,14 @@ const folds: Folds = {
     const { restoreId, callIds, files, refused, by } = event.body;
     const isAgain = callIds.some((callId) => turn.undos[callId] !== undefined);
     const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
-    const rest = refused.length === 0 ? '' : ` ${refused.length} refused.`;
-    note(
-      turn,
-      event,
-      refused.length === 0 ? 'quiet' : 'warn',
-      `${isAgain ? 'Done again' : 'Undone'} over ${by}: ${count} put back.${rest}`,
-    );
+    const done =
+      files.length === 0 ? `Undo over ${by}: nothing was put back` : `${isAgain ? 'Done again' : 'Undone'} over ${by}: ${count} put back`;
+    note(turn, event, refused.length === 0 ? 'quiet' : 'warn', `${done}${refused.length === 0 ? '' : `, ${refused.length} refused`}.`);
     if (restoreId === null || files.length === 0) return;
     turn.undos[restoreId] = callIds;
-    markUndone(turn, callIds, restoreId);
+    const kept = new Set(refused.map(({ path }) => path));
+    const whole = callIds.filter((callId) => !changedFiles(turn.calls[callId]).some(({ path }) => kept.has(path)));
+    markUndone(turn, whole, restoreId);
   },
   'verification.finished': (turn, { body }) => {
     callOf(turn, body.callId).verified = { ok: body.ok, detail: body.detail };

@@ -156,8 +156,8 @@ export function callOf(turn: Turn, callId: string, about?: { readonly tool: stri
 }
 
 /** The files a call left in another state than it found them. */
-export function changedFiles(call: Call): readonly WrittenFile[] {
-  return call.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after));
+export function changedFiles(call: Call | undefined): readonly WrittenFile[] {
+  return call?.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after)) ?? [];
 }
 
 export function isOpen(turn: Turn): boolean {
