@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
@@ -14,8 +14,9 @@ import type { Config, ConfigInput } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
 import { noUsage } from './contracts/llm.ts';
 import type { BudgetScope } from './contracts/policy.ts';
-import type { ToolDefinition } from './contracts/tools.ts';
+import type { FactContext, ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
+import { CheckpointRows, Checkpoints, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
 import { loadConfig, type LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
@@ -62,6 +63,7 @@ export interface FaultHooks {
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
 
+const DAY_MS = 86_400_000;
 /** More than a person can have allowed by hand. */
 const EXTENSIONS_MAX = 10_000;
 /** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
@@ -77,7 +79,7 @@ export interface HostedClaw extends Claw {
   redact(text: string): string;
 }
 
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations, ...telemetryMigrations];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
@@ -131,19 +133,23 @@ function composeStore({ home, lifetimes, clock, logger, crashPoints, safetyOf }:
   const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const policy = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger, scrub: (body) => safetyOf('event-log').redactDeep(body), projections: [policy] });
+  const checkpointRows = new CheckpointRows(storage.db);
+  const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
+  const log = new SessionLog({ storage, clock, logger, scrub, projections: [policy, checkpointRows] });
   const telemetry = new Telemetry({ db: storage.db });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  return { storage, policy, log, telemetry, catchUp, artifacts, safeArtifacts: safetyOf('artifacts').artifacts(artifacts) };
+  const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
+  return { storage, policy, log, telemetry, catchUp, artifacts, safeArtifacts, checkpointRows };
 }
 type Store = ReturnType<typeof composeStore>;
 
 // eslint-disable-next-line max-lines-per-function -- one readable list
-function composeGuard(base: Base, { policy, telemetry, log, catchUp }: Store) {
+function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
+  const { policy, telemetry, log, catchUp } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -153,8 +159,8 @@ function composeGuard(base: Base, { policy, telemetry, log, catchUp }: Store) {
   const panic = new PanicSwitch();
   const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
-  const store = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
-  const secrets = new Secrets({ store, env: environment, registrar: safety, logger, home });
+  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
+  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
   secrets.registerKnown(secretRefsOf(config));
   const sandbox = lifetimes.add(
     new Sandbox({
@@ -181,7 +187,15 @@ function composeGuard(base: Base, { policy, telemetry, log, catchUp }: Store) {
         .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })
         .flatMap((event) => (event.type === 'budget.extended' ? [event.body] : [])),
   });
-  return { facts, panic, gate, secrets, budget, sandbox };
+  const checkpoints = new Checkpoints({
+    rows: store.checkpointRows,
+    store: store.artifacts,
+    clock,
+    undoDays: config.retention.undoDays,
+    isStopped: () => panic.engaged,
+    forbids: (path) => whyOwnData(path, facts),
+  });
+  return { facts, panic, gate, secrets, budget, sandbox, checkpoints };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -283,7 +297,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
       onCommitted: (listener) => log.onCommitted(listener),
       afterCommits: [() => log.search.catchUp(), () => store.catchUp(500), () => store.storage.checkpoint()],
       daily: () => {
-        collectGarbage(base, store);
+        collectGarbage(base, store, guard);
       },
     }),
   );
@@ -316,6 +330,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     secrets,
     sandbox,
     artifacts,
+    checkpoints: guard.checkpoints,
     processes,
     gate: guard.gate,
     budget: guard.budget,
@@ -432,13 +447,24 @@ function openWorkspace(home: string, config: Config): string {
   return realpathSync(folder);
 }
 
-function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store): void {
+/** Nothing puts files back into the data folder, its workspace and other opened folders aside. */
+function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext): string | null {
+  const isBelow = (folder: string): boolean => path === folder || path.startsWith(folder + sep);
+  const isOwn = isBelow(home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isBelow(folder));
+  return isOwn ? "It is TrayClaw's own data, which is never written this way." : null;
+}
+
+/** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
+function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
+  const { artifactDays, undoDays } = config.retention;
+  const nowMs = clock.nowMs();
   const used = storage.db.prepare(
-    'SELECT 1 FROM artifact_uses u JOIN sessions s ON s.session_id = u.session_id WHERE u.sha256 = ? LIMIT 1',
+    `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
+     WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,
   );
   artifacts.collectGarbage({
-    nowMs: clock.nowMs(),
-    olderThanDays: config.retention.artifactDays,
-    isReferenced: (sha256) => used.get(sha256) !== undefined,
+    nowMs,
+    olderThanDays: Math.min(artifactDays, undoDays),
+    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
   });
 }

@@ -154,7 +154,12 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   retention: z
-    .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
+    .strictObject({
+      artifactDays: z.number().int().positive().default(90),
+      backups: z.number().int().positive().default(7),
+      /** How long a file that was replaced is kept for undo. */
+      undoDays: z.number().int().positive().default(30),
+    })
     .prefault({}),
 });
 export type Config = z.infer<typeof configSchema>;

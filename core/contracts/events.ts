@@ -1,6 +1,7 @@
 // The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
 
 import * as z from 'zod';
+import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
 import { errorBodySchema } from './errors.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { approvalSchema, budgetScopeSchema, budgetUnitSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
@@ -187,6 +188,19 @@ const bodies = {
   'taint.marked': z.object({ callId: z.string().nullable(), sources: z.array(taintSourceSchema), paths: z.array(z.string()) }),
   'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
+
+  /** What is at the paths a call is about to write, kept so that it can be put back. `undoes`: the calls an undo is about to take back. */
+  'checkpoint.taken': z.object({ callId: z.string(), files: z.array(beforeFileSchema), undoes: z.array(z.string()).optional() }),
+  /** What the call left there. A path that was not taken was not there before: it appeared in a folder that was taken whole. */
+  'checkpoint.closed': z.object({ callId: z.string(), files: z.array(afterFileSchema) }),
+  /** A person had files put back. `restoreId` stands for the undo itself, which can be undone like a call; null where nothing was changed. */
+  'checkpoint.restored': z.object({
+    restoreId: z.string().nullable(),
+    callIds: z.array(z.string()),
+    files: z.array(z.object({ path: z.string() })),
+    refused: z.array(refusedFileSchema),
+    by: z.string(),
+  }),
 
   'panic.engaged': z.object({ reason: z.string(), by: z.string() }),
   'panic.measured': z.object({ killed: z.number().int(), tookMs: z.number() }),

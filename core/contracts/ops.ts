@@ -1,6 +1,7 @@
 // One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
 
 import * as z from 'zod';
+import { fileChangeSchema, fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
 import { configSchema } from './config.ts';
 import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
@@ -162,6 +163,24 @@ export const sandboxExplanationSchema = z.object({
   /** Names of the variables it sees, besides HOME, TMPDIR and the marker a stop finds it by. */
   environment: z.array(z.string()),
   limits: z.array(z.object({ name: z.string(), value: z.number(), how: z.string(), holds: z.boolean() })),
+});
+
+/** One call, or every call of one turn. */
+const undoTarget = { callId: id.optional(), turnId: id.optional() };
+const namesOne = (target: { callId?: string | undefined; turnId?: string | undefined }): boolean =>
+  (target.callId === undefined) !== (target.turnId === undefined);
+const namesOneWords = 'name either a callId or a turnId';
+
+const checkpointSchema = z.object({
+  callId: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+  /** The calls this took back; empty for a call of a tool. */
+  undoes: z.array(z.string()),
+  /** False where the program ended while the call ran, or it still runs. */
+  closed: z.boolean(),
+  files: z.array(z.object({ path: z.string(), change: fileChangeSchema, note: z.string().nullable() })),
 });
 
 export const opTable = {
@@ -357,6 +376,37 @@ export const opTable = {
       nextOffset: z.number().int().nullable(),
     }),
   },
+  /** Newest first. */
+  'checkpoint.list': {
+    params: z.strictObject({ sessionId: id.optional(), turnId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    result: z.object({ checkpoints: z.array(checkpointSchema) }),
+  },
+  /** What `checkpoint.restore` would do: per file the way from now to then, or why not. Changes nothing. */
+  'checkpoint.preview': {
+    params: z.strictObject({ ...undoTarget, force: z.boolean().optional() }).refine(namesOne, namesOneWords),
+    result: z.object({ callIds: z.array(z.string()), files: z.array(fileDiffSchema.extend({ refused: z.string().nullable() })) }),
+  },
+  /**
+   * Puts back what was there before. All or nothing: one refused file keeps the others as well, unless `keepGoing`. `force` also
+   * puts back files that were changed since; what they hold now is kept like everything an undo replaces. Undo `restoreId` to redo.
+   */
+  'checkpoint.restore': {
+    params: z
+      .strictObject({ ...undoTarget, keepGoing: z.boolean().optional(), force: z.boolean().optional() })
+      .refine(namesOne, namesOneWords),
+    result: z.object({
+      restoreId: z.string().nullable(),
+      callIds: z.array(z.string()),
+      restored: z.array(z.object({ path: z.string() })),
+      refused: z.array(refusedFileSchema),
+      /** As they were before already. */
+      unchanged: z.array(z.object({ path: z.string() })),
+    }),
+  },
+  /** What a call changed. */
+  'checkpoint.diff': { params: z.strictObject({ callId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
+  /** What a call that waits for a yes would change, where its tool can tell; otherwise no files. */
+  'approval.diff': { params: z.strictObject({ approvalId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
   'backup.create': { params: none, result: z.object({ file: z.string(), sizeBytes: z.number().int(), events: z.number().int() }) },
   'backup.list': {
     params: none,

@@ -186,6 +186,8 @@ export interface ToolDefinition<A = unknown> {
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */
   summarize(args: A): string;
   run(args: A, context: ToolContext): Promise<ToolResult>;
+  /** What a path it writes would hold afterwards, where that can be told beforehand. Looks only; null where the call would fail. */
+  preview?(args: A, context: FactContext): Promise<{ readonly path: string; readonly after: string } | null>;
   /** Checks afterwards that the effect is there. */
   verify?(args: A, context: ToolContext): Promise<VerifyResult>;
 }

@@ -108,6 +108,18 @@ const lines: Lines = {
     ),
   'tool.outcome_unknown': ({ body }) => line(`Outcome of ${body.tool} unknown`, body.reason, 'wait'),
   'tool.outcome_settled': ({ body }) => line(`${settledWords[body.answer]}, said ${body.by}`),
+  'checkpoint.taken': ({ body }) =>
+    line(
+      body.undoes === undefined ? 'Kept what is about to be replaced' : 'Kept what an undo is about to replace',
+      body.files.map(({ path }) => path).join('\n'),
+    ),
+  'checkpoint.closed': ({ body }) => line('Looked at what was left', body.files.map(({ path }) => path).join('\n')),
+  'checkpoint.restored': ({ body }) =>
+    line(
+      `Undone by ${body.by}: ${formatCount(body.files.length, 'file')} put back`,
+      [...body.files.map(({ path }) => path), ...body.refused.map(({ path, reason }) => `refused ${path}: ${reason}`)].join('\n'),
+      body.refused.length === 0 ? 'good' : 'wait',
+    ),
   'panic.engaged': ({ body }) => line(`Panic stop by ${body.by}`, body.reason, 'bad'),
 };
 

@@ -80,7 +80,7 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, safety, budget, insight, secrets, backup, serve] = await Promise.all([
+  const [ask, chat, approvals, sessions, safety, budget, insight, secrets, backup, serve, undo] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
@@ -91,6 +91,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     import('./secrets.ts'),
     import('./backup.ts'),
     import('./serve.ts'),
+    import('./undo.ts'),
   ]);
   return [
     ask.registerAsk,
@@ -106,6 +107,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     secrets.registerSecrets,
     backup.registerBackup,
     serve.registerServe,
+    undo.registerUndo,
   ];
 }
 

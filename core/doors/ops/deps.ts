@@ -14,6 +14,7 @@ import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export interface OpsDeps {
@@ -38,6 +39,7 @@ export interface OpsDeps {
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
   readonly artifacts: ArtifactPort;
+  readonly checkpoints: Checkpoints;
   readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;

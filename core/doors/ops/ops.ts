@@ -10,6 +10,7 @@ import { mapStorageError } from '../../store/storage/storage.ts';
 import { createApprovalOps } from './approval-ops.ts';
 import { createAuditOps } from './audit-ops.ts';
 import { createBudgetOps } from './budget-ops.ts';
+import { createCheckpointOps } from './checkpoint-ops.ts';
 import type { OpsDeps } from './deps.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
@@ -25,6 +26,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createBudgetOps(deps),
     ...createSessionOps(deps),
     ...createAuditOps(deps),
+    ...createCheckpointOps(deps),
   };
 }
 

@@ -3,16 +3,12 @@
 import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
-import type { ToolContext } from '../../contracts/tools.ts';
+import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
+import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
-import type { HostedResult, ParsedCall } from './ports.ts';
+import type { HostedResult } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
-
-interface ReadyCall {
-  readonly call: CallState;
-  readonly parsed: ParsedCall;
-}
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
@@ -28,16 +24,42 @@ export function performExecute(runner: RunningTurn, intent: Extract<Intent, { ki
 
 function runReady(runner: RunningTurn, ready: readonly ReadyCall[]): Step | Promise<Step> {
   if (ready.length === 0) return 'next';
+  const kept = keepFiles(runner, ready);
+  return kept instanceof Promise ? kept.then((items) => beginStill(runner, items)) : begin(runner, kept);
+}
+
+function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<Step> {
+  if (runner.halted) return 'halt';
+  if (kept.length === 0) return 'next';
   runner.deps.crashPoints.reach('before-request');
-  for (const { call, parsed } of ready) request(runner, call, parsed);
-  if (ready.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, ready);
+  for (const item of kept) request(runner, item);
+  if (kept.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, kept);
   // What is not pure must be known to have begun, whatever happens to the machine.
   runner.flush(true);
-  return runAll(runner, ready);
+  return runAll(runner, kept);
+}
+
+/** Keeping a large file takes time, in which everything that was checked before may have changed. */
+async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
+  if (runner.halted) return 'halt';
+  const still: KeptCall[] = [];
+  const reviews: Promise<void>[] = [];
+  for (const item of kept) {
+    const now = readyToRun(runner, item.call);
+    if (now === null) continue;
+    if (now instanceof Promise) reviews.push(now);
+    else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
+    else {
+      const review = authorizeCall(runner, item.call);
+      if (review !== null) reviews.push(review);
+    }
+  }
+  const step = reviews.length === 0 ? 'next' : await afterReviews(runner, reviews);
+  return step === 'next' ? begin(runner, still) : step;
 }
 
 /** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
-async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const showNoMore = runner.flushSoon();
   try {
     return await runAll(runner, ready);
@@ -55,27 +77,32 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
     return null;
   }
   // What no person was asked about and only looks is judged by its tool as it runs.
-  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) return { call, parsed: parsed.value };
-  const drift = describeDrift(runner, call, parsed.value);
-  if (drift === null) return { call, parsed: parsed.value };
+  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) {
+    return { call, parsed: parsed.value, facts: null };
+  }
+  const facts = parsed.value.tool.facts(parsed.value.args, deps.facts);
+  const ready = { call, parsed: parsed.value, facts };
+  const drift = describeDrift(runner, ready);
+  if (drift === null) return ready;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
   return authorizeCall(runner, call);
 }
 
-function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
+type CheckedCall = ReadyCall & { readonly facts: CallFacts };
+
+function describeDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps } = runner;
   if (deps.panic.engaged) return 'panic stop';
   const approval = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
   if (approval !== null) {
-    const now = parsed.tool.facts(parsed.args, deps.facts);
-    if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
+    if (canonicalJson(facts) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
   const lost = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
   if (lost !== null) return lost;
   // What ran once goes on; and where a person was shown the call, what was shown was compared.
   if (call.retried || call.approvalId !== null) return null;
-  return describeCoverDrift(runner, call, parsed);
+  return describeCoverDrift(runner, { call, parsed, facts });
 }
 
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
@@ -90,14 +117,12 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
 }
 
 /** Nobody was shown this call, a grant or a rule let it pass: what it touches now is what must be covered. */
-function describeCoverDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
-  const { deps, place } = runner;
-  const facts = parsed.tool.facts(parsed.args, deps.facts);
+function describeCoverDrift({ deps, place }: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
   return now.decision === 'allow' ? null : 'what it would touch is no longer covered';
 }
 
-function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
+function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
@@ -110,24 +135,27 @@ function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void
     idempotencyKey: call.callId,
     grantId: call.grantId,
   });
+  if (before !== null) runner.emit('checkpoint.taken', { callId: call.callId, files: [...before] });
 }
 
-async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const only = ready[0];
   if (ready.length === 1 && only !== undefined) await runOne(runner, only);
   else await Promise.all(ready.map((item) => runOne(runner, item)));
   return runner.halted ? 'halt' : 'next';
 }
 
-async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
-  const { tools, crashPoints } = runner.deps;
+async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): Promise<void> {
+  const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner.deps, { kind: 'output', ...runner.place, callId: call.callId });
   const result = await tools.run(parsed, createContext(runner, call, output));
   output.end();
   crashPoints.reach('after-effect');
+  const left = before === null ? null : await checkpoints.after(before);
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
+  if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   finish(runner, call, result);
   crashPoints.reach('after-result');
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
+import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { DecisionKind } from '../../contracts/policy.ts';
@@ -60,6 +61,13 @@ export interface ProcessPort {
   reap(records: readonly { pid: number; startTime: string }[], marker: Readonly<Record<string, string>>): Promise<number>;
 }
 
+export interface CheckpointPort {
+  /** Keeps what is at the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
+  take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]>;
+  /** What is there now. Never fails. */
+  after(taken: readonly BeforeFile[]): AfterFile[] | Promise<AfterFile[]>;
+}
+
 /**
  * Named places between two durable steps. The program does nothing there; the crash tests end the process at one of them.
  * accepted: a message is committed, its sender not yet told. before-request, after-request, after-effect, after-result: around a call.
@@ -95,6 +103,7 @@ export interface TurnDeps {
   estimate(text: string): number;
   readonly packer: ContextPacker;
   readonly artifacts: ArtifactSink;
+  readonly checkpoints: CheckpointPort;
   readonly facts: FactContext;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */

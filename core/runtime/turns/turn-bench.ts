@@ -18,6 +18,7 @@ import { PolicyGate, PolicyStore, policyMigrations } from '../../guard/policy/po
 import { ToolHost } from '../../hands/tools/tools.ts';
 import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
+import { CheckpointRows, Checkpoints, checkpointMigrations } from '../../store/checkpoint/checkpoint.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type ReviewPort, type TurnDeps } from './turns.ts';
@@ -41,6 +42,7 @@ export interface BenchOptions {
   readonly contextTokens?: number;
 }
 
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations];
 const noBudget: BudgetPort = {
   reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
   finishTurn: () => undefined,
@@ -78,9 +80,10 @@ export class TurnBench {
   }
 
   open(): void {
-    this.storage = Storage.open({ home: this.home, migrations: [...sessionMigrations, ...policyMigrations, ...artifactMigrations] });
+    this.storage = Storage.open({ home: this.home, migrations });
     this.policy = new PolicyStore(this.storage.db);
-    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy] });
+    const rows = new CheckpointRows(this.storage.db);
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy, rows] });
     this.panic = new PanicSwitch();
     const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
     this.tools = new ToolHost({
@@ -92,14 +95,22 @@ export class TurnBench {
     });
     this.gate = new PolicyGate({ ...this.#gateDeps(), deniedTools: ['forbidden'], workspace: this.workspace });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
-    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts });
+    const checkpoints = new Checkpoints({
+      rows,
+      store: artifacts,
+      clock: this.clock,
+      forbids: () => null,
+      undoDays: 30,
+      isStopped: () => this.panic.engaged,
+    });
+    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts, checkpoints });
   }
 
   #gateDeps() {
     return { store: this.policy, clock: this.clock, ids: this.ids, panic: this.panic };
   }
 
-  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts'> {
+  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts' | 'checkpoints'> {
     return {
       crashPoints: { reach: () => undefined },
       log: this.log,
