@@ -38,7 +38,7 @@ export class CommandTree {
     });
   }
 
-  /** Names, sizes, times and modes of everything but what lies in .git/objects. */
+  /** Names, sizes, times and modes of everything but what lies in .git/objects. The root itself is where programs keep their own notes. */
   picture(): string {
     const lines: string[] = [];
     const visit = (folder: string): void => {
@@ -49,7 +49,7 @@ export class CommandTree {
         if (stat.isDirectory() && name !== 'objects') visit(path);
       }
     };
-    visit(this.root);
+    for (const folder of [this.home, join(this.root, 'outside')]) visit(folder);
     return lines.join('\n');
   }
 

@@ -20,6 +20,10 @@ export interface FuzzOptions {
   readonly seed: number;
   /** How many of the free and of the asked lines bash is shown, and how many free ones are run. */
   readonly sample: number;
+  /** Another judge in place of the rules, to show what it lets through. */
+  readonly judge?: (facts: CallFacts, line: string) => boolean;
+  /** False where what is let through must not run. */
+  readonly runs?: boolean;
 }
 
 export interface FuzzReport {
@@ -148,13 +152,13 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
     seen.add(line);
     const facts = rig.facts(line);
     if (facts.command?.plain !== undefined) plain += 1;
-    (isFree(facts) ? free : asked).push(line);
+    ((options.judge ?? ((known) => isFree(known)))(facts, line) ? free : asked).push(line);
   }
   const compared = hasSandbox() ? sampleOf(free, options.sample, random) : [];
   const shown = hasSandbox() ? sampleOf(asked, options.sample, random) : [];
   const escapes = compareWithBash(compared, rig);
   const askedThatDidMore = observe(shown, stubNames).filter(({ calls, created }) => calls.length > 1 || created.length > 0).length;
-  const toRun = sampleOf(free.filter((line) => !runsProject.has(line.trim().split(/\s/)[0] ?? '')), options.sample, random); // prettier-ignore
+  const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !runsProject.has(line.trim().split(/\s/)[0] ?? '')), options.sample, random); // prettier-ignore
   return {
     lines: options.lines,
     distinct: seen.size,

@@ -3,8 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
-import type { CommandPlaces } from '../../guard/command/command.ts';
-import { placesOf } from './exec-places.ts';
+import { placesOf, type ExecPlaces } from './exec-places.ts';
 import type { PathFacts } from './path-facts.ts';
 
 export class CheckedPaths {
@@ -22,17 +21,17 @@ export class CheckedPaths {
 
   fact(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
     const fact = this.#facts.of(given, access, context);
-    this.#shown.set(args, fact);
+    this.remember(args, fact);
     return fact;
   }
 
-  /** The same without remembering it: for a second look. */
-  look(given: string, access: PathFact['access'], context: FactContext): PathFact {
-    return this.#facts.of(given, access, context);
+  /** Ties a fact that was found in another way to the call. */
+  remember(args: object, fact: PathFact): void {
+    this.#shown.set(args, fact);
   }
 
   /** How the paths in a command line are judged. */
-  commandPlaces(context: FactContext): CommandPlaces {
+  commandPlaces(context: FactContext): ExecPlaces {
     return placesOf(this.#facts, context);
   }
 

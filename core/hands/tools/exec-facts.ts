@@ -3,7 +3,7 @@
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { CallFacts, FactContext } from '../../contracts/tools.ts';
+import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
 import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
@@ -41,7 +41,8 @@ export class ExecFacts {
 
   /** The facts of a call, remembered by the call's own argument object. */
   of(args: object, call: CommandCall, context: FactContext): CallFacts {
-    const { facts } = this.#look(args, call, context);
+    const { facts, cwd } = this.#look(call, context);
+    this.#options.paths.remember(args, cwd);
     this.#shown.set(args, canonicalJson(facts));
     return facts;
   }
@@ -54,7 +55,7 @@ export class ExecFacts {
   /** What to start now. Fails with `tool_failed` where it is no longer what the facts named. */
   confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
     const cwd = this.folderOf(args, call.cwd, context);
-    const { facts, analysis } = this.#look(null, call, context);
+    const { facts, analysis } = this.#look(call, context);
     const shown = this.#shown.get(args);
     if (shown !== undefined && shown !== canonicalJson(facts)) {
       throw new AppError('tool_failed', 'What this command would run or touch has changed since it was checked.', {
@@ -70,13 +71,12 @@ export class ExecFacts {
     };
   }
 
-  #look(args: object | null, call: CommandCall, context: FactContext): { facts: CallFacts; analysis: CommandAnalysis } {
+  #look(call: CommandCall, context: FactContext): { facts: CallFacts; cwd: PathFact; analysis: CommandAnalysis } {
     const { paths, analyst, environment, platform } = this.#options;
-    const cwd = args === null ? paths.look(call.cwd, 'read', context) : paths.fact(args, call.cwd, 'read', context);
-    const analysis = analyst.analyse(
-      { line: call.command, cwd: cwd.real, environment: childEnvironment(environment, {}, platform) },
-      paths.commandPlaces(context),
-    );
+    const places = paths.commandPlaces(context);
+    const cwd = places.given(call.cwd);
+    const child = childEnvironment(environment, {}, platform);
+    const analysis = analyst.analyse({ line: call.command, cwd: cwd.real, environment: child }, places);
     const facts: CallFacts = {
       class: analysis.class,
       paths: [cwd, ...analysis.paths],
@@ -84,6 +84,6 @@ export class ExecFacts {
       hosts: [...analysis.hosts],
       ...(analysis.risks.length === 0 ? {} : { risks: [...analysis.risks] }),
     };
-    return { facts, analysis };
+    return { facts, cwd, analysis };
   }
 }

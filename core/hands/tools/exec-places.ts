@@ -5,8 +5,13 @@ import type { FactContext, PathFact } from '../../contracts/tools.ts';
 import type { PathFacts } from './path-facts.ts';
 import { protectionOf } from './protected-places.ts';
 
+export interface ExecPlaces extends CommandPlaces {
+  /** A path as the call's own arguments give it: from the workspace on, `~` the person's folder. */
+  given(path: string): PathFact;
+}
+
 /** For one look at a call: the folders are resolved once. */
-export function placesOf(allFacts: PathFacts, context: FactContext): CommandPlaces {
+export function placesOf(allFacts: PathFacts, context: FactContext): ExecPlaces {
   const facts = allFacts.forOneLook();
   const folders = facts.folders(context);
   const judged = new Map<string, PathFact>();
@@ -14,6 +19,7 @@ export function placesOf(allFacts: PathFacts, context: FactContext): CommandPlac
     opened: folders.opened,
     home: folders.home,
     userHome: facts.userHome,
+    given: (path) => facts.of(path, 'read', context),
     fact: (given, cwd, access) => {
       const key = `${access}\0${cwd}\0${given}`;
       const fact = judged.get(key) ?? facts.inFolder(given, cwd, access, folders);
