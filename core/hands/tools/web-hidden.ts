@@ -1,7 +1,7 @@
 // Takes out of a page what a person looking at it would not see: scripts, comments, and text hidden by attributes or by the page's
 // own styles. What is hidden from people is where instructions for machines are put.
 
-import { COMMENT_NODE, ELEMENT_NODE, type PageDocument, type PageElement, type PageNode } from './web-dom.ts';
+import { COMMENT_NODE, ELEMENT_NODE, textOf, type PageDocument, type PageElement, type PageNode } from './web-dom.ts';
 
 const neverShown =
   'script,style,noscript,template,iframe,frame,object,embed,applet,svg,canvas,audio,video,input,select,textarea,datalist,link,meta,map';
@@ -15,6 +15,7 @@ export function removeHidden(page: PageDocument): number {
   const root = page.documentElement;
   removeAll(page.querySelectorAll(neverShown));
   removeComments(root);
+  unwrapMisnamed(page);
   let hidden = removeAll(page.querySelectorAll(markedHidden));
   hidden += removeAll([...page.querySelectorAll('[style]')].filter((element) => hides(element.getAttribute('style') ?? '')));
   for (const selector of selectors) hidden += removeAll(matching(page, selector));
@@ -25,10 +26,20 @@ function removeAll(elements: Iterable<PageElement>): number {
   let removed = 0;
   for (const element of [...elements]) {
     if (element.parentNode === null || /^(?:HTML|HEAD|BODY)$/.test(element.tagName)) continue;
-    removed += (element.textContent ?? '').trim().length;
+    removed += textOf(element, '').trim().length;
     element.parentNode.removeChild(element);
   }
   return removed;
+}
+
+/** A tag such as `<a<b>` makes an element that can be parsed but never copied; only what is in it stays. */
+function unwrapMisnamed(page: PageDocument): void {
+  for (const element of page.querySelectorAll('*')) {
+    const parent = element.parentNode;
+    if (parent === null || /^[\w.:-]+$/.test(element.tagName)) continue;
+    for (let child = element.firstChild; child !== null; child = element.firstChild) parent.insertBefore(child, element);
+    parent.removeChild(element);
+  }
 }
 
 /** Without recursion: a page may be nested deeper than the stack. */

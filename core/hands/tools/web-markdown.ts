@@ -24,8 +24,17 @@ function createTurndown(): Turndown {
   turndown.addRule('picture', {
     filter: 'img',
     replacement: (_content, node) => {
-      const alt = ((node as unknown as PageElement).getAttribute('alt') ?? '').replaceAll(/\s+/g, ' ').trim();
+      const alt = ((node as unknown as PageElement).getAttribute('alt') ?? '').replaceAll(/[[\]()\\<>`\s]+/g, ' ').trim();
       return alt === '' ? '' : `[image: ${alt.slice(0, 200)}]`;
+    },
+  });
+  turndown.addRule('item', {
+    filter: 'li',
+    replacement: (content, node) => {
+      const item = node as unknown as PageElement;
+      const mark = markOf(item);
+      const text = content.trim().replaceAll('\n', `\n${' '.repeat(mark.length)}`);
+      return `${mark}${text}${item.nextSibling === null ? '' : '\n'}`;
     },
   });
   turndown.addRule('cell', {
@@ -42,6 +51,14 @@ function createTurndown(): Turndown {
   });
   turndown.addRule('table', { filter: 'table', replacement: (content) => `\n\n${content.replaceAll(/\n+/g, '\n').trim()}\n\n` });
   return turndown;
+}
+
+function markOf(item: PageElement): string {
+  const list = item.parentNode as PageElement | null;
+  if (list?.tagName !== 'OL') return '- ';
+  const start = Number.parseInt(list.getAttribute('start') ?? '', 10);
+  const index = [...list.children].indexOf(item);
+  return `${(Number.isSafeInteger(start) ? start : 1) + index}. `;
 }
 
 /** The first row of a table is its head: Markdown has no table without one. */

@@ -2,7 +2,7 @@
 // long on purpose.
 
 import { Readability } from '@mozilla/readability';
-import { baseOf, openPage, type PageDocument, type PageElement } from './web-dom.ts';
+import { baseOf, openPage, textOf, type PageDocument, type PageElement } from './web-dom.ts';
 import { removeHidden } from './web-hidden.ts';
 import { toMarkdown } from './web-markdown.ts';
 import { visibleText } from './web-text.ts';
@@ -14,27 +14,44 @@ export interface ReadablePage {
   readonly hiddenChars: number;
 }
 
-/** An article shorter than this, and a smaller part of its page, is taken for a wrong guess. */
+/** An article shorter than this, and a smaller part of its page, is taken for a wrong guess; a page as short needs no search for one. */
 const ARTICLE_CHARS_MIN = 500;
 const ARTICLE_SHARE_MIN = 0.3;
+/** The search for the article takes the square of the depth. */
+const ARTICLE_DEPTH_MAX = 120;
+/** Markdown is made by recursion. */
+const MARKDOWN_DEPTH_MAX = 500;
 const TITLE_CHARS_MAX = 300;
 
 export function readPage(html: string, url: string): ReadablePage {
-  try {
-    const page = openPage(html, url);
-    const title = visibleText(page.title).replaceAll(/\s+/g, ' ').trim().slice(0, TITLE_CHARS_MAX);
-    const hiddenChars = removeHidden(page);
-    const base = baseOf(page, url);
-    const whole = page.body === null ? '' : plainLength(page.body);
-    const body = page.body === null ? '' : toMarkdown(page.body, base);
-    const article = readArticle(page);
-    const isArticle = article !== null && (article.length >= ARTICLE_CHARS_MIN || article.length >= Number(whole) * ARTICLE_SHARE_MIN);
-    return { title, markdown: visibleText(isArticle ? toMarkdown(article.element, base) : body), hiddenChars };
-  } catch (cause) {
-    // Nested deeper than the stack, which no page made for reading is.
-    if (cause instanceof RangeError) return { title: '', markdown: visibleText(withoutTags(html)), hiddenChars: 0 };
-    throw cause;
+  const page = openPage(html, url);
+  const title = visibleText(page.title).replaceAll(/\s+/g, ' ').trim().slice(0, TITLE_CHARS_MAX);
+  const hiddenChars = removeHidden(page);
+  const { body } = page;
+  const markdown = body === null ? '' : readBody(page, body, baseOf(page, url));
+  return { title, markdown: visibleText(markdown), hiddenChars };
+}
+
+function readBody(page: PageDocument, body: PageElement, base: string): string {
+  const depth = depthOf(body);
+  if (depth > MARKDOWN_DEPTH_MAX)
+    return textOf(body, '\n')
+      .replaceAll(/\s*\n\s*/g, '\n')
+      .trim();
+  const whole = plainLength(body);
+  const asItIs = toMarkdown(body, base);
+  const article = whole < ARTICLE_CHARS_MIN || depth > ARTICLE_DEPTH_MAX ? null : readArticle(page);
+  const isArticle = article !== null && (article.length >= ARTICLE_CHARS_MIN || article.length >= whole * ARTICLE_SHARE_MIN);
+  return isArticle ? toMarkdown(article.element, base) : asItIs;
+}
+
+/** Counts no further than is asked about. */
+function depthOf(body: PageElement): number {
+  let depth = 0;
+  for (let level = [...body.children]; level.length > 0 && depth <= MARKDOWN_DEPTH_MAX; depth++) {
+    level = level.flatMap((element) => [...element.children]);
   }
+  return depth;
 }
 
 /** Changes the page. */
@@ -50,21 +67,4 @@ function readArticle(page: PageDocument): { element: PageElement; length: number
 
 function plainLength(element: PageElement): number {
   return (element.textContent ?? '').replaceAll(/\s+/g, ' ').trim().length;
-}
-
-/** Text between tags, in one pass. */
-export function withoutTags(html: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  while (at < html.length) {
-    const open = html.indexOf('<', at);
-    parts.push(html.slice(at, open < 0 ? html.length : open));
-    const close = open < 0 ? -1 : html.indexOf('>', open);
-    if (close < 0) break;
-    const raw = /^<(script|style)\b/i.exec(html.slice(open, open + 8))?.[1];
-    const end = raw === undefined ? -1 : html.toLowerCase().indexOf(`</${raw.toLowerCase()}`, close);
-    if (raw !== undefined && end < 0) break;
-    at = raw === undefined ? close + 1 : end;
-  }
-  return parts.join(' ').replaceAll(/\s+/g, ' ').trim();
 }

@@ -23,10 +23,12 @@ export function readResultsPage(html: string): ResultsPage {
     if (block !== null && /(?:^|\s)result--ad(?:\s|$)/.test(block.getAttribute('class') ?? '')) continue;
     const url = targetOf(link.getAttribute('href') ?? '');
     if (url === null) continue;
-    results.push({ title: textOf(link), url, snippet: textOf(block?.querySelector('.result__snippet') ?? null) });
+    results.push({ title: plainText(link), url, snippet: plainText(block?.querySelector('.result__snippet')) });
   }
   const isWall =
-    results.length === 0 && page.querySelector('.no-results') === null && /g-recaptcha|are you a human|challenge-form|anomaly/i.test(html);
+    results.length === 0 &&
+    page.querySelector('.no-results') === undefined &&
+    /g-recaptcha|are you a human|challenge-form|anomaly/i.test(html);
   return isWall ? { kind: 'blocked' } : { kind: 'results', results };
 }
 
@@ -48,6 +50,6 @@ function ancestor(element: PageElement, className: RegExp): PageElement | null {
   return node;
 }
 
-function textOf(element: PageElement | null): string {
+function plainText(element: PageElement | undefined): string {
   return (element?.textContent ?? '').replaceAll(/\s+/g, ' ').trim();
 }
