@@ -1,7 +1,7 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -20,8 +20,8 @@ import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter }
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
-import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { SafetyChecks } from './guard/safety/safety.ts';
+import { noTaint, PolicyGate, PolicyStore, policyMigrations, type TaintPort } from './guard/policy/policy.ts';
+import { domainSets, SafetyChecks } from './guard/safety/safety.ts';
 import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
@@ -133,7 +133,9 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
   };
   const panic = new PanicSwitch();
-  const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
+  const extraFolders = facts.extraFolders.map(realFolder);
+  const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
+  const taint: TaintPort = { of: () => noTaint };
   const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
   const current = <T>(read: () => T): T => {
     catchUp();
@@ -144,7 +146,7 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
     spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
   });
-  return { facts, panic, gate, secrets, budget };
+  return { facts, panic, gate, taint, secrets, budget };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -343,6 +345,11 @@ function openWorkspace(home: string, config: Config): string {
   const folder = resolve(home, config.workspace.path ?? 'workspace');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return realpathSync(folder);
+}
+
+/** A folder that is not there opens nothing until the next start. */
+function realFolder(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : folder;
 }
 
 function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store): void {

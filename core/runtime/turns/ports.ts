@@ -10,7 +10,7 @@ import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage 
 import type { BudgetScope } from '../../contracts/policy.ts';
 import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
-import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { PolicyGate, PolicyStore, TaintPort } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -74,6 +74,7 @@ export interface TurnDeps {
   readonly logger: Logger;
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
+  readonly taint: TaintPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
   readonly tools: ToolPort;
