@@ -125,7 +125,7 @@ const rows: readonly Row[] = [
     argv: ['grants', 'preview', JSON.stringify(exact), '--days', '3'],
     op: 'grant.preview',
     params: { match: exact, days: 3 },
-    json: { covered: [], asked: 0 },
+    json: { covered: [], asked: 0, total: 0, lookedBackToMs: null },
   },
   { argv: ['outcomes', 'list'], op: 'outcome.list', params: {}, json: [] },
   {

@@ -137,7 +137,8 @@ export class PolicyBench {
 
   ask(given: CallFacts, asked: Asked = {}): Approval {
     const request = this.request(given, asked);
-    const approval = this.gate.question(request, this.gate.authorize(request));
+    // As if nothing had been allowed yet.
+    const approval = this.gate.question(request, this.gate.authorize({ ...request, dispatch: { grantId: null } }));
     this.add({ type: 'approval.requested', body: { approval } });
     return approval;
   }
@@ -156,6 +157,12 @@ export class PolicyBench {
     this.add({ type: 'grant.created', body: { grant } });
     if (rebound !== null) this.add({ type: 'grant.created', body: { grant: rebound.created } });
     return grant;
+  }
+
+  /** A yes for once, and the call runs on it. */
+  runOnce(given: CallFacts, asked: Asked = {}): void {
+    const { grantId } = this.allow(given, { kind: 'once' }, asked);
+    this.add({ type: 'grant.spent', body: { grantId, callId: 'call_1' } });
   }
 
   revoke(grantId: string): void {

@@ -286,7 +286,7 @@ test('what config.yaml allows by its words is bound at its first use, asks when 
     'ask',
     'policy.allowCommands allows it, but package.json has changed since it first ran. Your yes takes it as it is now.',
   ]);
-  bench.allow(npmTest('2'), { kind: 'once' });
+  bench.runOnce(npmTest('2'));
   expect([bench.ruleOf(npmTest('2')), bench.ruleOf(npmTest('1'))]).toEqual(['command.allowed', 'command.changed']);
 });
 
@@ -294,7 +294,7 @@ test('in another folder other files decide what it does: it asks there, and then
   const bench = open({ allowCommands: ['npm test'] });
   const there = plainCommand('npm test', { family: ['npm', 'test'], bindings: bindings('9') }, '/ws/sub');
   expect([bench.ruleOf(npmTest('1')), bench.ruleOf(there)]).toEqual(['command.allowed', 'command.changed']);
-  bench.allow(there, { kind: 'once' });
+  bench.runOnce(there);
   expect([bench.ruleOf(npmTest('1')), bench.ruleOf(there)]).toEqual(['command.allowed', 'command.allowed']);
   // What no file decides is the same everywhere.
   const ls = (cwd: string) => plainCommand('ls -x', { family: ['ls'], bindings: bindings() }, cwd);
