@@ -85,7 +85,6 @@ export type PolicyWhen = z.infer<typeof policyWhenSchema>;
 
 export const policyRuleSchema = z.strictObject({
   when: policyWhenSchema,
-  // eslint-disable-next-line unicorn/no-thenable -- the word of the configuration file
   then: z.enum(['allow', 'ask', 'deny']),
   reason: z.string().trim().min(1).max(300).optional(),
 });
