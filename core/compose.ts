@@ -1,7 +1,7 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -24,8 +24,8 @@ import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { BudgetBook } from './guard/budget/budget.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
-import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
+import { noTaint, PolicyGate, PolicyStore, policyMigrations, type TaintPort } from './guard/policy/policy.ts';
+import { domainSets, OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
@@ -157,7 +157,9 @@ function composeGuard(base: Base, store: Store) {
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
   };
   const panic = new PanicSwitch();
-  const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
+  const extraFolders = facts.extraFolders.map(realFolder);
+  const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
+  const taint: TaintPort = { of: () => noTaint };
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
   const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
   const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
@@ -195,7 +197,7 @@ function composeGuard(base: Base, store: Store) {
     isStopped: () => panic.engaged,
     forbids: (path) => whyOwnData(path, facts),
   });
-  return { facts, panic, gate, secrets, budget, sandbox, checkpoints };
+  return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -445,6 +447,11 @@ function openWorkspace(home: string, config: Config): string {
   const folder = resolve(home, config.workspace.path ?? 'workspace');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return realpathSync(folder);
+}
+
+/** A folder that is not there opens nothing until the next start. */
+function realFolder(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : folder;
 }
 
 /** Nothing puts files back into the data folder, its workspace and other opened folders aside. */

@@ -52,6 +52,8 @@ const bodies = {
     calls: z.array(requestedCallSchema),
     /** The turns whose unfinished work this one takes up, oldest first, and who wanted it: one budget for all of them. */
     continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
+    /** The door a direct call came through; that of a chat is in its message. */
+    channel: z.string().optional(),
   }),
   'turn.steered': z.object({ text: z.string(), sender: z.string() }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),

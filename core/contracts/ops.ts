@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { fileChangeSchema, fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
-import { configSchema } from './config.ts';
+import { configSchema, policyModeSchema } from './config.ts';
 import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
@@ -10,6 +10,8 @@ import {
   approvalSchema,
   budgetScopeSchema,
   budgetStateSchema,
+  grantChoiceSchema,
+  grantListingSchema,
   grantMatchSchema,
   grantScopeSchema,
   grantSchema,
@@ -215,18 +217,33 @@ export const opTable = {
 
   'approval.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ approvals: z.array(approvalSchema) }) },
   'approval.decide': {
-    params: z.strictObject({ approvalId: id, decision: z.enum(['approve', 'deny']), scope: grantScopeSchema.optional() }),
+    params: z.strictObject({
+      approvalId: id,
+      decision: z.enum(['approve', 'deny']),
+      scope: grantScopeSchema.optional(),
+      /** Which of the approval's `choices` a scope wider than once is for; 0, the narrowest, unless told. */
+      choice: z.number().int().min(0).max(20).optional(),
+    }),
     result: approvalSchema,
   },
-  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantSchema) }) },
+  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantListingSchema) }) },
   'grant.revoke': { params: z.strictObject({ grantId: id }), result: grantSchema },
   'grant.preview': {
-    params: z.strictObject({ match: grantMatchSchema, days: z.number().int().min(1).max(365).optional() }),
+    params: z.strictObject({
+      match: grantMatchSchema,
+      days: z.number().int().min(1).max(365).optional(),
+      /** The call that is being asked about does not count. */
+      exceptCallId: id.optional(),
+    }),
     result: z.object({
       covered: z.array(
         z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),
       ),
       asked: z.number().int(),
+      /** All that it would have covered; `covered` shows the newest of them. */
+      total: z.number().int(),
+      /** The oldest call looked at; null where the whole time was looked through. */
+      lookedBackToMs: z.number().int().nullable(),
     }),
   },
   'outcome.list': { params: none, result: z.object({ outcomes: z.array(unknownOutcomeSchema) }) },
@@ -241,7 +258,13 @@ export const opTable = {
 
   'policy.explain': {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
-    result: policyDecisionSchema,
+    result: policyDecisionSchema.extend({
+      mode: policyModeSchema,
+      /** The grant that covers it. */
+      grantId: z.string().nullable(),
+      /** Wider scopes that could be given if it asked. */
+      choices: z.array(grantChoiceSchema),
+    }),
   },
   'sandbox.explain': {
     params: z.strictObject({ command: z.string().min(1).max(100_000).optional(), cwd: z.string().optional() }),

@@ -80,11 +80,12 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, safety, budget, insight, secrets, backup, serve, undo] = await Promise.all([
+  const [ask, chat, approvals, sessions, policy, safety, budget, insight, secrets, backup, serve, undo] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
     import('./sessions.ts'),
+    import('./policy.ts'),
     import('./safety.ts'),
     import('./budget.ts'),
     import('./insight.ts'),
@@ -101,6 +102,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     approvals.registerOutcomes,
     sessions.registerSessions,
     sessions.registerArtifacts,
+    policy.registerPolicy,
     safety.registerSafety,
     budget.registerBudget,
     insight.registerInsight,

@@ -34,7 +34,7 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
       return { forModel: `Added ${formatBytes(Buffer.byteLength(args.content))} to ${args.path}; it has ${formatBytes(size)} now.` };
     },
     async preview(args, context) {
-      const path = deps.paths.look(args.path, 'write', context).real;
+      const path = deps.paths.look(args.path, context);
       const text = await readTextIfThere(path);
       return text === null ? null : { path, after: text + args.content };
     },

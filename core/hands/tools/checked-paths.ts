@@ -30,6 +30,11 @@ export class CheckedPaths {
     this.#shown.set(args, fact);
   }
 
+  /** Where a path leads, for showing what a call would do. Ties nothing and confirms nothing. */
+  look(given: string, context: FactContext): string {
+    return this.#facts.of(given, 'write', context).real;
+  }
+
   /** How the paths in a command line are judged. */
   commandPlaces(context: FactContext): ExecPlaces {
     return placesOf(this.#facts, context);

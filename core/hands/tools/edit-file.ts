@@ -42,7 +42,7 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
       return { forModel: `Edited ${args.path} (${what}).` };
     },
     async preview(args, context) {
-      const path = deps.paths.look(args.path, 'write', context).real;
+      const path = deps.paths.look(args.path, context);
       const text = await readTextIfThere(path);
       const edited = text === null ? null : editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
       return edited?.ok === true ? { path, after: edited.value.text } : null;

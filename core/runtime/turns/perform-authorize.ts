@@ -1,6 +1,8 @@
 // Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the question.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Grant } from '../../contracts/policy.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { ParsedCall } from './ports.ts';
@@ -58,13 +60,18 @@ function withheldError(tool: string, names: readonly string[]): AppError {
 
 function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): Promise<void> | null {
   const { deps, place } = runner;
+  const { callId, tool } = call;
+  const { argsJson, argsHash } = parsed;
+  const facts = parsed.tool.facts(parsed.args, deps.facts);
   const request: GateRequest = {
     ...place,
-    callId: call.callId,
-    tool: call.tool,
-    args: parsed.argsJson,
-    argsHash: parsed.argsHash,
-    facts: parsed.tool.facts(parsed.args, deps.facts),
+    callId,
+    tool,
+    args: argsJson,
+    argsHash,
+    facts,
+    origin: runner.origin,
+    taint: deps.taint.of({ sessionId: place.sessionId, tool, argsJson, argsHash, facts }),
     summary: parsed.tool.summarize(parsed.args),
   };
   const decision = deps.gate.authorize(request);
@@ -103,7 +110,18 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
     grantId: decision.grantId,
     approvalId: question?.approvalId ?? null,
   });
+  if (decision.decision === 'allow') {
+    runner.deps.gate.count(request);
+    if (decision.firstUse !== null) bind(runner, decision.firstUse);
+  }
   if (question !== null) runner.emit('approval.requested', { approval: question });
+}
+
+/** What a command of config.yaml was made of when it first ran is on record before it runs. */
+function bind(runner: RunningTurn, grant: Grant): void {
+  runner.flush(true, () => {
+    runner.deps.log.append(systemSessionId, [{ type: 'grant.created', body: { grant } }]);
+  });
 }
 
 export function performRefuse(runner: RunningTurn, intent: Extract<Intent, { kind: 'refuse' }>): Step {

@@ -3,7 +3,9 @@
 import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
+import { configApprovalId } from '../../contracts/policy.ts';
 import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
+import { noTaint } from '../../guard/policy/policy.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
@@ -98,11 +100,10 @@ function describeDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall
     if (canonicalJson(facts) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
-  const lost = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
-  if (lost !== null) return lost;
-  // What ran once goes on; and where a person was shown the call, what was shown was compared.
-  if (call.retried || call.approvalId !== null) return null;
-  return describeCoverDrift(runner, { call, parsed, facts });
+  const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
+  // Nobody was shown this call: what it touches now is what must be allowed.
+  const goesOn = call.retried && call.grantId !== null;
+  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, facts }) : null);
 }
 
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
@@ -116,16 +117,29 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
   return null;
 }
 
-/** Nobody was shown this call, a grant or a rule let it pass: what it touches now is what must be covered. */
-function describeCoverDrift({ deps, place }: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
-  const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
-  return now.decision === 'allow' ? null : 'what it would touch is no longer covered';
+function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
+  const { deps, place, origin } = runner;
+  // Its words are those that were weighed when it was first judged.
+  const now = deps.gate.authorize({
+    sessionId: place.sessionId,
+    tool: call.tool,
+    argsHash: parsed.argsHash,
+    facts,
+    origin,
+    taint: noTaint,
+    dispatch: { grantId: call.grantId },
+  });
+  // Bound to nothing yet, though it was when it was judged: what it runs is not what was seen then.
+  return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
 function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
+  // What a rule let through was counted then.
+  const asked = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
+  if (asked !== null) deps.gate.count(asked);
   runner.emit('tool.requested', {
     callId: call.callId,
     tool: call.tool,
@@ -188,7 +202,7 @@ function createContext(runner: RunningTurn, call: CallState, output: LiveText | 
     ...deps.facts,
     ...place,
     callId: call.callId,
-    attended: call.approvalId !== null || call.grantId !== null,
+    attended: call.approvalId !== null || isOfPerson(runner, call.grantId),
     idempotencyKey: call.callId,
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
@@ -202,6 +216,13 @@ function createContext(runner: RunningTurn, call: CallState, output: LiveText | 
     },
     searchSessions: (query, limit) => deps.searchSessions(query, limit),
   };
+}
+
+/** What runs on the first use of a command of config.yaml was never put to anybody. */
+function isOfPerson(runner: RunningTurn, grantId: string | null): boolean {
+  if (grantId === null) return false;
+  const grant = runner.deps.policy.grant(grantId);
+  return grant !== null && grant.approvalId !== configApprovalId;
 }
 
 export async function performVerify(runner: RunningTurn, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {

@@ -12,7 +12,7 @@ import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
-import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { GateDecision, GateRequest, PolicyGate, PolicyStore, TaintPort } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -93,6 +93,7 @@ export interface TurnDeps {
   readonly logger: Logger;
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
+  readonly taint: TaintPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
   readonly tools: ToolPort;

@@ -5,6 +5,7 @@ import { assert, unreachable } from '../../base/assert.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
+import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
@@ -25,6 +26,7 @@ export class TurnRunner implements RunningTurn {
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #continues: readonly string[] = [];
+  #origin: CallOrigin | null = null;
   #packs = 0;
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
@@ -49,6 +51,10 @@ export class TurnRunner implements RunningTurn {
 
   get continues(): readonly string[] {
     return this.#continues;
+  }
+
+  get origin(): CallOrigin {
+    return this.#origin ?? { channel: this.deps.log.index.session(this.place.sessionId)?.channel ?? 'unknown', agentId: 'main' };
   }
 
   get pack(): ShownPack | null {
@@ -174,8 +180,9 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  #start({ model, continues }: EventBodies['turn.started']): void {
+  #start({ model, continues, channel, agentId }: EventBodies['turn.started']): void {
     this.#model = model;
+    this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
   }
 
@@ -193,6 +200,7 @@ export class TurnRunner implements RunningTurn {
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
     if (event.type === 'turn.finished') this.#finished = event.body;
+    if (event.type === 'user.message') this.#origin = { ...this.origin, channel: event.body.channel };
     if (event.type === 'turn.started') this.#start(event.body);
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }

@@ -2,7 +2,7 @@
 // Owns which turn is live; what a turn does is the runner's.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, TurnLimits } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
@@ -46,6 +46,7 @@ export interface DirectCall {
   readonly agentId: string;
   readonly tool: string;
   readonly args: string;
+  readonly channel: string;
   readonly before: readonly AnyDraft[];
 }
 
@@ -90,7 +91,7 @@ export class TurnRuntime {
         body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey },
       },
     ];
-    if (runner !== null) drafts.push(this.#started(turnId, message.agentId, 'chat', []));
+    if (runner !== null) drafts.push(this.#started(turnId, message.agentId));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
@@ -115,7 +116,7 @@ export class TurnRuntime {
     const withheld = found.length === 0 ? {} : { withheld: [...found] };
     const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args, ...withheld };
     const runner = this.#createRunner(call.sessionId, turnId);
-    const start = this.#started(turnId, call.agentId, 'tool', [requested]);
+    const start = this.#startedDirect(turnId, call, requested);
     const events = log.append(call.sessionId, [...call.before, start], true);
     runner.absorb(
       events.filter((event) => event.turnId === turnId),
@@ -133,7 +134,7 @@ export class TurnRuntime {
     if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
     const next = ids.next('trn');
     const runner = this.#createRunner(sessionId, next);
-    const start = this.#started(next, agentId, 'chat', [], { turnIds, by });
+    const start = this.#started(next, agentId, { turnIds, by });
     runner.absorb(log.append(sessionId, [start], true), true);
     this.#enqueue(sessionId, next, agentId, runner);
     return { sessionId, turnId: next };
@@ -247,23 +248,27 @@ export class TurnRuntime {
     }
   }
 
-  // eslint-disable-next-line max-params -- the fields of one event
-  #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[], continues?: Continues): AnyDraft {
-    const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
-    const model = kind === 'chat' ? this.#deps.models.defaultRef() : null;
-    return {
-      type: 'turn.started',
-      turnId,
-      phase: 'interpret',
-      body: {
-        kind,
-        agentId,
-        model,
-        limits: { steps, turnMs, sameCall, parallelReads },
-        calls,
-        ...(continues === undefined ? {} : { continues }),
-      },
+  #started(turnId: string, agentId: string, continues?: Continues): AnyDraft {
+    const model = this.#deps.models.defaultRef();
+    const body = {
+      kind: 'chat' as const,
+      agentId,
+      model,
+      limits: this.#limits,
+      calls: [],
+      ...(continues === undefined ? {} : { continues }),
     };
+    return { type: 'turn.started', turnId, phase: 'interpret', body };
+  }
+
+  #startedDirect(turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
+    const body = { kind: 'tool' as const, agentId, model: null, limits: this.#limits, calls: [call], channel };
+    return { type: 'turn.started', turnId, phase: 'interpret', body };
+  }
+
+  get #limits(): TurnLimits {
+    const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
+    return { steps, turnMs, sameCall, parallelReads };
   }
 
   #createRunner(sessionId: string, turnId: string): TurnRunner {
@@ -280,7 +285,7 @@ export class TurnRuntime {
       const runner = this.#createRunner(sessionId, turnId);
       this.#live.set(turnId, runner);
       return this.#guarded(runner, () => {
-        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId, 'chat', [])]), true);
+        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId)]), true);
       });
     });
   }
