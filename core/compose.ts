@@ -1,7 +1,7 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -22,6 +22,7 @@ import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
+import { TaintBook, TaintStore, taintMigrations } from './guard/taint/taint.ts';
 import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
@@ -64,7 +65,7 @@ export interface HostedClaw extends Claw {
   syncMeter(): SyncMeter;
 }
 
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
+const migrations = [...sessionMigrations, ...policyMigrations, ...taintMigrations, ...artifactMigrations, ...telemetryMigrations];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
@@ -115,17 +116,19 @@ function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: B
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const safety = new SafetyChecks({ policy: config.policy });
   const policy = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
+  const marks = new TaintStore(storage.db);
+  const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy, marks] });
   const telemetry = new Telemetry({ db: storage.db });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  return { storage, safety, policy, log, telemetry, catchUp, artifacts };
+  return { storage, safety, policy, marks, log, telemetry, catchUp, artifacts };
 }
 type Store = ReturnType<typeof composeStore>;
 
-function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, catchUp }: Store) {
+function composeGuard({ home, config, clock, ids, logger, environment }: Base, store: Store) {
+  const { policy, marks, log, safety, telemetry, catchUp } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -134,6 +137,12 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
   };
   const panic = new PanicSwitch();
   const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [facts.workspace, ...facts.extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
   const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
   const current = <T>(read: () => T): T => {
     catchUp();
@@ -144,7 +153,7 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, {
     spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
   });
-  return { facts, panic, gate, secrets, budget };
+  return { facts, panic, gate, taint, secrets, budget };
 }
 type Guard = ReturnType<typeof composeGuard>;
 
@@ -198,6 +207,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     limits: config.limits,
     redact: (text) => safety.redact(text).text,
     searchSessions: (query, limit) => log.search.find(query, limit),
+    artifactSessions: (idOrAlias) => artifacts.sessionsOf(idOrAlias),
     wantsDeltas: () => deltas.size > 0,
     publishDelta: (delta) => {
       deltas.emit(delta);
@@ -337,6 +347,16 @@ function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migrat
       crashPoints.reach('migration');
     },
   };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
+    return false;
+  }
 }
 
 function openWorkspace(home: string, config: Config): string {

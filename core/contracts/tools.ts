@@ -70,6 +70,8 @@ export const callFactsSchema = z.object({
   hosts: z.array(z.string()),
   /** What a person should know before saying yes, a sentence each, the gravest first. */
   risks: z.array(z.string()).optional(),
+  /** Of a call that is one web request. `reads`: GET or HEAD with no body and no credentials, so that it only fetches. */
+  request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
 

@@ -2,7 +2,13 @@
 // First match wins. What no rule allows asks.
 
 import type { DecisionKind } from '../../contracts/policy.ts';
-import { ownDataProtection, type CallFacts, type ToolClass } from '../../contracts/tools.ts';
+import { ownDataProtection, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+
+export interface CallTaint {
+  readonly session: readonly TaintSource[];
+  readonly derived: readonly TaintSource[];
+  readonly sensitive: boolean;
+}
 
 export interface RuleInput {
   readonly tool: string;
@@ -10,7 +16,8 @@ export interface RuleInput {
   readonly panicEngaged: boolean;
   readonly deniedTools: readonly string[];
   /** The person's standing permission that covers this very call, in words; null when there is none. */
-  readonly coveredBy: { readonly grantId: string; readonly kind: string; readonly covers: string } | null;
+  readonly coveredBy: { readonly grantId: string; readonly kind: string; readonly covers: string; readonly seen?: readonly string[] } | null;
+  readonly taint?: CallTaint;
 }
 
 export interface RuleDecision {
@@ -42,6 +49,8 @@ export const ruleIds = [
   'ask.credential',
   'ask.hardware',
   'ask.destructive',
+  'taint.three-way',
+  'taint.unseen',
 ] as const;
 export type RuleId = (typeof ruleIds)[number];
 
@@ -62,8 +71,19 @@ export function decideByRules(input: RuleInput): RuleDecision {
   if (input.deniedTools.includes(input.tool)) return deny('tool.denied', `The tool ${input.tool} is switched off in config.yaml.`);
   const protectedPath = decideProtectedPath(facts);
   if (protectedPath !== null) return protectedPath;
+  const taint = input.taint ?? { session: [], derived: [], sensitive: false };
+  if (taint.derived.length > 0 && taint.sensitive && ['exec', 'network', 'message', 'spend', 'credential'].includes(facts.class))
+    return {
+      decision: 'ask',
+      ruleId: 'taint.three-way',
+      reason: 'It may follow words of others and sends something out.',
+      grantable: false,
+    };
   if (facts.class === 'read') return decideRead(input);
-  if (input.coveredBy !== null) return allowByGrant(input.coveredBy);
+  const grant = input.coveredBy;
+  if (grant !== null && taint.derived.some((source) => !(grant.seen ?? []).includes(`${source.kind}:${source.where}`)))
+    return { decision: 'ask', ruleId: 'taint.unseen', reason: 'It may follow words of others.', grantable: true };
+  if (grant !== null) return allowByGrant(grant);
   const outside = facts.class === 'write' ? facts.paths.find((path) => !path.insideWorkspace) : undefined;
   if (outside !== undefined) {
     const reason = `It changes ${outside.given}, which is outside the workspace.`;

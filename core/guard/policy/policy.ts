@@ -5,7 +5,7 @@ import type { IdSource } from '../../base/ids.ts';
 import type { Approval, Grant, GrantScope, PolicyDecision } from '../../contracts/policy.ts';
 import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
 import { exactMatch, suggestMatch, type GrantableCall } from './grant-match.ts';
-import { decideByRules } from './policy-rules.ts';
+import { decideByRules, type CallTaint } from './policy-rules.ts';
 import type { PolicyStore } from './policy-store.ts';
 
 export { PolicyStore, policyMigrations } from './policy-store.ts';
@@ -20,6 +20,7 @@ export interface GateRequest {
   readonly args: string;
   readonly argsHash: string;
   readonly facts: CallFacts;
+  readonly taint?: CallTaint;
   /** The call in words, without the subject: "write notes.md". */
   readonly summary: string;
 }
@@ -57,7 +58,7 @@ export class PolicyGate {
     this.#deps = deps;
   }
 
-  authorize(request: Pick<GateRequest, 'sessionId' | 'tool' | 'argsHash' | 'facts'>): GateDecision {
+  authorize(request: Pick<GateRequest, 'sessionId' | 'tool' | 'argsHash' | 'facts'> & { readonly taint?: CallTaint }): GateDecision {
     const { store, clock, panic, deniedTools } = this.#deps;
     const grant = store.findCovering(this.#grantable(request), request.sessionId, clock.nowMs());
     const ruled = decideByRules({
@@ -65,7 +66,9 @@ export class PolicyGate {
       facts: request.facts,
       panicEngaged: panic.engaged,
       deniedTools,
-      coveredBy: grant === null ? null : { grantId: grant.grantId, kind: grant.scope.kind, covers: grant.covers },
+      coveredBy:
+        grant === null ? null : { grantId: grant.grantId, kind: grant.scope.kind, covers: grant.covers, seen: grant.seenTaint ?? [] },
+      taint: request.taint ?? { session: [], derived: [], sensitive: false },
     });
     const byGrant = ruled.decision === 'allow' && ruled.ruleId.startsWith('grant.');
     return {
@@ -92,6 +95,7 @@ export class PolicyGate {
       ruleId: decision.ruleId,
       facts: request.facts,
       args: request.args,
+      origin: { channel: '', agentId: '', taint: [...(request.taint?.derived ?? [])] },
       widerScope: wider,
       createdAtMs: this.#deps.clock.nowMs(),
       sessionId: request.sessionId,
@@ -121,6 +125,7 @@ export class PolicyGate {
       expiresAtMs: effective.kind === 'minutes' ? nowMs + effective.minutes * 60_000 : null,
       revokedAtMs: null,
       spentAtMs: null,
+      seenTaint: (approval.origin?.taint ?? []).map((source) => `${source.kind}:${source.where}`),
     };
   }
 

@@ -3,6 +3,8 @@
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { CallState } from '../../agent/brain/brain.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
+import type { CallTaint } from '../../guard/taint/taint.ts';
 import type { ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -32,6 +34,7 @@ export function authorizeCall(runner: RunningTurn, call: CallState): void {
 function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
   const { deps, place } = runner;
   const facts = parsed.tool.facts(parsed.args, deps.facts);
+  runner.callFacts.set(call.callId, facts);
   const request = {
     ...place,
     callId: call.callId,
@@ -39,6 +42,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): v
     args: parsed.argsJson,
     argsHash: parsed.argsHash,
     facts,
+    taint: taintOf(runner, call, parsed, facts),
     summary: parsed.tool.summarize(parsed.args),
   };
   const decision = deps.gate.authorize(request);
@@ -56,6 +60,15 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): v
     approvalId: question?.approvalId ?? null,
   });
   if (question !== null) runner.emit('approval.requested', { approval: question });
+}
+
+/** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
+export function taintOf(runner: RunningTurn, call: CallState, parsed: ParsedCall, facts: CallFacts): CallTaint {
+  const { taint } = runner.deps;
+  const { sessionId } = runner.place;
+  if (taint.isTainted(sessionId)) runner.flush();
+  const { argsJson, argsHash } = parsed;
+  return taint.of({ sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts });
 }
 
 export function performRefuse(runner: RunningTurn, intent: Extract<Intent, { kind: 'refuse' }>): Step {

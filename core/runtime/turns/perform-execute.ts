@@ -4,7 +4,7 @@ import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { authorizeCall, callsOf } from './perform-authorize.ts';
+import { authorizeCall, callsOf, taintOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -78,7 +78,8 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, parsed: Parsed
   // Nobody was shown this call: what it touches now is what must be covered.
   if (call.approvalId === null) {
     const facts = parsed.tool.facts(parsed.args, deps.facts);
-    const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
+    const taint = taintOf(runner, call, parsed, facts);
+    const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts, taint });
     if (now.decision !== 'allow') return 'what it would touch is no longer covered';
   }
   return null;
@@ -109,15 +110,37 @@ async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise
 async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
   const { tools, crashPoints } = runner.deps;
   crashPoints.reach('after-request');
-  const result = await tools.run(parsed, createContext(runner, call));
+  const heard = new Set<string>();
+  const result = await tools.run(parsed, createContext(runner, call, heard));
   crashPoints.reach('after-effect');
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
-  finish(runner, call, result);
+  const isMarked = markSources(runner, call, parsed, { result, sessions: [...heard] });
+  finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
 }
 
-function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
+/** Before the result is anybody's to read, the log says whose words are in it. */
+function markSources(
+  runner: RunningTurn,
+  call: CallState,
+  parsed: ParsedCall,
+  { result, sessions }: { readonly result: HostedResult; readonly sessions: readonly string[] },
+): boolean {
+  const { deps, place } = runner;
+  const { argsJson, argsHash } = parsed;
+  const facts = runner.callFacts.get(call.callId) ?? parsed.tool.facts(parsed.args, deps.facts);
+  runner.callFacts.delete(call.callId);
+  if (deps.taint.isTainted(place.sessionId)) runner.flush();
+  const marks = deps.taint.marksOf(
+    { sessionId: place.sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts },
+    { untrusted: result.untrusted, sessions, resultText: result.forModel, ok: result.outcome === 'ok' },
+  );
+  if (marks !== null) runner.emit('taint.marked', marks, 'observe');
+  return marks !== null;
+}
+
+function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMarked: boolean): void {
   const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
@@ -135,11 +158,12 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult): voi
     },
     'observe',
   );
-  // A pure result may be had again; any other is written at once.
-  if (call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
+  // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
+  if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-function createContext(runner: RunningTurn, call: CallState): ToolContext {
+/** `heard` takes the other conversations that the call is shown parts of. */
+function createContext(runner: RunningTurn, call: CallState, heard: Set<string>): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,
@@ -149,7 +173,13 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
     idempotencyKey: call.callId,
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
-    artifacts: deps.artifacts,
+    artifacts: {
+      put: (content, about) => deps.artifacts.put(content, about),
+      read: (idOrAlias, range) => {
+        for (const sessionId of deps.artifactSessions(idOrAlias)) heard.add(sessionId);
+        return deps.artifacts.read(idOrAlias, range);
+      },
+    },
     onOutput: (chunk) => {
       if (deps.wantsDeltas()) deps.publishDelta({ kind: 'output', ...place, callId: call.callId, text: deps.redact(chunk) });
     },
@@ -158,7 +188,11 @@ function createContext(runner: RunningTurn, call: CallState): ToolContext {
       runner.flush();
       deps.crashPoints.reach('spawned');
     },
-    searchSessions: (query, limit) => deps.searchSessions(query, limit),
+    searchSessions: (query, limit) => {
+      const hits = deps.searchSessions(query, limit);
+      for (const hit of hits) heard.add(hit.sessionId);
+      return hits;
+    },
   };
 }
 
@@ -177,7 +211,7 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   const { tool, args } = parsed.value;
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
-    return await tool.verify(args, createContext(runner, call));
+    return await tool.verify(args, createContext(runner, call, new Set()));
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };
   }

@@ -5,12 +5,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
+import type { DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
 import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { CallTaint, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -47,6 +48,14 @@ export interface BudgetPort {
   record(spent: { turnId: string; sessionId: string; nowMs: number; costUsd: number | null; tokens: number }): void;
 }
 
+/** Whose words a session holds. What the session recorded must be in the log before it is asked about a session that holds any. */
+export interface TaintPort {
+  isTainted(sessionId: string): boolean;
+  of(call: JudgedCall): CallTaint;
+  /** What a finished call brought in from others; null when nothing. */
+  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
+}
+
 export interface ProcessPort {
   /** Ends every process any tool started, with all their descendants. */
   killAll(): Promise<{ killed: number; tookMs: number }>;
@@ -74,12 +83,15 @@ export interface TurnDeps {
   readonly logger: Logger;
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
+  readonly taint: TaintPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
   readonly packer: ContextPacker;
   readonly artifacts: ArtifactSink;
+  /** Conversations an artifact came up in. */
+  artifactSessions(idOrAlias: string): readonly string[];
   readonly facts: FactContext;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */

@@ -15,6 +15,7 @@ import type { ToolDefinition } from '../../contracts/tools.ts';
 import { replayTurn, type ReplayReport } from '../../agent/brain/brain.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from '../../guard/policy/policy.ts';
+import { TaintBook, TaintStore, taintMigrations } from '../../guard/taint/taint.ts';
 import { ToolHost } from '../../hands/tools/tools.ts';
 import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
@@ -61,6 +62,7 @@ export class TurnBench {
   storage!: Storage;
   log!: SessionLog;
   policy!: PolicyStore;
+  taint!: TaintBook;
   gate!: PolicyGate;
   panic!: PanicSwitch;
   packer!: ContextPacker;
@@ -74,9 +76,15 @@ export class TurnBench {
   }
 
   open(): void {
-    this.storage = Storage.open({ home: this.home, migrations: [...sessionMigrations, ...policyMigrations, ...artifactMigrations] });
+    this.storage = Storage.open({
+      home: this.home,
+      migrations: [...sessionMigrations, ...policyMigrations, ...taintMigrations, ...artifactMigrations],
+    });
     this.policy = new PolicyStore(this.storage.db);
-    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy] });
+    const store = new TaintStore(this.storage.db);
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy, store] });
+    const files = { exists: () => true, isExecutable: () => false };
+    this.taint = new TaintBook({ store, reads: this.log.reads, folders: [this.workspace], files });
     this.panic = new PanicSwitch();
     const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
     this.tools = new ToolHost({
@@ -102,6 +110,8 @@ export class TurnBench {
       logger: this.logger,
       gate: this.gate,
       policy: this.policy,
+      taint: this.taint,
+      artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
         info: (ref) => ({
