@@ -39,7 +39,8 @@ function ofPath(path: string, said: Said): string[] {
 /** Words of a command mean something at any length, and joining them by the shell's signs means more than the words do. */
 function ofCommand(line: string, said: Said): string[] {
   const whole = singleSpaced(foldText(line));
-  if (said.verbatim(whole)) return [];
+  // Folding takes -D for -d, which is another option.
+  if (said.verbatim(whole)) return line.split(/\s+/).filter((word) => /^-.*[A-Z]/.test(word) && !said.word(word));
   const missing = line
     .split(/[\s|&;<>()`$\\{}]+/)
     .map((word) => word.replaceAll(/["']/g, ''))
@@ -52,7 +53,7 @@ function ofCommandWord(word: string, said: Said): string[] {
   if (said.word(word)) return [];
   const folded = foldText(word);
   // An option is said whole: of "--output=notes" nothing is meant but that.
-  return word.startsWith('-') ? [folded] : ofChunk(folded, said);
+  return word.startsWith('-') ? [word] : ofChunk(folded, said);
 }
 
 /** Every word of any length: a long secret can be sent in short pieces. */
