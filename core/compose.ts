@@ -21,7 +21,7 @@ import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { SafetyChecks } from './guard/safety/safety.ts';
+import { domainSets, SafetyChecks } from './guard/safety/safety.ts';
 import { TaintBook, TaintStore, taintMigrations } from './guard/taint/taint.ts';
 import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
@@ -136,11 +136,12 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, s
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
   };
   const panic = new PanicSwitch();
-  const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
+  const extraFolders = facts.extraFolders.map(realFolder);
+  const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
   const taint = new TaintBook({
     store: marks,
     reads: log.reads,
-    folders: [facts.workspace, ...facts.extraFolders],
+    folders: [workspace, ...extraFolders],
     files: { exists: (path) => existsSync(path), isExecutable },
   });
   const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
@@ -363,6 +364,11 @@ function openWorkspace(home: string, config: Config): string {
   const folder = resolve(home, config.workspace.path ?? 'workspace');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return realpathSync(folder);
+}
+
+/** A folder that is not there opens nothing until the next start. */
+function realFolder(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : folder;
 }
 
 function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store): void {

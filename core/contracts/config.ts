@@ -1,6 +1,7 @@
 // config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
 
 import * as z from 'zod';
+import { toolClassSchema } from './tools.ts';
 
 /** Secrets in config are references only. */
 export const secretRefSchema = z
@@ -41,6 +42,60 @@ export const providerSchema = z.discriminatedUnion('kind', [
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
 const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+
+const names = (what: string) =>
+  z
+    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; a * may stand at its end`))
+    .min(1)
+    .max(100)
+    .optional();
+
+const domainPattern = /^(\*\.)?(\[[^\]]+\]|[^:/@?#\s*]+)(:\d{1,5})?$/;
+const globPattern = /^(?![~!])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0]{1,500}$/;
+
+/** What a rule is about. All that is given must hold; of a list one entry is enough. */
+export const policyWhenSchema = z
+  .strictObject({
+    tools: names('the name of a tool'),
+    classes: z.array(toolClassSchema).min(1).optional(),
+    agents: names('the id of an agent'),
+    channels: names('a channel such as window, cli, http, library or telegram'),
+    hosts: z
+      .array(z.string().regex(domainPattern, 'must be a domain such as example.org or *.example.org; no scheme, no path'))
+      .min(1)
+      .max(1000)
+      .optional(),
+    /** Files and folders with all below, relative to the workspace or absolute; * and ** as usual. */
+    paths: z
+      .array(
+        z
+          .string()
+          .regex(globPattern, 'must be a path or glob, relative to the workspace or absolute; no ~, no .. and no ! at its beginning'),
+      )
+      .min(1)
+      .max(1000)
+      .optional(),
+    /** First words of a command. */
+    commands: z.array(z.string().trim().min(1).max(500)).min(1).max(1000).optional(),
+  })
+  .refine((when) => Object.values(when).some((list) => list !== undefined), {
+    message: 'a rule needs at least one of tools, classes, agents, channels, hosts, paths, commands',
+  });
+export type PolicyWhen = z.infer<typeof policyWhenSchema>;
+
+export const policyRuleSchema = z.strictObject({
+  when: policyWhenSchema,
+  // eslint-disable-next-line unicorn/no-thenable -- the word of the configuration file
+  then: z.enum(['allow', 'ask', 'deny']),
+  reason: z.string().trim().min(1).max(300).optional(),
+});
+export type PolicyRule = z.infer<typeof policyRuleSchema>;
+
+/** supervised: reads inside the workspace are free. workspace-free: changing files there as well. locked-down: nothing but those reads. */
+export const policyModeSchema = z.enum(['supervised', 'workspace-free', 'locked-down']);
+export type PolicyMode = z.infer<typeof policyModeSchema>;
+
+const callsPerMinute = z.number().int().min(0).max(10_000);
 
 export const configSchema = z.strictObject({
   providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
@@ -86,6 +141,18 @@ export const configSchema = z.strictObject({
       allowDomains: z.array(z.string().min(1)).default([]),
       denyDomains: z.array(z.string().min(1)).default([]),
       denyTools: z.array(z.string().min(1)).default([]),
+      mode: policyModeSchema.default('supervised'),
+      /** The first that matches counts. */
+      rules: z.array(policyRuleSchema).max(200).default([]),
+      limits: z
+        .strictObject({
+          /** By class or by the name of a tool; over the limit a call asks. */
+          callsPerMinute: z
+            .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
+            .catchall(callsPerMinute)
+            .prefault({}),
+        })
+        .prefault({}),
     })
     .prefault({}),
   tools: z

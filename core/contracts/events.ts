@@ -49,6 +49,8 @@ const bodies = {
     limits: turnLimitsSchema,
     /** Calls a person made directly, with no model (`kind: tool`). */
     calls: z.array(requestedCallSchema),
+    /** The door a direct call came through; that of a chat is in its message. */
+    channel: z.string().optional(),
   }),
   'turn.steered': z.object({ text: z.string(), sender: z.string() }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),

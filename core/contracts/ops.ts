@@ -1,11 +1,20 @@
 // One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
 
 import * as z from 'zod';
-import { configSchema } from './config.ts';
+import { configSchema, policyModeSchema } from './config.ts';
 import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
-import { approvalSchema, grantMatchSchema, grantScopeSchema, grantSchema, panicStatusSchema, policyDecisionSchema } from './policy.ts';
+import {
+  approvalSchema,
+  grantChoiceSchema,
+  grantListingSchema,
+  grantMatchSchema,
+  grantScopeSchema,
+  grantSchema,
+  panicStatusSchema,
+  policyDecisionSchema,
+} from './policy.ts';
 import { artifactRefSchema, toolListingSchema, toolOutcomeSchema, toolRunResultSchema } from './tools.ts';
 
 const id = z.string().min(1).max(100);
@@ -156,10 +165,16 @@ export const opTable = {
 
   'approval.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ approvals: z.array(approvalSchema) }) },
   'approval.decide': {
-    params: z.strictObject({ approvalId: id, decision: z.enum(['approve', 'deny']), scope: grantScopeSchema.optional() }),
+    params: z.strictObject({
+      approvalId: id,
+      decision: z.enum(['approve', 'deny']),
+      scope: grantScopeSchema.optional(),
+      /** Which of the approval's `choices` a scope wider than once is for; 0, the narrowest, unless told. */
+      choice: z.number().int().min(0).max(20).optional(),
+    }),
     result: approvalSchema,
   },
-  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantSchema) }) },
+  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantListingSchema) }) },
   'grant.revoke': { params: z.strictObject({ grantId: id }), result: grantSchema },
   'grant.preview': {
     params: z.strictObject({ match: grantMatchSchema, days: z.number().int().min(1).max(365).optional() }),
@@ -168,6 +183,10 @@ export const opTable = {
         z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),
       ),
       asked: z.number().int(),
+      /** All that it would have covered; `covered` shows the newest of them. */
+      total: z.number().int(),
+      /** The oldest call looked at; null where the whole time was looked through. */
+      lookedBackToMs: z.number().int().nullable(),
     }),
   },
   'outcome.list': { params: none, result: z.object({ outcomes: z.array(unknownOutcomeSchema) }) },
@@ -182,7 +201,13 @@ export const opTable = {
 
   'policy.explain': {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
-    result: policyDecisionSchema,
+    result: policyDecisionSchema.extend({
+      mode: policyModeSchema,
+      /** The grant that covers it. */
+      grantId: z.string().nullable(),
+      /** Wider scopes that could be given if it asked. */
+      choices: z.array(grantChoiceSchema),
+    }),
   },
   'safety.url': {
     params: z.strictObject({ url: z.string().max(8192) }),

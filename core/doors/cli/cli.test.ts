@@ -57,7 +57,7 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'grant.revoke': ({ grantId }) => ({ ...grant, grantId }),
     'tool.list': () => ({ tools: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] }),
     'grant.list': () => ({ grants: [] }),
-    'grant.preview': () => ({ covered: [], asked: 0 }),
+    'grant.preview': () => ({ covered: [], asked: 0, total: 0, lookedBackToMs: null }),
     'outcome.list': () => ({ outcomes: [] }),
     'outcome.settle': ({ callId }) => ({ callId, turnId: null }),
     'policy.explain': () => ({
@@ -66,6 +66,9 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
       reason: 'why',
       class: 'exec',
       facts: { class: 'exec', paths: [], command: null, hosts: [] },
+      mode: 'supervised',
+      grantId: null,
+      choices: [],
     }),
     'safety.url': ({ url }) => ({ decision: 'deny', reason: 'private', url }),
     'safety.redact': ({ text }) => ({ text: text.replace('hunter2', '[redacted]'), found: ['password'] }),
@@ -122,7 +125,7 @@ const rows: readonly Row[] = [
     argv: ['grants', 'preview', JSON.stringify(exact), '--days', '3'],
     op: 'grant.preview',
     params: { match: exact, days: 3 },
-    json: { covered: [], asked: 0 },
+    json: { covered: [], asked: 0, total: 0, lookedBackToMs: null },
   },
   { argv: ['outcomes', 'list'], op: 'outcome.list', params: {}, json: [] },
   {

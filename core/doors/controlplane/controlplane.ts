@@ -42,7 +42,7 @@ export class Controlplane {
   runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string } {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
     const { sessionId, agentId, before } = this.#resolve(params.sessionId, undefined, `Direct: ${params.tool}`, caller);
-    return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, before });
+    return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, channel: caller.channel, before });
   }
 
   /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */

@@ -42,6 +42,17 @@ export function normalHost(text: string): string | null {
   }
 }
 
+/** A list for whoever names hosts as people write them: ports and the form of the name make no difference. */
+export function domainSets(entries: readonly string[]): { covers(host: string): boolean } {
+  const list = new DomainList(entries);
+  return {
+    covers: (host) => {
+      const name = normalHost(host);
+      return name !== null && list.covers(name);
+    },
+  };
+}
+
 function entryCovers(entry: Entry, host: string): boolean {
   if (host === entry.host) return !entry.onlyBelow;
   return !entry.isAddress && host.endsWith(`.${entry.host}`);

@@ -7,6 +7,7 @@ import { StreamRedactor } from './stream-redactor.ts';
 import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
 
 export { refuseAddress } from './address.ts';
+export { domainSets } from './domain-list.ts';
 export type { Redaction } from './redactor.ts';
 export type { StreamRedactor } from './stream-redactor.ts';
 export type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';

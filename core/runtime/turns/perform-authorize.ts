@@ -1,10 +1,11 @@
 // Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the question.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Grant } from '../../contracts/policy.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { CallState } from '../../agent/brain/brain.ts';
-import type { CallFacts } from '../../contracts/tools.ts';
-import type { CallTaint } from '../../guard/taint/taint.ts';
+import type { CallTaint, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -33,23 +34,26 @@ export function authorizeCall(runner: RunningTurn, call: CallState): void {
 
 function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
   const { deps, place } = runner;
+  const { callId, tool } = call;
+  const { argsJson, argsHash } = parsed;
   const facts = parsed.tool.facts(parsed.args, deps.facts);
-  runner.callFacts.set(call.callId, facts);
+  runner.callFacts.set(callId, facts);
   const request = {
     ...place,
-    callId: call.callId,
-    tool: call.tool,
-    args: parsed.argsJson,
-    argsHash: parsed.argsHash,
+    callId,
+    tool,
+    args: argsJson,
+    argsHash,
     facts,
-    taint: taintOf(runner, call, parsed, facts),
+    origin: runner.origin,
+    taint: taintOf(runner, { callId, tool, argsJson, argsHash, facts }),
     summary: parsed.tool.summarize(parsed.args),
   };
   const decision = deps.gate.authorize(request);
   const question = decision.decision === 'ask' ? deps.gate.question(request, decision) : null;
   runner.emit('policy.decided', {
-    callId: call.callId,
-    tool: call.tool,
+    callId,
+    tool,
     decision: decision.decision,
     ruleId: decision.ruleId,
     reason: decision.reason,
@@ -59,16 +63,24 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): v
     grantId: decision.grantId,
     approvalId: question?.approvalId ?? null,
   });
+  if (decision.decision === 'allow') deps.gate.count(request);
+  if (decision.firstUse !== null) bind(runner, decision.firstUse);
   if (question !== null) runner.emit('approval.requested', { approval: question });
 }
 
 /** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
-export function taintOf(runner: RunningTurn, call: CallState, parsed: ParsedCall, facts: CallFacts): CallTaint {
+function taintOf(runner: RunningTurn, call: Omit<JudgedCall, 'sessionId'>): CallTaint {
   const { taint } = runner.deps;
   const { sessionId } = runner.place;
   if (taint.isTainted(sessionId)) runner.flush();
-  const { argsJson, argsHash } = parsed;
-  return taint.of({ sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts });
+  return taint.of({ ...call, sessionId });
+}
+
+/** What a command of config.yaml was made of when it first ran is on record before it runs. */
+function bind(runner: RunningTurn, grant: Grant): void {
+  runner.flush(true, () => {
+    runner.deps.log.append(systemSessionId, [{ type: 'grant.created', body: { grant } }]);
+  });
 }
 
 export function performRefuse(runner: RunningTurn, intent: Extract<Intent, { kind: 'refuse' }>): Step {

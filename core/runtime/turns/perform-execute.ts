@@ -3,8 +3,10 @@
 import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
+import { configApprovalId } from '../../contracts/policy.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
-import { authorizeCall, callsOf, taintOf } from './perform-authorize.ts';
+import { noTaint } from '../../guard/policy/policy.ts';
+import { authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -64,31 +66,47 @@ function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall)
     if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
-  return call.grantId === null ? null : describeGrantDrift(runner, call, parsed, call.grantId);
+  const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
+  // Nobody was shown this call: what it touches now is what must be allowed.
+  const goesOn = call.retried && call.grantId !== null;
+  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, call, parsed) : null);
 }
 
-function describeGrantDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall, grantId: string): string | null {
-  const { deps, place } = runner;
+function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
+  const { deps } = runner;
   const grant = deps.policy.grant(grantId);
   if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
   // What ran once on this permission goes on with it: it was spent on this very call.
   if (call.retried) return null;
   if (grant.spentAtMs !== null) return 'its permission was already used';
   if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
-  // Nobody was shown this call: what it touches now is what must be covered.
-  if (call.approvalId === null) {
-    const facts = parsed.tool.facts(parsed.args, deps.facts);
-    const taint = taintOf(runner, call, parsed, facts);
-    const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts, taint });
-    if (now.decision !== 'allow') return 'what it would touch is no longer covered';
-  }
   return null;
+}
+
+function describeUnseenDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
+  const { deps, place, origin } = runner;
+  const facts = parsed.tool.facts(parsed.args, deps.facts);
+  // Its words are those that were weighed when it was first judged.
+  const now = deps.gate.authorize({
+    sessionId: place.sessionId,
+    tool: call.tool,
+    argsHash: parsed.argsHash,
+    facts,
+    origin,
+    taint: noTaint,
+    dispatch: { grantId: call.grantId },
+  });
+  // Bound to nothing yet, though it was when it was judged: what it runs is not what was seen then.
+  return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
 function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
+  // What a rule let through was counted then.
+  const asked = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
+  if (asked !== null) deps.gate.count(asked);
   runner.emit('tool.requested', {
     callId: call.callId,
     tool: call.tool,
@@ -169,7 +187,7 @@ function createContext(runner: RunningTurn, call: CallState, heard: Set<string>)
     ...deps.facts,
     ...place,
     callId: call.callId,
-    attended: call.approvalId !== null || call.grantId !== null,
+    attended: call.approvalId !== null || isOfPerson(runner, call.grantId),
     idempotencyKey: call.callId,
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
@@ -194,6 +212,13 @@ function createContext(runner: RunningTurn, call: CallState, heard: Set<string>)
       return hits;
     },
   };
+}
+
+/** What runs on the first use of a command of config.yaml was never put to anybody. */
+function isOfPerson(runner: RunningTurn, grantId: string | null): boolean {
+  if (grantId === null) return false;
+  const grant = runner.deps.policy.grant(grantId);
+  return grant !== null && grant.approvalId !== configApprovalId;
 }
 
 export async function performVerify(runner: RunningTurn, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {

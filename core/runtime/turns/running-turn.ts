@@ -3,6 +3,7 @@
 import type { DraftOf, EventType, Phase } from '../../contracts/events.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
+import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript } from '../../mind/context/context.ts';
 import type { TurnDeps } from './ports.ts';
 
@@ -24,6 +25,8 @@ export interface RunningTurn {
   readonly place: TurnPlace;
   readonly state: TurnState;
   readonly model: string | null;
+  /** Who is at work, and the door its turn came through. */
+  readonly origin: CallOrigin;
   readonly transcript: Transcript;
   readonly abort: AbortController;
   /** What each call touches, as it was last looked at. */
@@ -33,7 +36,8 @@ export interface RunningTurn {
   pack: ShownPack | null;
   nextPackId(): string;
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
-  flush(barrier?: boolean): void;
+  /** Writes what was recorded; `barrier` waits for the disk, `alongside` adds to the same transaction. */
+  flush(barrier?: boolean, alongside?: () => void): void;
   /** Flushes in a moment (25 ms) unless the returned function is called before. A failure ends the turn. */
   flushSoon(): () => void;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ManualClock } from '../../base/clock.ts';
 import { CountingIds } from '../../base/ids.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
+import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { ChatMessage, DeltaSink, ModelReply } from '../../contracts/llm.ts';
@@ -14,8 +15,7 @@ import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import { replayTurn, type ReplayReport } from '../../agent/brain/brain.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
-import { PolicyGate, PolicyStore, policyMigrations } from '../../guard/policy/policy.ts';
-import { TaintBook, TaintStore, taintMigrations } from '../../guard/taint/taint.ts';
+import { noTaint, PolicyGate, PolicyStore, policyMigrations, type CallTaint } from '../../guard/policy/policy.ts';
 import { ToolHost } from '../../hands/tools/tools.ts';
 import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
@@ -39,6 +39,7 @@ export interface BenchOptions {
   readonly limits?: Partial<TurnDeps['limits']>;
   readonly budget?: BudgetPort;
   readonly contextTokens?: number;
+  readonly policy?: NonNullable<ConfigInput['policy']>;
 }
 
 const noBudget: BudgetPort = { check: () => null, record: () => undefined, finishTurn: () => undefined };
@@ -54,6 +55,8 @@ export class TurnBench {
   readonly asked: Asked[] = [];
   /** Called when the model is asked, before it answers. */
   onAsked: () => void = () => undefined;
+  /** Whose words a call of a tool may be following. */
+  taintOf: (tool: string) => CallTaint = () => noTaint;
   readonly notes: string[] = [];
   readonly logger: Logger = { ...silentLogger, log: (level, message) => void this.notes.push(`${level}: ${message}`) };
   readonly #options: BenchOptions;
@@ -62,7 +65,6 @@ export class TurnBench {
   storage!: Storage;
   log!: SessionLog;
   policy!: PolicyStore;
-  taint!: TaintBook;
   gate!: PolicyGate;
   panic!: PanicSwitch;
   packer!: ContextPacker;
@@ -78,13 +80,10 @@ export class TurnBench {
   open(): void {
     this.storage = Storage.open({
       home: this.home,
-      migrations: [...sessionMigrations, ...policyMigrations, ...taintMigrations, ...artifactMigrations],
+      migrations: [...sessionMigrations, ...policyMigrations, ...artifactMigrations],
     });
     this.policy = new PolicyStore(this.storage.db);
-    const store = new TaintStore(this.storage.db);
-    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy, store] });
-    const files = { exists: () => true, isExecutable: () => false };
-    this.taint = new TaintBook({ store, reads: this.log.reads, folders: [this.workspace], files });
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy] });
     this.panic = new PanicSwitch();
     const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
     this.tools = new ToolHost({
@@ -94,7 +93,13 @@ export class TurnBench {
       outputBytesMax: 48_000,
       artifacts,
     });
-    this.gate = new PolicyGate({ ...this.#gateDeps(), deniedTools: ['forbidden'], workspace: this.workspace });
+    this.gate = new PolicyGate({
+      ...this.#gateDeps(),
+      policy: configSchema.parse({ policy: { denyTools: ['forbidden'], ...this.#options.policy } }).policy,
+      workspace: this.workspace,
+      extraFolders: [],
+      domains: () => ({ covers: () => false }),
+    });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
     this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts });
   }
@@ -110,7 +115,7 @@ export class TurnBench {
       logger: this.logger,
       gate: this.gate,
       policy: this.policy,
-      taint: this.taint,
+      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), marksOf: () => null },
       artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
@@ -180,7 +185,7 @@ export class TurnBench {
   direct(tool: string, args: Readonly<Record<string, unknown>>, sessionId = 's1'): { turnId: string; callId: string } {
     const body = { title: tool, agentId: 'main', channel: 'cli', forkedFrom: null };
     const before: AnyDraft[] = this.log.index.session(sessionId) === null ? [{ type: 'session.created', body }] : [];
-    return this.runtime.runTool({ sessionId, agentId: 'main', tool, args: JSON.stringify(args), before });
+    return this.runtime.runTool({ sessionId, agentId: 'main', tool, args: JSON.stringify(args), channel: 'cli', before });
   }
 
   /** The status the turn comes to rest with. */

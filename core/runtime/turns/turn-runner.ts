@@ -6,6 +6,7 @@ import { toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
+import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
@@ -26,6 +27,7 @@ export class TurnRunner implements RunningTurn {
   readonly callFacts = new Map<string, CallFacts>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #origin: CallOrigin | null = null;
   #packs = 0;
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
@@ -46,6 +48,10 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get origin(): CallOrigin {
+    return this.#origin ?? { channel: this.deps.log.index.session(this.place.sessionId)?.channel ?? 'unknown', agentId: 'main' };
   }
 
   get pack(): ShownPack | null {
@@ -185,7 +191,11 @@ export class TurnRunner implements RunningTurn {
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
     if (event.type === 'turn.finished') this.#finished = event.body;
-    if (event.type === 'turn.started') this.#model = event.body.model;
+    if (event.type === 'user.message') this.#origin = { ...this.origin, channel: event.body.channel };
+    if (event.type === 'turn.started') {
+      this.#model = event.body.model;
+      this.#origin = { channel: event.body.channel ?? this.origin.channel, agentId: event.body.agentId };
+    }
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
 }

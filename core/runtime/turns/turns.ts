@@ -2,7 +2,7 @@
 // Owns which turn is live; what a turn does is the runner's.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, TurnLimits } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
@@ -37,6 +37,7 @@ export interface DirectCall {
   readonly agentId: string;
   readonly tool: string;
   readonly args: string;
+  readonly channel: string;
   readonly before: readonly AnyDraft[];
 }
 
@@ -82,7 +83,7 @@ export class TurnRuntime {
         body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey },
       },
     ];
-    if (runner !== null) drafts.push(this.#started(turnId, message.agentId, 'chat', []));
+    if (runner !== null) drafts.push(this.#started(turnId, message.agentId));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
@@ -105,7 +106,7 @@ export class TurnRuntime {
     const callId = ids.next('call');
     const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args: call.args };
     const runner = this.#createRunner(call.sessionId, turnId);
-    const start = this.#started(turnId, call.agentId, 'tool', [requested]);
+    const start = this.#startedDirect(turnId, call, requested);
     const events = log.append(call.sessionId, [...call.before, start], true);
     runner.absorb(
       events.filter((event) => event.turnId === turnId),
@@ -221,15 +222,19 @@ export class TurnRuntime {
     }
   }
 
-  #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[]): AnyDraft {
+  #started(turnId: string, agentId: string): AnyDraft {
+    const model = this.#deps.models.defaultRef();
+    return { type: 'turn.started', turnId, phase: 'interpret', body: { kind: 'chat', agentId, model, limits: this.#limits, calls: [] } };
+  }
+
+  #startedDirect(turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
+    const body = { kind: 'tool' as const, agentId, model: null, limits: this.#limits, calls: [call], channel };
+    return { type: 'turn.started', turnId, phase: 'interpret', body };
+  }
+
+  get #limits(): TurnLimits {
     const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
-    const model = kind === 'chat' ? this.#deps.models.defaultRef() : null;
-    return {
-      type: 'turn.started',
-      turnId,
-      phase: 'interpret',
-      body: { kind, agentId, model, limits: { steps, turnMs, sameCall, parallelReads }, calls },
-    };
+    return { steps, turnMs, sameCall, parallelReads };
   }
 
   #createRunner(sessionId: string, turnId: string): TurnRunner {
@@ -246,7 +251,7 @@ export class TurnRuntime {
       const runner = this.#createRunner(sessionId, turnId);
       this.#live.set(turnId, runner);
       return this.#guarded(runner, () => {
-        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId, 'chat', [])]), true);
+        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId)]), true);
       });
     });
   }

@@ -123,7 +123,7 @@ export const carriers = (world: World): readonly Carrier[] => [
     place: (text, id) => world.page(`${docsHost}/clip-${id}`, `Kumquat${id} harvest. ${text}`),
     reading: (id) => `What did we find about kumquat${id}?`,
     first: (id) => [call('session_search', { query: `kumquat${id}` })],
-    charsMax: 110,
+    charsMax: 90,
     before: 'searched',
   },
   {
