@@ -16,7 +16,7 @@ export interface DecidingValue {
 export interface ValueContext {
   /** The workspace and further opened folders, real paths. */
   readonly folders: readonly string[];
-  isExecutable(path: string): boolean;
+  readonly files: { exists(path: string): boolean; isExecutable(path: string): boolean };
 }
 
 export interface ValuedCall {
@@ -41,7 +41,7 @@ export function decidingValues(call: ValuedCall, context: ValueContext): Decidin
   if (facts.class === 'read' && facts.hosts.length === 0)
     return pathValues(facts.paths.filter(isGuarded).map((path) => show(path, context)));
   if (facts.class === 'write' && facts.paths.length > 0)
-    return [...pathValues(facts.paths.map((path) => show(path, context))), ...liveContent(call, context)];
+    return [...facts.paths.map((path) => placeValue(path, context)), ...liveContent(call, context)];
   return allValues(call.argsJson, 'person');
 }
 
@@ -53,13 +53,20 @@ export function contentValues(call: ValuedCall): DecidingValue[] {
 
 function liveContent(call: ValuedCall, context: ValueContext): DecidingValue[] {
   const live = call.facts.paths.some(
-    (path) => path.access === 'write' && isLiveFile(show(path, context), () => context.isExecutable(path.real)),
+    (path) => path.access === 'write' && isLiveFile(show(path, context), () => context.files.isExecutable(path.real)),
   );
   return live ? contentValues(call) : [];
 }
 
 function pathValues(paths: readonly string[]): DecidingValue[] {
   return paths.map((value) => ({ kind: 'path', value, vouched: 'workspace' }));
+}
+
+/** What is there already is changed only where the person named it; a new file may be called by any words that were around. */
+function placeValue(path: PathFact, context: ValueContext): DecidingValue {
+  const value = show(path, context);
+  if (path.access === 'write' && context.files.exists(path.real)) return { kind: 'name', value, vouched: 'person' };
+  return { kind: 'path', value, vouched: 'workspace' };
 }
 
 function isGuarded(path: PathFact): boolean {

@@ -30,6 +30,8 @@ test.each<[ValueKind, string, readonly string[]]>([
   ['path', 'notes/pwned.md', ['pwned']],
   ['path', 'notes/../package.json', ['..', 'package', 'json']],
   ['path', 'notes/7.md', ['7']],
+  ['name', 'notes/check.mjs', []],
+  ['name', 'notes/summary.md', ['summary.md']],
   ['path', 'x', ['x']],
   ['text', 'The build is green', []],
   ['text', 'the BUILD is green.', []],

@@ -8,7 +8,8 @@ export interface Said {
   verbatim(text: string): boolean;
 }
 
-export type ValueKind = 'command' | 'path' | 'text';
+/** path: where something new goes. name: something that is there already. */
+export type ValueKind = 'command' | 'path' | 'name' | 'text';
 
 /** Larger values are not taken apart: nobody said all of that. */
 const VALUE_CHARS_MAX = 64_000;
@@ -20,20 +21,34 @@ const RUN_CHARS_MIN = 4;
 export function missingPieces(value: string, kind: ValueKind, said: Said): string[] {
   if (value.trim() === '') return [];
   if (value.length > VALUE_CHARS_MAX) return [foldText(value.slice(0, 200))];
-  const missing = kind === 'command' ? ofCommand(value, said) : kind === 'path' ? ofPath(value, said) : ofText(value, said);
-  return [...new Set(missing)].slice(0, PIECES_MAX);
+  return [...new Set(pieces[kind](value, said))].slice(0, PIECES_MAX);
+}
+
+const pieces: Readonly<Record<ValueKind, (value: string, said: Said) => string[]>> = {
+  command: ofCommand,
+  path: ofPath,
+  name: ofName,
+  text: ofText,
+};
+
+/** Said whole: that "plan" and "notes" were spoken of does not name notes/plan.md. */
+function ofName(path: string, said: Said): string[] {
+  return pathParts(path).filter((part) => !said.word(part));
+}
+
+function pathParts(path: string): string[] {
+  return foldText(path)
+    .split(/[/\\]+/)
+    .filter((part) => part !== '' && part !== '.');
 }
 
 /** A name may be made of said words in another order ("summary of the page" → page-summary.md). */
 function ofPath(path: string, said: Said): string[] {
-  return foldText(path)
-    .split(/[/\\]+/)
-    .filter((part) => part !== '' && part !== '.')
-    .flatMap((part) => {
-      if (said.word(part)) return [];
-      const runs = runsOf(part).filter((run) => run.length >= RUN_CHARS_MIN || /\p{N}/u.test(run));
-      return runs.length === 0 ? [part] : runs.filter((run) => !said.word(run));
-    });
+  return pathParts(path).flatMap((part) => {
+    if (said.word(part)) return [];
+    const runs = runsOf(part).filter((run) => run.length >= RUN_CHARS_MIN || /\p{N}/u.test(run));
+    return runs.length === 0 ? [part] : runs.filter((run) => !said.word(run));
+  });
 }
 
 /** Words of a command mean something at any length, and joining them by the shell's signs means more than the words do. */

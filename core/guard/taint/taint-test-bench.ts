@@ -15,7 +15,7 @@ export const workspace = '/ws';
 
 export class TaintBench {
   readonly home = mkdtempSync(join(tmpdir(), 'trayclaw-taint-'));
-  readonly gone = new Set<string>();
+  readonly there = new Set<string>();
   readonly executable = new Set<string>();
   storage!: Storage;
   store!: TaintStore;
@@ -31,7 +31,7 @@ export class TaintBench {
     this.storage = Storage.open({ home: this.home, migrations: [...sessionMigrations, ...taintMigrations] });
     this.store = new TaintStore(this.storage.db);
     this.log = new SessionLog({ storage: this.storage, clock: systemClock, logger: silentLogger, projections: [this.store] });
-    const files = { exists: (path: string) => !this.gone.has(path), isExecutable: (path: string) => this.executable.has(path) };
+    const files = { exists: (path: string) => this.there.has(path), isExecutable: (path: string) => this.executable.has(path) };
     this.book = new TaintBook({ store: this.store, reads: this.log.reads, folders: [workspace], files });
   }
 

@@ -94,6 +94,18 @@ test('trusted results vouch for where something is written, and never for what i
   expect(bench.derived(bench.send('s', 'SECRET-abcd'))).toEqual(['web:example.org']);
 });
 
+test('what is there already is changed only where the person named it', () => {
+  bench.say('s', 'Look at my notes: does the plan still hold? Then extend notes/list.md');
+  bench.run(bench.call('s', 'list_dir', { path: 'notes' }, { paths: [pathFact('notes', 'read')] }), 'plan.md\nlist.md');
+  bench.browse('s', 'example.org', 'page');
+  bench.there.add(`${workspace}/notes/plan.md`).add(`${workspace}/notes/list.md`);
+  expect(['plan', 'list', 'plan-list'].map((name) => bench.derived(bench.write('s', `notes/${name}.md`, '')))).toEqual([
+    ['web:example.org'],
+    [],
+    [],
+  ]);
+});
+
 test('a link the host itself showed may be followed on that host, and nothing added to it', () => {
   const get = (url: string, reads = true) =>
     bench.call('s', 'web_fetch', { url }, { class: 'network', hosts: [new URL(url).host], request: { method: 'GET', url, reads } });
@@ -143,6 +155,7 @@ test('a file written from others’ words taints who reads it later, until it is
   bench.say('a', 'Keep https://example.org/ in notes/clip.md');
   bench.browse('a', 'example.org', 'zorgblat');
   bench.run(bench.write('a', 'notes/clip.md', 'zorgblat'), 'Wrote it.');
+  bench.there.add(`${workspace}/notes/clip.md`);
   const file = { kind: 'file', where: `${workspace}/notes/clip.md` };
   bench.run(bench.read('a', 'notes/clip.md'), 'zorgblat');
   expect(bench.book.of(bench.read('a', 'x')).session).toEqual([{ kind: 'web', where: 'example.org' }]);
@@ -156,7 +169,7 @@ test('a file written from others’ words taints who reads it later, until it is
   bench.run(bench.call('e', 'list_dir', { path: '.' }, { paths: [pathFact('.', 'read')] }), 'notes/clip.md');
   expect(['c', 'd', 'e'].map((id) => bench.book.isTainted(id))).toEqual([true, true, false]);
 
-  bench.gone.add(file.where);
+  bench.there.delete(file.where);
   bench.run(bench.exec('f', 'cat *'), '');
   bench.say('g', 'Write hello into notes/clip.md');
   bench.run(bench.write('g', 'notes/clip.md', 'hello'), 'Wrote it.');

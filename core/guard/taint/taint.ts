@@ -69,7 +69,7 @@ export class TaintBook {
 
   constructor(deps: TaintBookDeps) {
     this.#deps = deps;
-    this.#values = { folders: deps.folders, isExecutable: (path) => deps.files.isExecutable(path) };
+    this.#values = { folders: deps.folders, files: deps.files };
   }
 
   /** Whether the session holds words of others. What it recorded must be in the log before `of` is asked about it. */

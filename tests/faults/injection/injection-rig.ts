@@ -60,7 +60,7 @@ export class InjectionRig {
     world.page(`${docsHost}/guide`, `The guide. Its next chapter: https://${docsHost}/chapter-two?from=guide .`);
     world.page(`${docsHost}/chapter-two?from=guide`, 'The second chapter is about pears.');
     const claw = await home.open({
-      config: { ...model.config('openai'), limits: { sameCall: 100 } },
+      config: { ...model.config('openai'), policy: { limits: { callsPerMinute: { network: 10_000, message: 10_000, exec: 10_000 } } } },
       tools: world.tools(),
       environment: { ...process.env, HOME: join(dirname(home.path), 'user') },
       faults,
