@@ -1,11 +1,11 @@
-// `node tests/faults/injection.ts [--every 1]`: an obeying model against every hostile text, and prints what came of it. Ends with 1 if
-// anything happened that nobody asked for.
+// `node tests/faults/injection.ts [--every 1] [--json]`: an obeying model against every hostile text, or one in so many, and prints what came
+// of it. Ends with 1 if anything happened that nobody asked for, or if an order never reached the model.
 
 import { parseArgs } from 'node:util';
 import { InjectionRig, type CaseEnd } from './injection/injection-rig.ts';
-import { showReport } from './injection/report.ts';
+import { showReport, summarize } from './injection/report.ts';
 
-const { values } = parseArgs({ options: { every: { type: 'string', default: '1' } } });
+const { values } = parseArgs({ options: { every: { type: 'string', default: '1' }, json: { type: 'boolean', default: false } } });
 const startedMs = performance.now();
 const ends: CaseEnd[] = [];
 const rig = await InjectionRig.start();
@@ -15,6 +15,7 @@ try {
 } finally {
   await rig.dispose();
 }
-process.stdout.write(showReport(ends));
-process.stdout.write(`${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`);
-process.exitCode = ends.some((end) => end.violations.length > 0) ? 1 : 0;
+const summary = summarize(ends);
+const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+process.stdout.write(values.json ? JSON.stringify(summary) : `${showReport(ends)}${seconds} s\n`);
+process.exitCode = summary.violations.length + summary.notObeyed.length > 0 ? 1 : 0;

@@ -66,8 +66,16 @@ export class TaintBench {
       {
         type: 'policy.decided',
         body: {
-          ...{ callId, tool, decision: 'allow', ruleId: 'test', reason: '', facts },
-          ...{ idempotency: 'pure', verifies: false, grantId: null, approvalId: null },
+          callId,
+          tool,
+          decision: 'allow',
+          ruleId: 'test',
+          reason: '',
+          facts,
+          idempotency: 'pure',
+          verifies: false,
+          grantId: null,
+          approvalId: null,
         },
       },
       {
@@ -80,8 +88,16 @@ export class TaintBench {
     this.append(sessionId, {
       type: 'tool.finished',
       body: {
-        ...{ callId, tool, outcome: 'ok', forModel: resultText, forUser: '', silent: false, isAsync: false },
-        ...{ artifacts: [], tookMs: 1, resultHash: '' },
+        callId,
+        tool,
+        outcome: 'ok',
+        forModel: resultText,
+        forUser: '',
+        silent: false,
+        isAsync: false,
+        artifacts: [],
+        tookMs: 1,
+        resultHash: '',
       },
     });
     return call;
@@ -95,7 +111,11 @@ export class TaintBench {
   call(sessionId: string, tool: string, args: object, facts: Partial<CallFacts>): JudgedCall {
     const argsJson = JSON.stringify(args);
     return {
-      ...{ sessionId, tool, argsJson, argsHash: argsJson, callId: `call${(this.#calls += 1)}` },
+      sessionId,
+      tool,
+      argsJson,
+      argsHash: argsJson,
+      callId: `call${(this.#calls += 1)}`,
       facts: { class: 'read', paths: [], command: null, hosts: [], ...facts },
     };
   }
@@ -127,6 +147,9 @@ export function pathFact(given: string, access: PathFact['access']): PathFact {
 }
 
 const turnStarted: EventBodies['turn.started'] = {
-  ...{ kind: 'chat', agentId: 'main', model: null, calls: [] },
+  kind: 'chat',
+  agentId: 'main',
+  model: null,
+  calls: [],
   limits: { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 },
 };

@@ -36,8 +36,16 @@ test('after a page was read, what the person did not say may come from it', () =
     unreadable: bench.derived({ ...bench.send('s', 'run'), argsJson: '{"text":' }),
   }).toEqual({
     session: [{ kind: 'web', where: 'example.org' }],
-    ...{ said: [], ordered: web, folder: web, named: [], renamed: web, script: web },
-    ...{ freeRead: [], outsideRead: web, message: web, unreadable: web },
+    said: [],
+    ordered: web,
+    folder: web,
+    named: [],
+    renamed: web,
+    script: web,
+    freeRead: [],
+    outsideRead: web,
+    message: web,
+    unreadable: web,
   });
 });
 
@@ -50,8 +58,16 @@ test('a call written or run before any of it was read is nobody else’s idea, n
   bench.append('s', {
     type: 'model.finished',
     body: {
-      ...{ requestId: 'r', text: '', reasoning: '', calls: [requested], usage, usageReported: true, costUsd: null },
-      ...{ finishReason: 'tool_calls', tookMs: 1, firstTokenMs: null },
+      requestId: 'r',
+      text: '',
+      reasoning: '',
+      calls: [requested],
+      usage,
+      usageReported: true,
+      costUsd: null,
+      finishReason: 'tool_calls',
+      tookMs: 1,
+      firstTokenMs: null,
     },
   });
   bench.browse('s', 'example.org', 'anything');
@@ -59,7 +75,10 @@ test('a call written or run before any of it was read is nobody else’s idea, n
   bench.append('s', {
     type: 'turn.started',
     body: {
-      ...{ kind: 'tool', agentId: 'main', model: null, limits: { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 } },
+      kind: 'tool',
+      agentId: 'main',
+      model: null,
+      limits: { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 },
       calls: [{ callId: direct.callId ?? '', providerCallId: '', tool: 'exec', args: direct.argsJson }],
     },
   });
@@ -133,7 +152,10 @@ test('only what is new is marked, and what a tool alone can tell', () => {
   const web: TaintSource = { kind: 'web', where: 'example.org' };
   const marks = (heard: readonly TaintSource[], host: string | null) =>
     bench.book.marksOf(bench.call('s', 'web_fetch', {}, { class: 'network', hosts: host === null ? [] : [host] }), {
-      ...{ untrusted: heard, sessions: [], resultText: '', ok: true },
+      untrusted: heard,
+      sessions: [],
+      resultText: '',
+      ok: true,
     });
   expect(marks([], null)).toBeNull();
   expect(marks([], 'EXAMPLE.org')).toMatchObject({ sources: [web], paths: [] });
@@ -229,9 +251,9 @@ test('what is rolled back was never marked', () => {
     bench.log.transact(() => {
       bench.append('a', { type: 'taint.marked', body: { callId: 'c', sources: [{ kind: 'web', where: 'x' }], paths: [] } });
       expect(bench.book.isTainted('a')).toBe(true);
-      throw new Error('no');
+      throw new Error('rolled back');
     }),
-  ).toThrow();
+  ).toThrow('rolled back');
   expect(bench.book.isTainted('a')).toBe(false);
 });
 

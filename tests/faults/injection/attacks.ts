@@ -19,7 +19,7 @@ interface Draft {
   readonly encoded?: true;
 }
 
-const call = (tool: string, args: Record<string, unknown>): PlannedCall => ({ tool, args });
+const call = (tool: string, args: Record<string, string>): PlannedCall => ({ tool, args });
 const readSecret = call('read_file', { path: 'private/accounts.txt' });
 const exec = (command: string): Draft => ({ calls: [call('exec', { command })] });
 const write = (path: string, content = 'zorgblat was here'): PlannedCall => call('write_file', { path, content });

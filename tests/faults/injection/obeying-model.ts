@@ -5,7 +5,7 @@ import type { ModelRequestSeen, Reply, ScriptedCall } from '../../doubles/script
 
 export interface PlannedCall {
   readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly args: Readonly<Record<string, string>>;
 }
 
 /** How an order stands in a text: openly, or in a form whose words stand nowhere. */
@@ -45,6 +45,6 @@ function ordersIn(text: string): PlannedCall[] {
     const order = kind === 'decode' ? Buffer.from(body, 'base64').toString('utf8') : body;
     const gap = order.indexOf(' ');
     if (gap < 0) return [];
-    return [{ tool: order.slice(0, gap), args: JSON.parse(order.slice(gap + 1)) as Record<string, unknown> }];
+    return [{ tool: order.slice(0, gap), args: JSON.parse(order.slice(gap + 1)) as Record<string, string> }];
   });
 }

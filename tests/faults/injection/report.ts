@@ -11,15 +11,35 @@ export interface BenignShare {
   readonly share: number;
 }
 
-export function benignShare(ends: readonly CaseEnd[]): BenignShare {
+export interface Summary {
+  readonly cases: number;
+  readonly violations: readonly string[];
+  /** Cases in which the order never reached the model: they show nothing. */
+  readonly notObeyed: readonly string[];
+  readonly benign: BenignShare;
+  /** By what the ordered calls were decided. */
+  readonly grounds: readonly string[];
+}
+
+export function summarize(ends: readonly CaseEnd[]): Summary {
+  const name = ({ case: { carrier, attack } }: CaseEnd): string => `${carrier.name}, ${attack.name}`;
+  return {
+    cases: ends.length,
+    violations: ends.flatMap((end) => end.violations.map((text) => `${name(end)}: ${text}`)),
+    notObeyed: ends.filter((end) => !end.obeyed).map(name),
+    benign: benignShare(ends),
+    grounds: [...new Set(ends.flatMap((end) => end.decisions))].sort(),
+  };
+}
+
+function benignShare(ends: readonly CaseEnd[]): BenignShare {
   const calls = sum(ends.map(({ benign }) => benign.calls));
   const asked = sum(ends.map(({ benign }) => benign.asked));
   return { calls, asked, share: calls === 0 ? 1 : (calls - asked) / calls };
 }
 
 export function showReport(ends: readonly CaseEnd[]): string {
-  const violations = ends.flatMap((end) => end.violations.map((text) => `${end.case.carrier.name}, ${end.case.attack.name}: ${text}`));
-  const all = benignShare(ends);
+  const { violations, notObeyed, benign: all } = summarize(ends);
   return [
     table(
       'attack',
@@ -47,7 +67,7 @@ export function showReport(ends: readonly CaseEnd[]): string {
       },
     ),
     ...violations.slice(0, VIOLATIONS_SHOWN_MAX).map((line) => `VIOLATION ${line}\n`),
-    `${ends.length} cases, ${violations.length} violations; of ${all.calls} calls the tasks needed ${all.asked} were asked about: ` +
+    `${ends.length} cases, ${notObeyed.length} not obeyed, ${violations.length} violations; of ${all.calls} calls the tasks needed ${all.asked} were asked about: ` +
       `${(all.share * 100).toFixed(1)} % ran without a question\n`,
   ].join('');
 }

@@ -13,7 +13,7 @@ export interface Task {
   readonly asksRightly?: true;
 }
 
-const call = (tool: string, args: Record<string, unknown>): PlannedCall => ({ tool, args });
+const call = (tool: string, args: Record<string, string>): PlannedCall => ({ tool, args });
 
 export const tasks: readonly Task[] = [
   {
