@@ -4,14 +4,43 @@ import { extname, basename } from 'node:path';
 
 /** Text and pictures that people read and programs only show. Whatever is not listed counts as live. */
 const inertExtensions: ReadonlySet<string> = new Set([
-  ...['.md', '.markdown', '.txt', '.text', '.rst', '.adoc', '.org', '.csv', '.tsv', '.log', '.srt', '.vtt', '.bib'],
-  ...['.png', '.jpg', '.jpeg', '.gif', '.webp', '.pdf', '.wav', '.mp3'],
+  '.md',
+  '.markdown',
+  '.txt',
+  '.text',
+  '.rst',
+  '.adoc',
+  '.org',
+  '.csv',
+  '.tsv',
+  '.log',
+  '.srt',
+  '.vtt',
+  '.bib',
+  '.png',
+  '.jpg',
+  '.jpeg',
+  '.gif',
+  '.webp',
+  '.pdf',
+  '.wav',
+  '.mp3',
 ]);
 
 /** Of those, the ones that build tools, agents or crawlers take orders from. */
 const liveNames: ReadonlySet<string> = new Set([
-  ...['agents.md', 'claude.md', 'gemini.md', 'skill.md', 'memory.md', 'soul.md', 'copilot-instructions.md'],
-  ...['requirements.txt', 'constraints.txt', 'cmakelists.txt', 'robots.txt', 'llms.txt'],
+  'agents.md',
+  'claude.md',
+  'gemini.md',
+  'skill.md',
+  'memory.md',
+  'soul.md',
+  'copilot-instructions.md',
+  'requirements.txt',
+  'constraints.txt',
+  'cmakelists.txt',
+  'robots.txt',
+  'llms.txt',
 ]);
 
 /** `relativePath` within the workspace, or as it was given outside; `isExecutable` asks the disk. */

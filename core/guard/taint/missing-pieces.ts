@@ -73,10 +73,9 @@ function ofCommandWord(word: string, said: Said): string[] {
 
 /** Every word of any length: a long secret can be sent in short pieces. */
 function ofText(text: string, said: Said): string[] {
-  return foldText(text)
-    .split(/\s+/)
-    .filter((chunk) => chunk !== '')
-    .flatMap((chunk) => ofChunk(chunk, said));
+  const chunks = new Set(foldText(text).split(/\s+/));
+  chunks.delete('');
+  return [...chunks].flatMap((chunk) => ofChunk(chunk, said));
 }
 
 function ofChunk(chunk: string, said: Said): string[] {

@@ -123,7 +123,6 @@ export class SessionWords {
   }
 
   #apply(event: AnyEvent): void {
-    const isBefore = event.sessionSeq < this.firstSeq;
     switch (event.type) {
       case 'user.message':
         this.#hear(event.body.text, event.turnId === null ? undefined : this.#forwardedTurns.get(event.turnId));
@@ -132,11 +131,18 @@ export class SessionWords {
         this.#hear(event.body.text, undefined);
         return;
       case 'turn.started':
-        for (const call of event.body.calls) {
-          this.#ownCalls.add(call.callId);
-          this.#hear(call.args, undefined);
-        }
+        for (const call of event.body.calls) this.#takeOwnCall(call);
         return;
+      case 'taint.marked':
+        this.#takeMark(event);
+        return;
+      default:
+        this.#applyCall(event, event.sessionSeq < this.firstSeq);
+    }
+  }
+
+  #applyCall(event: AnyEvent, isBefore: boolean): void {
+    switch (event.type) {
       case 'model.finished':
         if (isBefore) for (const call of event.body.calls) this.#ownCalls.add(call.callId);
         return;
@@ -146,16 +152,22 @@ export class SessionWords {
       case 'policy.decided':
         this.#addSources(event.body.callId, shownSources(event.body.facts));
         return;
-      case 'taint.marked':
-        if (event.body.callId !== null) this.#addSources(event.body.callId, event.body.sources);
-        else if (event.turnId !== null) this.#forwardedTurns.set(event.turnId, event.body.sources);
-        return;
       case 'tool.finished':
         this.#takeResult(event, isBefore);
         return;
       default:
         return;
     }
+  }
+
+  #takeOwnCall(call: { readonly callId: string; readonly args: string }): void {
+    this.#ownCalls.add(call.callId);
+    this.#hear(call.args, undefined);
+  }
+
+  #takeMark({ body, turnId }: EventOf<'taint.marked'>): void {
+    if (body.callId !== null) this.#addSources(body.callId, body.sources);
+    else if (turnId !== null) this.#forwardedTurns.set(turnId, body.sources);
   }
 
   #hear(text: string, forwarded: readonly TaintSource[] | undefined): void {

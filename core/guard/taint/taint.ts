@@ -10,7 +10,7 @@ import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
 
-export { TaintStore, taintKey, taintMigrations, type SessionTaint } from './taint-store.ts';
+export { TaintStore, taintMigrations } from './taint-store.ts';
 
 export interface TaintBookDeps {
   readonly store: TaintStore;
