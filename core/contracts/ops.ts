@@ -177,7 +177,12 @@ export const opTable = {
   'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantListingSchema) }) },
   'grant.revoke': { params: z.strictObject({ grantId: id }), result: grantSchema },
   'grant.preview': {
-    params: z.strictObject({ match: grantMatchSchema, days: z.number().int().min(1).max(365).optional() }),
+    params: z.strictObject({
+      match: grantMatchSchema,
+      days: z.number().int().min(1).max(365).optional(),
+      /** The call that is being asked about does not count. */
+      exceptCallId: id.optional(),
+    }),
     result: z.object({
       covered: z.array(
         z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),

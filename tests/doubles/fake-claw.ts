@@ -44,6 +44,14 @@ interface Turn {
 const nowMs = 1_750_000_000_000;
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 };
 
+const widerScopes = {
+  widerScope: 'write for files in notes/',
+  choices: [
+    { match: { kind: 'folder' as const, tool: 'write', folder: '/ws/notes' }, covers: 'write for files in notes/' },
+    { match: { kind: 'writes' as const, tool: '*' as const, folder: '/ws/notes' }, covers: 'write files under notes/' },
+  ],
+};
+
 export class FakeClaw implements Claw {
   readonly calls: RecordedCall[] = [];
   readonly log: AnyEvent[] = [];
@@ -241,7 +249,8 @@ export class FakeClaw implements Claw {
       ruleId: 'ask.write',
       facts: { class: 'write', paths: [], command: null, hosts: [] },
       args: ask.args,
-      widerScope: ask.onlyOnce === true ? null : 'write files in notes/',
+      ...(ask.onlyOnce === true ? { widerScope: null } : widerScopes),
+      origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: 'a.example' }] },
       createdAtMs: nowMs,
       sessionId: turn.sessionId,
       turnId: turn.turnId,

@@ -95,7 +95,7 @@ const opPins: Readonly<Record<string, string>> = {
   'approval.decide': '5b85ef61c331f866 a9e2272b5654baea',
   'grant.list': '7441eeb952b0dc92 f615618043acaa17',
   'grant.revoke': 'd46abf0fc18cb803 57c047af9575e928',
-  'grant.preview': '1ca35bc591d2f22b 6c467ea517313d42',
+  'grant.preview': '2887eb090557765e 6c467ea517313d42',
   'outcome.list': '71fc596a20f27da3 144bf072f7fcd5fb',
   'outcome.settle': 'd2803bdf4689c1d6 1c3338c33a4f4e69',
   'panic.engage': 'd9cfa57d4d77e292 ddfd13924e78170d',

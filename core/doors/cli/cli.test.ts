@@ -135,6 +135,12 @@ const rows: readonly Row[] = [
     json: { callId: 'c', turnId: null },
   },
   {
+    argv: ['policy', 'show'],
+    op: 'config.get',
+    params: {},
+    json: expect.objectContaining({ mode: 'supervised', rules: [], limits: { callsPerMinute: { network: 60, message: 20, exec: 60 } } }),
+  },
+  {
     argv: ['policy', 'explain', '{"tool":"exec","args":{"command":"ls"}}'],
     op: 'policy.explain',
     params: { tool: 'exec', args: { command: 'ls' } },
@@ -257,6 +263,7 @@ test.each([
   [['ask', ' '], 2],
   [['tool', 'x', '{'], 2],
   [['policy', 'explain', '{"args":1}'], 2],
+  [['approvals', 'approve', 'a', '--choice', 'first'], 2],
   [['approvals', 'approve', 'a', '--scope', 'forever'], 2],
   [['secret', 'set', 'name', 'value-on-the-command-line'], 2],
   [['sessions', 'list', '--limit', 'x'], 2],
@@ -294,4 +301,34 @@ test('colour only on a terminal that wants it', async () => {
   expect((await run({ NO_COLOR: '' }, true)).out).toContain('\u001B[31m');
   expect((await run({ NO_COLOR: '1' }, true)).out).not.toContain('\u001B');
   expect((await run({ NO_COLOR: '' }, false)).out).not.toContain('\u001B');
+});
+
+test('policy show says what holds in words', async () => {
+  const policy = {
+    mode: 'workspace-free' as const,
+    allowCommands: ['git status', 'npm test'],
+    rules: [{ when: { tools: ['exec'], channels: ['telegram'] }, then: 'deny' as const, reason: 'not from afar' }],
+  };
+  const claw = new FakeClaw({ 'config.get': () => ({ config: configSchema.parse({ policy }), path: '/h/config.yaml', warnings: [] }) });
+  const { out } = await runCommand(['policy', 'show'], fakeParts(claw));
+  expect(out.split('\n').slice(0, 4)).toEqual([
+    'Mode           workspace-free: reading and changing files in the workspace is free, everything else asks',
+    'Rule 1         deny tools exec and channels telegram (not from afar)',
+    'Commands       git status, npm test',
+    'Domains        none',
+  ]);
+});
+
+test('grants are listed with when they end and how they were used', async () => {
+  const listed = { ...grant, grantId: 'grt_1', revokedAtMs: null, uses: 2, lastUsedAtMs: 1_750_000_000_000 };
+  const claw = new FakeClaw({
+    'grant.list': () => ({ grants: [listed, { ...listed, uses: 0, lastUsedAtMs: null, scope: { kind: 'session' } }] }),
+  });
+  const { out } = await runCommand(['grants', 'list'], fakeParts(claw));
+  expect(out.split('\n').map((line) => line.split(/ {2,}/))).toMatchObject([
+    ['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'],
+    ['grt_1', expect.anything(), expect.anything(), '2 times', '2025-06-15 15:06:40', grant.covers],
+    ['grt_1', 'session', expect.stringContaining('with '), 'never', '-', grant.covers],
+    [''],
+  ]);
 });

@@ -80,11 +80,12 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, safety, insight, secrets, backup, serve] = await Promise.all([
+  const [ask, chat, approvals, sessions, policy, safety, insight, secrets, backup, serve] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
     import('./sessions.ts'),
+    import('./policy.ts'),
     import('./safety.ts'),
     import('./insight.ts'),
     import('./secrets.ts'),
@@ -99,6 +100,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     approvals.registerOutcomes,
     sessions.registerSessions,
     sessions.registerArtifacts,
+    policy.registerPolicy,
     safety.registerSafety,
     insight.registerInsight,
     secrets.registerSecrets,

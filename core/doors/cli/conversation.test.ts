@@ -89,6 +89,18 @@ test.each([
   expect(claw.approvals[0]).toMatchObject({ state: 'approved', scope });
 });
 
+test('a wider scope may be given with the number of what it is for, and no number there is not', async () => {
+  const claw = scripted(write, { say: 'written' });
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  expect(terminal.err).toContain('  0  write for files in notes/\n  1  write files under notes/');
+  expect(terminal.err).toContain('What led here includes words from: a.example');
+  for (const typed of ['s 2', 'once 1', 'd 1', 's 1']) terminal.type(typed);
+  expect(await finish).toBe(0);
+  const decided = claw.calls.filter(({ name }) => name === 'approval.decide').map(({ params }) => params);
+  expect(decided).toEqual([{ approvalId: 'apr_1', decision: 'approve', scope: { kind: 'session' }, choice: 1 }]);
+});
+
 test.each(['', 'd', 'no', '  '])('typing %j denies', async (typed) => {
   const claw = scripted(write, { say: 'written' });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);

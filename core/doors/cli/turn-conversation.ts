@@ -110,8 +110,8 @@ export class TurnConversation {
         continue;
       }
       if (answer.kind === 'none') return false;
-      const scope = answer.kind === 'approve' ? { scope: answer.scope } : {};
-      await this.#decide({ approvalId: approval.approvalId, decision: answer.kind, ...scope });
+      const { kind: _, ...given } = answer;
+      await this.#decide({ approvalId: approval.approvalId, decision: answer.kind, ...given });
     }
     return own.length > 0;
   }

@@ -20,7 +20,7 @@ export function previewGrant(deps: OpsDeps, params: OpParsed<'grant.preview'>): 
   let asked = 0;
   let total = 0;
   for (const call of recentCalls(deps, sinceMs, looking)) {
-    if (match.kind !== 'writes' && match.tool !== call.tool) continue;
+    if ((match.kind !== 'writes' && match.tool !== call.tool) || call.callId === params.exceptCallId) continue;
     // Arguments are read where the match is about them, and for what is shown.
     const parsed = match.kind === 'exact' || covered.length < SHOWN_MAX ? deps.tools.parse(call.tool, call.args) : null;
     if (parsed !== null && !parsed.ok) continue;
