@@ -1,7 +1,7 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
@@ -24,10 +24,11 @@ import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { BudgetBook } from './guard/budget/budget.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
-import { noTaint, PolicyGate, PolicyStore, policyMigrations, type TaintPort } from './guard/policy/policy.ts';
+import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { domainSets, OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
+import { TaintBook, TaintStore, taintMigrations } from './guard/taint/taint.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
@@ -79,7 +80,14 @@ export interface HostedClaw extends Claw {
   redact(text: string): string;
 }
 
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations, ...telemetryMigrations];
+const migrations = [
+  ...sessionMigrations,
+  ...policyMigrations,
+  ...taintMigrations,
+  ...artifactMigrations,
+  ...checkpointMigrations,
+  ...telemetryMigrations,
+];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
@@ -133,23 +141,24 @@ function composeStore({ home, lifetimes, clock, logger, crashPoints, safetyOf }:
   const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const policy = new PolicyStore(storage.db);
+  const marks = new TaintStore(storage.db);
   const checkpointRows = new CheckpointRows(storage.db);
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
-  const log = new SessionLog({ storage, clock, logger, scrub, projections: [policy, checkpointRows] });
+  const log = new SessionLog({ storage, clock, logger, scrub, projections: [policy, marks, checkpointRows] });
   const telemetry = new Telemetry({ db: storage.db });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
   const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
-  return { storage, policy, log, telemetry, catchUp, artifacts, safeArtifacts, checkpointRows };
+  return { storage, policy, marks, log, telemetry, catchUp, artifacts, safeArtifacts, checkpointRows };
 }
 type Store = ReturnType<typeof composeStore>;
 
 // eslint-disable-next-line max-lines-per-function -- one readable list
 function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
-  const { policy, telemetry, log, catchUp } = store;
+  const { policy, marks, telemetry, log, catchUp } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -159,7 +168,12 @@ function composeGuard(base: Base, store: Store) {
   const panic = new PanicSwitch();
   const extraFolders = facts.extraFolders.map(realFolder);
   const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
-  const taint: TaintPort = { of: () => noTaint };
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
   const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
   const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
@@ -282,6 +296,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     redactStream: () => safety.stream(),
     unfinishedAt: (text) => safety.unfinishedAt(text),
     searchSessions: (query, limit) => log.search.find(query, limit),
+    artifactSessions: (idOrAlias) => store.artifacts.sessionsOf(idOrAlias),
     wantsDeltas: () => deltas.size > 0,
     publishDelta: (delta) => {
       deltas.emit(delta);
@@ -441,6 +456,16 @@ function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migrat
 function secretRefsOf({ providers, channels }: Config): string[] {
   const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
   return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
+    return false;
+  }
 }
 
 function openWorkspace(home: string, config: Config): string {

@@ -186,8 +186,17 @@ const bodies = {
     /** Digest of outcome and text: equal calls with equal results are a loop. */
     resultHash: z.string(),
   }),
-  /** From here on the conversation holds words of others; `paths` are files they were written to. */
-  'taint.marked': z.object({ callId: z.string().nullable(), sources: z.array(taintSourceSchema), paths: z.array(z.string()) }),
+  /**
+   * From here on the conversation holds words of others; `paths` are files they were written to. Stands before the result of the call
+   * it names; with no call, before the message of the same turn, whose words are then not the person's.
+   */
+  'taint.marked': z.object({
+    callId: z.string().nullable(),
+    sources: z.array(taintSourceSchema),
+    paths: z.array(z.string()),
+    /** Files that held such words and were written anew from trusted ones. */
+    cleaned: z.array(z.string()).optional(),
+  }),
   'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 

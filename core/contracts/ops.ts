@@ -192,6 +192,8 @@ export const opTable = {
       sessionId: id.optional(),
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
+      /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
+      forwardedFrom: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
   },

@@ -73,7 +73,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'tool.requested': 'a717a8dad3f36a84',
   'tool.spawned': 'be14c12d19e1c44b',
   'tool.finished': '8f15532351d5e694',
-  'taint.marked': 'a43453525e091f00',
+  'taint.marked': 'ec32260540465bd7',
   'tool.outcome_unknown': '85c445047f0baf2a',
   'tool.outcome_settled': 'f615932c54be6aa4',
   'checkpoint.taken': 'a7441d3b74416433',
@@ -88,7 +88,7 @@ const eventPins: Readonly<Record<string, string>> = {
 
 /** Of each operation: its parameters as they are given, and its result. */
 const opPins: Readonly<Record<string, string>> = {
-  'message.send': 'a704c1cfa9c036a8 ff37c2ac9859c997',
+  'message.send': '4be7626ebfb76fff ff37c2ac9859c997',
   'turn.wait': 'ef41152c5ae4de98 3f5ad08601d015fc',
   'turn.cancel': '5b2a285a9f432c76 20ca92aff9f65f72',
   'turn.steer': 'aabcf9468ed26f64 b39e39c192cf45da',

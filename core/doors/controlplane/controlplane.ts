@@ -36,6 +36,7 @@ export class Controlplane {
       channel: caller.channel,
       sender: caller.actor,
       dedupeKey: params.dedupeKey ?? null,
+      ...(params.forwardedFrom === undefined ? {} : { untrusted: [{ kind: 'message', where: params.forwardedFrom }] }),
       before,
     });
   }

@@ -5,6 +5,7 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
+import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
 import type { ParsedCall } from './ports.ts';
 import { reviewCall } from './review-call.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
@@ -63,6 +64,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
   const { callId, tool } = call;
   const { argsJson, argsHash } = parsed;
   const facts = parsed.tool.facts(parsed.args, deps.facts);
+  runner.callFacts.set(callId, facts);
   const request: GateRequest = {
     ...place,
     callId,
@@ -71,7 +73,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
     argsHash,
     facts,
     origin: runner.origin,
-    taint: deps.taint.of({ sessionId: place.sessionId, tool, argsJson, argsHash, facts }),
+    taint: taintOf(runner, { callId, tool, argsJson, argsHash, facts }),
     summary: parsed.tool.summarize(parsed.args),
   };
   const decision = deps.gate.authorize(request);
@@ -115,6 +117,14 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
     if (decision.firstUse !== null) bind(runner, decision.firstUse);
   }
   if (question !== null) runner.emit('approval.requested', { approval: question });
+}
+
+/** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
+function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): CallTaint {
+  const { taint } = runner.deps;
+  const { sessionId } = runner.place;
+  if (taint.isTainted(sessionId)) runner.flush();
+  return taint.of({ ...call, sessionId });
 }
 
 /** What a command of config.yaml was made of when it first ran is on record before it runs. */

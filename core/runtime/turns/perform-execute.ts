@@ -9,7 +9,7 @@ import { noTaint } from '../../guard/policy/policy.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
-import type { HostedResult } from './ports.ts';
+import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
@@ -163,18 +163,40 @@ async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): 
   const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner.deps, { kind: 'output', ...runner.place, callId: call.callId });
-  const result = await tools.run(parsed, createContext(runner, call, output));
+  const heard = new Set<string>();
+  const result = await tools.run(parsed, createContext(runner, call, { output, heard }));
   output.end();
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
-  finish(runner, call, result);
+  const isMarked = markSources(runner, call, parsed, { result, sessions: [...heard] });
+  finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
 }
 
-function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
+/** Before the result is anybody's to read, the log says whose words are in it. */
+function markSources(
+  runner: RunningTurn,
+  call: CallState,
+  parsed: ParsedCall,
+  { result, sessions }: { readonly result: HostedResult; readonly sessions: readonly string[] },
+): boolean {
+  const { deps, place } = runner;
+  const { argsJson, argsHash } = parsed;
+  const facts = runner.callFacts.get(call.callId) ?? parsed.tool.facts(parsed.args, deps.facts);
+  runner.callFacts.delete(call.callId);
+  if (deps.taint.isTainted(place.sessionId)) runner.flush();
+  const marks = deps.taint.marksOf(
+    { sessionId: place.sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts },
+    { untrusted: result.untrusted, sessions, resultText: result.forModel, ok: result.outcome === 'ok' },
+  );
+  if (marks !== null) runner.emit('taint.marked', marks, 'observe');
+  return marks !== null;
+}
+
+function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMarked: boolean): void {
   const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
@@ -192,11 +214,18 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult): voi
     },
     'observe',
   );
-  // A pure result may be had again; any other is written at once.
-  if (call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
+  // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
+  if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-function createContext(runner: RunningTurn, call: CallState, output: LiveText | null): ToolContext {
+interface Listening {
+  /** Null where nobody watches. */
+  readonly output: LiveText | null;
+  /** Takes the other conversations that the call is shown parts of. */
+  readonly heard: Set<string>;
+}
+
+function createContext(runner: RunningTurn, call: CallState, { output, heard }: Listening): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,
@@ -206,7 +235,13 @@ function createContext(runner: RunningTurn, call: CallState, output: LiveText | 
     idempotencyKey: call.callId,
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
-    artifacts: deps.artifacts,
+    artifacts: {
+      put: (content, about) => deps.artifacts.put(content, about),
+      read: (idOrAlias, range) => {
+        for (const sessionId of deps.artifactSessions(idOrAlias)) heard.add(sessionId);
+        return deps.artifacts.read(idOrAlias, range);
+      },
+    },
     redaction: { redact: (text) => deps.redact(text), unfinishedAt: (text) => deps.unfinishedAt(text) },
     onOutput: (chunk) => output?.push(chunk),
     onSpawn: (record) => {
@@ -214,7 +249,11 @@ function createContext(runner: RunningTurn, call: CallState, output: LiveText | 
       runner.flush();
       deps.crashPoints.reach('spawned');
     },
-    searchSessions: (query, limit) => deps.searchSessions(query, limit),
+    searchSessions: (query, limit) => {
+      const hits = deps.searchSessions(query, limit);
+      for (const hit of hits) heard.add(hit.sessionId);
+      return hits;
+    },
   };
 }
 
@@ -240,7 +279,7 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   const { tool, args } = parsed.value;
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
-    return await tool.verify(args, createContext(runner, call, null));
+    return await tool.verify(args, createContext(runner, call, { output: null, heard: new Set() }));
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };
   }

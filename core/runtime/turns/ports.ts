@@ -6,13 +6,14 @@ import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
-import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
+import type { DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
-import type { GateDecision, GateRequest, PolicyGate, PolicyStore, TaintPort } from '../../guard/policy/policy.ts';
+import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { CallTaint, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -52,6 +53,14 @@ export interface ReviewPort {
     decision: GateDecision,
     signal: AbortSignal,
   ): Promise<{ readonly decision: DecisionKind; readonly reason: string }>;
+}
+
+/** Whose words a session holds. What the session recorded must be in the log before it is asked about a session that holds any. */
+export interface TaintPort {
+  isTainted(sessionId: string): boolean;
+  of(call: JudgedCall): CallTaint;
+  /** What a finished call brought in from others; null when nothing. */
+  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
 }
 
 export interface ProcessPort {
@@ -105,6 +114,8 @@ export interface TurnDeps {
   readonly packer: ContextPacker;
   readonly artifacts: ArtifactSink;
   readonly checkpoints: CheckpointPort;
+  /** Conversations an artifact came up in. */
+  artifactSessions(idOrAlias: string): readonly string[];
   readonly facts: FactContext;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */

@@ -1,6 +1,7 @@
 // What performing a step sees of the turn it belongs to. The runner is the only one that implements it.
 
 import type { DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript } from '../../mind/context/context.ts';
@@ -32,6 +33,8 @@ export interface RunningTurn {
   readonly origin: CallOrigin;
   readonly transcript: Transcript;
   readonly abort: AbortController;
+  /** What each call touches, as it was last looked at. */
+  readonly callFacts: Map<string, CallFacts>;
   /** True once the program closes: nothing more is recorded. */
   readonly halted: boolean;
   pack: ShownPack | null;

@@ -127,7 +127,8 @@ export class TurnBench {
       logger: this.logger,
       gate: this.gate,
       policy: this.policy,
-      taint: { of: (call) => this.taintOf(call.tool) },
+      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), marksOf: () => null },
+      artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
         info: (ref) => ({

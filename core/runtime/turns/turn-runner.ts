@@ -5,6 +5,7 @@ import { assert, unreachable } from '../../base/assert.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
@@ -23,6 +24,7 @@ export class TurnRunner implements RunningTurn {
   readonly transcript: Transcript;
   /** Aborts whatever the turn is doing now. */
   readonly abort = new AbortController();
+  readonly callFacts = new Map<string, CallFacts>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #continues: readonly string[] = [];

@@ -4,6 +4,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, TurnLimits } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
@@ -37,6 +38,8 @@ export interface InboundMessage {
   readonly channel: string;
   readonly sender: string;
   readonly dedupeKey: string | null;
+  /** Where the words come from when they are not the sender's own: a forwarded message, a group anyone can write in. */
+  readonly untrusted?: readonly TaintSource[];
   /** What else belongs into the same transaction, before the message: a new session's first event. */
   readonly before: readonly AnyDraft[];
 }
@@ -84,6 +87,7 @@ export class TurnRuntime {
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
       ...message.before,
+      ...markForeign(turnId, message.untrusted ?? []),
       {
         type: 'user.message',
         turnId,
@@ -388,6 +392,12 @@ export class TurnRuntime {
     const transcript = this.#hot.transcript(sessionId);
     for (const event of events) transcript.apply(event);
   }
+}
+
+/** Every time, also from a known source: only the mark tells the words of such a message from the person's own. */
+function markForeign(turnId: string, sources: readonly TaintSource[]): AnyDraft[] {
+  if (sources.length === 0) return [];
+  return [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [] } }];
 }
 
 /** A direct call waits for nobody; a conversation's turns keep their order. */

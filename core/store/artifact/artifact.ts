@@ -154,6 +154,12 @@ export class ArtifactStore implements ArtifactSink {
     return sha256 === null ? null : this.#rows.info(sha256);
   }
 
+  /** Sessions in which this content came up, at most 100; none for one that is not there. */
+  sessionsOf(idOrAlias: string): string[] {
+    const sha256 = this.#lookUp(idOrAlias, undefined);
+    return sha256 === null ? [] : this.#rows.sessionsOf(sha256);
+  }
+
   /** Newest first, one entry per content. */
   list(query: { readonly sessionId?: string | undefined; readonly limit?: number | undefined } = {}): ArtifactInfo[] {
     return this.#rows.list(query.sessionId ?? null, query.limit ?? 100);

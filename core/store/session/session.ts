@@ -22,6 +22,8 @@ export { exportJsonl, exportMarkdown } from './session-export.ts';
 /** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
 export interface EventProjection {
   apply(event: AnyEvent): void;
+  /** Called in its place for an event that a fork takes over; without it such events are passed over. */
+  applyCopied?(event: AnyEvent): void;
 }
 
 export interface SessionLogDeps {
@@ -173,7 +175,7 @@ export class SessionLog {
       stored,
       hashHex,
     );
-    if (copied) this.index.applyCopied(event);
+    if (copied) this.#projectCopied(event);
     else this.#project(event);
     this.#seq = event.seq;
     head.sessionSeq = event.sessionSeq;
@@ -184,6 +186,11 @@ export class SessionLog {
   #project(event: AnyEvent): void {
     this.index.apply(event);
     for (const projection of this.#projections) projection.apply(event);
+  }
+
+  #projectCopied(event: AnyEvent): void {
+    this.index.applyCopied(event);
+    for (const projection of this.#projections) projection.applyCopied?.(event);
   }
 
   #head(sessionId: string): Head {
