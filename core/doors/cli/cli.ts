@@ -80,7 +80,7 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, safety, insight, secrets, backup, serve] = await Promise.all([
+  const [ask, chat, approvals, sessions, safety, insight, secrets, backup, serve, sandbox] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
@@ -90,6 +90,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     import('./secrets.ts'),
     import('./backup.ts'),
     import('./serve.ts'),
+    import('./sandbox.ts'),
   ]);
   return [
     ask.registerAsk,
@@ -100,6 +101,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     sessions.registerSessions,
     sessions.registerArtifacts,
     safety.registerSafety,
+    sandbox.registerSandbox,
     insight.registerInsight,
     secrets.registerSecrets,
     backup.registerBackup,
