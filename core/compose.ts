@@ -166,7 +166,10 @@ function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { fac
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
-  return { models, packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safetyOf('prompt').redact(text).text }) };
+  return {
+    models,
+    packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safetyOf('prompt').redact(text).text }),
+  };
 }
 type Mind = ReturnType<typeof composeMind>;
 
@@ -185,7 +188,14 @@ function composeHands({ options, config, clock, logger, environment, safetyOf }:
     outputBytesMax,
   });
   const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
-  const tools = new ToolHost({ tools: [...builtIn, ...(options.tools ?? [])], clock, logger, outputBytesMax, artifacts: safeArtifacts, redact });
+  const tools = new ToolHost({
+    tools: [...builtIn, ...(options.tools ?? [])],
+    clock,
+    logger,
+    outputBytesMax,
+    artifacts: safeArtifacts,
+    redact,
+  });
   return { instanceMarker, trees, tools };
 }
 type Hands = ReturnType<typeof composeHands>;

@@ -128,8 +128,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
   store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept beside it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
-  keychain_unavailable:
-    'Make an encrypted vault in its place (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',
+  keychain_unavailable: 'Make an encrypted vault in its place (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',
   vault_locked:
     'Run trayclaw secret unlock, or start TrayClaw with TRAYCLAW_VAULT_PASSPHRASE. The first passphrase makes the vault; nothing is stored unencrypted.',
   vault_damaged: 'Put back a copy of secrets.vault, or delete the file and set the secrets again.',

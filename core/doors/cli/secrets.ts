@@ -15,9 +15,7 @@ export function registerSecrets(program: Command, run: Run): void {
     .argument('<name>')
     .description('the value is read from standard input, or asked for without showing it')
     .action((name: string) =>
-      run(async (context) =>
-        setSecret(context, { name, value: await readSecret(context, `Value of ${name} (not shown): `) }),
-      ),
+      run(async (context) => setSecret(context, { name, value: await readSecret(context, `Value of ${name} (not shown): `) })),
     );
   secrets
     .command('status')
@@ -78,7 +76,10 @@ async function unlock(context: CommandContext, connection: Connection): Promise<
 async function openVault(context: CommandContext, { claw }: Connection): Promise<OpResult<'secret.status'>> {
   const caller: Caller = { channel: 'cli', actor: 'cli' };
   const { hasVault } = await claw.op('secret.status', {}, caller);
-  const passphrase = await readSecret(context, hasVault ? 'Passphrase of the vault (not shown): ' : 'New passphrase for the vault (not shown): ');
+  const passphrase = await readSecret(
+    context,
+    hasVault ? 'Passphrase of the vault (not shown): ' : 'New passphrase for the vault (not shown): ',
+  );
   if (!hasVault && context.io.stdinIsTty && passphrase !== (await readSecret(context, 'The same once more: '))) {
     throw new AppError('invalid_params', 'The two are not the same; nothing was made.');
   }

@@ -104,5 +104,10 @@ function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
 async function checkSecrets({ secretStatus }: DiagnosticsDeps): Promise<Check> {
   const { store, locked, detail } = await secretStatus();
   if (store === 'none') return { id: 'secrets', ok: true, detail: `${detail} References env:NAME and file:PATH need neither.` };
-  return { id: 'secrets', ok: !locked, detail, ...(locked ? { fix: store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.' } : {}) };
+  return {
+    id: 'secrets',
+    ok: !locked,
+    detail,
+    ...(locked ? { fix: store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.' } : {}),
+  };
 }

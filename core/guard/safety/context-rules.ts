@@ -119,7 +119,10 @@ function netrcRule(): PatternRule {
   return {
     name: 'netrc-password',
     triggers: ['login ', 'login\t'],
-    pattern: new RegExp(String.raw`login${gap}[^\s\\]{1,200}${gap}(?:account${gap}[^\s\\]{1,200}${gap})?password${gap}([^\s"\\]{4,200})`, 'y'),
+    pattern: new RegExp(
+      String.raw`login${gap}[^\s\\]{1,200}${gap}(?:account${gap}[^\s\\]{1,200}${gap})?password${gap}([^\s"\\]{4,200})`,
+      'y',
+    ),
     reach: new RegExp(String.raw`login(?:${gap}[^\s\\]{0,200}){0,6}`, 'y'),
     rank: rankOfGeneric,
     // Prose about logins: "login form and password reset".

@@ -14,7 +14,9 @@ test('finds exactly what a search for each trigger finds, and what begins at the
       const places = [...Array(searched.length).keys()];
       const expected = places.flatMap((start) => triggers.flatMap((one) => (searched.startsWith(one, start) ? [`${start}:${one}`] : [])));
       expect(found.toSorted()).toEqual(expected.toSorted());
-      const open = places.find((start) => triggers.some((one) => one.length > searched.length - start && one.startsWith(searched.slice(start))));
+      const open = places.find((start) =>
+        triggers.some((one) => one.length > searched.length - start && one.startsWith(searched.slice(start))),
+      );
       expect(scanner.openAt(searched)).toBe(open ?? searched.length);
     }),
     { numRuns: 500 },

@@ -67,7 +67,11 @@ export class KeytarKeychain implements Keychain {
       const names = await readIndex(keytar);
       const deleted = await keytar.deletePassword(SERVICE, name);
       if (!deleted) await this.#assertReadable(keytar);
-      if (names.includes(name)) await writeIndex(keytar, names.filter((kept) => kept !== name));
+      if (names.includes(name))
+        await writeIndex(
+          keytar,
+          names.filter((kept) => kept !== name),
+        );
       return deleted;
     });
   }
@@ -111,7 +115,8 @@ export class KeytarKeychain implements Keychain {
 }
 
 function unavailable(state: KeychainState, how: string, cause?: unknown): AppError {
-  const hint = state === 'locked' ? { hint: 'Unlock it (on Linux: log in to the desktop, or open its password manager) and try again.' } : {};
+  const hint =
+    state === 'locked' ? { hint: 'Unlock it (on Linux: log in to the desktop, or open its password manager) and try again.' } : {};
   return new AppError('keychain_unavailable', `The keychain of this computer ${how}.`, { data: { state, ...hint }, cause });
 }
 

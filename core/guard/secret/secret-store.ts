@@ -50,7 +50,9 @@ export class SecretStore {
     const { kind, keychain, vault } = this.#options;
     const wasInVault = kind !== 'keychain' && vault.exists && (await vault.delete(name));
     if (kind === 'vault') return wasInVault;
-    const wasInKeychain = wasInVault ? await ifThere(() => keychain.delete(name), false) : await this.#orVault(() => keychain.delete(name), false);
+    const wasInKeychain = wasInVault
+      ? await ifThere(() => keychain.delete(name), false)
+      : await this.#orVault(() => keychain.delete(name), false);
     return wasInVault || wasInKeychain;
   }
 
@@ -109,7 +111,8 @@ export class SecretStore {
 
 const makeVault = 'An encrypted vault can take its place: trayclaw secret unlock';
 
-const isAbsent = (cause: unknown): boolean => isAppError(cause) && cause.code === 'keychain_unavailable' && cause.data['state'] === 'absent';
+const isAbsent = (cause: unknown): boolean =>
+  isAppError(cause) && cause.code === 'keychain_unavailable' && cause.data['state'] === 'absent';
 
 async function ifThere<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
   try {

@@ -176,7 +176,12 @@ test('the names of entries are kept, whatever the order of changes', async () =>
 });
 
 test('what is known at the start is told to the redactor: references to the environment and to files, and what the environment names a secret', () => {
-  const { vault, registered, home } = open({ LAB_KEY: 'from-the-env', OTHER_TOKEN: 'other-value', PATH: '/usr/bin', TRAYCLAW_VAULT_PASSPHRASE: 'battery staple' });
+  const { vault, registered, home } = open({
+    LAB_KEY: 'from-the-env',
+    OTHER_TOKEN: 'other-value',
+    PATH: '/usr/bin',
+    TRAYCLAW_VAULT_PASSPHRASE: 'battery staple',
+  });
   writeFileSync(join(home, 'key'), 'from-a-file', { mode: 0o600 });
   vault.registerKnown(['env:LAB_KEY', 'env:MISSING', 'file:key', 'file:none', 'keychain:lab']);
   expect(registered).toEqual([

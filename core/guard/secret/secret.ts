@@ -72,9 +72,13 @@ export class Secrets {
   async set(name: string, value: string): Promise<void> {
     checkName(name);
     if (value.length < secretLengthMin || !this.#options.registrar.register(value, name)) {
-      throw new AppError('invalid_params', `A secret needs at least ${secretLengthMin} characters; ${tooShort} cannot be kept out of logs.`, {
-        data: { name },
-      });
+      throw new AppError(
+        'invalid_params',
+        `A secret needs at least ${secretLengthMin} characters; ${tooShort} cannot be kept out of logs.`,
+        {
+          data: { name },
+        },
+      );
     }
     await this.#options.store.set(name, value);
   }

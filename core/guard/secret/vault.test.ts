@@ -109,7 +109,10 @@ test('many changes at once all hold', async () => {
 const damages: [string, (document: Document) => void][] = [
   ['a changed byte', (document) => (document.entries['lab'] = { ...entry(document, 'lab'), data: entry(document, 'work').data })],
   ['an entry gone', (document) => delete document.entries['work']],
-  ['two entries swapped', (document) => ([document.entries['lab'], document.entries['work']] = [entry(document, 'work'), entry(document, 'lab')])],
+  [
+    'two entries swapped',
+    (document) => ([document.entries['lab'], document.entries['work']] = [entry(document, 'work'), entry(document, 'lab')]),
+  ],
   ['an entry under another name', (document) => (document.entries['copy'] = entry(document, 'lab'))],
 ];
 
@@ -161,7 +164,9 @@ test('a new vault costs what is advised, off the main thread', async () => {
 function keychainThat(state: 'works' | 'absent' | 'locked'): Keychain & { readonly entries: Map<string, string> } {
   const entries = new Map<string, string>();
   const answer = <T>(value: () => T): Promise<T> =>
-    state === 'works' ? Promise.resolve(value()) : Promise.reject(new AppError('keychain_unavailable', 'No keychain.', { data: { state } }));
+    state === 'works'
+      ? Promise.resolve(value())
+      : Promise.reject(new AppError('keychain_unavailable', 'No keychain.', { data: { state } }));
   return {
     entries,
     get: (name) => answer(() => entries.get(name) ?? null),
@@ -180,7 +185,12 @@ test('the keychain comes first; a vault takes its place only where there is none
   const absent = new SecretStore({ kind: 'auto', keychain: keychainThat('absent'), vault: open(path) });
   expect(await codeOf(absent.set('lab', 'hunter2-hunter2'))).toBe('vault_locked');
   expect(await codeOf(absent.list())).toBe('keychain_unavailable');
-  expect(await absent.status()).toMatchObject({ store: 'none', locked: false, hasVault: false, detail: expect.stringContaining('secret unlock') });
+  expect(await absent.status()).toMatchObject({
+    store: 'none',
+    locked: false,
+    hasVault: false,
+    detail: expect.stringContaining('secret unlock'),
+  });
   expect(await absent.unlock(passphrase)).toMatchObject({ store: 'vault', locked: false, hasVault: true });
   await absent.set('lab', 'hunter2-hunter2');
   expect([await absent.get('lab'), await absent.get('none'), await absent.list(), await absent.delete('none')]).toEqual([

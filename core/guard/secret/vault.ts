@@ -104,7 +104,8 @@ export class Vault {
     if (this.#key !== null) return this.#key;
     const passphrase = this.#options.passphrase();
     if (passphrase !== null) await this.#unlock(passphrase);
-    if (this.#key === null) throw locked(this.exists ? 'The secret vault is locked.' : 'There is no keychain here and no secret vault yet.');
+    if (this.#key === null)
+      throw locked(this.exists ? 'The secret vault is locked.' : 'There is no keychain here and no secret vault yet.');
     return this.#key;
   }
 

@@ -90,7 +90,19 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
 
 function newJob(real: string, args: Args, folders: KnownFolders, { signal, redaction }: ToolContext): SearchJob {
   const redact = (text: string): string => redaction?.redact(text) ?? text;
-  return { real, args, folders, signal, redact, report: newWalkReport(), out: [], matches: 0, more: false, skippedProtected: 0, unreadable: 0 };
+  return {
+    real,
+    args,
+    folders,
+    signal,
+    redact,
+    report: newWalkReport(),
+    out: [],
+    matches: 0,
+    more: false,
+    skippedProtected: 0,
+    unreadable: 0,
+  };
 }
 
 async function searchAll(search: LineSearch, job: SearchJob): Promise<ToolResult> {

@@ -72,7 +72,12 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
   return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };
 }
 
-function takeLines(bytes: Buffer, start: number, args: Args, { room, redact }: { room: number; redact: (text: string) => string }): { text: string; line: number; at: number } {
+function takeLines(
+  bytes: Buffer,
+  start: number,
+  args: Args,
+  { room, redact }: { room: number; redact: (text: string) => string },
+): { text: string; line: number; at: number } {
   const from = args.offset ?? 1;
   const last = from + (args.limit ?? Number.POSITIVE_INFINITY);
   const out: string[] = [];

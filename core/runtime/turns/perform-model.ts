@@ -73,7 +73,12 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
     sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
-    runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs: deps.clock.monotonicMs() - startedMs });
+    runner.emit('model.failed', {
+      requestId,
+      error: error.toBody(),
+      partialText: deps.redact(partialText),
+      tookMs: deps.clock.monotonicMs() - startedMs,
+    });
     return 'next';
   } finally {
     writeNoMore();
@@ -105,7 +110,12 @@ function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply &
   const costUsd = deps.models.cost(model, reply.usage);
   // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
   const text = deps.redact(reply.text);
-  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: deps.redact(call.tool), ...safeArgs(runner, call.args) }));
+  const calls = reply.calls.map((call) => ({
+    callId: deps.ids.next('call'),
+    providerCallId: call.id,
+    tool: deps.redact(call.tool),
+    ...safeArgs(runner, call.args),
+  }));
   runner.emit('model.finished', {
     requestId,
     text,
