@@ -1,77 +1,36 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve, sep } from 'node:path';
-import { systemClock, type Clock } from './base/clock.ts';
+import { resolve } from 'node:path';
+import { systemClock } from './base/clock.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
-import { RandomIds, type IdSource } from './base/ids.ts';
-import { silentLogger, type Logger } from './base/logger.ts';
 import type { Claw } from './contracts/claw.ts';
-import type { Config, ConfigInput } from './contracts/config.ts';
+import type { Config } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
 import { noUsage } from './contracts/llm.ts';
 import type { BudgetScope } from './contracts/policy.ts';
-import type { FactContext, ToolDefinition } from './contracts/tools.ts';
-import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
-import { CheckpointRows, Checkpoints, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
-import { loadConfig, type LoadedConfig } from './store/config/config.ts';
-import { SessionLog, sessionMigrations } from './store/session/session.ts';
-import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
-import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
-import { BudgetBook } from './guard/budget/budget.ts';
+import { loadConfig } from './store/config/config.ts';
+import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
-import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { domainSets, OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
-import { Sandbox } from './guard/sandbox/sandbox.ts';
-import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
-import { TaintBook, TaintStore, taintMigrations } from './guard/taint/taint.ts';
+import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
+import { Secrets } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
-import { recoverLog, TurnRuntime, type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
+import { recoverLog, TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
+import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
+import { composeGuard, secretRefsOf, type Guard } from './compose-guard.ts';
 
-export interface TrayClawOptions {
-  /** The data folder. Made when missing; owned by one process at a time. */
-  readonly home: string;
-  /** In place of config.yaml; the same shape. */
-  readonly config?: ConfigInput;
-  /** Further tools, behind the same gate as the built-in ones. */
-  readonly tools?: readonly ToolDefinition[];
-  /** False leaves unfinished turns as they are, for a look at the data. */
-  readonly resume?: boolean;
-  readonly version?: string;
-  readonly clock?: Clock;
-  readonly ids?: IdSource;
-  readonly logger?: Logger;
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** For the project's own fault tests; the program passes none. */
-  readonly faults?: FaultHooks;
-}
-
-export interface FaultHooks {
-  readonly crashPoints?: CrashPoints;
-  /** Puts a double in place of a part, so that a test can show what that part prevents. */
-  readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
-  /** The same for the redactor of one sink. */
-  readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
-}
+export type { FaultHooks, RedactedSink, TrayClawOptions } from './compose-base.ts';
 
 const DAY_MS = 86_400_000;
-/** More than a person can have allowed by hand. */
-const EXTENSIONS_MAX = 10_000;
-/** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
-export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'doors';
-
-const noCrashPoints: CrashPoints = { reach: () => undefined };
-
 /** The runtime of this process. */
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
@@ -79,15 +38,6 @@ export interface HostedClaw extends Claw {
   /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
   redact(text: string): string;
 }
-
-const migrations = [
-  ...sessionMigrations,
-  ...policyMigrations,
-  ...taintMigrations,
-  ...artifactMigrations,
-  ...checkpointMigrations,
-  ...telemetryMigrations,
-];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
@@ -115,105 +65,6 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<HostedCl
 export function restoreBackup(options: { readonly home: string; readonly file: string }): { restored: string; kept: string | null } {
   return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
 }
-
-function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
-  const clock = options.clock ?? systemClock;
-  const safety = new SafetyChecks({ policy: loaded.config.policy, personalData: loaded.config.safety.personalData });
-  const safetyOf = (sink: RedactedSink): SafetyChecks => options.faults?.replaceSafety?.(safety, sink) ?? safety;
-  return {
-    safety,
-    safetyOf,
-    options,
-    loaded,
-    lifetimes,
-    home: options.home,
-    config: loaded.config,
-    clock,
-    ids: options.ids ?? new RandomIds(() => clock.nowMs()),
-    logger: safetyOf('app-log').logger(options.logger ?? silentLogger),
-    environment: options.environment ?? process.env,
-    crashPoints: options.faults?.crashPoints ?? noCrashPoints,
-  };
-}
-type Base = ReturnType<typeof composeBase>;
-
-function composeStore({ home, lifetimes, clock, logger, crashPoints, safetyOf }: Base) {
-  const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
-  const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
-  const policy = new PolicyStore(storage.db);
-  const marks = new TaintStore(storage.db);
-  const checkpointRows = new CheckpointRows(storage.db);
-  const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
-  const log = new SessionLog({ storage, clock, logger, scrub, projections: [policy, marks, checkpointRows] });
-  const telemetry = new Telemetry({ db: storage.db });
-  /** True while there is more to take in. */
-  const catchUp = (eventsMax?: number): boolean =>
-    !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
-  const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
-  return { storage, policy, marks, log, telemetry, catchUp, artifacts, safeArtifacts, checkpointRows };
-}
-type Store = ReturnType<typeof composeStore>;
-
-// eslint-disable-next-line max-lines-per-function -- one readable list
-function composeGuard(base: Base, store: Store) {
-  const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
-  const { policy, marks, telemetry, log, catchUp } = store;
-  const workspace = openWorkspace(home, config);
-  const facts = {
-    workspace,
-    home: realpathSync(home),
-    extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
-  };
-  const panic = new PanicSwitch();
-  const extraFolders = facts.extraFolders.map(realFolder);
-  const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
-  const taint = new TaintBook({
-    store: marks,
-    reads: log.reads,
-    folders: [workspace, ...extraFolders],
-    files: { exists: (path) => existsSync(path), isExecutable },
-  });
-  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
-  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
-  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
-  secrets.registerKnown(secretRefsOf(config));
-  const sandbox = lifetimes.add(
-    new Sandbox({
-      config: config.sandbox,
-      facts,
-      environment,
-      clock,
-      logger,
-      userHome: homedir(),
-      platform: process.platform,
-      temporaryFolder: tmpdir(),
-    }),
-  );
-  const current = <T>(read: () => T): T => {
-    catchUp();
-    return read();
-  };
-  const budget = new BudgetBook(config.budget, {
-    spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
-    spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
-    spentSince: (query) => current(() => telemetry.spentSince(query)),
-    extensions: () =>
-      log.reads
-        .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })
-        .flatMap((event) => (event.type === 'budget.extended' ? [event.body] : [])),
-  });
-  const checkpoints = new Checkpoints({
-    rows: store.checkpointRows,
-    store: store.artifacts,
-    clock,
-    undoDays: config.retention.undoDays,
-    isStopped: () => panic.engaged,
-    forbids: (path) => whyOwnData(path, facts),
-  });
-  return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
-}
-type Guard = ReturnType<typeof composeGuard>;
 
 function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { facts, secrets }: Guard) {
   const models = new ModelRouter({ config, secrets, clock, logger });
@@ -438,52 +289,6 @@ function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { 
         logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
       });
   }
-}
-
-/** A start may end in the middle of a change to the schema, before or after it is written. */
-function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migration {
-  return {
-    ...migration,
-    up: (db) => {
-      crashPoints.reach('migration');
-      migration.up(db);
-      crashPoints.reach('migration');
-    },
-  };
-}
-
-/** Every reference to a secret in the settings. */
-function secretRefsOf({ providers, channels }: Config): string[] {
-  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
-  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
-    return false;
-  }
-}
-
-function openWorkspace(home: string, config: Config): string {
-  const folder = resolve(home, config.workspace.path ?? 'workspace');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return realpathSync(folder);
-}
-
-/** A folder that is not there opens nothing until the next start. */
-function realFolder(folder: string): string {
-  return existsSync(folder) ? realpathSync(folder) : folder;
-}
-
-/** Nothing puts files back into the data folder, its workspace and other opened folders aside. */
-function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext): string | null {
-  const isBelow = (folder: string): boolean => path === folder || path.startsWith(folder + sep);
-  const isOwn = isBelow(home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isBelow(folder));
-  return isOwn ? "It is TrayClaw's own data, which is never written this way." : null;
 }
 
 /** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */

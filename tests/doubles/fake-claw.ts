@@ -6,16 +6,8 @@ import { CountingIds } from '../../core/base/ids.ts';
 import type { Claw, EventsQuery } from '../../core/contracts/claw.ts';
 import { AppError, type ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice, TurnStatus } from '../../core/contracts/events.ts';
-import {
-  opTable,
-  type AskResult,
-  type Caller,
-  type OpHandlers,
-  type OpName,
-  type OpParams,
-  type OpResult,
-  type SessionInfo,
-} from '../../core/contracts/ops.ts';
+import { opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../core/contracts/ops.ts';
+import { type AskResult, type SessionInfo } from '../../core/contracts/op-results.ts';
 import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
 

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
-import type { AskResult } from '../../core/contracts/ops.ts';
+import type { AskResult } from '../../core/contracts/op-results.ts';
 import type { FaultHooks } from '../../core/compose.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import type { BudgetPort } from '../../core/runtime/turns/turns.ts';

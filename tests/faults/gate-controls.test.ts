@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import type { FaultHooks } from '../../core/compose.ts';
-import type { AskResult } from '../../core/contracts/ops.ts';
+import type { AskResult } from '../../core/contracts/op-results.ts';
 import type { Idempotency, ToolClass, ToolDefinition } from '../../core/contracts/tools.ts';
 import { createHttpDoor } from '../../core/doors/http/http.ts';
 import type { PanicSwitch } from '../../core/guard/panic/panic.ts';

@@ -8,7 +8,7 @@ import { silentLogger } from '../../core/base/logger.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolDefinition } from '../../core/contracts/tools.ts';
 import { isPreApproved } from '../../core/guard/command/command.ts';
-import { noSandbox, webDeps } from '../../core/hands/tools/tool-test-bench.ts';
+import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
 import { hasSandbox, observe } from './bash-oracle.ts';
 import { makeLine, stubNames } from './command-lines.ts';
@@ -73,7 +73,7 @@ export class CommandRig {
     this.trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker: this.#marker });
     const tools = createBuiltInTools({
       sandbox: noSandbox,
-      web: webDeps(),
+      web: silentWeb(),
       processTrees: this.trees,
       clock,
       environment: { PATH: outsideOfProjects(process.env['PATH'] ?? ''), HOME: this.tree.root },

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { FaultHooks, RedactedSink } from '../../core/compose.ts';
 import { SafetyChecks } from '../../core/guard/safety/safety.ts';
-import { childEnvironment } from '../../core/hands/tools/child-environment.ts';
+import { childEnvironment } from '../../core/hands/tools/tools.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../core/contracts/tools.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';

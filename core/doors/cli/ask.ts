@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
-import type { AskResult, OpParams, OpResult } from '../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import type { Connection } from './connect.ts';

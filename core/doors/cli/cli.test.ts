@@ -5,7 +5,8 @@ import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { configSchema } from '../../contracts/config.ts';
-import { opTable, type OpHandlers, type OpName, type TurnView } from '../../contracts/ops.ts';
+import { opTable, type OpHandlers, type OpName } from '../../contracts/ops.ts';
+import { type TurnView } from '../../contracts/op-results.ts';
 import type { BudgetState, Grant } from '../../contracts/policy.ts';
 
 const grant: Omit<Grant, 'grantId'> = {

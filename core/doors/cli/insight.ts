@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { OpParams, OpResult, TurnView } from '../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import type { TurnView } from '../../contracts/op-results.ts';
 import { continueTurn } from './ask.ts';
 import { parseCount, type CommandContext, type Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';

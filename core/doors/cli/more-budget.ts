@@ -3,7 +3,8 @@
 import * as z from 'zod';
 import type { Claw } from '../../contracts/claw.ts';
 import { isAppError } from '../../contracts/errors.ts';
-import type { AskResult, OpParams } from '../../contracts/ops.ts';
+import type { OpParams } from '../../contracts/ops.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
 import { budgetScopeSchema, budgetUnitSchema } from '../../contracts/policy.ts';
 import { parseAmount, showAmount } from './budget.ts';
 import type { CommandContext } from './command-context.ts';

@@ -3,7 +3,8 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import type { AskResult, Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
 import type { OpsDeps } from './deps.ts';
 import { readTurnView } from './turn-view.ts';
 import { readPackView } from './pack-view.ts';

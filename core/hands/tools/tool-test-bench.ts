@@ -60,7 +60,7 @@ export interface ToolBenchOptions {
   readonly sandbox?: CommandSandbox;
 }
 
-export function webDeps(given: Partial<WebDeps> = {}): WebDeps {
+function webDeps(given: Partial<WebDeps> = {}): WebDeps {
   const config = configSchema.parse({}).web;
   const limits = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, totalMs: 5_000, bytesMax: config.bytesMax };
   const judge = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
@@ -69,7 +69,7 @@ export function webDeps(given: Partial<WebDeps> = {}): WebDeps {
   return { http, searchHttp: http, secrets, config, redact: (text) => judge.redact(text).text, ...given };
 }
 
-export const noSandbox: CommandSandbox = {
+const noSandbox: CommandSandbox = {
   wrap: ({ file, args, environment }) =>
     Promise.resolve({
       file,

@@ -4,11 +4,11 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, TurnLimits } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { HotSessions } from './hot-session.ts';
+import { markForeign, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
 import { findEnded, hasGoneOn, type Continues } from './taken-up.ts';
@@ -28,30 +28,9 @@ export type {
   TurnDeps,
 } from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
+export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
-
-export interface InboundMessage {
-  readonly sessionId: string;
-  readonly agentId: string;
-  readonly text: string;
-  readonly channel: string;
-  readonly sender: string;
-  readonly dedupeKey: string | null;
-  /** Where the words come from when they are not the sender's own: a forwarded message, a group anyone can write in. */
-  readonly untrusted?: readonly TaintSource[];
-  /** What else belongs into the same transaction, before the message: a new session's first event. */
-  readonly before: readonly AnyDraft[];
-}
-
-export interface DirectCall {
-  readonly sessionId: string;
-  readonly agentId: string;
-  readonly tool: string;
-  readonly args: string;
-  readonly channel: string;
-  readonly before: readonly AnyDraft[];
-}
 
 const answered = 'What it waited for was answered.';
 
@@ -392,12 +371,6 @@ export class TurnRuntime {
     const transcript = this.#hot.transcript(sessionId);
     for (const event of events) transcript.apply(event);
   }
-}
-
-/** Every time, also from a known source: only the mark tells the words of such a message from the person's own. */
-function markForeign(turnId: string, sources: readonly TaintSource[]): AnyDraft[] {
-  if (sources.length === 0) return [];
-  return [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [] } }];
 }
 
 /** A direct call waits for nobody; a conversation's turns keep their order. */
