@@ -158,7 +158,7 @@ test('tasks of a project say what they run and are made of it', () => {
   rmSync(join(root, 'package.json'));
   rmSync(join(root, 'go.mod'));
   writeFileSync(join(workspace, 'package.json'), '{}');
-  expect(taskOf('npm test')).toEqual(taskOf('npm test --silent'));
+  expect(taskOf('npm test')).toEqual(fact.plain === undefined ? null : ['npm', 'test']);
   const refused = [
     'npm test --node-options=x',
     'npm test -- --x',
