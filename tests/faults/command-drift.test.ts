@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FaultHooks } from '../../core/compose.ts';
+import { bindingsHash } from '../../core/guard/command/command.ts';
 import type { PolicyGate, PolicyStore } from '../../core/guard/policy/policy.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
@@ -164,4 +165,35 @@ test('without the second look the changed script runs', async () => {
   };
   const hooks: FaultHooks = { replaceParts: (real) => ({ ...real, ...blind(real) }) };
   expect(await runsAfter(script, hooks, true)).toEqual({ ran: true, askedAgain: false });
+});
+
+test('what a rule alone let pass is judged again right before it runs', async () => {
+  const mark = join(home.path, '..', 'RAN');
+  const check = async (isOnceEnough: boolean): Promise<boolean> => {
+    rmSync(mark, { force: true });
+    mkdirSync(home.workspace, { recursive: true });
+    const file = join(home.workspace, 'run.sh');
+    writeFileSync(file, `touch ${mark}\n`);
+    model.script([{ results: 0, answer: { calls: [{ tool: 'exec', args: { command: 'sh run.sh' } }] } }, { answer: { text: 'done' } }]);
+    const byRule = ({ gate }: TurnDeps): Partial<TurnDeps> => {
+      const lenient = Object.create(gate) as PolicyGate;
+      let allowed: string | null = null;
+      lenient.question = (request, decision) => gate.question(request, decision);
+      lenient.authorize = (request) => {
+        const made = bindingsHash(request.facts.command?.plain?.bindings ?? []);
+        allowed ??= made;
+        // Somebody else is quicker: the script changes once it was looked at.
+        writeFileSync(file, `touch ${mark} # other\n`);
+        const asked = gate.authorize(request);
+        return allowed === made || isOnceEnough ? { ...asked, decision: 'allow', ruleId: 'test.rule', grantId: null } : asked;
+      };
+      return { gate: lenient };
+    };
+    const claw = await home.open({ config: model.config('openai'), faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
+    await claw.ask('run it');
+    await home.close(claw);
+    return existsSync(mark);
+  };
+  expect(await check(false)).toBe(false);
+  expect(await check(true)).toBe(true);
 });

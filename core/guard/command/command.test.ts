@@ -7,6 +7,7 @@ import type { CommandFact, PathFact } from '../../contracts/tools.ts';
 import { bindingsHash, CommandAnalyst, isPreApproved, type CommandPlaces } from './command.ts';
 import { configProblem } from './git-config.ts';
 import { findProtected } from './protected-walk.ts';
+import { readTask } from './task-profiles.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-command-')));
 const workspace = join(root, 'workspace');
@@ -36,6 +37,7 @@ function realOr(path: string): string {
 
 const look = (line: string, path = environment.PATH) =>
   analyst.analyse({ line, cwd: workspace, environment: { ...environment, PATH: path } }, places);
+const taskOf = (line: string) => plainOf(line, process.env['PATH'])?.family ?? null;
 const plainOf = (line: string, path?: string) => look(line, path).fact.plain;
 
 beforeAll(() => {
@@ -147,6 +149,16 @@ test('tasks of a project say what they run and are made of it', () => {
   const before = bindingsHash(fact.plain?.bindings ?? []);
   writeFileSync(join(workspace, 'package.json'), JSON.stringify({ scripts: { test: 'other' } }));
   expect(bindingsHash(plainOf('npm test --silent', process.env['PATH'])?.bindings ?? [])).not.toBe(before);
+  // Without a project of its own a folder belongs to one further up, which may lie anywhere.
+  writeFileSync(join(root, 'package.json'), '{}');
+  writeFileSync(join(root, 'go.mod'), 'module x');
+  rmSync(join(workspace, 'package.json'));
+  expect(taskOf('npm test')).toBeNull();
+  expect(readTask(['go', 'test', './...'], workspace)?.operands).toContain(join(root, 'go.mod'));
+  rmSync(join(root, 'package.json'));
+  rmSync(join(root, 'go.mod'));
+  writeFileSync(join(workspace, 'package.json'), '{}');
+  expect(taskOf('npm test')).toEqual(fact.plain === undefined ? null : ['npm', 'test']);
   const refused = [
     'npm test --node-options=x',
     'npm test -- --x',
@@ -157,9 +169,9 @@ test('tasks of a project say what they run and are made of it', () => {
     'make a b',
     'make SHELL=x',
   ];
-  expect(refused.filter((line) => (plainOf(line, process.env['PATH'])?.family ?? null) !== null)).toEqual([]);
+  expect(refused.filter((line) => taskOf(line) !== null)).toEqual([]);
   writeFileSync(join(workspace, '.npmrc'), 'script-shell=./evil\n');
-  expect(plainOf('npm test', process.env['PATH'])?.family ?? null).toBeNull();
+  expect(taskOf('npm test')).toBeNull();
   rmSync(join(workspace, '.npmrc'));
 });
 

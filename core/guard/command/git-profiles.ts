@@ -104,5 +104,16 @@ function pathsIn(operand: string): readonly string[] {
   return path === '' ? [operand] : [operand, path];
 }
 
-/** What keeps git from writing to its index, and from starting a pager in a terminal. */
-export const quietGit: Readonly<Record<string, string>> = { GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat' };
+/**
+ * What keeps git from writing to its index (`git status` heeds the first, `git diff` the setting), from starting a pager in a terminal,
+ * and from asking a monitor for changes whatever its settings say by then.
+ */
+export const quietGit: Readonly<Record<string, string>> = {
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_PAGER: 'cat',
+  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_KEY_0: 'diff.autoRefreshIndex',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
+};

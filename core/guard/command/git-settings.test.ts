@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -176,10 +176,20 @@ test.each(Object.keys(hostile))('a repository whose %s runs something at `git st
 
 test('what is left harmless writes nothing, also where git would renew its index', () => {
   const folder = repository('r');
-  writeFileSync(join(folder, 'a.txt'), 'a\n');
-  const before = readFileSync(join(folder, '.git/index'));
-  for (const args of [['status'], ['diff'], ['log', '-p'], ['show'], ['branch', '-a']]) {
+  const index = join(folder, '.git/index');
+  const age = (): Buffer => {
+    utimesSync(join(folder, 'a.txt'), 1_000_000, 1_000_000 + (ages += 60));
+    return readFileSync(index);
+  };
+  let ages = 0;
+  for (const args of [['status'], ['diff'], ['log', '-p'], ['show'], ['branch', '-a'], ['blame', 'a.txt'], ['ls-files']]) {
+    const before = age();
     execFileSync('git', args, { cwd: folder, env: { ...environment(), ...quietGit }, stdio: 'ignore' });
+    expect({ args, isSame: readFileSync(index).equals(before) }).toEqual({ args, isSame: true });
   }
-  expect(readFileSync(join(folder, '.git/index')).equals(before)).toBe(true);
+  for (const args of [['status'], ['diff']]) {
+    const before = age();
+    git(folder, ...args);
+    expect(readFileSync(index).equals(before)).toBe(false);
+  }
 });

@@ -35,7 +35,8 @@ export function readPackageTask(program: string, args: readonly string[], cwd: s
     family: isAlone && hasPlainSettings(folder, program) ? [program, ...words] : null,
     bindings: packageFiles.map((file) => join(folder, file)),
     remark: describeScript(folder, [program, ...words].join(' '), script),
-    operands: [],
+    // A project that begins further up runs from there.
+    operands: [folder],
   };
 }
 

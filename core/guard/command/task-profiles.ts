@@ -1,8 +1,10 @@
 // Commands that run what a project itself defines (npm test, cargo test, make): code somebody approves by name. Known here is which
 // flags leave it at that, which files say what runs, and what those files would have to hold to turn it into something else.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { flagTable, readArguments, type FlagTable } from './argument-reader.ts';
-import { isInOrAbove } from './folders-above.ts';
+import { foldersAbove, isInOrAbove } from './folders-above.ts';
 import { readPackageTask } from './package-tasks.ts';
 import type { TaskForm } from './task-form.ts';
 
@@ -66,11 +68,20 @@ export function readTask(argv: readonly string[], cwd: string): TaskForm | null 
   const words = name.split(' ');
   const rest = args.slice(words.length - 1);
   const operands = program === 'go' ? goOperands(rest) : (readArguments(rest, form.table)?.operands ?? null);
-  const known = { bindings: form.bindings, remark: null, operands: [] };
+  const above = program === 'make' ? [] : filesAbove(cwd, form.bindings);
+  const known = { bindings: [...form.bindings, ...above], remark: null, operands: above };
   if (operands === null || form.refusedBy.some((file) => isInOrAbove(cwd, file))) return { ...known, family: null };
-  if (program !== 'make') return { ...known, operands, family: words };
+  if (program !== 'make') return { ...known, operands: [...operands, ...above], family: words };
   const target = makeTarget(operands);
   return { ...known, family: target === null ? null : [...words, ...target] };
+}
+
+/** These look upwards for the project they belong to, and for settings. */
+function filesAbove(cwd: string, names: readonly string[]): readonly string[] {
+  return foldersAbove(cwd)
+    .slice(1)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .filter((file) => existsSync(file));
 }
 
 /** Test names that look like paths lead out of the folder only where the paths do, which is judged apart. */
