@@ -22,7 +22,7 @@ import { createBudget } from './guard/budget/budget.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
-import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
+import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
@@ -367,12 +367,6 @@ function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migrat
       crashPoints.reach('migration');
     },
   };
-}
-
-/** Every reference to a secret in the settings. */
-function secretRefsOf({ providers, channels }: Config): string[] {
-  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
-  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
 }
 
 function openWorkspace(home: string, config: Config): string {

@@ -1,14 +1,9 @@
 // The shapes a secret value takes that cannot be undone where it is found: base64 at its three places, hex, reversed. Pure.
 // Escapes (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
-import { headLength, squeeze } from './value-finder.ts';
+import { headLength, squeeze, type NamedForm } from './value-finder.ts';
 
-export interface SecretForm {
-  /** Squeezed: without what the finder passes over. */
-  readonly text: string;
-  /** The character after a base64 match holds bits of the secret as well. */
-  readonly isBase64: boolean;
-}
+export type SecretForm = Omit<NamedForm, 'name'>;
 
 /** A line of a multi-line secret counts as a secret of its own from this length. */
 const LINE_LENGTH_MIN = 16;
