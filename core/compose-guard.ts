@@ -12,7 +12,7 @@ import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate } from './guard/policy/policy.ts';
 import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
-import { KeytarKeychain, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
+import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { TaintBook } from './guard/taint/taint.ts';
 import type { Base, Store } from './compose-base.ts';
 
@@ -76,12 +76,6 @@ export function composeGuard(base: Base, store: Store) {
   return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
 }
 export type Guard = ReturnType<typeof composeGuard>;
-
-/** Every reference to a secret in the settings. */
-export function secretRefsOf({ providers, channels }: Config): string[] {
-  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
-  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
-}
 
 function isExecutable(path: string): boolean {
   try {

@@ -16,7 +16,7 @@ import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/st
 import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
-import { Secrets } from './guard/secret/secret.ts';
+import { secretRefsOf, Secrets } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
@@ -26,7 +26,7 @@ import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
 import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
-import { composeGuard, secretRefsOf, type Guard } from './compose-guard.ts';
+import { composeGuard, type Guard } from './compose-guard.ts';
 
 export type { FaultHooks, RedactedSink, TrayClawOptions } from './compose-base.ts';
 

@@ -9,7 +9,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
 import type { FaultHooks, RedactedSink } from '../../core/compose.ts';
 import { SafetyChecks } from '../../core/guard/safety/safety.ts';
-import { childEnvironment } from '../../core/hands/tools/tools.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../core/contracts/tools.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
@@ -233,13 +232,6 @@ test('the output of a command while it runs', async () => {
   expect(await check(replace({ redactStream: () => ({ push: (piece) => piece, end: () => '' }) }))).toEqual([
     'the secret stands in live output',
   ]);
-});
-
-test('the environment of a child', () => {
-  const environment = { PATH: '/usr/bin', HOME: '/root', ORCHID: secret, TRAYCLAW_VAULT_PASSPHRASE: secret, NODE_OPTIONS: secret };
-  const check = (given: Readonly<Record<string, string>>): string[] => report('the environment', JSON.stringify(given));
-  expect(check(childEnvironment(environment, {}, process.platform))).toEqual([]);
-  expect(check(environment)).toEqual(['the secret stands in the environment']);
 });
 
 test('the report of a crash', () => {

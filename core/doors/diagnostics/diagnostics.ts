@@ -118,8 +118,8 @@ function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
 }
 
 /** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */
-async function checkSecrets({ secretStatus }: DiagnosticsDeps): Promise<Check> {
-  const { store, locked, detail } = await secretStatus();
+async function checkSecrets(deps: DiagnosticsDeps): Promise<Check> {
+  const { store, locked, detail } = await deps.secretStatus();
   if (store === 'none') return { id: 'secrets', ok: true, detail: `${detail} References env:NAME and file:PATH need neither.` };
   return {
     id: 'secrets',

@@ -30,7 +30,8 @@ const { kinds, digits } = createAlphabet();
 
 function createAlphabet(): Alphabet {
   const alphabet = { kinds: new Uint8Array(128), digits: new Uint8Array(128) };
-  for (const [value, char] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
+  const chars = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.split('');
+  for (const [value, char] of chars.entries()) {
     alphabet.kinds[char.charCodeAt(0)] = /[0-9A-Fa-f]/.test(char) ? HEX : BASE64;
     alphabet.digits[char.charCodeAt(0)] = value;
   }

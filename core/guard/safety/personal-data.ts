@@ -11,7 +11,9 @@ const issued =
 export const personalKinds = ['card', 'iban', 'email', 'phone'] as const;
 export type PersonalKind = (typeof personalKinds)[number];
 
-const forms: Readonly<Record<PersonalKind, { readonly name: string; readonly pattern: RegExp; accept(found: string): boolean }>> = {
+const forms: Readonly<
+  Record<PersonalKind, { readonly name: string; readonly pattern: RegExp; readonly accept: (found: string) => boolean }>
+> = {
   card: {
     name: 'card-number',
     pattern: /(?<!(?<!\\)[A-Za-z0-9_.])[2-6]\d{3}[ -]?\d{4,6}[ -]?\d{4,5}(?:[ -]?\d{1,7})?(?![A-Za-z0-9_]|\.\d)/g,

@@ -27,7 +27,7 @@ export function redactDeep<T>(redactor: TextRedactor, value: T): T {
 function walk(redactor: TextRedactor, value: unknown, depth: number): unknown {
   if (typeof value === 'string') return redactor.redact(value).text;
   if (typeof value !== 'object' || value === null) return value;
-  if (depth > DEPTH_MAX) return redactor.redact(String(JSON.stringify(value))).text;
+  if (depth > DEPTH_MAX) return redactor.redact(JSON.stringify(value)).text;
   if (Array.isArray(value)) return walkList(redactor, value, depth);
   return isPlainObject(value) ? walkFields(redactor, value, depth) : value;
 }

@@ -1,7 +1,9 @@
 // The shapes a secret value takes that cannot be undone where it is found: base64 at its three places, hex, reversed. Pure.
 // Escapes (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
-import { headLength, squeeze, type SecretForm } from './value-finder.ts';
+import { headLength, squeeze, type NamedForm } from './value-finder.ts';
+
+export type SecretForm = Omit<NamedForm, 'name'>;
 
 /** A line of a multi-line secret counts as a secret of its own from this length. */
 const LINE_LENGTH_MIN = 16;

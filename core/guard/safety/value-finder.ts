@@ -1,15 +1,12 @@
 // Finds registered values in text, whatever stands between their characters that programs put there: line breaks and indents of
 // folded text, quotes and backslashes of shells, the plus of forms. One rolling hash, so that the number of values costs nothing.
 
-export interface SecretForm {
-  /** Squeezed: without what the finder passes over. */
-  readonly text: string;
-  /** The character after a base64 match holds bits of the secret as well. */
-  readonly isBase64: boolean;
-}
-
-export interface NamedForm extends SecretForm {
+/** One shape of a value, squeezed: without what is passed over. */
+export interface NamedForm {
   readonly name: string;
+  readonly text: string;
+  /** The character after a base64 match holds bits of the value as well. */
+  readonly isBase64: boolean;
 }
 
 export interface FoundForm {

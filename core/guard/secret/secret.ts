@@ -4,7 +4,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
-import { secretRefSchema } from '../../contracts/config.ts';
+import { secretRefSchema, type Config } from '../../contracts/config.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { readSecretFile } from './secret-file.ts';
 import type { SecretStatus, SecretStore } from './secret-store.ts';
@@ -166,6 +166,12 @@ export class Secrets {
     if (/^~[\\/]/.test(given)) return join(this.#options.userHome ?? homedir(), given.slice(2));
     return isAbsolute(given) ? given : resolve(this.#options.home, given);
   }
+}
+
+/** Every reference to a secret in the settings. */
+export function secretRefsOf({ providers, channels }: Pick<Config, 'providers' | 'channels'>): string[] {
+  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
+  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
 }
 
 function splitRef(ref: string): readonly [string, string] {

@@ -168,6 +168,8 @@ function expressionProblem(pattern: string, flags: string): string | null {
   }
 }
 
+const cutLine = (text: string): string => (text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
+
 /** Lines that follow each other are looked at together, because a key may go over several; what was one then is shown as one. */
 function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => string): GrepLine[] {
   const safe: GrepLine[] = [];
@@ -198,7 +200,7 @@ function collect(reply: GrepReply, job: SearchJob): void {
     if (isMatch) job.matches += 1;
     const mark = isMatch ? ':' : '-';
     if (hasContext && job.out.length > 0 && line !== last + 1) job.out.push('--');
-    job.out.push(`${name}${mark}${line}${mark}${text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text}`);
+    job.out.push(`${name}${mark}${line}${mark}${cutLine(text)}`);
     last = line;
   }
   if (reply.more) job.more = true;

@@ -51,7 +51,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
 /** The asked lines as far as they fit; whole lines only, unless the first alone is too long. */
 interface Shown {
   readonly outputBytesMax: number;
-  redact(text: string): string;
+  readonly redact: (text: string) => string;
 }
 
 function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
@@ -65,8 +65,8 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
   if (at >= bytes.length) return { forModel: text === '' ? '(the file is empty)' : text };
   if (line === from) {
     const whole = bytes.subarray(at, endOfLine(bytes, at));
-    const start = shown.redact(new TextDecoder().decode(whole.subarray(0, room + MARGIN_BYTES)));
-    return longLine(start, { number: line, sizeBytes: whole.length, room, path: args.path });
+    const beginning = shown.redact(new TextDecoder().decode(whole.subarray(0, room + MARGIN_BYTES)));
+    return longLine(beginning, { number: line, sizeBytes: whole.length, room, path: args.path });
   }
   const gap = text.endsWith('\n') ? '' : '\n';
   return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };

@@ -16,7 +16,6 @@ import { raceRun } from './race-run.ts';
 
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
 export type { WebDeps } from './web-tools.ts';
-export { childEnvironment } from './child-environment.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
