@@ -44,6 +44,7 @@ const outside = path('/etc/hosts', { insideWorkspace: false, access: 'read' });
 const table: readonly (readonly [string, string, RuleInput])[] = [
   ['panic.engaged', 'deny', input(facts('write', [ownData]), { panicEngaged: true, deniedTools: ['put'], coveredBy: covered('always') })],
   ['tool.denied', 'deny', input(facts('write', [ownData]), { deniedTools: ['put'], coveredBy: covered('always') })],
+  ['address.refused', 'deny', input({ ...facts('write', [ownData]), refused: 'It is this computer.' }, { coveredBy: covered('always') })],
   ['path.own-data', 'deny', input(facts('write', [guarded, ownData]), { coveredBy: covered('always') })],
   ['path.protected', 'ask', input(facts('write', [path('/ws/a'), guarded]), { coveredBy: covered('always') })],
   ['path.protected', 'ask', input(facts('read', [{ ...ownData, access: 'read' }]))],
