@@ -2,7 +2,6 @@
 // name and knows no proxy.
 
 import { connect as connectSocket, isIP, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
 import { timeoutError } from './fetch-failure.ts';
 
 export interface DialTarget {
@@ -44,10 +43,16 @@ export async function openConnection(target: ConnectionTarget, dialer: Dialer, t
   const ended = AbortSignal.any([signal, limit.signal]);
   try {
     const socket = await dialFirst(target, dialer, ended);
-    return target.isSecure ? await secure(socket, target, ended) : socket;
+    ignoreErrors(socket);
+    return target.isSecure ? ignoreErrors(await secure(socket, target, ended)) : socket;
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Between being opened and being used a socket has nobody to tell of an error; whoever uses it finds it closed. */
+function ignoreErrors(socket: Socket): Socket {
+  return socket.on('error', () => undefined);
 }
 
 /** The first address to answer wins; each has a head start over the next. */
@@ -90,7 +95,9 @@ function dialFirst(target: ConnectionTarget, dialer: Dialer, signal: AbortSignal
   });
 }
 
-function secure(socket: Socket, target: ConnectionTarget, signal: AbortSignal): Promise<Socket> {
+/** TLS is loaded at first use: it costs start-up time. */
+async function secure(socket: Socket, target: ConnectionTarget, signal: AbortSignal): Promise<Socket> {
+  const { connect: connectTls } = await import('node:tls');
   const name = target.host.replace(/^\[|\]$/g, '').replace(/\.+$/, '');
   const { authorities } = target;
   const secured = connectTls({

@@ -97,7 +97,7 @@ function factsOf({ http }: HttpRequestDeps, args: Args): CallFacts {
 
 /** Encrypted, or no further than this computer. */
 function isPrivateWay({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  return protocol === 'https:' || hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
 }
 
 async function send(deps: HttpRequestDeps, args: Args, context: ToolContext): Promise<ToolResult> {
@@ -111,11 +111,9 @@ async function send(deps: HttpRequestDeps, args: Args, context: ToolContext): Pr
   if (answer.redirectTo !== null && !isGetOrHead(args)) return { forModel: scrub(describeMoved(answer, answer.redirectTo)), untrusted };
   if (answer.redirectTo !== null) return { forModel: scrub(describeStop('http_request', answer, answer.redirectTo)), untrusted };
   const prelude = scrub(headersOf(answer));
-  const content = await presentBody(
-    answer,
-    { raw: false, charsMax: args.maxChars, bytesMax: deps.outputBytesMax, scrub, prelude },
-    context,
-  );
+  // Markdown writes some characters another way: a secret sent back on a page would no longer be known as one.
+  const raw = values.size === 0 ? 'none' : 'pages';
+  const content = await presentBody(answer, { raw, charsMax: args.maxChars, bytesMax: deps.outputBytesMax, scrub, prelude }, context);
   const lines = [scrub(`${answer.status} from ${shownUrl(answer.url)}`), ...content.notes.map((note) => `[${note}]`), content.text];
   return {
     forModel: lines.filter((line) => line !== '').join('\n'),

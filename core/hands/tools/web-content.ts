@@ -10,8 +10,8 @@ import { runPageJob } from './web-page.ts';
 import { classify, decodeText, prettyJson, visibleText } from './web-text.ts';
 
 export interface ContentOptions {
-  /** The text as it came, markup and all. */
-  readonly raw: boolean;
+  /** `pages` leaves HTML in its markup, `all` shows every text as it came. */
+  readonly raw: 'none' | 'pages' | 'all';
   readonly charsMax: number;
   readonly bytesMax: number;
   /** Stands before the text, inside the fence: what else the server said. */
@@ -41,9 +41,9 @@ export async function presentBody(answer: FetchAnswer, options: ContentOptions, 
   const { kind, mediaType } = classify(answer.headers['content-type'] ?? '', answer.body);
   const cut = answer.isCut ? [`The answer was longer; reading stopped after ${formatBytes(answer.body.length)}.`] : [];
   if (answer.body.length === 0) return fenced({ shown: '', notes: cut, artifacts: [] }, answer, options);
-  if (kind === 'binary') return fenced(keepBinary(answer, mediaType, options, context, cut), answer, options);
+  if (kind === 'binary') return fenced(withNotes(cut, keepBinary(answer, mediaType, options, context)), answer, options);
   const source = decodeText(answer.body, answer.headers['content-type'] ?? '');
-  const readable = await makeReadable(kind, source, answer.url, options.raw, context.signal);
+  const readable = await makeReadable({ kind, text: source, url: answer.url }, options.raw, context.signal);
   const notes = [...cut, ...readable.notes];
   const whole = options.scrub(readable.text);
   const bytesMax = Math.max(1_000, options.bytesMax - NOTES_BYTES_MAX - (options.prelude?.length ?? 0));
@@ -72,24 +72,23 @@ function hostOf({ url }: FetchAnswer): string {
   return new URL(url).hostname;
 }
 
-async function makeReadable(
-  kind: 'html' | 'json' | 'text',
-  source: string,
-  url: string,
-  raw: boolean,
-  signal: AbortSignal,
-): Promise<Readable> {
-  if (raw || kind === 'text') return { text: raw ? source : visibleText(source), notes: [], extension: kind === 'html' ? 'html' : 'txt' };
-  if (kind === 'json') {
-    const pretty =
-      source.length <= INLINE_CHARS_MAX ? prettyJson(source) : await runPageJob<'json'>({ kind: 'json', text: source }, signal);
-    return {
-      text: visibleText(pretty ?? source),
-      notes: pretty === null ? ['It says it is JSON, but it is not whole or not valid.'] : [],
-      extension: 'json',
-    };
-  }
-  return readableHtml(source, url, signal);
+interface Source {
+  readonly kind: 'html' | 'json' | 'text';
+  readonly text: string;
+  readonly url: string;
+}
+
+async function makeReadable({ kind, text, url }: Source, raw: ContentOptions['raw'], signal: AbortSignal): Promise<Readable> {
+  const extension = kind === 'html' ? 'html' : 'txt';
+  if (raw === 'all') return { text, notes: [], extension };
+  if (kind === 'text' || (kind === 'html' && raw === 'pages')) return { text: visibleText(text), notes: [], extension };
+  return kind === 'json' ? readableJson(text, signal) : readableHtml(text, url, signal);
+}
+
+async function readableJson(text: string, signal: AbortSignal): Promise<Readable> {
+  const pretty = text.length <= INLINE_CHARS_MAX ? prettyJson(text) : await runPageJob<'json'>({ kind: 'json', text }, signal);
+  const notes = pretty === null ? ['It says it is JSON, but it is not whole or not valid.'] : [];
+  return { text: visibleText(pretty ?? text), notes, extension: 'json' };
 }
 
 async function readableHtml(source: string, url: string, signal: AbortSignal): Promise<Readable> {
@@ -108,20 +107,18 @@ async function readableHtml(source: string, url: string, signal: AbortSignal): P
   }
 }
 
-function keepBinary(
-  answer: FetchAnswer,
-  mediaType: string,
-  options: ContentOptions,
-  context: ToolContext,
-  notes: readonly string[],
-): Content {
+function withNotes(notes: readonly string[], content: Content): Content {
+  return { ...content, notes: [...notes, ...content.notes] };
+}
+
+function keepBinary(answer: FetchAnswer, mediaType: string, options: ContentOptions, context: ToolContext): Content {
   // A secret that comes back in bytes cannot be taken out of them, so then they are not kept.
   const text = answer.body.toString('latin1');
   if (options.scrub(text) !== text)
-    return { shown: '', notes: [...notes, `The answer (${mediaType}) holds a secret and was not kept.`], artifacts: [] };
+    return { shown: '', notes: [`The answer (${mediaType}) holds a secret and was not kept.`], artifacts: [] };
   const ref = context.artifacts.put(answer.body, about(answer, mediaType === 'application/pdf' ? 'pdf' : 'bin', mediaType, context));
   const note = `This is ${mediaType}, ${formatBytes(answer.body.length)}, not text; it is kept as artifact ${ref.name} (${ref.sha256}).`;
-  return { shown: '', notes: [...notes, note], artifacts: [ref] };
+  return { shown: '', notes: [note], artifacts: [ref] };
 }
 
 function about(answer: FetchAnswer, extension: string, mediaType: string, { callId, sessionId }: ToolContext) {

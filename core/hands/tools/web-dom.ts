@@ -1,5 +1,8 @@
 // HTML as a document to work on. Owns the gaps of the DOM library; fetches nothing and runs no script.
 
+// eslint-disable-next-line typescript/triple-slash-reference -- a compiler that starts from the library finds these types no other way
+/// <reference path="./domino.d.ts" />
+
 import domino from '@mixmark-io/domino';
 import { assert } from '../../base/assert.ts';
 
@@ -19,7 +22,8 @@ export interface PageElement extends PageNode {
   getAttribute(name: string): string | null;
   setAttribute(name: string, value: string): void;
   removeAttribute(name: string): void;
-  querySelectorAll(selector: string): Iterable<PageElement> & { readonly length: number };
+  /** A list that stays as it was found. */
+  querySelectorAll(selector: string): readonly PageElement[];
   getElementsByTagName(name: string): { readonly length: number };
   /** Undefined where the standard has null. */
   querySelector(selector: string): PageElement | undefined;
@@ -81,6 +85,7 @@ function mendLists(page: PageDocument): void {
   const htmlElement = belowOf(page.documentElement, element);
   if (Object.hasOwn(htmlElement, 'children')) return;
   for (const list of [page.documentElement.children, page.getElementsByTagName('html')]) makeIterable(ownerOf(list, 'item'));
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with the element it is asked of
   const children = Object.getOwnPropertyDescriptor(element, 'children')?.get;
   Object.defineProperty(htmlElement, 'children', {
     get(this: object) {

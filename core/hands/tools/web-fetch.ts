@@ -42,7 +42,12 @@ export function createWebFetch(deps: WebToolDeps): ToolDefinition {
       const answer = await http.fetch(request, context.signal);
       const untrusted = webSources(answer.hosts);
       if (answer.redirectTo !== null) return { forModel: describeStop('web_fetch', answer, answer.redirectTo), untrusted };
-      const options = { raw: args.raw === true, charsMax: args.maxChars, bytesMax: outputBytesMax, scrub: (text: string) => text };
+      const options = {
+        raw: args.raw === true ? ('all' as const) : ('none' as const),
+        charsMax: args.maxChars,
+        bytesMax: outputBytesMax,
+        scrub: (text: string) => text,
+      };
       const content = await presentBody(answer, options, context);
       const isError = answer.status >= 400;
       const head = `${shownUrl(answer.url)}${isError || answer.status !== 200 ? ` (the server answered ${answer.status})` : ''}`;

@@ -17,14 +17,14 @@ export function removeHidden(page: PageDocument): number {
   removeComments(root);
   unwrapMisnamed(page);
   let hidden = removeAll(page.querySelectorAll(markedHidden));
-  hidden += removeAll([...page.querySelectorAll('[style]')].filter((element) => hides(element.getAttribute('style') ?? '')));
+  hidden += removeAll(page.querySelectorAll('[style]').filter((element) => hides(element.getAttribute('style') ?? '')));
   for (const selector of selectors) hidden += removeAll(matching(page, selector));
   return hidden;
 }
 
-function removeAll(elements: Iterable<PageElement>): number {
+function removeAll(elements: readonly PageElement[]): number {
   let removed = 0;
-  for (const element of [...elements]) {
+  for (const element of elements) {
     if (element.parentNode === null || /^(?:HTML|HEAD|BODY)$/.test(element.tagName)) continue;
     removed += textOf(element, '').trim().length;
     element.parentNode.removeChild(element);
@@ -57,7 +57,10 @@ function removeComments(root: PageNode): void {
 
 /** Selectors of plain rules in the page's style sheets that hide what they match. Rules for print or small screens do not count. */
 function hidingSelectors(page: PageDocument): string[] {
-  const css = [...page.querySelectorAll('style')].map((style) => style.textContent ?? '').join('\n');
+  const css = page
+    .querySelectorAll('style')
+    .map((style) => style.textContent ?? '')
+    .join('\n');
   const found: string[] = [];
   for (const { selector, body } of plainRules(css.slice(0, CSS_LENGTH_MAX))) {
     if (hides(body) && found.length < RULES_MAX) found.push(selector);
@@ -90,7 +93,7 @@ function endOfBlock(css: string, open: number): number {
   return -1;
 }
 
-function matching(page: PageDocument, selector: string): Iterable<PageElement> {
+function matching(page: PageDocument, selector: string): readonly PageElement[] {
   try {
     return page.querySelectorAll(selector);
   } catch (cause) {

@@ -6,13 +6,13 @@ import { absoluteLink, type PageElement } from './web-dom.ts';
 
 /** `root` is changed: its links become absolute, and those that lead to no place on the web become text. */
 export function toMarkdown(root: PageElement, base: string): string {
-  for (const link of [...root.querySelectorAll('a[href]')]) {
+  for (const link of root.querySelectorAll('a[href]')) {
     const href = absoluteLink(link.getAttribute('href') ?? '', base);
     if (href === null) link.removeAttribute('href');
     else link.setAttribute('href', href);
     link.removeAttribute('title');
   }
-  const text = createTurndown().turndown(root as never);
+  const text = createTurndown().turndown(root);
   return text
     .replaceAll(/[ \t]+$/gm, '')
     .replaceAll(/\n{3,}/g, '\n\n')
@@ -47,7 +47,7 @@ function createTurndown(): Turndown {
   });
   turndown.addRule('row', {
     filter: 'tr',
-    replacement: (content, node) => (content.trim() === '' ? '' : `\n|${content}${underline(node as unknown as PageElement)}`),
+    replacement: (content, node) => (content.trim() === '' ? '' : `\n|${content}${underline(node)}`),
   });
   turndown.addRule('table', { filter: 'table', replacement: (content) => `\n\n${content.replaceAll(/\n+/g, '\n').trim()}\n\n` });
   return turndown;

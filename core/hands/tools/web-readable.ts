@@ -59,7 +59,7 @@ function readArticle(page: PageDocument): { element: PageElement; length: number
   const reader = new Readability<PageElement>(page as never, {
     charThreshold: 200,
     disableJSONLD: true,
-    serializer: (node) => node as unknown as PageElement,
+    serializer: (node) => node,
   });
   const article = reader.parse();
   return article?.content ? { element: article.content, length: plainLength(article.content) } : null;

@@ -18,7 +18,7 @@ const PAGE_URL = 'https://html.duckduckgo.com/html/';
 export function readResultsPage(html: string): ResultsPage {
   const page = openPage(html, PAGE_URL);
   const results: PageResult[] = [];
-  for (const link of [...page.querySelectorAll('a.result__a')]) {
+  for (const link of page.querySelectorAll('a.result__a')) {
     const block = ancestor(link, /(?:^|\s)result(?:\s|$)/);
     if (block !== null && /(?:^|\s)result--ad(?:\s|$)/.test(block.getAttribute('class') ?? '')) continue;
     const url = targetOf(link.getAttribute('href') ?? '');

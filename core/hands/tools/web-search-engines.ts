@@ -53,7 +53,7 @@ export const searchEngines: Readonly<Record<SearchConfig['provider'], SearchEngi
     defaultUrl: 'https://api.search.brave.com',
     request: (base, query, count) => ({
       method: 'GET',
-      url: `${base}/res/v1/web/search?${new URLSearchParams({ q: query, count: String(count) })}`,
+      url: `${base}/res/v1/web/search?${new URLSearchParams({ q: query, count: String(count) }).toString()}`,
       headers: json,
     }),
     keyHeader: (key) => ({ 'x-subscription-token': key }),
@@ -88,7 +88,7 @@ export const searchEngines: Readonly<Record<SearchConfig['provider'], SearchEngi
     defaultUrl: '',
     request: (base, query) => ({
       method: 'GET',
-      url: `${base}/search?${new URLSearchParams({ q: query, format: 'json' })}`,
+      url: `${base}/search?${new URLSearchParams({ q: query, format: 'json' }).toString()}`,
       headers: json,
     }),
     keyHeader: () => ({}),
@@ -101,7 +101,7 @@ export const searchEngines: Readonly<Record<SearchConfig['provider'], SearchEngi
     defaultUrl: 'https://html.duckduckgo.com',
     request: (base, query) => ({
       method: 'GET',
-      url: `${base}/html/?${new URLSearchParams({ q: query })}`,
+      url: `${base}/html/?${new URLSearchParams({ q: query }).toString()}`,
       headers: { accept: 'text/html' },
     }),
     keyHeader: () => ({}),

@@ -178,7 +178,7 @@ test.each([
     key,
   ],
 ] as const)('%s, %s: %s', async (provider, query, expected, secret) => {
-  const { outcome, forModel } = await searchWith({ provider, apiKey: 'env:KEY', baseUrl: base } as Search, { query }, secret);
+  const { outcome, forModel } = await searchWith({ provider, apiKey: 'env:KEY', baseUrl: base }, { query }, secret);
   expect(outcome).toBe('error');
   expect(forModel.startsWith(expected)).toBe(true);
   expect(forModel).not.toContain(secret);
@@ -187,7 +187,7 @@ test.each([
 test('without a choice there is no search; without a base address the service is a public one', async () => {
   expect(hostFor(undefined).has('web_search')).toBe(false);
   const hosts = (['brave', 'tavily', 'duckduckgo'] as const).map((provider) => {
-    const parsed = hostFor({ provider, apiKey: 'env:KEY' } as Search).parse('web_search', '{"query":"x"}');
+    const parsed = hostFor({ provider, apiKey: 'env:KEY' }).parse('web_search', '{"query":"x"}');
     if (!parsed.ok) throw parsed.error;
     return parsed.value.tool.facts(parsed.value.args, bench.context()).hosts[0];
   });

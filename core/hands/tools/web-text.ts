@@ -9,21 +9,37 @@ const SNIFF_BYTES = 4096;
 export function classify(contentType: string, bytes: Buffer): { kind: ContentKind; mediaType: string } {
   const declared = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   const mediaType = /^[\w.+-]+\/[\w.+-]+$/.test(declared) ? declared : '';
-  const start = bytes.subarray(0, SNIFF_BYTES);
-  if (start.subarray(0, 5).toString('latin1') === '%PDF-') return { kind: 'binary', mediaType: 'application/pdf' };
-  const isText =
-    !start.includes(0) || /^utf-?16/.test(charsetOf(contentType) ?? '') || bomOf(bytes) === 'utf-16le' || bomOf(bytes) === 'utf-16be';
-  if (!isText)
-    return { kind: 'binary', mediaType: mediaType.startsWith('text/') || mediaType === '' ? 'application/octet-stream' : mediaType };
-  if (mediaType === 'text/html' || mediaType === 'application/xhtml+xml') return { kind: 'html', mediaType };
-  if (/^(?:application|text)\/(?:[\w.-]+\+)?json$/.test(mediaType)) return { kind: 'json', mediaType };
-  if (/^text\/|[/+](?:xml|yaml|toml|javascript|x-javascript|ecmascript|x-ndjson|x-sh|sql|x-www-form-urlencoded)$/.test(mediaType)) {
-    return { kind: 'text', mediaType };
+  if (bytes.subarray(0, 5).toString('latin1') === '%PDF-') return { kind: 'binary', mediaType: 'application/pdf' };
+  if (!looksLikeText(contentType, bytes)) {
+    const isWrong = mediaType === '' || mediaType.startsWith('text/');
+    return { kind: 'binary', mediaType: isWrong ? 'application/octet-stream' : mediaType };
   }
-  if (mediaType !== '' && mediaType !== 'application/octet-stream') return { kind: 'binary', mediaType };
-  if (!isUtf8(start, bytes.length > SNIFF_BYTES)) return { kind: 'binary', mediaType: mediaType || 'application/octet-stream' };
+  const kind = kindOf(mediaType);
+  return kind === null ? guessKind(bytes) : { kind, mediaType };
+}
+
+/** Null where the type says nothing. */
+function kindOf(mediaType: string): ContentKind | null {
+  if (mediaType === '' || mediaType === 'application/octet-stream') return null;
+  if (mediaType === 'text/html' || mediaType === 'application/xhtml+xml') return 'html';
+  if (/^(?:application|text)\/(?:[\w.-]+\+)?json$/.test(mediaType)) return 'json';
+  const isText = /^text\/|[/+](?:xml|yaml|toml|javascript|x-javascript|ecmascript|x-ndjson|x-sh|sql|x-www-form-urlencoded)$/.test(
+    mediaType,
+  );
+  return isText ? 'text' : 'binary';
+}
+
+function guessKind(bytes: Buffer): { kind: ContentKind; mediaType: string } {
+  const start = bytes.subarray(0, SNIFF_BYTES);
+  if (!isUtf8(start, bytes.length > SNIFF_BYTES)) return { kind: 'binary', mediaType: 'application/octet-stream' };
   const isPage = /^\s*<(?:!doctype html|html)\b/i.test(start.toString('utf8'));
   return isPage ? { kind: 'html', mediaType: 'text/html' } : { kind: 'text', mediaType: 'text/plain' };
+}
+
+/** No text but UTF-16 holds a NUL. */
+function looksLikeText(contentType: string, bytes: Buffer): boolean {
+  const charset = bomOf(bytes) ?? charsetOf(contentType) ?? '';
+  return /^utf-?16/.test(charset) || !bytes.subarray(0, SNIFF_BYTES).includes(0);
 }
 
 /** By the byte order mark, else the declared charset, else (for pages) what the page says of itself, else UTF-8. */
@@ -37,14 +53,17 @@ export function decodeText(bytes: Buffer, contentType: string): string {
  * text from people or make it read otherwise than it is written.
  */
 export function visibleText(text: string): string {
-  return text
-    .replaceAll(
-      /[\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu,
-      '',
-    )
-    .replaceAll(/(?<![\u0600-\u1fff\ufe0f\u{1f000}-\u{1faff}\u2190-\u2bff])[\u200c\u200d]+/gu, '')
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '');
+  return text.replaceAll(roomless, '').replaceAll(joiner, '').replaceAll(control, '');
 }
+
+const roomless =
+  // oxlint-disable-next-line no-misleading-character-class -- each is meant by itself
+  /[\u{ad}\u{61c}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{180b}-\u{180f}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{ffa0}\u{fff9}-\u{fffb}\u{e0000}-\u{e0fff}]/gu;
+/** Scripts from Arabic to Tibetan and emoji need joiners. */
+// oxlint-disable-next-line no-misleading-character-class -- each is meant by itself
+const joiner = /(?<![\u{600}-\u{1fff}\u{fe0f}\u{1f000}-\u{1faff}\u{2190}-\u{2bff}])[\u{200c}\u{200d}]+/gu;
+// oxlint-disable-next-line no-control-regex -- they are what is taken out
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 
 /** Indented, with every number as it was written. Null when it is not JSON. */
 export function prettyJson(text: string): string | null {
