@@ -35,6 +35,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
     syncMeter: () => claw.syncMeter(),
+    redact: (text) => claw.redact(text),
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

@@ -41,8 +41,20 @@ export const providerSchema = z.discriminatedUnion('kind', [
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
+const webUrlSchema = z.url({ protocol: /^https?$/ });
+/** The service web searches go to. A baseUrl is opened as it stands, also on this computer, and nothing else with it. */
+const searchSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ provider: z.literal('brave'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
+  z.strictObject({ provider: z.literal('duckduckgo'), baseUrl: webUrlSchema.optional() }),
+  z.strictObject({ provider: z.literal('searxng'), baseUrl: webUrlSchema }),
+  z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
+]);
+
 const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
 
+const sandboxDomainSchema = z
+  .string()
+  .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
 const names = (what: string) =>
   z
     .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; a * may stand at its end`))
@@ -85,7 +97,6 @@ export type PolicyWhen = z.infer<typeof policyWhenSchema>;
 
 export const policyRuleSchema = z.strictObject({
   when: policyWhenSchema,
-  // eslint-disable-next-line unicorn/no-thenable -- the word of the configuration file
   then: z.enum(['allow', 'ask', 'deny']),
   reason: z.string().trim().min(1).max(300).optional(),
 });
@@ -155,15 +166,65 @@ export const configSchema = z.strictObject({
         .prefault({}),
     })
     .prefault({}),
+  sandbox: z
+    .strictObject({
+      mode: z.enum(['off', 'auto', 'required']).default('auto'),
+      backend: z.enum(['srt', 'openshell']).optional(),
+      /** Folders and files; absolute, below ~ or below the workspace. `deny` takes patterns as well. */
+      files: z
+        .strictObject({
+          read: z.array(z.string().min(1)).default([]),
+          write: z.array(z.string().min(1)).default([]),
+          deny: z.array(z.string().min(1)).default([]),
+        })
+        .prefault({}),
+      network: z.strictObject({ allowDomains: z.array(sandboxDomainSchema).default([]) }).prefault({}),
+      environment: z
+        .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be the name of a variable, or its beginning and *'))
+        .default(['PATH', 'LANG', 'LANGUAGE', 'LC_*', 'TERM', 'TZ', 'USER', 'LOGNAME', 'SHELL']),
+      limits: z
+        .strictObject({
+          timeoutMs: z.number().int().min(1000).default(3_600_000),
+          processes: z.number().int().min(16).max(30_000).default(512),
+          memoryMb: z.number().int().min(64).default(4096),
+          fileMb: z.number().int().min(1).default(1024),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
   tools: z
     .strictObject({
       execTimeoutMs: z.number().int().positive().default(120_000),
       outputBytesMax: z.number().int().min(1024).default(48_000),
     })
     .prefault({}),
+  web: z
+    .strictObject({
+      timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
+      bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
+      search: searchSchema.optional(),
+    })
+    .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
+  safety: z
+    .strictObject({
+      /** Kinds of personal data taken out like secrets. */
+      personalData: z.array(z.enum(['card', 'iban', 'email', 'phone'])).default(['card', 'iban']),
+    })
+    .prefault({}),
+  secrets: z
+    .strictObject({
+      /** Where secrets are kept: `auto` is the keychain, and an encrypted file where there is none or where one was made. */
+      store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
+    })
+    .prefault({}),
   retention: z
-    .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
+    .strictObject({
+      artifactDays: z.number().int().positive().default(90),
+      backups: z.number().int().positive().default(7),
+      /** How long a file that was replaced is kept for undo. */
+      undoDays: z.number().int().positive().default(30),
+    })
     .prefault({}),
 });
 export type Config = z.infer<typeof configSchema>;

@@ -1,12 +1,15 @@
 // One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
 
 import * as z from 'zod';
+import { fileChangeSchema, fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
 import { configSchema, policyModeSchema } from './config.ts';
 import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import {
   approvalSchema,
+  budgetScopeSchema,
+  budgetStateSchema,
   grantChoiceSchema,
   grantListingSchema,
   grantMatchSchema,
@@ -131,7 +134,56 @@ const modelListingSchema = z.object({
   source: z.string(),
 });
 
+/** Where secrets are kept; `none` where neither a keychain nor a vault answers. */
+const secretStatusSchema = z.object({
+  store: z.enum(['keychain', 'vault', 'none']),
+  locked: z.boolean(),
+  /** There is a vault, whether it is used or not; the first `secret.unlock` makes it. */
+  hasVault: z.boolean(),
+  detail: z.string(),
+});
+
 export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
+
+export const sandboxExplanationSchema = z.object({
+  mode: z.enum(['off', 'auto', 'required']),
+  backend: z.object({ name: z.string(), how: z.string() }).nullable(),
+  available: z.boolean(),
+  missing: z.array(z.object({ what: z.string(), install: z.string() })),
+  /** What would become of the command; null when none was named. */
+  command: z.object({ runs: z.enum(['inside', 'outside', 'refused']), reason: z.string() }).nullable(),
+  files: z.object({
+    write: z.array(z.string()),
+    /** Parts of hidden folders that are readable all the same; the rest of the machine is readable anyway. */
+    read: z.array(z.string()),
+    hidden: z.array(z.string()),
+    deny: z.array(z.string()),
+    /** In words: what is protected below the folders it may write. */
+    protected: z.array(z.string()),
+  }),
+  network: z.object({ allowDomains: z.array(z.string()) }),
+  /** Names of the variables it sees, besides HOME, TMPDIR and the marker a stop finds it by. */
+  environment: z.array(z.string()),
+  limits: z.array(z.object({ name: z.string(), value: z.number(), how: z.string(), holds: z.boolean() })),
+});
+
+/** One call, or every call of one turn. */
+const undoTarget = { callId: id.optional(), turnId: id.optional() };
+const namesOne = (target: { callId?: string | undefined; turnId?: string | undefined }): boolean =>
+  (target.callId === undefined) !== (target.turnId === undefined);
+const namesOneWords = 'name either a callId or a turnId';
+
+const checkpointSchema = z.object({
+  callId: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+  /** The calls this took back; empty for a call of a tool. */
+  undoes: z.array(z.string()),
+  /** False where the program ended while the call ran, or it still runs. */
+  closed: z.boolean(),
+  files: z.array(z.object({ path: z.string(), change: fileChangeSchema, note: z.string().nullable() })),
+});
 
 export const opTable = {
   'message.send': {
@@ -155,6 +207,8 @@ export const opTable = {
     result: z.object({ turnId: z.string() }),
   },
   'turn.get': { params: z.strictObject({ turnId: id }), result: turnViewSchema },
+  /** A new turn takes up the work of one that a budget or a limit ended. */
+  'turn.continue': { params: z.strictObject({ turnId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
 
   'tool.run': {
@@ -213,6 +267,10 @@ export const opTable = {
       /** Wider scopes that could be given if it asked. */
       choices: z.array(grantChoiceSchema),
     }),
+  },
+  'sandbox.explain': {
+    params: z.strictObject({ command: z.string().min(1).max(100_000).optional(), cwd: z.string().optional() }),
+    result: sandboxExplanationSchema,
   },
   'safety.url': {
     params: z.strictObject({ url: z.string().max(8192) }),
@@ -294,6 +352,21 @@ export const opTable = {
       budget: z.object({ perTurnUsd: z.number().nullable(), perSessionUsd: z.number().nullable(), perDayUsd: z.number().nullable() }),
     }),
   },
+  'budget.get': {
+    params: z.strictObject({ turnId: id.optional(), sessionId: id.optional() }),
+    result: z.object({ budgets: z.array(budgetStateSchema) }),
+  },
+  /** More for one turn (`turnId`), one session (`sessionId`, or that of `turnId`) or this day. */
+  'budget.allow': {
+    params: z.strictObject({
+      scope: budgetScopeSchema,
+      usd: z.number().positive().max(1_000_000).optional(),
+      tokens: z.number().int().positive().max(1_000_000_000_000).optional(),
+      turnId: id.optional(),
+      sessionId: id.optional(),
+    }),
+    result: z.object({ budgets: z.array(budgetStateSchema) }),
+  },
   'config.get': { params: none, result: z.object({ config: configSchema, path: z.string(), warnings: z.array(z.string()) }) },
   /** `key` is a dotted path such as models.default; null removes it. Holds from the next start on. */
   'config.set': {
@@ -308,6 +381,9 @@ export const opTable = {
   },
   'secret.list': { params: none, result: z.object({ names: z.array(z.string()) }) },
   'secret.delete': { params: z.strictObject({ name: z.string().min(1) }), result: z.object({ name: z.string(), deleted: z.boolean() }) },
+  'secret.status': { params: none, result: secretStatusSchema },
+  /** Opens the encrypted vault, or makes it where there is none. The passphrase is never recorded. */
+  'secret.unlock': { params: z.strictObject({ passphrase: z.string().min(1).max(1000) }), result: secretStatusSchema },
   'artifact.list': {
     params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ artifacts: z.array(artifactInfoSchema) }),
@@ -325,6 +401,37 @@ export const opTable = {
       nextOffset: z.number().int().nullable(),
     }),
   },
+  /** Newest first. */
+  'checkpoint.list': {
+    params: z.strictObject({ sessionId: id.optional(), turnId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    result: z.object({ checkpoints: z.array(checkpointSchema) }),
+  },
+  /** What `checkpoint.restore` would do: per file the way from now to then, or why not. Changes nothing. */
+  'checkpoint.preview': {
+    params: z.strictObject({ ...undoTarget, force: z.boolean().optional() }).refine(namesOne, namesOneWords),
+    result: z.object({ callIds: z.array(z.string()), files: z.array(fileDiffSchema.extend({ refused: z.string().nullable() })) }),
+  },
+  /**
+   * Puts back what was there before. All or nothing: one refused file keeps the others as well, unless `keepGoing`. `force` also
+   * puts back files that were changed since; what they hold now is kept like everything an undo replaces. Undo `restoreId` to redo.
+   */
+  'checkpoint.restore': {
+    params: z
+      .strictObject({ ...undoTarget, keepGoing: z.boolean().optional(), force: z.boolean().optional() })
+      .refine(namesOne, namesOneWords),
+    result: z.object({
+      restoreId: z.string().nullable(),
+      callIds: z.array(z.string()),
+      restored: z.array(z.object({ path: z.string() })),
+      refused: z.array(refusedFileSchema),
+      /** As they were before already. */
+      unchanged: z.array(z.object({ path: z.string() })),
+    }),
+  },
+  /** What a call changed. */
+  'checkpoint.diff': { params: z.strictObject({ callId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
+  /** What a call that waits for a yes would change, where its tool can tell; otherwise no files. */
+  'approval.diff': { params: z.strictObject({ approvalId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
   'backup.create': { params: none, result: z.object({ file: z.string(), sizeBytes: z.number().int(), events: z.number().int() }) },
   'backup.list': {
     params: none,

@@ -130,3 +130,21 @@ export type PanicStatus = z.infer<typeof panicStatusSchema>;
 
 export const budgetScopeSchema = z.enum(['turn', 'session', 'day']);
 export type BudgetScope = z.infer<typeof budgetScopeSchema>;
+
+export const budgetUnitSchema = z.enum(['usd', 'tokens']);
+export type BudgetUnit = z.infer<typeof budgetUnitSchema>;
+
+/** One limit and how it stands. */
+export const budgetStateSchema = z.object({
+  scope: budgetScopeSchema,
+  unit: budgetUnitSchema,
+  /** What holds now: `configured` and what a person allowed on top; null for no limit. */
+  limit: z.number().nullable(),
+  configured: z.number().nullable(),
+  spent: z.number(),
+  /** Kept aside for model calls under way. */
+  reserved: z.number(),
+  /** Some calls had no known price: `spent` in US dollars is a lower bound. */
+  unknownCost: z.boolean(),
+});
+export type BudgetState = z.infer<typeof budgetStateSchema>;

@@ -6,7 +6,7 @@ import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { opTable, type OpHandlers, type OpName, type TurnView } from '../../contracts/ops.ts';
-import type { Grant } from '../../contracts/policy.ts';
+import type { BudgetState, Grant } from '../../contracts/policy.ts';
 
 const grant: Omit<Grant, 'grantId'> = {
   scope: { kind: 'session' },
@@ -86,17 +86,24 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
     'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
     'usage.get': () => ({ rows: [], today: usageRow, budget: { perTurnUsd: null, perSessionUsd: null, perDayUsd: 10 } }),
+    'budget.get': () => ({ budgets: [dayBudget] }),
+    'budget.allow': () => ({ budgets: [{ ...dayBudget, limit: 11.5 }] }),
+    'turn.continue': ({ turnId }) => claw.op('message.send', { text: `go on with ${turnId}` }),
     'config.schema': () => ({ schema: { type: 'object' } }),
     'model.list': () => ({ models: [], defaultModel: null }),
     'secret.set': ({ name }) => ({ name }),
     'secret.list': () => ({ names: ['a', 'b'] }),
     'secret.delete': ({ name }) => ({ name, deleted: false }),
+    'secret.status': () => vaultStatus,
+    'secret.unlock': () => ({ ...vaultStatus, locked: false }),
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
     'backup.list': () => ({ backups: [] }),
     'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
   };
 };
+
+const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
 
 interface Row {
   readonly argv: readonly string[];
@@ -107,6 +114,7 @@ interface Row {
   readonly stdin?: string;
 }
 
+const dayBudget: BudgetState = { scope: 'day', unit: 'usd', limit: 10, configured: 10, spent: 2, reserved: 0, unknownCost: false };
 const exact = { kind: 'exact', tool: 'write', argsHash: 'h' };
 const rows: readonly Row[] = [
   { argv: ['tools'], op: 'tool.list', params: {}, json: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] },
@@ -119,6 +127,20 @@ const rows: readonly Row[] = [
     op: 'grant.revoke',
     params: { grantId: 'g' },
     json: expect.objectContaining({ grantId: 'g', revokedAtMs: 2 }),
+  },
+  { argv: ['budget', 'show', '--turn', 't'], op: 'budget.get', params: { turnId: 't' }, json: [dayBudget] },
+  { argv: ['budget', 'allow', '$1.50'], op: 'budget.allow', params: { scope: 'day', usd: 1.5 }, json: [{ ...dayBudget, limit: 11.5 }] },
+  {
+    argv: ['budget', 'allow', '2000', '--tokens', '--turn', 't'],
+    op: 'budget.allow',
+    params: { scope: 'turn', turnId: 't', tokens: 2000 },
+    json: [{ ...dayBudget, limit: 11.5 }],
+  },
+  {
+    argv: ['turns', 'continue', 't'],
+    op: 'turn.continue',
+    params: { turnId: 't' },
+    json: expect.objectContaining({ status: 'done', text: 'ok' }),
   },
   { argv: ['grants', 'list', '--all'], op: 'grant.list', params: { all: true }, json: [] },
   {
@@ -218,6 +240,14 @@ const rows: readonly Row[] = [
     op: 'config.set',
     params: { key: 'models.default', value: 'demo/offline' },
     json: { key: 'models.default', path: '/h/config.yaml', warnings: [] },
+  },
+  { argv: ['secret', 'status'], op: 'secret.status', params: {}, json: vaultStatus },
+  {
+    argv: ['secret', 'unlock'],
+    stdin: 'a long passphrase\n',
+    op: 'secret.unlock',
+    params: { passphrase: 'a long passphrase' },
+    json: { ...vaultStatus, locked: false },
   },
   { argv: ['secret', 'list'], op: 'secret.list', params: {}, json: ['a', 'b'] },
   { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: false }, code: 1 },

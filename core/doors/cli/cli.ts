@@ -80,17 +80,19 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, policy, safety, insight, secrets, backup, serve] = await Promise.all([
+  const [ask, chat, approvals, sessions, policy, safety, budget, insight, secrets, backup, serve, undo] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
     import('./sessions.ts'),
     import('./policy.ts'),
     import('./safety.ts'),
+    import('./budget.ts'),
     import('./insight.ts'),
     import('./secrets.ts'),
     import('./backup.ts'),
     import('./serve.ts'),
+    import('./undo.ts'),
   ]);
   return [
     ask.registerAsk,
@@ -102,10 +104,12 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     sessions.registerArtifacts,
     policy.registerPolicy,
     safety.registerSafety,
+    budget.registerBudget,
     insight.registerInsight,
     secrets.registerSecrets,
     backup.registerBackup,
     serve.registerServe,
+    undo.registerUndo,
   ];
 }
 

@@ -9,6 +9,7 @@ import { promptApproval } from './approval-prompt.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { TurnFollower } from './turn-follower.ts';
+import { safeForTerminal } from './visible-text.ts';
 
 export const cliCaller: Caller = { channel: 'cli', actor: 'cli' };
 
@@ -154,6 +155,9 @@ export class TurnConversation {
         this.#calls.push(event);
         const { tool, outcome, tookMs } = event.body;
         if (io.stderrIsTty && !output.isJson) output.note(`${tool} · ${outcome} · ${Math.round(tookMs)} ms`);
+      },
+      onWarning: (text) => {
+        if (!output.isJson) output.say(output.paintNote('yellow', safeForTerminal(text)));
       },
       onDecided: (approvalId) => this.#openPrompts.get(approvalId)?.abort(),
     });

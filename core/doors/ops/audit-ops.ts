@@ -15,7 +15,7 @@ import type { OpsDeps } from './deps.ts';
 
 type AuditOps = Omit<
   OpHandlers,
-  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session'}.${string}`
+  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'budget' | 'checkpoint'}.${string}`
 >;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
@@ -23,6 +23,7 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     'audit.verify': () => verifyLog(deps.log.storage.db, giveWay),
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params, caller) => explain(deps, params, caller),
+    'sandbox.explain': (params, caller) => explainSandbox(deps, params, caller),
     'safety.url': (params) => deps.safety.checkUrl(params.url),
     'safety.redact': (params) => {
       const { text, found } = deps.safety.redact(params.text);
@@ -43,6 +44,8 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     },
     'secret.list': async () => ({ names: [...(await deps.secrets.list())] }),
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
+    'secret.status': () => deps.secrets.status(),
+    'secret.unlock': (params) => deps.secrets.unlock(params.passphrase),
     'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params) }),
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),
@@ -74,6 +77,17 @@ function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>, caller: Call
   const grantId = firstUse === null ? decided.grantId : null;
   const choices = deps.gate.choices(request, decided);
   return { decision, ruleId, reason, class: facts.class, facts, mode: deps.gate.mode, grantId, choices };
+}
+
+/** A command is inside or outside by whether a person would be asked about it now. */
+function explainSandbox(
+  deps: OpsDeps,
+  { command, cwd }: OpParsed<'sandbox.explain'>,
+  caller: Caller,
+): Promise<OpResult<'sandbox.explain'>> {
+  if (command === undefined) return deps.sandbox.explain(null);
+  const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command?.plain?.reads ?? null });
 }
 
 function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {

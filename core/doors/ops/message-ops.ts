@@ -10,7 +10,7 @@ import { readPackView } from './pack-view.ts';
 
 type MessageOps = Pick<
   OpHandlers,
-  'message.send' | 'turn.wait' | 'turn.cancel' | 'turn.steer' | 'turn.get' | 'pack.get' | 'tool.run' | 'tool.list'
+  'message.send' | 'turn.wait' | 'turn.cancel' | 'turn.steer' | 'turn.continue' | 'turn.get' | 'pack.get' | 'tool.run' | 'tool.list'
 >;
 
 export function createMessageOps(deps: OpsDeps): MessageOps {
@@ -34,6 +34,7 @@ export function createMessageOps(deps: OpsDeps): MessageOps {
       deps.runtime.steer(params.turnId, params.text, caller.actor);
       return { turnId: params.turnId };
     },
+    'turn.continue': (params, caller) => deps.runtime.takeUpEnded(params.turnId, caller.actor),
     'turn.get': (params) => readTurnView(deps, params.turnId),
     'pack.get': (params) => readPackView(deps, params.packId),
     'tool.run': (params, caller) => runTool(deps, params, caller),

@@ -12,6 +12,8 @@ export interface GrantableCall {
   readonly argsHash: string;
   readonly facts: CallFacts;
   readonly workspace: string;
+  /** The hash of the command's bindings, where many grants are looked through for one call. */
+  readonly boundTo?: string;
 }
 
 /** The same words may come to mean another thing: what they touched when a person said yes is part of it. */
@@ -24,12 +26,12 @@ function hashFacts(facts: CallFacts): string {
 }
 
 export function matches(match: GrantMatch, call: GrantableCall): boolean {
-  return matchesWords(match, call) && isBoundTo(match, call.facts);
+  return matchesWords(match, call) && isBoundTo(match, call);
 }
 
 /** It would cover the call, were the things the command is made of still those of the day it was given. */
 export function matchesButChanged(match: GrantMatch, call: GrantableCall): boolean {
-  return (match.kind === 'command' || match.kind === 'family') && matchesWords(match, call) && !isBoundTo(match, call.facts);
+  return (match.kind === 'command' || match.kind === 'family') && matchesWords(match, call) && !isBoundTo(match, call);
 }
 
 function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
@@ -78,12 +80,12 @@ function writesBelow(facts: CallFacts, folder: string): boolean {
 }
 
 /** A grant of before that names no bindings covers nothing that has some. */
-function isBoundTo(match: GrantMatch, facts: CallFacts): boolean {
-  const bindings = bindingsOf(facts);
+function isBoundTo(match: GrantMatch, call: GrantableCall): boolean {
+  const bindings = bindingsOf(call.facts);
   if (match.kind === 'exact') return match.factsHash !== undefined || bindings === null || bindings.length === 0;
   if (match.kind !== 'command' && match.kind !== 'family') return true;
   if (match.bindingsHash === undefined) return bindings === null || bindings.length === 0;
-  return bindings !== null && bindingsHash(bindings) === match.bindingsHash;
+  return bindings !== null && (call.boundTo ?? bindingsHash(bindings)) === match.bindingsHash;
 }
 
 export function sameWords(a: readonly string[], b: readonly string[]): boolean {

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../contracts/config.ts';
+import type { Grant } from '../../contracts/policy.ts';
 import { toolClasses, type CallFacts, type TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './call-taint.ts';
 import { bindings, facts, fetchFrom, npmTest, path, plainCommand, PolicyBench, type Asked } from './policy-bench.ts';
@@ -96,6 +97,15 @@ function callOf(
   };
 }
 
+function expectCovered(ruleId: string, grant: Grant | undefined, wanted: CallFacts, asked: Asked): void {
+  expect(wanted.paths.filter(({ protectedBy }) => protectedBy !== null)).toEqual([]);
+  const isFreeRead = ruleId === 'read.workspace' || ruleId === 'command.reads';
+  const derived = isFreeRead ? [] : (asked.taint?.derived ?? []);
+  expect(derived.map(taintKey).filter((key) => !(grant?.seenTaint ?? []).includes(key))).toEqual([]);
+  if (ruleId === 'grant.session' || ruleId === 'grant.once') expect(grant?.sessionId).toBe(asked.sessionId);
+  if (grant?.bindings !== undefined) expect(wanted.command?.plain?.bindings).toEqual(grant.bindings);
+}
+
 test('no permission covers a protected place, unseen words, other bindings or another session', () => {
   const bench = new PolicyBench();
   onTestFinished(() => bench.dispose());
@@ -114,17 +124,10 @@ test('no permission covers a protected place, unseen words, other bindings or an
           }
           const decided = gate.authorize(bench.request(wanted, asked));
           if (decided.decision === 'allow') {
-            cases.allowed += 1;
-            const isFree = decided.ruleId === 'read.workspace' || decided.ruleId === 'command.reads';
-            expect(wanted.paths.every(({ protectedBy }) => protectedBy === null)).toBe(true);
             const grant = bench.store.grants(true, 0).find(({ grantId }) => grantId === decided.grantId);
-            const derived = asked.taint?.derived.map(taintKey) ?? [];
-            if (!isFree) expect(derived.filter((key) => !(grant?.seenTaint ?? []).includes(key))).toEqual([]);
-            if (grant !== undefined && decided.ruleId.startsWith('grant.')) {
-              cases.byGrant += 1;
-              if (grant.scope.kind === 'session' || grant.scope.kind === 'once') expect(grant.sessionId).toBe(asked.sessionId);
-              if (grant.bindings !== undefined) expect(wanted.command?.plain?.bindings).toEqual(grant.bindings);
-            }
+            cases.allowed += 1;
+            if (decided.ruleId.startsWith('grant.')) cases.byGrant += 1;
+            expectCovered(decided.ruleId, grant, wanted, asked);
           }
           throw new Error('rolled back');
         }),

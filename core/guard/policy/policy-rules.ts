@@ -42,6 +42,7 @@ export interface RuleDecision {
 export const ruleIds = [
   'panic.engaged',
   'tool.denied',
+  'address.refused',
   'path.own-data',
   'path.protected',
   'read.outside-workspace',
@@ -71,6 +72,9 @@ export const ruleIds = [
   'command.changed',
   'domain.allowed',
   'write.workspace',
+  // Of the further look at grave calls, which the turn runtime asks for after these rules.
+  'review.denied',
+  'review.asked',
 ] as const;
 export type RuleId = (typeof ruleIds)[number];
 
@@ -91,9 +95,11 @@ function firstOf(rules: readonly Rule[], input: RuleInput): RuleDecision | null 
 const refusals: readonly Rule[] = [
   ({ panicEngaged }) => (panicEngaged ? deny('panic.engaged', 'Everything is stopped until a person releases the panic stop.') : null),
   ({ tool, deniedTools }) => (deniedTools.includes(tool) ? deny('tool.denied', `The tool ${tool} is switched off in config.yaml.`) : null),
+  ({ facts }) => (facts.refused === undefined ? null : deny('address.refused', facts.refused)),
   ({ facts }) => {
-    const own = facts.paths.find((path) => path.access === 'write' && path.protectedBy === ownDataProtection);
-    return own === undefined ? null : deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may change it.`);
+    // Reading counts too: the address and the token of this very instance are kept there, and every other conversation.
+    const own = facts.paths.find((path) => path.protectedBy === ownDataProtection);
+    return own === undefined ? null : deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may read or change it.`);
   },
   ({ rule }) => (rule?.then === 'deny' ? deny('rule.deny', `${nameRule(rule)} refuses it${because(rule)}`) : null),
 ];

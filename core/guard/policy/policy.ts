@@ -12,13 +12,13 @@ import {
   type GrantScope,
   type PolicyDecision,
 } from '../../contracts/policy.ts';
-import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
-import { bindingsOf, changedBindings } from './bindings.ts';
+import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
+import { bindingsHash, bindingsOf, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, matches, type GrantableCall } from './grant-match.ts';
-import { decideByRules } from './policy-rules.ts';
+import { decideByRules, type RuleInput } from './policy-rules.ts';
 import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
 import { cwdOf, isPreApproved, judgePreApproval, staysInside, type PreApproval } from './pre-approved.ts';
 import { RateLimits } from './rate-limits.ts';
@@ -100,40 +100,56 @@ export class PolicyGate {
     return this.#deps.policy.mode;
   }
 
-  /** Pure but for the clock: nothing is counted or kept. */
+  /** Nothing is counted or kept. */
   authorize(request: JudgedCall): GateDecision {
-    const { store, policy, panic } = this.#deps;
-    const { tool, facts, taint } = request;
-    const call = this.#grantable(request);
-    const at: GrantMoment = {
-      sessionId: request.sessionId,
-      nowMs: this.#deps.clock.nowMs(),
-      derived: taint.derived,
-      ...(request.dispatch === undefined ? {} : { only: request.dispatch.grantId }),
-    };
+    const { tool, facts } = request;
     const rule = this.#rules.firstFor(request);
-    const covering = store.findCovering(call, at);
+    const covering = this.#covering(request);
     const preApproved = this.#preApproval(tool, facts, rule);
-    const ruled = decideByRules({
+    const ruled = decideByRules(this.#inputOf(request, { rule, covering, preApproved }));
+    const { decision, ruleId, reason, grantable } = ruled;
+    const made = { decision, ruleId, reason, class: facts.class, facts, grantable };
+    if (decision !== 'allow') return { ...made, grantId: null, firstUse: null };
+    if (ruleId.startsWith('grant.')) return { ...made, grantId: covering.grant?.grantId ?? null, firstUse: null };
+    const firstUse = byWordsOfConfig(ruleId, rule) ? this.#firstUse(request, preApproved) : null;
+    const bound = byWordsOfConfig(ruleId, rule) ? (firstUse ?? preApproved?.grant) : null;
+    return { ...made, grantId: bound?.grantId ?? null, firstUse };
+  }
+
+  #inputOf(request: JudgedCall, found: Found): RuleInput {
+    const { policy, panic } = this.#deps;
+    const { tool, facts, taint, dispatch } = request;
+    const { grant, unseen, outdated } = found.covering;
+    return {
       tool,
       facts,
       taint,
-      rule,
-      preApproved,
+      outdated,
+      rule: found.rule,
+      preApproved: found.preApproved,
       panicEngaged: panic.engaged,
       deniedTools: policy.denyTools,
       mode: policy.mode,
-      overLimit: request.dispatch !== undefined ? null : this.#rates.over(request),
+      overLimit: dispatch === undefined ? this.#rates.over(request) : null,
       staysInside: staysInside(facts, this.#opened),
-      grant: covering === null ? null : { kind: covering.grant.scope.kind, covers: covering.grant.covers, unseen: covering.unseen },
-      outdated: covering === null ? this.#outdated(call, at) : null,
+      grant: grant === null ? null : { kind: grant.scope.kind, covers: grant.covers, unseen },
       domainsAllowed: facts.hosts.length > 0 && facts.hosts.every((host) => this.#allowedDomains.covers(host)),
-    });
-    const { decision, ruleId, reason, grantable } = ruled;
-    const firstUse = decision === 'allow' && byWordsOfConfig(ruleId, rule) ? this.#firstUse(request, preApproved) : null;
-    const grant = ruleId.startsWith('grant.') ? covering?.grant : byWordsOfConfig(ruleId, rule) ? (firstUse ?? preApproved?.grant) : null;
-    const grantId = decision === 'allow' ? (grant?.grantId ?? null) : null;
-    return { decision, ruleId, reason, class: facts.class, facts, grantId, grantable, firstUse };
+    };
+  }
+
+  /** The grant that covers the call, or else the one that would, had what the command is made of not changed. */
+  #covering(request: JudgedCall): Covering {
+    const { store, clock } = this.#deps;
+    const { facts, sessionId, taint, dispatch } = request;
+    const bindings = bindingsOf(facts) ?? [];
+    const call = { ...this.#grantable(request), ...(bindings.length === 0 ? {} : { boundTo: bindingsHash(bindings) }) };
+    const only = dispatch === undefined ? {} : { only: dispatch.grantId };
+    const at: GrantMoment = { sessionId, nowMs: clock.nowMs(), derived: taint.derived, ...only };
+    const found = store.findCovering(call, at);
+    if (found !== null) return { ...found, outdated: null };
+    const old = bindings.length === 0 ? null : store.findOutdated(call, at);
+    const outdated = old === null ? null : { covers: old.covers, changes: changedBindings(old.bindings, bindings, call.workspace) };
+    return { grant: null, unseen: [], outdated };
   }
 
   /** For the limits per minute: once for each call that is let through. Bound, so that a stand-in for the gate counts as well. */
@@ -212,13 +228,6 @@ export class PolicyGate {
     return known && matches(grant.match, this.#grantable({ tool: approval.tool, argsHash, facts: approval.facts }));
   }
 
-  #outdated(call: GrantableCall, at: GrantMoment): { covers: string; changes: readonly string[] } | null {
-    const bindings = bindingsOf(call.facts);
-    if (bindings === null || bindings.length === 0) return null;
-    const grant = this.#deps.store.findOutdated(call, at);
-    return grant === null ? null : { covers: grant.covers, changes: changedBindings(grant.bindings, bindings, call.workspace) };
-  }
-
   #preApproval(tool: string, facts: CallFacts, rule: MatchedRule | null): PreApproval | null {
     const { policy, store, workspace } = this.#deps;
     const { command } = facts;
@@ -259,6 +268,18 @@ export class PolicyGate {
   #grantable(call: Pick<GateRequest, 'tool' | 'argsHash' | 'facts'>): GrantableCall {
     return { tool: call.tool, argsHash: call.argsHash, facts: call.facts, workspace: this.#deps.workspace };
   }
+}
+
+interface Covering {
+  readonly grant: Grant | null;
+  readonly unseen: readonly TaintSource[];
+  readonly outdated: RuleInput['outdated'];
+}
+
+interface Found {
+  readonly rule: MatchedRule | null;
+  readonly covering: Covering;
+  readonly preApproved: PreApproval | null;
 }
 
 interface NewGrant extends GrantChoice {

@@ -211,6 +211,12 @@ test('a file written from others’ words taints who reads it later, until it is
   bench.run(bench.write('g', 'notes/clip.md', 'hello'), 'Wrote it.');
   bench.run(bench.read('h', 'notes/clip.md'), 'hello');
   expect(['f', 'g', 'h'].map((id) => bench.book.isTainted(id))).toEqual([false, false, false]);
+
+  // An undo brings back what was there.
+  const restored = { restoreId: 'r', callIds: ['x'], files: [{ path: file.where }], refused: [], by: 'person' };
+  bench.append('system', { type: 'checkpoint.restored', body: restored });
+  bench.run(bench.read('i', 'notes/clip.md'), 'zorgblat');
+  expect(bench.book.isTainted('i')).toBe(true);
 });
 
 test('a part of another conversation brings that one’s sources along', () => {
@@ -257,7 +263,7 @@ test('all rows can be made again from the log', () => {
   const before = rows();
   bench.store.rebuild(bench.log.reads.after(0, 1_000), () => false);
   expect(rows()).toEqual(before);
-  expect(before.map((list) => list.length)).toEqual([1, 1, 1]);
+  expect(before.map((list) => list.length)).toEqual([1, 1, 2]);
 });
 
 test('what is rolled back was never marked', () => {

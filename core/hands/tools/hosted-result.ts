@@ -25,6 +25,7 @@ export interface HostedResult {
 export interface BoundOptions {
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
+  redact(text: string): string;
   onSpillFailure(cause: unknown): void;
 }
 
@@ -56,7 +57,8 @@ export function hostResult(
   options: BoundOptions,
 ): Omit<HostedResult, 'tookMs'> {
   const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
-  const whole = result.forModel === '' ? '(no output)' : result.forModel;
+  // Before any cut: half a secret is recognised by nobody.
+  const whole = result.forModel === '' ? '(no output)' : options.redact(result.forModel);
   const artifacts = [...(result.artifacts ?? [])];
   let forModel = whole;
   if (isLongerThan(whole, options.outputBytesMax)) {
@@ -67,7 +69,7 @@ export function hostResult(
   return {
     outcome,
     forModel,
-    forUser: typeof result.forUser === 'string' ? cutEnd(result.forUser, options.outputBytesMax) : forModel,
+    forUser: typeof result.forUser === 'string' ? cutEnd(options.redact(result.forUser), options.outputBytesMax) : forModel,
     silent: result.silent === true,
     isAsync: result.isAsync === true,
     artifacts,

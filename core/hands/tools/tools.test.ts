@@ -47,13 +47,16 @@ async function runProbe(
   return host.run(parsedOf(host), bench.context(), options);
 }
 
+const classOf = (name: string): string =>
+  name === 'exec' ? 'exec' : /^(?:http|web)_/.test(name) ? 'network' : /^(?:write|edit|append)/.test(name) ? 'write' : 'read';
+
 test('lists every built-in tool by name, with a schema a model can be given', () => {
   const names = bench.host.schemas().map((schema) => schema.name);
   expect(names).toEqual(
-    ['append_file', 'artifact_read', 'calc', 'edit_file', 'exec', 'glob', 'grep', 'list_dir', 'read_file', 'session_search', 'write_file'], // prettier-ignore
+    ['append_file', 'artifact_read', 'calc', 'edit_file', 'exec', 'glob', 'grep', 'http_request', 'list_dir', 'read_file', 'session_search', 'web_fetch', 'write_file'], // prettier-ignore
   );
   expect(bench.host.list().map(({ name, class: toolClass }) => `${name}:${toolClass}`)).toEqual(
-    names.map((name) => `${name}:${name === 'exec' ? 'exec' : /^(write|edit|append)/.test(name) ? 'write' : 'read'}`),
+    names.map((name) => `${name}:${classOf(name)}`),
   );
   for (const schema of bench.host.schemas()) {
     expect(schema.parameters).toMatchObject({ type: 'object', additionalProperties: false });

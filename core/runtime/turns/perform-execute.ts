@@ -4,34 +4,64 @@ import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
-import type { ToolContext } from '../../contracts/tools.ts';
+import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
-import { authorizeCall, callsOf } from './perform-authorize.ts';
+import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
+import { LiveText } from './live-text.ts';
+import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
-interface ReadyCall {
-  readonly call: CallState;
-  readonly parsed: ParsedCall;
-}
-
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
+  const reviews: Promise<void>[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
     const checked = readyToRun(runner, call);
-    if (checked !== null) ready.push(checked);
+    if (checked instanceof Promise) reviews.push(checked);
+    else if (checked !== null) ready.push(checked);
   }
+  if (reviews.length > 0) return afterReviews(runner, reviews).then((step) => (step === 'next' ? runReady(runner, ready) : step));
+  return runReady(runner, ready);
+}
+
+function runReady(runner: RunningTurn, ready: readonly ReadyCall[]): Step | Promise<Step> {
   if (ready.length === 0) return 'next';
+  const kept = keepFiles(runner, ready);
+  return kept instanceof Promise ? kept.then((items) => beginStill(runner, items)) : begin(runner, kept);
+}
+
+function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<Step> {
+  if (runner.halted) return 'halt';
+  if (kept.length === 0) return 'next';
   runner.deps.crashPoints.reach('before-request');
-  for (const { call, parsed } of ready) request(runner, call, parsed);
-  if (ready.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, ready);
+  for (const item of kept) request(runner, item);
+  if (kept.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, kept);
   // What is not pure must be known to have begun, whatever happens to the machine.
   runner.flush(true);
-  return runAll(runner, ready);
+  return runAll(runner, kept);
+}
+
+/** Keeping a large file takes time, in which everything that was checked before may have changed. */
+async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
+  if (runner.halted) return 'halt';
+  const still: KeptCall[] = [];
+  const reviews: Promise<void>[] = [];
+  for (const item of kept) {
+    const now = readyToRun(runner, item.call);
+    if (now === null) continue;
+    if (now instanceof Promise) reviews.push(now);
+    else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
+    else {
+      const review = authorizeCall(runner, item.call);
+      if (review !== null) reviews.push(review);
+    }
+  }
+  const step = reviews.length === 0 ? 'next' : await afterReviews(runner, reviews);
+  return step === 'next' ? begin(runner, still) : step;
 }
 
 /** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
-async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const showNoMore = runner.flushSoon();
   try {
     return await runAll(runner, ready);
@@ -40,8 +70,8 @@ async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promis
   }
 }
 
-/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again. */
-function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
+/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is reviewed. */
+function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
@@ -49,27 +79,31 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
     return null;
   }
   // What no person was asked about and only looks is judged by its tool as it runs.
-  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) return { call, parsed: parsed.value };
-  const drift = describeDrift(runner, call, parsed.value);
-  if (drift === null) return { call, parsed: parsed.value };
+  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) {
+    return { call, parsed: parsed.value, facts: null };
+  }
+  const facts = parsed.value.tool.facts(parsed.value.args, deps.facts);
+  const ready = { call, parsed: parsed.value, facts };
+  const drift = describeDrift(runner, ready);
+  if (drift === null) return ready;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
-  authorizeCall(runner, call);
-  return null;
+  return authorizeCall(runner, call);
 }
 
-function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
+type CheckedCall = ReadyCall & { readonly facts: CallFacts };
+
+function describeDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps } = runner;
   if (deps.panic.engaged) return 'panic stop';
   const approval = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
   if (approval !== null) {
-    const now = parsed.tool.facts(parsed.args, deps.facts);
-    if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
+    if (canonicalJson(facts) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
   const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
   // Nobody was shown this call: what it touches now is what must be allowed.
   const goesOn = call.retried && call.grantId !== null;
-  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, call, parsed) : null);
+  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, facts }) : null);
 }
 
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
@@ -83,9 +117,8 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
   return null;
 }
 
-function describeUnseenDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
+function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps, place, origin } = runner;
-  const facts = parsed.tool.facts(parsed.args, deps.facts);
   // Its words are those that were weighed when it was first judged.
   const now = deps.gate.authorize({
     sessionId: place.sessionId,
@@ -100,7 +133,7 @@ function describeUnseenDrift(runner: RunningTurn, call: CallState, parsed: Parse
   return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
-function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
+function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
@@ -116,23 +149,28 @@ function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void
     idempotencyKey: call.callId,
     grantId: call.grantId,
   });
+  if (before !== null) runner.emit('checkpoint.taken', { callId: call.callId, files: [...before] });
 }
 
-async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const only = ready[0];
   if (ready.length === 1 && only !== undefined) await runOne(runner, only);
   else await Promise.all(ready.map((item) => runOne(runner, item)));
   return runner.halted ? 'halt' : 'next';
 }
 
-async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
-  const { tools, crashPoints } = runner.deps;
+async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): Promise<void> {
+  const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
+  const output = new LiveText(runner.deps, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
-  const result = await tools.run(parsed, createContext(runner, call, heard));
+  const result = await tools.run(parsed, createContext(runner, call, { output, heard }));
+  output.end();
   crashPoints.reach('after-effect');
+  const left = before === null ? null : await checkpoints.after(before);
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
+  if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { result, sessions: [...heard] });
   finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
@@ -180,8 +218,13 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-/** `heard` takes the other conversations that the call is shown parts of. */
-function createContext(runner: RunningTurn, call: CallState, heard: Set<string>): ToolContext {
+/** Where a call's live output goes, and the other conversations it is shown parts of. */
+interface CallEnds {
+  readonly output: LiveText | null;
+  readonly heard: Set<string>;
+}
+
+function createContext(runner: RunningTurn, call: CallState, { output, heard }: CallEnds): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,
@@ -198,9 +241,8 @@ function createContext(runner: RunningTurn, call: CallState, heard: Set<string>)
         return deps.artifacts.read(idOrAlias, range);
       },
     },
-    onOutput: (chunk) => {
-      if (deps.wantsDeltas()) deps.publishDelta({ kind: 'output', ...place, callId: call.callId, text: deps.redact(chunk) });
-    },
+    redaction: { redact: (text) => deps.redact(text), unfinishedAt: (text) => deps.unfinishedAt(text) },
+    onOutput: (chunk) => output?.push(chunk),
     onSpawn: (record) => {
       runner.emit('tool.spawned', { callId: call.callId, pid: record.pid, startTime: record.startTime }, 'act');
       runner.flush();
@@ -236,7 +278,7 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   const { tool, args } = parsed.value;
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
-    return await tool.verify(args, createContext(runner, call, new Set()));
+    return await tool.verify(args, createContext(runner, call, { output: null, heard: new Set() }));
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };
   }

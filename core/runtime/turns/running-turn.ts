@@ -18,6 +18,8 @@ export interface TurnPlace {
 export interface ShownPack {
   readonly packId: string;
   readonly system: string;
+  /** Estimated size of the request. */
+  readonly tokens: number;
 }
 
 export interface RunningTurn {
@@ -25,6 +27,8 @@ export interface RunningTurn {
   readonly place: TurnPlace;
   readonly state: TurnState;
   readonly model: string | null;
+  /** Turns whose work this one takes up, oldest first. */
+  readonly continues: readonly string[];
   /** Who is at work, and the door its turn came through. */
   readonly origin: CallOrigin;
   readonly transcript: Transcript;

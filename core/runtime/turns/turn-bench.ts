@@ -19,9 +19,10 @@ import { noTaint, PolicyGate, PolicyStore, policyMigrations, type CallTaint } fr
 import { ToolHost } from '../../hands/tools/tools.ts';
 import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
+import { CheckpointRows, Checkpoints, checkpointMigrations } from '../../store/checkpoint/checkpoint.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type TurnDeps } from './turns.ts';
+import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type ReviewPort, type TurnDeps } from './turns.ts';
 
 export type Reply =
   | { readonly say: string }
@@ -38,11 +39,16 @@ export interface BenchOptions {
   readonly tools?: readonly ToolDefinition[];
   readonly limits?: Partial<TurnDeps['limits']>;
   readonly budget?: BudgetPort;
+  readonly reviewBefore?: ReviewPort;
   readonly contextTokens?: number;
   readonly policy?: NonNullable<ConfigInput['policy']>;
 }
 
-const noBudget: BudgetPort = { check: () => null, record: () => undefined, finishTurn: () => undefined };
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations];
+const noBudget: BudgetPort = {
+  reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+  finishTurn: () => undefined,
+};
 
 export class TurnBench {
   readonly clock = new ManualClock();
@@ -78,12 +84,10 @@ export class TurnBench {
   }
 
   open(): void {
-    this.storage = Storage.open({
-      home: this.home,
-      migrations: [...sessionMigrations, ...policyMigrations, ...artifactMigrations],
-    });
+    this.storage = Storage.open({ home: this.home, migrations });
     this.policy = new PolicyStore(this.storage.db);
-    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy] });
+    const rows = new CheckpointRows(this.storage.db);
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy, rows] });
     this.panic = new PanicSwitch();
     const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
     this.tools = new ToolHost({
@@ -101,14 +105,22 @@ export class TurnBench {
       domains: () => ({ covers: () => false }),
     });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
-    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts });
+    const checkpoints = new Checkpoints({
+      rows,
+      store: artifacts,
+      clock: this.clock,
+      forbids: () => null,
+      undoDays: 30,
+      isStopped: () => this.panic.engaged,
+    });
+    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts, checkpoints });
   }
 
   #gateDeps() {
     return { store: this.policy, clock: this.clock, ids: this.ids, panic: this.panic };
   }
 
-  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts'> {
+  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts' | 'checkpoints'> {
     return {
       crashPoints: { reach: () => undefined },
       log: this.log,
@@ -131,6 +143,7 @@ export class TurnBench {
       },
       tools: this.tools,
       budget: this.#options.budget ?? noBudget,
+      ...(this.#options.reviewBefore === undefined ? {} : { reviewBefore: this.#options.reviewBefore }),
       packer: this.packer,
       facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
       limits: {
@@ -143,7 +156,11 @@ export class TurnBench {
         ...this.#options.limits,
       },
       instanceMarker: { TRAYCLAW_INSTANCE: 'test' },
+      estimate: (text) => Math.ceil(text.length / 4),
       redact: (text) => text,
+      redactJson: (text) => ({ text, found: [] }),
+      redactStream: () => ({ push: (piece) => piece, end: () => '' }),
+      unfinishedAt: (text) => text.length,
       searchSessions: (query, limit) => this.log.search.find(query, limit),
       wantsDeltas: () => false,
       publishDelta: () => undefined,

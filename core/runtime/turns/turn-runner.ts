@@ -27,6 +27,7 @@ export class TurnRunner implements RunningTurn {
   readonly callFacts = new Map<string, CallFacts>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
   #packs = 0;
   #pack: ShownPack | null = null;
@@ -48,6 +49,10 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get continues(): readonly string[] {
+    return this.#continues;
   }
 
   get origin(): CallOrigin {
@@ -177,6 +182,12 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
+  #start({ model, continues, channel, agentId }: EventBodies['turn.started']): void {
+    this.#model = model;
+    this.#origin = { channel: channel ?? this.origin.channel, agentId };
+    this.#continues = continues?.turnIds ?? [];
+  }
+
   #observe(): Step {
     const { calls } = this.#state;
     const failed = calls.filter((call) => call.outcome !== 'ok').length;
@@ -192,10 +203,7 @@ export class TurnRunner implements RunningTurn {
     this.#state = applyEvent(this.#state, event);
     if (event.type === 'turn.finished') this.#finished = event.body;
     if (event.type === 'user.message') this.#origin = { ...this.origin, channel: event.body.channel };
-    if (event.type === 'turn.started') {
-      this.#model = event.body.model;
-      this.#origin = { channel: event.body.channel ?? this.origin.channel, agentId: event.body.agentId };
-    }
+    if (event.type === 'turn.started') this.#start(event.body);
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
 }

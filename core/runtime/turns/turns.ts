@@ -8,13 +8,26 @@ import type { TaintSource } from '../../contracts/tools.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
+import { markForeign } from './foreign-message.ts';
 import { HotSessions } from './hot-session.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
+import { findEnded, hasGoneOn, type Continues } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-export type { BudgetPort, CrashPoint, CrashPoints, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
+export type {
+  BudgetPort,
+  CrashPoint,
+  CrashPoints,
+  HostedResult,
+  ModelPort,
+  ParsedCall,
+  ProcessPort,
+  ReviewPort,
+  ToolPort,
+  TurnDeps,
+} from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -104,7 +117,9 @@ export class TurnRuntime {
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const callId = ids.next('call');
-    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args: call.args };
+    const { text: args, found } = this.#deps.redactJson(call.args);
+    const withheld = found.length === 0 ? {} : { withheld: [...found] };
+    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args, ...withheld };
     const runner = this.#createRunner(call.sessionId, turnId);
     const start = this.#startedDirect(turnId, call, requested);
     const events = log.append(call.sessionId, [...call.before, start], true);
@@ -114,6 +129,20 @@ export class TurnRuntime {
     );
     this.#lanesPushDirect(runner);
     return { sessionId: call.sessionId, turnId, callId };
+  }
+
+  /** Takes up the work of a turn that a limit ended. Fails with not_found, conflict, panic_engaged, queue_full or a store error. */
+  takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string } {
+    const { log, ids } = this.#deps;
+    const { sessionId, agentId, turnIds } = findEnded(log, turnId);
+    this.#assertOpen(sessionId);
+    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
+    const next = ids.next('trn');
+    const runner = this.#createRunner(sessionId, next);
+    const start = this.#started(next, agentId, { turnIds, by });
+    runner.absorb(log.append(sessionId, [start], true), true);
+    this.#enqueue(sessionId, next, agentId, runner);
+    return { sessionId, turnId: next };
   }
 
   /** Words for a turn that is under way. Fails with turn_not_running. */
@@ -216,15 +245,25 @@ export class TurnRuntime {
     if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#lanes.isFull(sessionId)) {
-      throw new AppError('queue_full', `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages waiting.`, {
-        data: { hint: 'Wait for it to catch up, stop the running turn, or use another session.' },
+      const isOwn = this.#lanes.isBusy(sessionId);
+      const what = isOwn ? `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages` : 'Too many sessions are';
+      throw new AppError('queue_full', `${what} waiting.`, {
+        data: { hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.` },
       });
     }
   }
 
-  #started(turnId: string, agentId: string): AnyDraft {
+  #started(turnId: string, agentId: string, continues?: Continues): AnyDraft {
     const model = this.#deps.models.defaultRef();
-    return { type: 'turn.started', turnId, phase: 'interpret', body: { kind: 'chat', agentId, model, limits: this.#limits, calls: [] } };
+    const body = {
+      kind: 'chat' as const,
+      agentId,
+      model,
+      limits: this.#limits,
+      calls: [],
+      ...(continues === undefined ? {} : { continues }),
+    };
+    return { type: 'turn.started', turnId, phase: 'interpret', body };
   }
 
   #startedDirect(turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
@@ -354,12 +393,6 @@ export class TurnRuntime {
     const transcript = this.#hot.transcript(sessionId);
     for (const event of events) transcript.apply(event);
   }
-}
-
-/** Every time, also from a known source: only the mark tells the words of such a message from the person's own. */
-function markForeign(turnId: string, sources: readonly TaintSource[]): AnyDraft[] {
-  if (sources.length === 0) return [];
-  return [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [] } }];
 }
 
 /** A direct call waits for nobody; a conversation's turns keep their order. */

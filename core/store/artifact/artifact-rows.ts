@@ -134,6 +134,11 @@ export class ArtifactRows {
     });
   }
 
+  /** Content that nothing names. */
+  recordContent(sha256: string, sizeBytes: number, atMs: number): void {
+    this.#content.run(sha256, sizeBytes, atMs);
+  }
+
   recordAlias(sha256: string, sizeBytes: number, alias: { name: string; sessionId: string; atMs: number }): void {
     this.#inTransaction(() => {
       this.#content.run(sha256, sizeBytes, alias.atMs);

@@ -178,7 +178,7 @@ test('what is removed is gone from everywhere but the note of where its chain en
 test('secrets are taken out before the chain is made, in what is stored, handed on and projected', async () => {
   const projected: unknown[] = [];
   const scrubbing = new LogBench({
-    scrub: (text) => text.replaceAll('hunter2', '***'),
+    scrub: <T>(body: T) => JSON.parse(JSON.stringify(body).replaceAll('hunter2', '***')) as T,
     projections: [{ apply: (event) => void projected.push(event.body) }],
   });
   const [, event] = scrubbing.log.append('a', [created(), said('the word is hunter2')]);

@@ -1,0 +1,423 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Web, type WebHandler } from '../../../tests/doubles/web/web.ts';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import { SafetyChecks } from '../safety/safety.ts';
+import { GuardedFetch, type FetchAnswer, type FetchLimits, type FetchRequest, type UrlJudge } from './egress.ts';
+
+const shop = '93.184.216.34';
+const other = '93.184.216.35';
+const limits: FetchLimits = { connectMs: 2_000, headersMs: 2_000, idleMs: 2_000, totalMs: 4_000, bytesMax: 100_000 };
+const { signal } = new AbortController();
+
+let web: Web;
+beforeAll(async () => {
+  const answers = {
+    'shop.test.invalid': [shop],
+    'www.shop.test.invalid': [shop],
+    'other.test.invalid': [other],
+    'listed.test.invalid': [other],
+    'slow-first.test.invalid': ['93.184.216.99', shop],
+    'deaf.test.invalid': ['93.184.216.99'],
+    localhost: ['127.0.0.1'],
+  };
+  web = await Web.start({ answers, publicAddresses: [shop, other] });
+});
+afterAll(() => web.dispose());
+beforeEach(() => web.reset());
+
+const judge = (allowDomains: string[] = []): UrlJudge => {
+  const safety = new SafetyChecks({ policy: { allowDomains, denyDomains: [] } });
+  return {
+    url: (url) => safety.url(url),
+    resolvedUrl: (url, resolver, at) => safety.resolvedUrl(url, resolver, at),
+    redirect: (redirect) => safety.redirect(redirect),
+  };
+};
+const open = (changes: Partial<FetchLimits> = {}, rules = judge()): GuardedFetch =>
+  new GuardedFetch({
+    judge: rules,
+    limits: { ...limits, ...changes },
+    resolver: web.resolver,
+    dialer: web.dialer,
+    authorities: web.authorities,
+  });
+const get = (request: Partial<FetchRequest> & { url: string }, fetcher = open()): Promise<FetchAnswer> => fetcher.fetch(request, signal);
+const codeOf = async (promise: Promise<unknown>): Promise<string> => {
+  const error = await promise.then(
+    () => null,
+    (cause: unknown) => toAppError(cause),
+  );
+  return error === null ? 'ok' : `${error.code} ${String(error.data['reason'] ?? '')}`.trim();
+};
+
+test('an answer comes whole: status, headers, body, where from', async () => {
+  web.handle((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/plain', 'x-a': ['1', '2'], 'set-cookie': ['a=1', 'b=2'] });
+    response.end('gone');
+  });
+  const { headers, ...rest } = await get({ url: 'http://shop.test.invalid/a?b=c#d', headers: { 'X-Own': ' yes ' } });
+  expect(rest).toEqual({
+    url: 'http://shop.test.invalid/a?b=c#d',
+    status: 404,
+    body: Buffer.from('gone'),
+    isCut: false,
+    hosts: ['shop.test.invalid'],
+    redirectTo: null,
+  });
+  expect(headers).toMatchObject({ 'content-type': 'text/plain', 'x-a': '1, 2', 'set-cookie': 'a=1\nb=2' });
+  const { host, 'x-own': own, 'user-agent': agent, connection, ...sent } = web.requests[0]?.headers ?? {};
+  expect([host, own, connection, agent]).toEqual(['shop.test.invalid', 'yes', 'close', 'Mozilla/5.0 (compatible; TrayClaw)']);
+  expect(sent).toEqual({ accept: '*/*', 'accept-encoding': 'gzip, br' });
+  expect(web.requests[0]?.path).toBe('/a?b=c');
+});
+
+test('TLS is held to the name of the URL, also when the address would do', async () => {
+  web.handle((_request, response) => void response.end('safe'));
+  expect((await get({ url: 'https://shop.test.invalid/' })).body.toString()).toBe('safe');
+  expect((await get({ url: `https://${shop}/` })).body.toString()).toBe('safe');
+  expect(await codeOf(get({ url: `https://${other}/` }))).toBe('fetch_failed ERR_TLS_CERT_ALTNAME_INVALID');
+  expect(await codeOf(get({ url: 'https://www.shop.test.invalid/' }))).toBe('fetch_failed ERR_TLS_CERT_ALTNAME_INVALID');
+  const unknown = new GuardedFetch({ judge: judge(), limits, resolver: web.resolver, dialer: web.dialer });
+  expect(await codeOf(get({ url: 'https://shop.test.invalid/' }, unknown))).toMatch(/^fetch_failed .*SELF_SIGNED/);
+  expect(web.requests.map(({ isSecure }) => isSecure)).toEqual([true, true]);
+});
+
+test('a body goes out once, with its length; methods and bodies that do not fit are refused', async () => {
+  web.handle((request, response) => void response.end(`${request.method} ${request.body} ${request.headers['content-length']}`));
+  const sent = await get({
+    url: 'http://shop.test.invalid/',
+    method: 'post',
+    body: '{"a":"ü"}',
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(sent.body.toString()).toBe('POST {"a":"ü"} 10');
+  const refused: Partial<FetchRequest>[] = [
+    { method: 'CONNECT' },
+    { method: 'GET / HTTP/1.1\r\nX: y\r\n' },
+    { body: 'x' },
+    { method: 'HEAD', body: '' },
+  ];
+  for (const request of refused) expect(await codeOf(get({ url: 'http://shop.test.invalid/', ...request }))).toBe('invalid_params');
+  expect(web.requests).toHaveLength(1);
+});
+
+test.each([
+  ['Host', 'other.test.invalid'],
+  ['content-length', '3'],
+  ['Transfer-Encoding', 'chunked'],
+  ['connection', 'close, x-own'],
+  ['proxy-authorization', 'Basic x'],
+  ['X-Forwarded-For', '127.0.0.1'],
+  ['expect', '100-continue'],
+  ['x-a', 'b\r\nhost: other.test.invalid'],
+  ['x-a', 'b\nc'],
+  ['x-a', 'b\0c'],
+  ['x-a', 'snow ☃'],
+  ['x a', 'b'],
+  ['x-a: b\r\nx-c', 'd'],
+  ['', 'b'],
+])('the header %j: %j is refused before anything is dialled', async (name, value) => {
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/', headers: { [name]: value } }))).toBe('invalid_params');
+  expect(web.dialled).toEqual([]);
+});
+
+test('the same header twice, or too many, are refused', async () => {
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`x-${index}`, '1']));
+  for (const headers of [{ 'X-A': '1', 'x-a': '2' }, many, { 'x-a': 'b'.repeat(16_001) }])
+    expect(await codeOf(get({ url: 'http://shop.test.invalid/', headers }))).toBe('invalid_params');
+  expect(web.dialled).toEqual([]);
+});
+
+const redirectTo =
+  (to: string, status = 302): WebHandler =>
+  (request, response) => {
+    if (request.path !== '/go') return void response.end(`at ${request.host}${request.path}`);
+    response.writeHead(status, { location: to });
+    response.end('moved');
+  };
+
+test('a redirect on the same host is followed, to another only when the caller wants to', async () => {
+  web.handle(redirectTo('/b'));
+  expect(await get({ url: 'http://shop.test.invalid/go' })).toMatchObject({ url: 'http://shop.test.invalid/b', redirectTo: null });
+  web.handle(redirectTo('https://shop.test.invalid/c'));
+  expect(await get({ url: 'http://shop.test.invalid/go' })).toMatchObject({ url: 'https://shop.test.invalid/c', redirectTo: null });
+  web.handle(redirectTo('http://www.shop.test.invalid/d'));
+  expect(await get({ url: 'http://shop.test.invalid/go' })).toMatchObject({
+    url: 'http://www.shop.test.invalid/d',
+    hosts: ['shop.test.invalid', 'www.shop.test.invalid'],
+  });
+  web.handle(redirectTo('http://other.test.invalid/e'));
+  const { body, ...stopped } = await get({ url: 'http://shop.test.invalid/go' });
+  expect(stopped).toMatchObject({ status: 302, url: 'http://shop.test.invalid/go', redirectTo: 'http://other.test.invalid/e' });
+  expect(body.length).toBe(0);
+  expect(web.requests.at(-1)?.host).toBe('shop.test.invalid');
+  const followed = await get({ url: 'http://shop.test.invalid/go', mayFollow: ({ to }) => to.hostname === 'other.test.invalid' });
+  expect(followed).toMatchObject({ url: 'http://other.test.invalid/e', hosts: ['shop.test.invalid', 'other.test.invalid'] });
+  const listed: boolean[] = [];
+  web.handle(redirectTo('http://listed.test.invalid/'));
+  await get(
+    { url: 'http://shop.test.invalid/go', mayFollow: ({ isListed }) => listed.push(isListed) === 0 },
+    open({}, judge(['listed.test.invalid'])),
+  );
+  expect(listed).toEqual([true]);
+});
+
+test('five redirects are followed, a sixth is not; from https none leads back to http', async () => {
+  web.handle((request, response) => {
+    const left = Number(request.path.slice(1));
+    if (left === 0) return void response.end('there');
+    response.writeHead(302, { location: `/${left - 1}` });
+    response.end();
+  });
+  expect((await get({ url: 'http://shop.test.invalid/5' })).body.toString()).toBe('there');
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/6' }))).toBe('fetch_failed redirects');
+  web.handle(redirectTo('http://shop.test.invalid/'));
+  expect(await codeOf(get({ url: 'https://shop.test.invalid/go' }))).toBe('address_refused');
+  web.handle(redirectTo('http://[nonsense'));
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/go' }))).toBe('fetch_failed location');
+});
+
+test('what was given for one origin does not leave it, and does not come back with the next redirect', async () => {
+  web.handle((request, response) => {
+    const next: Readonly<Record<string, string>> = { '/go': 'http://other.test.invalid/there', '/there': 'http://shop.test.invalid/back' };
+    const to = next[request.path];
+    if (to === undefined) return void response.end();
+    response.writeHead(302, { location: to, 'set-cookie': 'kept=1' });
+    response.end();
+  });
+  const headers = { authorization: 'Bearer key', cookie: 'a=b', 'x-api-key': 'key', 'x-own': 'mine' };
+  await get({ url: 'http://shop.test.invalid/go', headers, mayFollow: () => true });
+  expect(web.requests.map((request) => [request.host, ...Object.keys(headers).map((name) => request.headers[name])])).toEqual([
+    ['shop.test.invalid', ...Object.values(headers)],
+    ['other.test.invalid', undefined, undefined, undefined, undefined],
+    ['shop.test.invalid', undefined, undefined, undefined, undefined],
+  ]);
+});
+
+test('a body is not sent on to another origin; what a redirect makes a GET has none', async () => {
+  const post = {
+    url: 'http://shop.test.invalid/go',
+    method: 'POST',
+    body: 'secret',
+    headers: { 'content-type': 'text/plain', 'x-own': '1' },
+  };
+  for (const status of [307, 308]) {
+    web.handle(redirectTo('http://other.test.invalid/', status));
+    expect(await codeOf(get({ ...post, mayFollow: () => true }))).toBe('address_refused');
+    web.handle(redirectTo('/again', status));
+    await get(post);
+    expect(web.requests.at(-1)).toMatchObject({ method: 'POST', body: 'secret', path: '/again' });
+  }
+  for (const status of [301, 302, 303]) {
+    web.handle(redirectTo('/seen', status));
+    await get(post);
+    const { method, body, headers } = web.requests.at(-1) ?? {};
+    expect([method, body, headers?.['content-type'], headers?.['x-own']]).toEqual(['GET', '', undefined, '1']);
+  }
+  expect(web.requests.filter(({ host }) => host === 'other.test.invalid')).toEqual([]);
+});
+
+test('a body is read to the bound and no further, as it came and as it unfolds', async () => {
+  const bounded = open({ bytesMax: 1_000 });
+  web.handle((_request, response) => void response.end('x'.repeat(1_000)));
+  expect(await get({ url: 'http://shop.test.invalid/' }, bounded)).toMatchObject({ isCut: false, body: Buffer.from('x'.repeat(1_000)) });
+  web.handle((_request, response) => void response.end('x'.repeat(1_001)));
+  expect(await get({ url: 'http://shop.test.invalid/' }, bounded)).toMatchObject({ isCut: true, body: Buffer.from('x'.repeat(1_000)) });
+  const bomb = Buffer.alloc(60_000_000);
+  for (const [encoding, bytes] of [
+    ['gzip', gzipSync(bomb)],
+    ['br', brotliCompressSync(bomb, { params: { 1: 1 } })],
+  ] as const) {
+    web.handle((_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.end(bytes);
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    const answer = await get({ url: 'http://shop.test.invalid/' });
+    expect([answer.isCut, answer.body.length]).toEqual([true, limits.bytesMax]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
+  }
+});
+
+test('an endless body ends at the bound, also one that unfolds to nothing', async () => {
+  const endless = (encoding: string, start: Buffer, chunk: Buffer): void => {
+    web.handle((_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.write(start);
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+  };
+  endless('identity', Buffer.alloc(0), Buffer.alloc(5_000, 'x'));
+  expect((await get({ url: 'http://shop.test.invalid/' })).body.length).toBe(limits.bytesMax);
+  // The head of a gzip file, and then empty blocks for ever.
+  endless('gzip', gzipSync('').subarray(0, 10), Buffer.alloc(5_000, Buffer.from([0, 0, 0, 255, 255])));
+  expect(await get({ url: 'http://shop.test.invalid/' })).toMatchObject({ isCut: true, body: Buffer.alloc(0) });
+});
+
+test('encodings: none, gzip with its end missing; damage and what nobody asked for fail', async () => {
+  const answer = (encoding: string, bytes: Buffer) => {
+    web.handle((_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.end(bytes);
+    });
+    return get({ url: 'http://shop.test.invalid/' });
+  };
+  expect((await answer('gzip', gzipSync('hello').subarray(0, -6))).body.toString()).toBe('hello');
+  expect((await answer('IDENTITY', Buffer.from('plain'))).body.toString()).toBe('plain');
+  expect((await answer('gzip', Buffer.alloc(0))).body.length).toBe(0);
+  expect(await codeOf(answer('gzip', Buffer.from('not gzip at all')))).toBe('fetch_failed Z_DATA_ERROR');
+  expect(await codeOf(answer('br', Buffer.from([0xff, 0xff, 0xff, 0xff])))).toMatch(/^fetch_failed ERR__ERROR_FORMAT/);
+  expect(await codeOf(answer('deflate', deflateSync('x')))).toBe('fetch_failed content-encoding');
+  expect(await codeOf(answer('gzip, gzip', gzipSync(gzipSync('x'))))).toBe('fetch_failed content-encoding');
+});
+
+test('every wait has its limit: connecting, headers that drip, silence, all of it', async () => {
+  web.handleRaw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const drip = setInterval(() => socket.write('x-a: b\r\n'), 10);
+    socket.once('close', () => clearInterval(drip));
+  });
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }, open({ headersMs: 60 })))).toBe('fetch_failed timeout');
+  web.handleRaw((socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'));
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }, open({ idleMs: 60 })))).toBe('fetch_failed timeout');
+  web.handleRaw((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    const drip = setInterval(() => socket.write('x'), 10);
+    socket.once('close', () => clearInterval(drip));
+  });
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }, open({ idleMs: 60, totalMs: 150 })))).toBe('fetch_failed timeout');
+  const deaf = {
+    dial: (_target: unknown, at: AbortSignal) =>
+      new Promise<never>((_, reject) => at.addEventListener('abort', () => reject(at.reason as Error))),
+  };
+  const stuck = new GuardedFetch({ judge: judge(), limits: { ...limits, connectMs: 60 }, resolver: web.resolver, dialer: deaf });
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }, stuck))).toBe('fetch_failed timeout');
+  const lost = new GuardedFetch({
+    judge: judge(),
+    limits: { ...limits, totalMs: 60 },
+    resolver: { resolve: (_host, at) => new Promise((_, reject) => at.addEventListener('abort', () => reject(at.reason as Error))) },
+    dialer: web.dialer,
+  });
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }, lost))).toBe('fetch_failed timeout');
+});
+
+test('an address that does not answer does not keep the next from being tried; the loser is closed', async () => {
+  web.handle((_request, response) => void response.end('second'));
+  const dialled: string[] = [];
+  const late: { destroyed: boolean }[] = [];
+  const dialer = {
+    dial: (target: { address: string; port: number }, at: AbortSignal) => {
+      dialled.push(target.address);
+      if (target.address === shop) return web.dialer.dial(target, at);
+      // Answers after all, when the race is over.
+      return new Promise<never>((resolve) =>
+        at.addEventListener('abort', () => {
+          const socket = { destroyed: false, destroy: () => void (socket.destroyed = true) };
+          late.push(socket);
+          resolve(socket as never);
+        }),
+      );
+    },
+  };
+  const racing = new GuardedFetch({ judge: judge(), limits, resolver: web.resolver, dialer });
+  expect((await get({ url: 'http://slow-first.test.invalid/' }, racing)).body.toString()).toBe('second');
+  await turn();
+  expect([dialled, late]).toMatchObject([['93.184.216.99', shop], [{ destroyed: true }]]);
+});
+
+test('stopping: before, while connecting, in the middle of the body', async () => {
+  expect(await codeOf(open().fetch({ url: 'http://shop.test.invalid/' }, AbortSignal.abort()))).toBe('cancelled');
+  expect(web.dialled).toEqual([]);
+  const middle = new AbortController();
+  const closed = new Deferred<void>();
+  web.handle((_request, response) => {
+    response.once('close', () => closed.resolve());
+    response.write('begun');
+    middle.abort();
+  });
+  expect(await codeOf(open().fetch({ url: 'http://shop.test.invalid/' }, middle.signal))).toBe('cancelled');
+  await closed.promise;
+  const own = new AppError('panic_engaged', 'Everything is stopped.');
+  expect(await codeOf(open().fetch({ url: 'http://shop.test.invalid/' }, AbortSignal.abort(own)))).toBe('panic_engaged');
+});
+
+const smuggling: readonly [string, string][] = [
+  ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ncontent-length: 5\r\n\r\nabcde'],
+  ['length and chunks', 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n'],
+  ['a bare line feed in a chunk size', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;\nabcde\r\n0\r\n\r\n'],
+  ['a chunk size that is none', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0x5\r\nabcde\r\n0\r\n\r\n'],
+  ['a NUL in a header', 'HTTP/1.1 200 OK\r\nx-a: b\0c\r\ncontent-length: 0\r\n\r\n'],
+  ['a header folded', 'HTTP/1.1 200 OK\r\nx-a : b\r\ncontent-length: 0\r\n\r\n'],
+  ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n'],
+  ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: h2c\r\nconnection: upgrade\r\n\r\n'],
+  ['a cut head', 'HTTP/1.1 200 O'],
+];
+
+test.each(smuggling)('an answer with %s is an error, not a guess', async (_what, bytes) => {
+  web.handleRaw((socket) => {
+    socket.once('data', () => void socket.end(bytes));
+  });
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }))).toMatch(/^fetch_failed /);
+});
+
+test('a second answer on the connection goes nowhere', async () => {
+  web.handleRaw((socket) => {
+    socket.once(
+      'data',
+      () => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nokHTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil'),
+    );
+  });
+  expect(await get({ url: 'http://shop.test.invalid/' })).toMatchObject({ status: 200, body: Buffer.from('ok') });
+  expect(web.dialled).toHaveLength(1);
+});
+
+test('a hundred thousand headers are not read', async () => {
+  web.handleRaw((socket) => {
+    socket.once('data', () => void socket.end(`HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(100_000)}\r\n`));
+  });
+  expect(await codeOf(get({ url: 'http://shop.test.invalid/' }))).toBe('fetch_failed UND_ERR_HEADERS_OVERFLOW');
+});
+
+test('a proxy of the environment is not used', async () => {
+  web.handle((_request, response) => void response.end('direct'));
+  const before = { ...process.env };
+  Object.assign(process.env, {
+    http_proxy: 'http://127.0.0.1:9',
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    ALL_PROXY: 'http://127.0.0.1:9',
+    NODE_USE_ENV_PROXY: '1',
+  });
+  try {
+    expect((await get({ url: 'http://shop.test.invalid/' })).body.toString()).toBe('direct');
+    expect(web.dialled).toEqual([`${shop}:80`]);
+  } finally {
+    process.env = before;
+  }
+});
+
+test('a place the person listed is reached, with its port in the Host header', async () => {
+  const { createServer } = await import('node:http');
+  const seen: (string | undefined)[] = [];
+  const dev = createServer((request, response) => {
+    seen.push(request.headers.host);
+    response.end('dev');
+  });
+  await new Promise<void>((resolve) => dev.listen(0, '127.0.0.1', resolve));
+  const { port } = dev.address() as { port: number };
+  const real = new GuardedFetch({ judge: judge([`127.0.0.1:${port}`]), limits });
+  expect((await get({ url: `http://127.0.0.1:${port}/` }, real)).body.toString()).toBe('dev');
+  expect(await codeOf(get({ url: `http://localhost:${port}/` }, real))).toBe('address_refused');
+  const named = new GuardedFetch({ judge: judge([`localhost:${port}`]), limits });
+  expect((await get({ url: `http://localhost:${port}/` }, named)).body.toString()).toBe('dev');
+  expect(await codeOf(get({ url: `http://127.0.0.1:${port}/` }, named))).toBe('address_refused');
+  expect(seen).toEqual([`127.0.0.1:${port}`, `localhost:${port}`]);
+  await new Promise((resolve) => dev.close(resolve));
+  expect(await codeOf(get({ url: `http://127.0.0.1:${port}/` }, real))).toBe('fetch_failed ECONNREFUSED');
+});
