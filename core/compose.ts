@@ -168,8 +168,12 @@ function composeGuard(base: Base, store: Store) {
   const panic = new PanicSwitch();
   const extraFolders = facts.extraFolders.map(realFolder);
   const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
-  const files = { exists: (path: string) => existsSync(path), isExecutable };
-  const taint = new TaintBook({ store: marks, reads: log.reads, folders: [workspace, ...extraFolders], files });
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
   const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
   const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
@@ -448,6 +452,12 @@ function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migrat
   };
 }
 
+/** Every reference to a secret in the settings. */
+function secretRefsOf({ providers, channels }: Config): string[] {
+  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
+  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -456,12 +466,6 @@ function isExecutable(path: string): boolean {
     // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
     return false;
   }
-}
-
-/** Every reference to a secret in the settings. */
-function secretRefsOf({ providers, channels }: Config): string[] {
-  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
-  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
 }
 
 function openWorkspace(home: string, config: Config): string {

@@ -15,6 +15,7 @@ import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
 import { measurePolicy } from './sections/policy.ts';
+import { measureSandbox } from './sections/sandbox.ts';
 import { measureSession } from './sections/session.ts';
 import { measureStart } from './sections/start.ts';
 import { measureTurns } from './sections/turn.ts';
@@ -27,6 +28,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   start: measureStart,
   panic: measurePanic,
   policy: measurePolicy,
+  sandbox: measureSandbox,
   peers: measurePeers,
 };
 

@@ -31,7 +31,7 @@ interface Drift {
 interface Place {
   readonly workspace: string;
   readonly environment: Record<string, string>;
-  write(path: string, text: string, mode?: number): void;
+  readonly write: (path: string, text: string, mode?: number) => void;
 }
 
 const says = (text: string): string => `#!/bin/sh\ntouch "$RAN_MARK"; echo ${text}\n`;

@@ -14,7 +14,7 @@ const flags: Readonly<Record<string, string>> = {
   nl: '-b a -ba -n ln -w 3',
   grep: '-n -r -R -rn -i -c -e x -f one.txt -f .env --file=../../outside/secret.txt -l -o -v -P -A 2 -2 --include=*.ts --exclude-dir=.git -d recurse --directories=recurse -D read -q -s -h --color=always -nR --dereference-recursive -z -a -w --exclude-from=.env',
   egrep: '-n -r -i -R -v',
-  rg: '-n -i -l --files --hidden -u -uu -uuu --pre ./evil.sh --pre=./evil.sh -z --search-zip -L --follow -g .env -g * -t sh --no-ignore --ignore-file .env --hostname-bin=./evil.sh -c -A 1 -e x --json -. --type-list -f .env --sort path',
+  rg: '-f=.env -g=.env -n -i -l --files --hidden -u -uu -uuu --pre ./evil.sh --pre=./evil.sh -z --search-zip -L --follow -g .env -g * -t sh --no-ignore --ignore-file .env --hostname-bin=./evil.sh -c -A 1 -e x --json -. --type-list -f .env --sort path',
   find: '-name *.ts -type f -maxdepth 1 -maxdepth 0 -exec -execdir -delete -fprint PWNED -fprintf -fls -ls -print0 -printf %p -newer .env -follow -L -H -size +1 -mtime -1 ! -o -not -path ./src/* -ok -files0-from one.txt -empty -quit -prune -regex .* -samefile .env -lname x',
   stat: '-c %n -L -t --format=%s --printf=%n -f --dereference',
   file: '-b -i -f one.txt -m evil.sh -z --mime-type -C -L -k -p',

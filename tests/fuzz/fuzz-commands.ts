@@ -20,6 +20,8 @@ export interface FuzzOptions {
   readonly seed: number;
   /** How many of the free and of the asked lines bash is shown, and how many free ones are run. */
   readonly sample: number;
+  /** How many asked lines bash is shown, where fewer will do. */
+  readonly askedSample?: number;
   /** Another judge in place of the rules, to show what it lets through. */
   readonly judge?: (facts: CallFacts, line: string) => boolean;
   /** False where what is let through must not run. */
@@ -155,7 +157,7 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
     ((options.judge ?? ((known) => isFree(known)))(facts, line) ? free : asked).push(line);
   }
   const compared = hasSandbox() ? sampleOf(free, options.sample, random) : [];
-  const shown = hasSandbox() ? sampleOf(asked, options.sample, random) : [];
+  const shown = hasSandbox() ? sampleOf(asked, options.askedSample ?? options.sample, random) : [];
   const escapes = compareWithBash(compared, rig);
   const askedThatDidMore = observe(shown, stubNames).filter(({ calls, created }) => calls.length > 1 || created.length > 0).length;
   const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !runsProject.has(line.trim().split(/\s/)[0] ?? '')), options.sample, random); // prettier-ignore

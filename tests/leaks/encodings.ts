@@ -37,7 +37,9 @@ const outOfHtml = (piece: string): readonly string[] => [
 const runsOf = (piece: string, pattern: RegExp): string[] => piece.replaceAll(/\s+/g, '').match(pattern) ?? [];
 /** At each of the four places a cut may have left it. */
 const outOfBase64 = (wide: BufferEncoding) => (piece: string) =>
-  runsOf(piece, /[A-Za-z0-9+/_-]+/g).flatMap((run) => [0, 1, 2, 3].flatMap((shift) => decodings(Buffer.from(run.slice(shift), 'base64'), wide)));
+  runsOf(piece, /[A-Za-z0-9+/_-]+/g).flatMap((run) =>
+    [0, 1, 2, 3].flatMap((shift) => decodings(Buffer.from(run.slice(shift), 'base64'), wide)),
+  );
 const outOfHex = (piece: string): readonly string[] =>
   runsOf(piece, /[0-9A-Fa-f]+/g).flatMap((run) => [0, 1].flatMap((shift) => decodings(Buffer.from(run.slice(shift), 'hex'), 'utf8')));
 const decodings = (bytes: Buffer, encoding: BufferEncoding): string[] =>
@@ -62,7 +64,8 @@ export const recognisable: readonly Encoding[] = [
   { name: 'HEX', encode: (text) => Buffer.from(text).toString('hex').toUpperCase(), decode: outOfHex },
 ];
 
-const around = (text: string, before: number): Buffer => Buffer.concat([Buffer.alloc(before, 0xff), Buffer.from(text), Buffer.from([0xff, 0xff])]);
+const around = (text: string, before: number): Buffer =>
+  Buffer.concat([Buffer.alloc(before, 0xff), Buffer.from(text), Buffer.from([0xff, 0xff])]);
 const bigEndian = (text: string): Buffer => Buffer.from(text, 'utf16le').swap16();
 
 /** Those in which a value that was registered is found; here nothing else tells that there is one. */
@@ -72,15 +75,27 @@ export const exact: readonly Encoding[] = [
     { name: `base64 at ${before}`, encode: (text) => around(text, before).toString('base64'), decode: outOfBase64('utf8') },
     { name: `base64url at ${before}`, encode: (text) => around(text, before).toString('base64url'), decode: outOfBase64('utf8') },
   ]),
-  { name: 'base64, narrow and indented', encode: (text) => folded(around(text, 1).toString('base64'), 11, '\n    '), decode: outOfBase64('utf8') },
+  {
+    name: 'base64, narrow and indented',
+    encode: (text) => folded(around(text, 1).toString('base64'), 11, '\n    '),
+    decode: outOfBase64('utf8'),
+  },
   { name: 'base64 of big-endian UTF-16', encode: (text) => bigEndian(text).toString('base64'), decode: itself },
-  { name: 'URL, half escaped', encode: (text) => [...text].map((char, index) => (index % 2 === 0 ? everyUrl(char) : encodeURIComponent(char))).join(''), decode: outOfUrl },
+  {
+    name: 'URL, half escaped',
+    encode: (text) => [...text].map((char, index) => (index % 2 === 0 ? everyUrl(char) : encodeURIComponent(char))).join(''),
+    decode: outOfUrl,
+  },
   { name: 'form', encode: (text) => new URLSearchParams({ text }).toString(), decode: outOfUrl },
   { name: 'shell, single quotes', encode: (text) => `'${text.replaceAll("'", `'\\''`)}'`, decode: itself },
   { name: 'shell, double quotes', encode: (text) => `"${text.replace(/(["$`\\])/g, '\\$1')}"`, decode: itself },
   { name: 'shell, quotes in between', encode: (text) => folded(text, 4, `''`), decode: itself },
   { name: 'shell, backslashes', encode: (text) => text.replace(/[^A-Za-z0-9]/g, '\\$&'), decode: itself },
-  { name: "shell, $'…'", encode: (text) => `$'${[...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`, decode: itself },
+  {
+    name: "shell, $'…'",
+    encode: (text) => `$'${[...Buffer.from(text)].map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('')}'`,
+    decode: itself,
+  },
   { name: 'folded', encode: (text) => folded(text, 9, '\n'), decode: itself },
   { name: 'folded and indented', encode: (text) => folded(text, 9, '\r\n  '), decode: itself },
   { name: 'reversed', encode: (text) => [...text].reverse().join(''), decode: (piece) => [[...piece].reverse().join('')] },

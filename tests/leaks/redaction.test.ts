@@ -45,7 +45,15 @@ test.each(recognisable)('the same in a stream, wherever it is cut: $name', (enco
 
 const random = createRandomText(4711);
 /** What people make up, what machines make, and what breaks escapes. */
-const values = ['correct horse battery', `S3cr3t/+"va'lue&<ü> %$x`, random(20), random(64, 'hex'), random(43, 'base64'), 'päss—wörd…€uro', '#$%^&*()_=[]{}|;:,.<>?/~'];
+const values = [
+  'correct horse battery',
+  `S3cr3t/+"va'lue&<ü> %$x`,
+  random(20),
+  random(64, 'hex'),
+  random(43, 'base64'),
+  'päss—wörd…€uro',
+  '#$%^&*()_=[]{}|;:,.<>?/~',
+];
 
 test.each(exact)('a registered value is taken out: $name', (encoding) => {
   const safety = open();
@@ -104,13 +112,41 @@ function benignText(): string {
 const benign: [string, () => string, number][] = [
   ['package-lock.json', () => readFileSync(join(projectRoot, 'package-lock.json'), 'utf8'), 0],
   ['hashes, ids and images', benignText, 0],
-  ['the sources of this project', () => filesBelow('core', /\.ts$/).map((path) => readFileSync(path, 'utf8')).join('\n'), 1],
-  ['the documents of this project', () => ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map((name) => readFileSync(join(projectRoot, name), 'utf8')).join('\n'), 1],
-  ['minified scripts', () => filesBelow('node_modules/typescript/lib', /^typescript\.js$/).map((path) => readFileSync(path, 'utf8').slice(0, 3_000_000)).join('\n'), 1],
-  ['bundled scripts', () => filesBelow('node_modules/zod/v4', /\.js$/).map((path) => readFileSync(path, 'utf8')).join('\n'), 1],
+  [
+    'the sources of this project',
+    () =>
+      filesBelow('core', /\.ts$/)
+        .map((path) => readFileSync(path, 'utf8'))
+        .join('\n'),
+    1,
+  ],
+  [
+    'the documents of this project',
+    () => ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].map((name) => readFileSync(join(projectRoot, name), 'utf8')).join('\n'),
+    1,
+  ],
+  [
+    'minified scripts',
+    () =>
+      filesBelow('node_modules/typescript/lib', /^typescript\.js$/)
+        .map((path) => readFileSync(path, 'utf8').slice(0, 3_000_000))
+        .join('\n'),
+    1,
+  ],
+  [
+    'bundled scripts',
+    () =>
+      filesBelow('node_modules/zod/v4', /\.js$/)
+        .map((path) => readFileSync(path, 'utf8'))
+        .join('\n'),
+    1,
+  ],
 ];
 
-const countFound = (text: string): number => open().redact(text).text.match(/\[redacted:/g)?.length ?? 0;
+const countFound = (text: string): number =>
+  open()
+    .redact(text)
+    .text.match(/\[redacted:/g)?.length ?? 0;
 
 test('the count of what is found in text can be other than none', () => {
   const planted = secretSamples.slice(0, 10).map(({ line }) => line);
@@ -125,5 +161,6 @@ test.each(benign)('text without secrets stays as it is: %s', (name, read, per100
     .map((match) => match[0])
     .filter((shown) => !text.includes(shown));
   const rate = (found.length / text.length) * 100_000;
-  if (rate > per100KbMax || process.env['TRAYCLAW_SHOW_RATES'] !== undefined) expect.soft({ name, rate, found: found.slice(0, 20) }).toEqual({ name });
+  if (rate > per100KbMax || process.env['TRAYCLAW_SHOW_RATES'] !== undefined)
+    expect.soft({ name, rate, found: found.slice(0, 20) }).toEqual({ name });
 });

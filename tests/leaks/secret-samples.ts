@@ -53,8 +53,16 @@ export const secretSamples: readonly SecretSample[] = [
   whole('Google API key', 'AIza' + random(35)),
   whole('Google OAuth token', 'ya29.' + random(60)),
   whole('Google client secret', 'GOCSPX' + '-' + random(28)),
-  inLine('Google service account', `-----BEGIN PRIVATE KEY-----\\n${random(64, 'base64')}\\n${random(64, 'base64')}\\n-----END PRIVATE KEY-----\\n`, (secret) => `"private_key": "${secret}"`),
-  inLine('Azure storage key', random(86, 'base64') + '==', (secret) => `DefaultEndpointsProtocol=https;AccountName=x;AccountKey=${secret};EndpointSuffix=core.windows.net`),
+  inLine(
+    'Google service account',
+    `-----BEGIN PRIVATE KEY-----\\n${random(64, 'base64')}\\n${random(64, 'base64')}\\n-----END PRIVATE KEY-----\\n`,
+    (secret) => `"private_key": "${secret}"`,
+  ),
+  inLine(
+    'Azure storage key',
+    random(86, 'base64') + '==',
+    (secret) => `DefaultEndpointsProtocol=https;AccountName=x;AccountKey=${secret};EndpointSuffix=core.windows.net`,
+  ),
   whole('Azure client secret', random(3) + '8Q~' + random(34)),
   inLine('Azure signature', random(43) + '%3D', (secret) => `https://x.blob.core.windows.net/c?sv=2024&sig=${secret}`),
   ...['ghp', 'gho', 'ghu', 'ghs', 'ghr'].map((prefix) => whole(`GitHub ${prefix}`, `${prefix}_${random(36)}`)),

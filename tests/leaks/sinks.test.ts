@@ -63,7 +63,10 @@ const effects = [
       const about = { name: 'kept.txt', mediaType: 'text/plain' };
       return Promise.resolve({
         forModel: 'kept',
-        artifacts: [context.artifacts.put(plant.text, about), context.artifacts.put(Buffer.from(`${plant.text} once more`), { ...about, name: 'kept2.txt' })],
+        artifacts: [
+          context.artifacts.put(plant.text, about),
+          context.artifacts.put(Buffer.from(`${plant.text} once more`), { ...about, name: 'kept2.txt' }),
+        ],
       });
     },
   }),
@@ -101,7 +104,7 @@ async function turnWithPlants(claw: TrayClaw): Promise<{ sessionId: string; turn
     { tool: `no-such-tool-${registeredValues[2]}`, args: {} },
   ];
   model.script([
-    { results: 0, answer: { text: plant.text, pieceChars: 61, calls: [] , reasoning: plant.text } },
+    { results: 0, answer: { text: plant.text, pieceChars: 61, calls: [], reasoning: plant.text } },
     { answer: { text: 'done' } },
   ]);
   const first = await claw.ask(`look at this: ${plant.text}`);
@@ -155,9 +158,13 @@ test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, asy
   ];
   const parts = fakeParts(claw, { findInstance: () => Promise.resolve(foundInstance({ ...claw, close: () => Promise.resolve() })) });
   const ran = await Promise.all(
-    [['sessions', 'show', sessionId], ['sessions', 'export', sessionId], ['turns', 'show', turnId], ['tool', 'fail', '{}'], ['artifacts', 'get', artifacts[0]?.sha256 ?? '']].map(
-      (argv) => runCommand(argv, parts),
-    ),
+    [
+      ['sessions', 'show', sessionId],
+      ['sessions', 'export', sessionId],
+      ['turns', 'show', turnId],
+      ['tool', 'fail', '{}'],
+      ['artifacts', 'get', artifacts[0]?.sha256 ?? ''],
+    ].map((argv) => runCommand(argv, parts)),
   );
   const backup = await claw.op('backup.create', {});
   const exported = [

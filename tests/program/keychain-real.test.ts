@@ -74,21 +74,33 @@ test.runIf(hasService)('the program keeps a secret there and shows its name only
   expect(out).not.toContain('secrets.vault');
 });
 
-test.runIf(process.platform === 'linux')('without a bus it is absent, and the vault takes its place where a passphrase is given', async () => {
-  const absent = spawnSync(process.execPath, [child, 'absent'], { env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() }, encoding: 'utf8' });
-  expect(answersOf(absent.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
+test.runIf(process.platform === 'linux')(
+  'without a bus it is absent, and the vault takes its place where a passphrase is given',
+  async () => {
+    const absent = spawnSync(process.execPath, [child, 'absent'], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
+      encoding: 'utf8',
+    });
+    expect(answersOf(absent.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
 
-  await using home = new TestHome();
-  const refused = await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2');
-  expect([refused.code, refused.json]).toEqual([
-    1,
-    { error: { code: 'vault_locked', message: 'There is no keychain here and no secret vault yet.', hint: expect.stringContaining('secret unlock') } },
-  ]);
-  const unlocked = await home.cli(['secret', 'unlock'], 'correct horse battery');
-  expect(unlocked.json).toMatchObject({ store: 'vault', locked: false, hasVault: true });
-  expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).code).toBe(1);
-  home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'correct horse battery';
-  expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).json).toEqual({ name: 'lab' });
-  expect((await home.cli(['secret', 'list'])).json).toEqual(['lab']);
-  expect((await home.cli(['secret', 'delete', 'lab'])).json).toEqual({ name: 'lab', deleted: true });
-});
+    await using home = new TestHome();
+    const refused = await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2');
+    expect([refused.code, refused.json]).toEqual([
+      1,
+      {
+        error: {
+          code: 'vault_locked',
+          message: 'There is no keychain here and no secret vault yet.',
+          hint: expect.stringContaining('secret unlock'),
+        },
+      },
+    ]);
+    const unlocked = await home.cli(['secret', 'unlock'], 'correct horse battery');
+    expect(unlocked.json).toMatchObject({ store: 'vault', locked: false, hasVault: true });
+    expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).code).toBe(1);
+    home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'correct horse battery';
+    expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).json).toEqual({ name: 'lab' });
+    expect((await home.cli(['secret', 'list'])).json).toEqual(['lab']);
+    expect((await home.cli(['secret', 'delete', 'lab'])).json).toEqual({ name: 'lab', deleted: true });
+  },
+);

@@ -80,7 +80,7 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, policy, safety, budget, insight, secrets, backup, serve, undo] = await Promise.all([
+  const [ask, chat, approvals, sessions, policy, safety, budget, insight, secrets, backup, serve, undo, sandbox] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
@@ -93,6 +93,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     import('./backup.ts'),
     import('./serve.ts'),
     import('./undo.ts'),
+    import('./sandbox.ts'),
   ]);
   return [
     ask.registerAsk,
@@ -105,6 +106,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     policy.registerPolicy,
     safety.registerSafety,
     budget.registerBudget,
+    sandbox.registerSandbox,
     insight.registerInsight,
     secrets.registerSecrets,
     backup.registerBackup,

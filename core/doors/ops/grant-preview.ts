@@ -2,6 +2,7 @@
 // Looks back newest first, for a bounded time.
 
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { matches } from '../../guard/policy/policy.ts';
 import type { OpsDeps } from './deps.ts';
@@ -13,27 +14,35 @@ const SEQS_AT_ONCE = 2_000;
 const LOOKING_MS_MAX = 250;
 
 export function previewGrant(deps: OpsDeps, params: OpParsed<'grant.preview'>): OpResult<'grant.preview'> {
-  const { match } = params;
   const sinceMs = deps.clock.nowMs() - (params.days ?? 30) * DAY_MS;
   const looking = { lookedBackToMs: null as number | null };
   const covered: OpResult<'grant.preview'>['covered'] = [];
   let asked = 0;
   let total = 0;
   for (const call of recentCalls(deps, sinceMs, looking)) {
-    if ((match.kind !== 'writes' && match.tool !== call.tool) || call.callId === params.exceptCallId) continue;
-    // Arguments are read where the match is about them, and for what is shown.
-    const parsed = match.kind === 'exact' || covered.length < SHOWN_MAX ? deps.tools.parse(call.tool, call.args) : null;
-    if (parsed !== null && !parsed.ok) continue;
-    const argsHash = parsed?.value.argsHash ?? '';
-    if (!matches(match, { tool: call.tool, argsHash, facts: call.facts, workspace: deps.facts.workspace })) continue;
+    if (call.callId === params.exceptCallId || !covers(deps, params.match, call)) continue;
     total += 1;
     if (call.wasAsked) asked += 1;
-    if (parsed === null || covered.length >= SHOWN_MAX) continue;
-    const { callId, tool, atMs } = call;
-    const summary = parsed.value.tool.summarize(parsed.value.args);
-    covered.push({ callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' });
+    if (covered.length < SHOWN_MAX) covered.push(describeCall(deps, call));
   }
   return { covered, asked, total, ...looking };
+}
+
+/** Arguments are read only where the match is about them. */
+function covers(deps: OpsDeps, match: GrantMatch, call: RecentCall): boolean {
+  if (match.kind !== 'writes' && match.tool !== call.tool) return false;
+  const parsed = match.kind === 'exact' ? deps.tools.parse(call.tool, call.args) : null;
+  if (parsed !== null && !parsed.ok) return false;
+  const argsHash = parsed?.value.argsHash ?? '';
+  return matches(match, { tool: call.tool, argsHash, facts: call.facts, workspace: deps.facts.workspace });
+}
+
+function describeCall(deps: OpsDeps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {
+  const { callId, tool, atMs } = call;
+  const parsed = deps.tools.parse(tool, call.args);
+  // Of a tool that is gone, or takes other arguments by now, the name is what is left.
+  const summary = parsed.ok ? parsed.value.tool.summarize(parsed.value.args) : tool;
+  return { callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' };
 }
 
 interface RecentCall {

@@ -115,11 +115,15 @@ function lastShort(flag: string, form: FlagForm, pending: string[]): GivenFlag[]
   return form.value === 'attached' ? [{ flag, value: null }] : withNext(flag, form, pending);
 }
 
+/** Some programs take what looks like a flag for a flag even where a value is due: then it is not known which it is. */
 function withNext(flag: string, form: FlagForm, pending: string[]): GivenFlag[] | null {
   const value = pending.pop();
-  return value === undefined ? null : checked(flag, form, value);
+  const isFlagLike = value !== undefined && /^-./.test(value) && !(form.kind === 'N' && wholeNumber.test(value));
+  return value === undefined || isFlagLike ? null : checked(flag, form, value);
 }
 
 function checked(flag: string, form: FlagForm, value: string): GivenFlag[] | null {
-  return form.kind === 'N' && !numberValue.test(value) ? null : [{ flag, value }];
+  if (form.kind === 'N' && !numberValue.test(value)) return null;
+  // `-f=x` is the file `=x` to some programs, and `x` to others.
+  return form.kind === 'FILE' && value.startsWith('=') ? null : [{ flag, value }];
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -120,6 +121,23 @@ test('a program is known only where nobody else could have put it', () => {
   expect(plainOf('cat a.txt', `${workspace}/bin`)).toMatchObject({ reads: null, family: null });
   expect(look('Ls').fact.unclear).toBe('no program Ls was found');
   expect(look('ls', '').fact.unclear).toBe('no program ls was found');
+});
+
+test('git shows content only of what a repository tracks', () => {
+  const repository = join(workspace, 'repository');
+  mkdirSync(join(repository, 'src'), { recursive: true });
+  execFileSync('git', ['init', '-q'], { cwd: repository });
+  const family = (line: string, cwd = repository) => analyst.analyse({ line, cwd, environment }, places).fact.plain?.family ?? null;
+  expect([family('git diff src'), family('git status')]).toEqual([
+    ['git', 'diff'],
+    ['git', 'status'],
+  ]);
+  // Two folders outside are compared file by file, tracked or not.
+  expect([family('git diff ../hidden ../src'), family('git diff hidden src', workspace)]).toEqual([null, null]);
+  writeFileSync(join(repository, '.env'), 'S=1');
+  expect(family('git diff')).toEqual(['git', 'diff']);
+  execFileSync('git', ['add', '.env'], { cwd: repository });
+  expect([family('git diff'), family('git show'), family('git status')]).toEqual([null, null, ['git', 'status']]);
 });
 
 test('tasks of a project say what they run and are made of it', () => {

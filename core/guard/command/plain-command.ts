@@ -2,6 +2,7 @@
 // it a plain command that is asked about.
 
 import { statSync } from 'node:fs';
+import { sep } from 'node:path';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
@@ -107,8 +108,13 @@ function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): 
     const guarded = repository.tracked.filter((path) => places.protectionOf(path) !== null);
     paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
   }
-  const isFree = form.operands.length <= PATHS_MAX && paths.every(isOpen);
+  const isFree = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || isWithin(paths, repository.root));
   return { ...unknown, paths, configs, risks, family: isFree ? form.family : null, environment: isFree ? quietGit : {} };
+}
+
+/** Outside a repository git compares any files and folders it is given, tracked or not. */
+function isWithin(paths: readonly PathFact[], root: string | null): boolean {
+  return root !== null && paths.every(({ real }) => real === root || real.startsWith(root + sep));
 }
 
 function isOpen(path: PathFact): boolean {

@@ -49,7 +49,7 @@ export class ConfigRules {
 
   firstFor(call: RuledCall): MatchedRule | null {
     if (this.#rules.length === 0) return null;
-    return this.#rules.find(({ conditions }) => conditions.every((holds) => holds(call))) ?? null;
+    return this.#rules.find(({ conditions }) => conditions.every((fits) => fits(call))) ?? null;
   }
 }
 

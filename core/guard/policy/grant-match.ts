@@ -42,11 +42,11 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
     case 'exact':
       return match.argsHash === call.argsHash && (match.factsHash === undefined || match.factsHash === hashFacts(facts));
     case 'command':
-      return facts.command !== null && facts.command.line === match.line && facts.command.cwd === match.cwd;
+      return facts.command?.line === match.line && facts.command.cwd === match.cwd;
     case 'family':
       return matchesFamily(match, facts);
     case 'host':
-      return facts.request?.reads === true && facts.hosts.length === 1 && facts.hosts[0] === match.host && sendsNothingElse(facts);
+      return onlyFetches(facts, match.host);
     case 'folder':
     case 'writes':
       return writesBelow(facts, match.folder);
@@ -64,9 +64,10 @@ function matchesFamily(match: Extract<GrantMatch, { kind: 'family' }>, facts: Ca
   );
 }
 
-/** A file that is uploaded or kept would be more than a look at a page. */
-function sendsNothingElse(facts: CallFacts): boolean {
-  return facts.class === 'network' && facts.command === null && facts.paths.length === 0;
+/** From one host; a file that is uploaded or kept would be more than that. */
+function onlyFetches(facts: CallFacts, host: string): boolean {
+  const isRequest = facts.class === 'network' && facts.command === null && facts.paths.length === 0;
+  return isRequest && facts.request?.reads === true && sameWords(facts.hosts, [host]);
 }
 
 function writesBelow(facts: CallFacts, folder: string): boolean {

@@ -103,7 +103,7 @@ test('a question says who is at work, whose words led to it, and every scope tha
   const bench = open();
   const taint = {
     session: [{ kind: 'file' as const, where: '/tmp/x' }, ...fromWeb('a.example').session],
-    ...{ derived: fromWeb('a.example').derived },
+    derived: fromWeb('a.example').derived,
     sensitive: false,
   };
   const approval = bench.ask(

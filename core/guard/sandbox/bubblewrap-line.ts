@@ -23,13 +23,17 @@ export interface BubblewrapRun {
 /** Without the program's own name, up to and with the `--` before the command. */
 export function bubblewrapArguments(run: BubblewrapRun): string[] {
   return [
-    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...'--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try'.split(' '),
     ...(run.keepsNetwork ? [] : ['--unshare-net']),
-    ...['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', String(run.filterDescriptor)],
+    ...'--die-with-parent --new-session --cap-drop ALL'.split(' '),
+    '--seccomp',
+    String(run.filterDescriptor),
     ...mounts(run),
     '--clearenv',
     ...Object.entries(run.environment).flatMap(([name, value]) => ['--setenv', name, value]),
-    ...['--chdir', run.cwd, '--'],
+    '--chdir',
+    run.cwd,
+    '--',
   ];
 }
 
@@ -37,9 +41,9 @@ function mounts(run: BubblewrapRun): string[] {
   const { policy, places } = run;
   const closed = policy.folders.filter(({ access }) => access === 'hidden');
   return [
-    ...['--ro-bind', '/', '/', '--dev', '/dev'],
+    ...'--ro-bind / / --dev /dev'.split(' '),
     // As root the files of /proc/sys are the kernel's own settings, and they are root's to write whatever the capabilities.
-    ...['--proc', '/proc', '--remount-ro', '/proc'],
+    ...'--proc /proc --remount-ro /proc'.split(' '),
     ...policy.folders.flatMap((rule) => openFolder(rule, run)),
     ...policy.hiddenFiles.filter((path) => accessOf(path, policy) !== 'hidden').flatMap(shutFile),
     ...places.flatMap(shutPlace),

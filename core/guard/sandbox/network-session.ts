@@ -37,7 +37,7 @@ export interface OpenProxy {
   readonly socket: string;
   /** What leads programs to the proxy at the port they see. */
   readonly environment: Readonly<Record<string, string>>;
-  release(): void;
+  readonly release: () => void;
 }
 
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];

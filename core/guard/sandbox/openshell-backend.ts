@@ -57,11 +57,9 @@ export class OpenShellBackend implements SandboxBackend {
     const passed = Object.entries(job.environment).filter(
       ([name]) => !['PATH', 'HOME', 'SHELL', 'USER', 'LOGNAME', 'TMPDIR'].includes(name),
     );
-    const args = [
-      ...['sandbox', 'create', '--no-keep', '--no-tty', '--policy', policyFile, '--upload', `${workspace}:${containerWorkspace}`],
-      ...passed.flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-      ...['--', '/bin/sh', '-c', 'cd "$0" && exec "$@"', cwd, job.file, ...job.args],
-    ];
+    const create = ['sandbox', 'create', '--no-keep', '--no-tty', '--policy', policyFile, '--upload', `${workspace}:${containerWorkspace}`];
+    const start = ['--', '/bin/sh', '-c', 'cd "$0" && exec "$@"', cwd, job.file, ...job.args];
+    const args = [...create, ...passed.flatMap(([name, value]) => ['--env', `${name}=${value}`]), ...start];
     const timeout = findProgram('timeout', this.#deps.environment['PATH']);
     const line =
       timeout === null

@@ -41,24 +41,25 @@ const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes
 export const temporaryPlace = '/tmp';
 
 const keyPlaces = [
-  ...['/etc/shadow', '/etc/shadow-', '/etc/gshadow', '/etc/gshadow-', '/etc/sudoers', '/etc/krb5.keytab', '/etc/master.passwd'],
+  ...'/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/krb5.keytab /etc/master.passwd'.split(' '),
   ...['rsa', 'ecdsa', 'ed25519'].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
-  ...['/etc/sudoers.d', '/etc/ssl/private', '/etc/wireguard', '/etc/NetworkManager/system-connections', '/Library/Keychains'],
+  ...'/etc/sudoers.d /etc/ssl/private /etc/wireguard /etc/NetworkManager/system-connections /Library/Keychains'.split(' '),
 ];
 
 /** Below the person's folder, for who opens all of it. */
 const ownKeys = [
-  ...['.ssh', '.gnupg', '.aws', '.azure', '.kube', '.docker', '.password-store', '.netrc', '.pgpass', '.npmrc', '.pypirc', '.env'],
-  ...['.git-credentials', '.vault-token', '.terraform.d', '.config/gcloud', '.config/gh', '.config/op', '.config/rclone', '.mozilla'],
-  ...['.config/google-chrome', '.config/chromium', '.config/BraveSoftware', '.local/share/keyrings', '.local/share/kwalletd'],
-  ...['.cargo/credentials.toml', 'Library/Keychains', 'Library/Cookies', 'Library/Application Support/Google/Chrome'],
+  ...'.ssh .gnupg .aws .azure .kube .docker .password-store .netrc .pgpass .npmrc .pypirc .env'.split(' '),
+  ...'.git-credentials .vault-token .terraform.d .config/gcloud .config/gh .config/op .config/rclone .mozilla'.split(' '),
+  ...'.config/google-chrome .config/chromium .config/BraveSoftware .local/share/keyrings .local/share/kwalletd'.split(' '),
+  ...'.cargo/credentials.toml Library/Keychains Library/Cookies'.split(' '),
+  'Library/Application Support/Google/Chrome',
 ];
 
 /** Where tools live that a person installed for themselves; keys are kept elsewhere. */
 const toolFolders = [
-  ...['.nvm/versions', '.volta', '.fnm', '.local/share/fnm', '.asdf', '.local/share/mise', '.nodenv', '.npm-global', '.bun/bin'],
-  ...['.deno/bin', '.pyenv', '.rbenv', '.rustup', '.cargo/bin', '.local/bin', '.local/lib', '.local/share/pipx', '.local/share/uv'],
-  ...['.sdkman/candidates', 'go/bin', 'bin'],
+  ...'.nvm/versions .volta .fnm .local/share/fnm .asdf .local/share/mise .nodenv .npm-global .bun/bin'.split(' '),
+  ...'.deno/bin .pyenv .rbenv .rustup .cargo/bin .local/bin .local/lib .local/share/pipx .local/share/uv'.split(' '),
+  ...'.sdkman/candidates go/bin bin'.split(' '),
 ];
 
 export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extraReads: readonly string[] = []): SandboxPolicy {

@@ -137,7 +137,7 @@ function openPolicy(sandbox: Parameters<typeof configSchema.parse>[0], workspace
   for (const path of [
     'person/trayclaw/workspace',
     'person/.ssh',
-    'person/work/private',
+    'person/papers/private',
     'person/.cargo/bin',
     'person/.nvm/versions/node/v1/bin',
   ])
@@ -158,14 +158,14 @@ test('the nearest rule holds: home hidden, tools readable, the workspace open, k
     'person/trayclaw/workspace/x',
     'person/.cargo/bin',
     'person/.nvm/versions/node/v1/lib',
-    'person/work',
+    'person/papers',
   ];
   expect(paths.map((path) => usual.access(path))).toEqual(['hidden', 'hidden', 'hidden', 'write', 'read', 'read', 'hidden']);
   expect(accessOf('/usr/bin', usual.policy)).toBe('read');
   expect(accessOf('/tmp/x', usual.policy)).toBe('temporary');
 
-  const wide = openPolicy({ files: { read: ['~'], write: ['~/work'], deny: ['~/work/private'] } });
-  expect([...paths, 'person/work/private'].map((path) => wide.access(path))).toEqual([
+  const wide = openPolicy({ files: { read: ['~'], write: ['~/papers'], deny: ['~/papers/private'] } });
+  expect([...paths, 'person/papers/private'].map((path) => wide.access(path))).toEqual([
     'read',
     'hidden',
     'hidden',
@@ -181,10 +181,10 @@ test('the nearest rule holds: home hidden, tools readable, the workspace open, k
 });
 
 test('folders are taken as what they really are, and denied patterns are matched below the workspace', () => {
-  const { root, policy } = openPolicy({ files: { deny: ['*.key', 'sub/deep'], write: ['~/work'] } });
-  symlinkSync(join(root, 'person/work'), join(root, 'person/link'));
+  const { root, policy } = openPolicy({ files: { deny: ['*.key', 'sub/deep'], write: ['~/papers'] } });
+  symlinkSync(join(root, 'person/papers'), join(root, 'person/link'));
   const workspace = join(root, 'person/trayclaw/workspace');
-  expect(foldersWith('write', policy)).toEqual([join(root, 'person/work'), workspace]);
+  expect(foldersWith('write', policy)).toEqual([join(root, 'person/papers'), workspace]);
   expect(
     [`${workspace}/a/b.key`, `${workspace}/.b.key`, `${workspace}/sub/deep`, `${workspace}/sub`, '/elsewhere/b.key'].map(policy.isDenied),
   ).toEqual([true, true, true, false, false]);

@@ -9,7 +9,7 @@ import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { CallFacts, PathFact, TaintSource } from '../../contracts/tools.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { TaintBook, TaintStore, taintMigrations, type Heard, type WeighedCall } from './taint.ts';
+import { TaintBook, TaintStore, taintMigrations, type Heard, type JudgedCall } from './taint.ts';
 
 export const workspace = '/ws';
 
@@ -59,7 +59,7 @@ export class TaintBench {
   }
 
   /** A call that runs and gives this result, with its marks, as the runtime records it. */
-  run(call: WeighedCall, resultText: string, heard: Partial<Heard> = {}): WeighedCall {
+  run(call: JudgedCall, resultText: string, heard: Partial<Heard> = {}): JudgedCall {
     const { sessionId, callId = '', tool, facts, argsJson, argsHash } = call;
     this.append(
       sessionId,
@@ -104,11 +104,11 @@ export class TaintBench {
   }
 
   /** What the session reads of a page. */
-  browse(sessionId: string, host: string, text: string): WeighedCall {
+  browse(sessionId: string, host: string, text: string): JudgedCall {
     return this.run(this.call(sessionId, 'web_fetch', { url: `https://${host}/` }, { class: 'network', hosts: [host] }), text);
   }
 
-  call(sessionId: string, tool: string, args: object, facts: Partial<CallFacts>): WeighedCall {
+  call(sessionId: string, tool: string, args: object, facts: Partial<CallFacts>): JudgedCall {
     const argsJson = JSON.stringify(args);
     return {
       sessionId,
@@ -120,23 +120,23 @@ export class TaintBench {
     };
   }
 
-  write(sessionId: string, path: string, content: string): WeighedCall {
+  write(sessionId: string, path: string, content: string): JudgedCall {
     return this.call(sessionId, 'write_file', { path, content }, { class: 'write', paths: [pathFact(path, 'write')] });
   }
 
-  read(sessionId: string, path: string): WeighedCall {
+  read(sessionId: string, path: string): JudgedCall {
     return this.call(sessionId, 'read_file', { path }, { paths: [pathFact(path, 'read')] });
   }
 
-  exec(sessionId: string, line: string, cwd = workspace): WeighedCall {
+  exec(sessionId: string, line: string, cwd = workspace): JudgedCall {
     return this.call(sessionId, 'exec', { command: line }, { class: 'exec', command: { line, cwd }, paths: [pathFact(cwd, 'read')] });
   }
 
-  send(sessionId: string, text: string): WeighedCall {
+  send(sessionId: string, text: string): JudgedCall {
     return this.call(sessionId, 'send_message', { text }, { class: 'message' });
   }
 
-  derived(call: WeighedCall): string[] {
+  derived(call: JudgedCall): string[] {
     return this.book.of(call).derived.map(({ kind, where }) => `${kind}:${where}`);
   }
 }

@@ -25,7 +25,7 @@ export interface TaintFiles {
   isExecutable(path: string): boolean;
 }
 
-export interface WeighedCall {
+export interface JudgedCall {
   readonly sessionId: string;
   readonly callId?: string;
   readonly tool: string;
@@ -78,14 +78,14 @@ export class TaintBook {
   }
 
   /** A look into a map for a session that holds no words of others. */
-  of(call: WeighedCall): CallTaint {
+  of(call: JudgedCall): CallTaint {
     const taint = this.#deps.store.session(call.sessionId);
     if (taint === null) return untainted;
     return { session: taint.sources, derived: this.#deriveCall(call, taint), sensitive: taint.sensitive };
   }
 
   /** What a finished call brought in or wrote down that was not known before; null when there is nothing. */
-  marksOf(call: WeighedCall, heard: Heard): EventBodies['taint.marked'] | null {
+  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
     const { store, files } = this.#deps;
     const taint = store.session(call.sessionId);
     const shown = shownSources(call.facts);
@@ -106,7 +106,7 @@ export class TaintBook {
     return { callId: call.callId ?? null, sources, paths, ...(cleaned.length > 0 ? { cleaned } : {}) };
   }
 
-  #deriveCall(call: WeighedCall, taint: SessionTaint): readonly TaintSource[] {
+  #deriveCall(call: JudgedCall, taint: SessionTaint): readonly TaintSource[] {
     const values = decidingValues(call, this.#values);
     if (values.length === 0) return [];
     const words = this.#wordsOf(call.sessionId, taint);
@@ -115,7 +115,7 @@ export class TaintBook {
   }
 
   /** Files that hold words of others from now on, and files that hold none any more. */
-  #writtenFiles(call: WeighedCall, ok: boolean, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
+  #writtenFiles(call: JudgedCall, ok: boolean, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
     const { store } = this.#deps;
     const written = call.facts.paths.filter((path) => path.access === 'write').map((path) => path.real);
     if (written.length === 0) return { paths: [], cleaned: [] };
@@ -126,7 +126,7 @@ export class TaintBook {
     return { paths: [], cleaned: isWhole ? written.filter((path) => store.writerOf(path) !== null) : [] };
   }
 
-  #writesForeign(call: WeighedCall): boolean {
+  #writesForeign(call: JudgedCall): boolean {
     const taint = this.#deps.store.session(call.sessionId);
     if (taint === null) return false;
     const values = call.facts.command === null ? contentValues(call) : decidingValues(call, this.#values);

@@ -33,7 +33,7 @@ export interface ConfirmedCommand {
 
 export class ExecFacts {
   readonly #options: ExecFactsOptions;
-  readonly #shown = new WeakMap<object, string>();
+  readonly #shown = new WeakMap<object, CallFacts>();
 
   constructor(options: ExecFactsOptions) {
     this.#options = options;
@@ -43,7 +43,7 @@ export class ExecFacts {
   of(args: object, call: CommandCall, context: FactContext): CallFacts {
     const { facts, cwd } = this.#look(call, context);
     this.#options.paths.remember(args, cwd);
-    this.#shown.set(args, canonicalJson(facts));
+    this.#shown.set(args, facts);
     return facts;
   }
 
@@ -57,7 +57,7 @@ export class ExecFacts {
     const cwd = this.folderOf(args, call.cwd, context);
     const { facts, analysis } = this.#look(call, context);
     const shown = this.#shown.get(args);
-    if (shown !== undefined && shown !== canonicalJson(facts)) {
+    if (shown !== undefined && canonicalJson(shown) !== canonicalJson(facts)) {
       throw new AppError('tool_failed', 'What this command would run or touch has changed since it was checked.', {
         data: { hint: 'Nothing was done. Look again, then repeat the call.' },
       });

@@ -5,7 +5,7 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
-import type { CallTaint, WeighedCall } from '../../guard/taint/taint.ts';
+import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
 import type { ParsedCall } from './ports.ts';
 import { reviewCall } from './review-call.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
@@ -120,7 +120,7 @@ function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCa
 }
 
 /** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
-function taintOf(runner: RunningTurn, call: Omit<WeighedCall, 'sessionId'>): CallTaint {
+function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): CallTaint {
   const { taint } = runner.deps;
   const { sessionId } = runner.place;
   if (taint.isTainted(sessionId)) runner.flush();

@@ -218,13 +218,14 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-/** Where a call's live output goes, and the other conversations it is shown parts of. */
-interface CallEnds {
+interface Listening {
+  /** Null where nobody watches. */
   readonly output: LiveText | null;
+  /** Takes the other conversations that the call is shown parts of. */
   readonly heard: Set<string>;
 }
 
-function createContext(runner: RunningTurn, call: CallState, { output, heard }: CallEnds): ToolContext {
+function createContext(runner: RunningTurn, call: CallState, { output, heard }: Listening): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,

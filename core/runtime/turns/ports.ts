@@ -13,7 +13,7 @@ import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../co
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
 import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
-import type { CallTaint, Heard, WeighedCall } from '../../guard/taint/taint.ts';
+import type { CallTaint, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -58,9 +58,9 @@ export interface ReviewPort {
 /** Whose words a session holds. What the session recorded must be in the log before it is asked about a session that holds any. */
 export interface TaintPort {
   isTainted(sessionId: string): boolean;
-  of(call: WeighedCall): CallTaint;
+  of(call: JudgedCall): CallTaint;
   /** What a finished call brought in from others; null when nothing. */
-  marksOf(call: WeighedCall, heard: Heard): EventBodies['taint.marked'] | null;
+  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
 }
 
 export interface ProcessPort {
@@ -113,9 +113,9 @@ export interface TurnDeps {
   estimate(text: string): number;
   readonly packer: ContextPacker;
   readonly artifacts: ArtifactSink;
+  readonly checkpoints: CheckpointPort;
   /** Conversations an artifact came up in. */
   artifactSessions(idOrAlias: string): readonly string[];
-  readonly checkpoints: CheckpointPort;
   readonly facts: FactContext;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
