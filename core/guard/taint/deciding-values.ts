@@ -29,15 +29,15 @@ const DEPTH_MAX = 20;
 /** Settings of our own tools that choose a form and carry nothing. */
 const neutral: ReadonlySet<string> = new Set(['get', 'head', 'markdown', 'text', 'html', 'json', 'auto']);
 
-/** Null for a call that may do as it likes: it only looks, and only where looking is free. */
+/** None for a call that only looks, and only where looking is free. */
 export function decidingValues(call: ValuedCall, context: ValueContext): DecidingValue[] {
   const { facts } = call;
   if (facts.command !== null) {
     const cwd = showPath(facts.command.cwd, facts.command.cwd, context);
     return [{ kind: 'command', value: facts.command.line, vouched: 'person' }, ...pathValues([cwd])];
   }
-  // What leaves this machine is the address and nothing else.
-  if (facts.request?.reads === true) return [{ kind: 'text', value: facts.request.url, vouched: 'person' }];
+  // A number beside the address says how much to fetch; everything else goes out with it, or may.
+  if (facts.request?.reads === true) return allValues(call.argsJson, 'person', { topNumbers: false });
   if (facts.class === 'read' && facts.hosts.length === 0)
     return pathValues(facts.paths.filter(isGuarded).map((path) => show(path, context)));
   if (facts.class === 'write' && facts.paths.length > 0)
@@ -86,12 +86,16 @@ function showPath(real: string, given: string, context: ValueContext): string {
   return given;
 }
 
-function allValues(argsJson: string, vouched: DecidingValue['vouched']): DecidingValue[] {
+function allValues(argsJson: string, vouched: DecidingValue['vouched'], take = { topNumbers: true }): DecidingValue[] {
   const parsed = parseJson(argsJson);
   const texts: string[] = [];
+  const isTaken = parsed.ok && collect(take.topNumbers ? parsed.value : withoutNumbers(parsed.value), texts, 0);
   // What cannot be read is one value that nobody said.
-  if (!parsed.ok || !collect(parsed.value, texts, 0)) return [{ kind: 'text', value: argsJson, vouched }];
-  return texts.map((value) => ({ kind: 'text', value, vouched }));
+  return (isTaken ? texts : [argsJson]).map((value) => ({ kind: 'text', value, vouched }));
+}
+
+function withoutNumbers(value: unknown): unknown {
+  return isPlainObject(value) ? Object.fromEntries(Object.entries(value).filter(([, one]) => typeof one !== 'number')) : value;
 }
 
 /** False where there is more than can be looked at. Names of parameters are the tool's; names further in are the model's. */

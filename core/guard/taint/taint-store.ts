@@ -16,8 +16,10 @@ export const taintMigrations: readonly Migration[] = [
           PRIMARY KEY (session_id, source_key)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS session_private_reads (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-        -- The session is the one that wrote it last; the file outlives it.
-        CREATE TABLE IF NOT EXISTS tainted_files (path TEXT PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        -- The session is the one that wrote it last; the file outlives it. One that was cleaned is kept, since an undo may bring it back.
+        CREATE TABLE IF NOT EXISTS tainted_files (
+          path TEXT PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, cleaned INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
       `);
     },
   },
@@ -47,11 +49,13 @@ function prepareAll(db: SqlDatabase) {
     putPrivate: db.prepare('INSERT OR IGNORE INTO session_private_reads (session_id) VALUES (?)'),
     isPrivate: db.prepare('SELECT 1 FROM session_private_reads WHERE session_id = ?'),
     putFile: db.prepare(
-      'INSERT INTO tainted_files (path, session_id, seq) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, seq = excluded.seq',
+      'INSERT INTO tainted_files (path, session_id, seq) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, seq = excluded.seq, cleaned = 0',
     ),
-    dropFile: db.prepare('DELETE FROM tainted_files WHERE path = ?'),
-    filesBelow: db.prepare('SELECT path FROM tainted_files WHERE path > ? AND path < ? AND session_id <> ? ORDER BY path LIMIT ?').pluck(),
-    writer: db.prepare('SELECT session_id FROM tainted_files WHERE path = ?').pluck(),
+    setCleaned: db.prepare('UPDATE tainted_files SET cleaned = ? WHERE path = ?'),
+    filesBelow: db
+      .prepare('SELECT path FROM tainted_files WHERE path > ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?')
+      .pluck(),
+    writer: db.prepare('SELECT session_id FROM tainted_files WHERE path = ? AND cleaned = 0').pluck(),
     dropSources: db.prepare('DELETE FROM session_taint WHERE session_id = ?'),
     dropPrivate: db.prepare('DELETE FROM session_private_reads WHERE session_id = ?'),
   };
@@ -71,6 +75,7 @@ export class TaintStore {
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'taint.marked') this.#applyFiles(event);
+    if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
     this.applyCopied(event);
   }
 
@@ -140,7 +145,7 @@ export class TaintStore {
   }
 
   #applyFiles(event: EventOf<'taint.marked'>): void {
-    for (const path of event.body.cleaned ?? []) this.#sql.dropFile.run(path);
+    for (const path of event.body.cleaned ?? []) this.#sql.setCleaned.run(1, path);
     for (const path of event.body.paths) this.#sql.putFile.run(path, event.sessionId, event.seq);
   }
 

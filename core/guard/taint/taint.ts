@@ -96,8 +96,12 @@ export class TaintBook {
     ];
     const { paths, cleaned } = this.#writtenFiles(call, heard.ok, shown.length + told.length > 0);
     const isNew = (source: TaintSource): boolean => taint?.keys.has(taintKey(source)) !== true;
-    // What only the tool told is written down each time: later it could not be known whose text this was.
-    const sources = withinLimit(distinct([...shown.filter(isNew), ...told]), taint);
+    const shownKeys = new Set(shown.map(taintKey));
+    // What the facts do not show is written down each time: later it could not be known whose text this was.
+    const sources = withinLimit(
+      distinct([...shown, ...told]).filter((source) => isNew(source) || !shownKeys.has(taintKey(source))),
+      taint,
+    );
     if (sources.length + paths.length + cleaned.length === 0) return null;
     return { callId: call.callId ?? null, sources, paths, ...(cleaned.length > 0 ? { cleaned } : {}) };
   }
@@ -106,7 +110,7 @@ export class TaintBook {
     const values = decidingValues(call, this.#values);
     if (values.length === 0) return [];
     const words = this.#wordsOf(call.sessionId, taint);
-    if (words.isEarlierCall(call) || followsOwnLink(call.facts, words)) return [];
+    if (words.isEarlierCall(call) || followsOwnLink(call.facts, values, words)) return [];
     return derive(values, words, taint);
   }
 
@@ -144,12 +148,13 @@ export class TaintBook {
   }
 }
 
-/** A link that a host itself showed tells that host nothing, and fetching is all it does. */
-function followsOwnLink({ request }: CallFacts, words: SessionWords): boolean {
-  if (request?.reads !== true) return false;
-  const url = URL.parse(request.url);
-  if (url === null) return false;
-  return [url.host, url.hostname].some((where) => words.wasShownBy({ kind: 'web', where }, foldText(request.url)));
+/** A link that a host itself showed tells that host nothing, and fetching it, with nothing else given along, is all the call does. */
+function followsOwnLink({ request }: CallFacts, values: readonly DecidingValue[], words: SessionWords): boolean {
+  const given = values[0]?.value;
+  if (request?.reads !== true || values.length !== 1 || given === undefined) return false;
+  const url = URL.parse(given);
+  if (url === null || url.href !== URL.parse(request.url)?.href) return false;
+  return [url.host, url.hostname].some((where) => words.wasShownBy({ kind: 'web', where }, foldText(given)));
 }
 
 /** A piece nobody trusted said comes from wherever it was read, or, when it was read nowhere as it stands, from anywhere. */
