@@ -6,7 +6,7 @@ export type KeychainState = 'absent' | 'locked' | 'failed';
 const meanings: readonly (readonly [KeychainState, RegExp])[] = [
   [
     'absent',
-    /D-Bus|dbus|ServiceUnknown|was not provided by any|libsecret|shared object|Cannot find module|Could not connect|No such interface/i,
+    /D-Bus|dbus|ServiceUnknown|was not provided by any|libsecret|shared object|Cannot find module|Could not connect|No such interface|unsupported transport|address is empty/i,
   ],
   ['locked', /locked|Object does not exist at path|dismissed|cancel+ed|interaction is not allowed|user name or passphrase/i],
 ];

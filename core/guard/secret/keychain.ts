@@ -116,7 +116,11 @@ export class KeytarKeychain implements Keychain {
 
 function unavailable(state: KeychainState, how: string, cause?: unknown): AppError {
   const hint =
-    state === 'locked' ? { hint: 'Unlock it (on Linux: log in to the desktop, or open its password manager) and try again.' } : {};
+    state === 'locked'
+      ? {
+          hint: 'Unlock it (on Linux: log in to the desktop, or open its password manager) and try again, or set secrets.store to vault in config.yaml.',
+        }
+      : {};
   return new AppError('keychain_unavailable', `The keychain of this computer ${how}.`, { data: { state, ...hint }, cause });
 }
 

@@ -200,3 +200,17 @@ test('what the keychain holds is told to the redactor where the settings refer t
   await vault.registerStored(['keychain:lab']);
   expect(registered).toEqual([['from-the-keychain', 'lab']]);
 });
+
+test.each([
+  ['Unknown or unsupported transport “disabled” for address “disabled:”', 'absent'],
+  ['Cannot autolaunch D-Bus without X11 $DISPLAY', 'absent'],
+  ['Could not connect: No such file or directory', 'absent'],
+  ['The given address is empty', 'absent'],
+  ['libsecret-1.so.0: cannot open shared object file: No such file or directory', 'absent'],
+  ['Cannot create an item in a locked collection', 'locked'],
+  ['Object does not exist at path “/org/freedesktop/secrets/collection/login”', 'locked'],
+  ['Something else', 'failed'],
+])('what a keychain says means what it is: %s', async (text, state) => {
+  const keychain = new KeytarKeychain({ load: () => Promise.reject(new Error(text)) });
+  expect((await failureOf(keychain.list())).shown).toContain(`"state":"${state}"`);
+});

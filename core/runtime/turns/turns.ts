@@ -9,7 +9,7 @@ import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { markForeign } from './foreign-message.ts';
 import { HotSessions } from './hot-session.ts';
-import { markForeign, type DirectCall, type InboundMessage } from './inbound.ts';
+import type { DirectCall, InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
 import { findEnded, hasGoneOn, type Continues } from './taken-up.ts';
