@@ -8,7 +8,13 @@ import { listFiles, projectRoot } from './files.mjs';
 import { nodeBundle } from './vite.node.mjs';
 import { withLock } from './build-lock.mjs';
 
-const ENTRIES = { cli: 'main/cli.ts', index: 'core/index.ts', daemon: 'main/daemon.ts', desktop: 'main/desktop.ts' };
+const ENTRIES = {
+  cli: 'main/cli.ts',
+  index: 'core/index.ts',
+  daemon: 'main/daemon.ts',
+  desktop: 'main/desktop.ts',
+  'page-worker': 'core/hands/tools/web-page-worker.ts',
+};
 const PRELOAD = { preload: 'preload/preload.ts' };
 const RENDERER_CONFIG = 'build/vite.renderer.config.ts';
 

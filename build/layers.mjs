@@ -12,7 +12,7 @@ const MODULAR = modularFloors.join('|');
 const TEST = '\\.(test|e2e)\\.ts$|^tests/';
 /** Any file of a module but its door. */
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
-const TOP = '^core/(compose|index)\\.ts$';
+const TOP = '^core/(compose|compose-base|compose-guard|index)\\.ts$';
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
 

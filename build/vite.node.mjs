@@ -1,7 +1,7 @@
 // How everything that runs under Node is bundled: ES modules, lazy chunks, nothing left outside but native addons and Electron.
 
-/** Native addons and the shell cannot be bundled; whoever imports them finds them in node_modules. */
-const EXTERNAL = [/^node:/, /^electron(\/|$)/, 'better-sqlite3', 'keytar', '@lydell/node-pty'];
+/** Native addons, the shell and what starts programs of its own cannot be bundled; whoever imports them finds them in node_modules. */
+const EXTERNAL = [/^node:/, /^electron(\/|$)/, 'better-sqlite3', 'keytar', '@lydell/node-pty', '@anthropic-ai/sandbox-runtime'];
 
 /**
  * @param {string} root

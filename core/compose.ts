@@ -1,70 +1,43 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
 import { hash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { systemClock, type Clock } from './base/clock.ts';
+import { resolve } from 'node:path';
+import { systemClock } from './base/clock.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
-import { RandomIds, type IdSource } from './base/ids.ts';
-import { silentLogger, type Logger } from './base/logger.ts';
 import type { Claw } from './contracts/claw.ts';
-import type { Config, ConfigInput } from './contracts/config.ts';
+import type { Config } from './contracts/config.ts';
 import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
-import type { ToolDefinition } from './contracts/tools.ts';
-import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
-import { loadConfig, type LoadedConfig } from './store/config/config.ts';
-import { SessionLog, sessionMigrations } from './store/session/session.ts';
-import { restoreBackup as restoreFile, Storage, type Migration, type SyncMeter } from './store/storage/storage.ts';
-import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
-import { createBudget } from './guard/budget/budget.ts';
+import { noUsage } from './contracts/llm.ts';
+import type { BudgetScope } from './contracts/policy.ts';
+import { loadConfig } from './store/config/config.ts';
+import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
+import { GuardedFetch } from './guard/egress/egress.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
-import { PolicyGate, PolicyStore, policyMigrations } from './guard/policy/policy.ts';
-import { SafetyChecks } from './guard/safety/safety.ts';
-import { KeytarKeychain, SecretVault } from './guard/secret/secret.ts';
+import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
+import { secretRefsOf, Secrets } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
-import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
-import { recoverLog, TurnRuntime, type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
+import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
+import { recoverLog, TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
 import { checkHealth } from './doors/diagnostics/diagnostics.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
+import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
+import { composeGuard, type Guard } from './compose-guard.ts';
 
-export interface TrayClawOptions {
-  /** The data folder. Made when missing; owned by one process at a time. */
-  readonly home: string;
-  /** In place of config.yaml; the same shape. */
-  readonly config?: ConfigInput;
-  /** Further tools, behind the same gate as the built-in ones. */
-  readonly tools?: readonly ToolDefinition[];
-  /** False leaves unfinished turns as they are, for a look at the data. */
-  readonly resume?: boolean;
-  readonly version?: string;
-  readonly clock?: Clock;
-  readonly ids?: IdSource;
-  readonly logger?: Logger;
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** For the project's own fault tests; the program passes none. */
-  readonly faults?: FaultHooks;
-}
+export type { FaultHooks, RedactedSink, TrayClawOptions } from './compose-base.ts';
 
-export interface FaultHooks {
-  readonly crashPoints?: CrashPoints;
-  /** Puts a double in place of a part, so that a test can show what that part prevents. */
-  readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
-}
-
-const noCrashPoints: CrashPoints = { reach: () => undefined };
-
+const DAY_MS = 86_400_000;
 /** The runtime of this process. */
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
   syncMeter(): SyncMeter;
+  /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
+  redact(text: string): string;
 }
-
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
@@ -93,76 +66,29 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
   return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
 }
 
-function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
-  const clock = options.clock ?? systemClock;
-  return {
-    options,
-    loaded,
-    lifetimes,
-    home: options.home,
-    config: loaded.config,
-    clock,
-    ids: options.ids ?? new RandomIds(() => clock.nowMs()),
-    logger: options.logger ?? silentLogger,
-    environment: options.environment ?? process.env,
-    crashPoints: options.faults?.crashPoints ?? noCrashPoints,
-  };
-}
-type Base = ReturnType<typeof composeBase>;
-
-function composeStore({ home, config, lifetimes, clock, logger, crashPoints }: Base) {
-  const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
-  const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
-  const safety = new SafetyChecks({ policy: config.policy });
-  const policy = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger, scrub: (text) => safety.redact(text).text, projections: [policy] });
-  const telemetry = new Telemetry({ db: storage.db });
-  /** True while there is more to take in. */
-  const catchUp = (eventsMax?: number): boolean =>
-    !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
-  const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  return { storage, safety, policy, log, telemetry, catchUp, artifacts };
-}
-type Store = ReturnType<typeof composeStore>;
-
-function composeGuard({ home, config, clock, ids, logger, environment }: Base, { policy, safety, telemetry, catchUp }: Store) {
-  const workspace = openWorkspace(home, config);
-  const facts = {
-    workspace,
-    home: realpathSync(home),
-    extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
-  };
-  const panic = new PanicSwitch();
-  const gate = new PolicyGate({ store: policy, clock, ids, panic, deniedTools: config.policy.denyTools, workspace });
-  const secrets = new SecretVault({ keychain: new KeytarKeychain(), env: environment, registrar: safety, logger, home });
-  const current = <T>(read: () => T): T => {
-    catchUp();
-    return read();
-  };
-  const budget = createBudget(config.budget, {
-    spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
-    spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
-    spentSince: (query) => current(() => telemetry.spentSince(query)),
-  });
-  return { facts, panic, gate, secrets, budget };
-}
-type Guard = ReturnType<typeof composeGuard>;
-
-function composeMind({ config, lifetimes, clock, logger }: Base, { facts, secrets }: Guard) {
+function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { facts, secrets }: Guard) {
   const models = new ModelRouter({ config, secrets, clock, logger });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
-  return { models, packer: new ContextPacker({ estimate: estimateTokens, system }) };
+  return {
+    models,
+    packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safetyOf('prompt').redact(text).text }),
+  };
 }
 type Mind = ReturnType<typeof composeMind>;
 
-function composeHands({ options, config, clock, logger, environment }: Base, { artifacts }: Store, { facts }: Guard) {
+function composeHands(
+  { options, config, clock, logger, environment, safety, safetyOf }: Base,
+  { safeArtifacts }: Store,
+  { facts, secrets, sandbox }: Guard,
+) {
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
     processTrees: trees,
+    sandbox,
     clock,
     environment,
     platform: process.platform,
@@ -170,16 +96,35 @@ function composeHands({ options, config, clock, logger, environment }: Base, { a
     temporaryFolder: tmpdir(),
     execTimeoutMs,
     outputBytesMax,
+    web: composeWeb(config.web, safety, secrets),
   });
-  const tools = new ToolHost({ tools: [...builtIn, ...(options.tools ?? [])], clock, logger, outputBytesMax, artifacts });
+  const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
+  const tools = new ToolHost({
+    tools: [...builtIn, ...(options.tools ?? [])],
+    clock,
+    logger,
+    outputBytesMax,
+    artifacts: safeArtifacts,
+    redact,
+  });
   return { instanceMarker, trees, tools };
+}
+
+/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
+function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: Secrets): WebDeps {
+  const { timeoutMs, bytesMax, search } = config;
+  const quick = Math.min(timeoutMs, 10_000);
+  const limits = { connectMs: quick, headersMs: timeoutMs, idleMs: Math.min(timeoutMs, 15_000), totalMs: timeoutMs, bytesMax };
+  const http = new GuardedFetch({ judge: safety, limits });
+  const searchHttp = search?.baseUrl === undefined ? http : new GuardedFetch({ judge: new OneOriginCheck(search.baseUrl), limits });
+  return { http, searchHttp, secrets, config, redact: (text) => safety.redact(text).text };
 }
 type Hands = ReturnType<typeof composeHands>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
 function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands) {
-  const { clock, ids, logger, config, lifetimes } = base;
-  const { log, artifacts, safety, policy } = store;
+  const { clock, ids, logger, config, lifetimes, safety } = base;
+  const { log, safeArtifacts, policy } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
@@ -192,12 +137,17 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     ids,
     logger,
     policy,
-    artifacts,
+    artifacts: safeArtifacts,
     tools: hands.tools,
     instanceMarker: hands.instanceMarker,
     limits: config.limits,
+    estimate: estimateTokens,
     redact: (text) => safety.redact(text).text,
+    redactJson: (text) => safety.redactJson(text),
+    redactStream: () => safety.stream(),
+    unfinishedAt: (text) => safety.unfinishedAt(text),
     searchSessions: (query, limit) => log.search.find(query, limit),
+    artifactSessions: (idOrAlias) => store.artifacts.sessionsOf(idOrAlias),
     wantsDeltas: () => deltas.size > 0,
     publishDelta: (delta) => {
       deltas.emit(delta);
@@ -215,7 +165,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
       onCommitted: (listener) => log.onCommitted(listener),
       afterCommits: [() => log.search.catchUp(), () => store.catchUp(500), () => store.storage.checkpoint()],
       daily: () => {
-        collectGarbage(base, store);
+        collectGarbage(base, store, guard);
       },
     }),
   );
@@ -225,13 +175,14 @@ type Runtime = ReturnType<typeof composeRuntime>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
 async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
-  const { clock, ids, logger, lifetimes, loaded, home, options } = base;
-  const { log, telemetry, safety, policy, artifacts, storage } = store;
-  const { panic, facts, secrets } = guard;
+  const { clock, ids, logger, lifetimes, loaded, home, options, safety } = base;
+  const { log, telemetry, policy, artifacts, storage } = store;
+  const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
     closing.abort();
   });
+  const redact = (text: string): string => safety.redact(text).text;
   const processes = {
     killAll: () => hands.trees.killAll(),
     reap: async (...left: Parameters<ProcessTrees['reap']>) => (await hands.trees.reap(...left)).killed,
@@ -245,14 +196,17 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     panic,
     facts,
     secrets,
+    sandbox,
     artifacts,
+    checkpoints: guard.checkpoints,
     processes,
     gate: guard.gate,
+    budget: guard.budget,
     packer: mind.packer,
     models: mind.models,
     tools: hands.tools,
     runtime: runtime.turns,
-    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main' }),
+    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main', redact }),
     config: loaded,
     closing: closing.signal,
     usage: {
@@ -270,8 +224,11 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         workspace: facts.workspace,
         warnings: loaded.warnings,
         defaultModel: () => mind.models.defaultRef(),
+        limitsUsd: usdLimitsOf(base.config),
+        hasPrice: (ref) => mind.models.cost(ref, noUsage) !== null,
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
-        listSecrets: () => secrets.list(),
+        secretStatus: () => secrets.status(),
+        sandbox: () => sandbox.health(),
       }),
   };
   const claw = new LocalClaw({
@@ -279,12 +236,19 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     log,
     deltas: runtime.deltas,
     closing: closing.signal,
+    redactDeep: (value) => base.safetyOf('doors').redactDeep(value),
     close: () => lifetimes.dispose(),
   });
   await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
   begin(base, guard, mind, runtime);
-  return Object.assign(claw, { syncMeter: () => storage.syncMeter });
+  void secrets.registerStored(secretRefsOf(loaded.config));
+  return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact });
+}
+
+function usdLimitsOf({ budget }: Config): BudgetScope[] {
+  const limits = { turn: budget.perTurnUsd, session: budget.perSessionUsd, day: budget.perDayUsd };
+  return (['turn', 'session', 'day'] as const).filter((scope) => limits[scope] !== undefined);
 }
 
 type RecoveryDeps = Parameters<typeof recoverLog>[0];
@@ -327,31 +291,17 @@ function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { 
   }
 }
 
-/** A start may end in the middle of a change to the schema, before or after it is written. */
-function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migration {
-  return {
-    ...migration,
-    up: (db) => {
-      crashPoints.reach('migration');
-      migration.up(db);
-      crashPoints.reach('migration');
-    },
-  };
-}
-
-function openWorkspace(home: string, config: Config): string {
-  const folder = resolve(home, config.workspace.path ?? 'workspace');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return realpathSync(folder);
-}
-
-function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store): void {
+/** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
+function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
+  const { artifactDays, undoDays } = config.retention;
+  const nowMs = clock.nowMs();
   const used = storage.db.prepare(
-    'SELECT 1 FROM artifact_uses u JOIN sessions s ON s.session_id = u.session_id WHERE u.sha256 = ? LIMIT 1',
+    `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
+     WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,
   );
   artifacts.collectGarbage({
-    nowMs: clock.nowMs(),
-    olderThanDays: config.retention.artifactDays,
-    isReferenced: (sha256) => used.get(sha256) !== undefined,
+    nowMs,
+    olderThanDays: Math.min(artifactDays, undoDays),
+    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
   });
 }

@@ -3,12 +3,13 @@
 import { createTrayClaw as createRuntime, type HostedClaw, type TrayClawOptions } from './compose.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { DeltaNotice } from './contracts/events.ts';
-import type { AskResult } from './contracts/ops.ts';
+import type { AskResult } from './contracts/op-results.ts';
 
 export type { TrayClawOptions } from './compose.ts';
 export type { Claw } from './contracts/claw.ts';
 export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
-export type { AskResult, OpName, OpParams, OpResult } from './contracts/ops.ts';
+export type { AskResult } from './contracts/op-results.ts';
+export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
 export { defineTool } from './hands/tools/tools.ts';
@@ -35,6 +36,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
     syncMeter: () => claw.syncMeter(),
+    redact: (text) => claw.redact(text),
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

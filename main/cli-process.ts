@@ -21,7 +21,9 @@ export interface ProcessOptions {
 }
 
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
-  const code = await runCli(argv, processIo(), processParts(options));
+  const redaction: Redaction = { redact: null };
+  reportCrashes(redaction);
+  const code = await runCli(argv, processIo(), processParts(options, redaction));
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(code);
 }
@@ -61,7 +63,12 @@ function listenForSignals(): CliIo['onInterrupt'] {
   };
 }
 
-function processParts({ version, packageRoot }: ProcessOptions): CliParts {
+/** That of the runtime this process hosts; null while it hosts none. */
+interface Redaction {
+  redact: ((text: string) => string) | null;
+}
+
+function processParts({ version, packageRoot }: ProcessOptions, redaction: Redaction): CliParts {
   const root = fileURLToPath(packageRoot);
   const assetsFolder = join(root, 'dist', 'renderer');
   return {
@@ -71,7 +78,9 @@ function processParts({ version, packageRoot }: ProcessOptions): CliParts {
     pause: (ms) => sleep(ms),
     hostClaw: async (options) => {
       const { createTrayClaw } = await import('../core/compose.ts');
-      return createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info') });
+      const claw = await createTrayClaw({ ...options, version, logger: createFileLogger(options.home, 'info') });
+      redaction.redact = (text) => claw.redact(text);
+      return claw;
     },
     findInstance,
     openDoors: async ({ home, claw }) => {
@@ -81,7 +90,7 @@ function processParts({ version, packageRoot }: ProcessOptions): CliParts {
         version,
         pid: process.pid,
         clock: systemClock,
-        logger: stderrLogger,
+        logger: createStderrLogger(redaction),
         assetsFolder: existsSync(join(assetsFolder, 'index.html')) ? assetsFolder : null,
         platform: process.platform,
         temporaryFolder: tmpdir(),
@@ -113,12 +122,26 @@ function processParts({ version, packageRoot }: ProcessOptions): CliParts {
 }
 
 /** The runtime keeps its own log; from the doors only what a person should see. */
-const stderrLogger: Logger = {
-  log: (level, message, data) => {
-    if (level === 'warn' || level === 'error')
-      process.stderr.write(`${level}: ${message}${data === undefined ? '' : ' ' + JSON.stringify(data)}\n`);
-  },
-};
+function createStderrLogger(redaction: Redaction): Logger {
+  return {
+    log: (level, message, data) => {
+      if (level !== 'warn' && level !== 'error') return;
+      const line = `${level}: ${message}${data === undefined ? '' : ' ' + JSON.stringify(data)}\n`;
+      process.stderr.write(redaction.redact?.(line) ?? line);
+    },
+  };
+}
+
+/** A bug ends the process as it would anyway; what it says goes through the redactor first, and a snapshot of the source is left out. */
+function reportCrashes(redaction: Redaction): void {
+  const report = (cause: unknown): void => {
+    const text = `TrayClaw ended because of a fault of its own.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
+    // Before a runtime is there no value is known, and nothing of a data folder was read.
+    process.stderr.write(redaction.redact?.(text) ?? text, () => process.exit(1));
+  };
+  process.on('uncaughtException', report);
+  process.on('unhandledRejection', report);
+}
 
 function flushed(stream: Writable): Promise<void> {
   return new Promise((resolve) => {

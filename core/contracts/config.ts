@@ -1,6 +1,7 @@
 // config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
 
 import * as z from 'zod';
+import { toolClassSchema } from './tools.ts';
 
 /** Secrets in config are references only. */
 export const secretRefSchema = z
@@ -40,7 +41,72 @@ export const providerSchema = z.discriminatedUnion('kind', [
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
 
+const webUrlSchema = z.url({ protocol: /^https?$/ });
+/** The service web searches go to. A baseUrl is opened as it stands, also on this computer, and nothing else with it. */
+const searchSchema = z.discriminatedUnion('provider', [
+  z.strictObject({ provider: z.literal('brave'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
+  z.strictObject({ provider: z.literal('duckduckgo'), baseUrl: webUrlSchema.optional() }),
+  z.strictObject({ provider: z.literal('searxng'), baseUrl: webUrlSchema }),
+  z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
+]);
+
 const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+
+const sandboxDomainSchema = z
+  .string()
+  .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
+const names = (what: string) =>
+  z
+    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; a * may stand at its end`))
+    .min(1)
+    .max(100)
+    .optional();
+
+const domainPattern = /^(\*\.)?(\[[^\]]+\]|[^:/@?#\s*]+)(:\d{1,5})?$/;
+const globPattern = /^(?![~!])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0]{1,500}$/;
+
+/** What a rule is about. All that is given must hold; of a list one entry is enough. */
+export const policyWhenSchema = z
+  .strictObject({
+    tools: names('the name of a tool'),
+    classes: z.array(toolClassSchema).min(1).optional(),
+    agents: names('the id of an agent'),
+    channels: names('a channel such as window, cli, http, library or telegram'),
+    hosts: z
+      .array(z.string().regex(domainPattern, 'must be a domain such as example.org or *.example.org; no scheme, no path'))
+      .min(1)
+      .max(1000)
+      .optional(),
+    /** Files and folders with all below, relative to the workspace or absolute; * and ** as usual. */
+    paths: z
+      .array(
+        z
+          .string()
+          .regex(globPattern, 'must be a path or glob, relative to the workspace or absolute; no ~, no .. and no ! at its beginning'),
+      )
+      .min(1)
+      .max(1000)
+      .optional(),
+    /** First words of a command. */
+    commands: z.array(z.string().trim().min(1).max(500)).min(1).max(1000).optional(),
+  })
+  .refine((when) => Object.values(when).some((list) => list !== undefined), {
+    message: 'a rule needs at least one of tools, classes, agents, channels, hosts, paths, commands',
+  });
+export type PolicyWhen = z.infer<typeof policyWhenSchema>;
+
+export const policyRuleSchema = z.strictObject({
+  when: policyWhenSchema,
+  then: z.enum(['allow', 'ask', 'deny']),
+  reason: z.string().trim().min(1).max(300).optional(),
+});
+export type PolicyRule = z.infer<typeof policyRuleSchema>;
+
+/** supervised: reads inside the workspace are free. workspace-free: changing files there as well. locked-down: nothing but those reads. */
+export const policyModeSchema = z.enum(['supervised', 'workspace-free', 'locked-down']);
+export type PolicyMode = z.infer<typeof policyModeSchema>;
+
+const callsPerMinute = z.number().int().min(0).max(10_000);
 
 export const configSchema = z.strictObject({
   providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
@@ -86,12 +152,57 @@ export const configSchema = z.strictObject({
       allowDomains: z.array(z.string().min(1)).default([]),
       denyDomains: z.array(z.string().min(1)).default([]),
       denyTools: z.array(z.string().min(1)).default([]),
+      mode: policyModeSchema.default('supervised'),
+      /** The first that matches counts. */
+      rules: z.array(policyRuleSchema).max(200).default([]),
+      limits: z
+        .strictObject({
+          /** By class or by the name of a tool; over the limit a call asks. */
+          callsPerMinute: z
+            .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
+            .catchall(callsPerMinute)
+            .prefault({}),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      mode: z.enum(['off', 'auto', 'required']).default('auto'),
+      backend: z.enum(['srt', 'openshell']).optional(),
+      /** Folders and files; absolute, below ~ or below the workspace. `deny` takes patterns as well. */
+      files: z
+        .strictObject({
+          read: z.array(z.string().min(1)).default([]),
+          write: z.array(z.string().min(1)).default([]),
+          deny: z.array(z.string().min(1)).default([]),
+        })
+        .prefault({}),
+      network: z.strictObject({ allowDomains: z.array(sandboxDomainSchema).default([]) }).prefault({}),
+      environment: z
+        .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be the name of a variable, or its beginning and *'))
+        .default(['PATH', 'LANG', 'LANGUAGE', 'LC_*', 'TERM', 'TZ', 'USER', 'LOGNAME', 'SHELL']),
+      limits: z
+        .strictObject({
+          timeoutMs: z.number().int().min(1000).default(3_600_000),
+          processes: z.number().int().min(16).max(30_000).default(512),
+          memoryMb: z.number().int().min(64).default(4096),
+          fileMb: z.number().int().min(1).default(1024),
+        })
+        .prefault({}),
     })
     .prefault({}),
   tools: z
     .strictObject({
       execTimeoutMs: z.number().int().positive().default(120_000),
       outputBytesMax: z.number().int().min(1024).default(48_000),
+    })
+    .prefault({}),
+  web: z
+    .strictObject({
+      timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
+      bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
+      search: searchSchema.optional(),
     })
     .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
@@ -103,8 +214,25 @@ export const configSchema = z.strictObject({
       updateFeed: z.url().optional(),
     })
     .prefault({}),
+  safety: z
+    .strictObject({
+      /** Kinds of personal data taken out like secrets. */
+      personalData: z.array(z.enum(['card', 'iban', 'email', 'phone'])).default(['card', 'iban']),
+    })
+    .prefault({}),
+  secrets: z
+    .strictObject({
+      /** Where secrets are kept: `auto` is the keychain, and an encrypted file where there is none or where one was made. */
+      store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
+    })
+    .prefault({}),
   retention: z
-    .strictObject({ artifactDays: z.number().int().positive().default(90), backups: z.number().int().positive().default(7) })
+    .strictObject({
+      artifactDays: z.number().int().positive().default(90),
+      backups: z.number().int().positive().default(7),
+      /** How long a file that was replaced is kept for undo. */
+      undoDays: z.number().int().positive().default(30),
+    })
     .prefault({}),
 });
 export type Config = z.infer<typeof configSchema>;

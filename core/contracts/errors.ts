@@ -14,11 +14,14 @@ export const errorCodes = [
   'invalid_arguments',
   'arguments_too_large',
   'tool_failed',
+  'address_refused',
+  'fetch_failed',
   // the gate
   'denied',
   'approval_not_pending',
   'panic_engaged',
   'over_budget',
+  'sandbox_unavailable',
   // models
   'no_model',
   'model_unknown',
@@ -50,9 +53,12 @@ export const errorCodes = [
   // secrets and doors
   'secret_missing',
   'keychain_unavailable',
+  'vault_locked',
+  'vault_damaged',
   'unauthorized',
   'forbidden',
   'payload_too_large',
+  'rate_limited',
   'port_in_use',
   'internal',
 ] as const;
@@ -109,6 +115,7 @@ export class AppError extends Error {
 
 /** What to do next, where it follows from the code alone. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
+  address_refused: 'Only public web addresses are fetched; what else may be opened stands in policy.allowDomains of config.yaml.',
   invalid_config: 'Correct the named key in config.yaml and start again; nothing else was changed.',
   no_model:
     'Start a local model server (Ollama, LM Studio, llama-server), add a provider to config.yaml, or set models.default to demo/offline.',
@@ -118,7 +125,9 @@ const hints: Partial<Record<ErrorCode, string>> = {
   model_unavailable: 'Check that the model server is running and reachable, then try again.',
   model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
   model_context_overflow: 'Start a new session or fork this one at an earlier message.',
-  over_budget: 'Raise the budget in config.yaml or wait until the period ends; nothing was spent beyond it.',
+  over_budget:
+    'Allow more with trayclaw budget allow, raise the budget in config.yaml, or wait until the period ends. The work so far is kept.',
+  sandbox_unavailable: 'See what is missing with: trayclaw sandbox explain',
   panic_engaged: 'Release it with: trayclaw panic --release',
   store_full: 'Free some disk space; everything recorded so far is intact.',
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',
@@ -126,7 +135,11 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
   store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept beside it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
-  keychain_unavailable: 'Use env:NAME or file:PATH in config.yaml on machines without a keychain.',
+  rate_limited: 'Wait a second and send fewer requests at once.',
+  keychain_unavailable: 'Make an encrypted vault in its place (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',
+  vault_locked:
+    'Run trayclaw secret unlock, or start TrayClaw with TRAYCLAW_VAULT_PASSPHRASE. The first passphrase makes the vault; nothing is stored unencrypted.',
+  vault_damaged: 'Put back a copy of secrets.vault, or delete the file and set the secrets again.',
   loop_detected: 'Say it differently or give more detail; the steps so far are in the conversation.',
   step_limit: 'Ask it to continue, or raise limits.steps in config.yaml.',
   time_limit: 'Ask it to continue, or raise limits.turnMs in config.yaml.',

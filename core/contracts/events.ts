@@ -1,9 +1,10 @@
 // The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
 
 import * as z from 'zod';
+import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
 import { errorBodySchema } from './errors.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
-import { approvalSchema, budgetScopeSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
+import { approvalSchema, budgetScopeSchema, budgetUnitSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
@@ -49,6 +50,10 @@ const bodies = {
     limits: turnLimitsSchema,
     /** Calls a person made directly, with no model (`kind: tool`). */
     calls: z.array(requestedCallSchema),
+    /** The turns whose unfinished work this one takes up, oldest first, and who wanted it: one budget for all of them. */
+    continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
+    /** The door a direct call came through; that of a chat is in its message. */
+    channel: z.string().optional(),
   }),
   'turn.steered': z.object({ text: z.string(), sender: z.string() }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
@@ -96,8 +101,40 @@ const bodies = {
     tookMs: z.number(),
     firstTokenMs: z.number().nullable(),
   }),
-  'model.failed': z.object({ requestId: z.string(), error: errorBodySchema, partialText: z.string(), tookMs: z.number() }),
-  'budget.exceeded': z.object({ scope: budgetScopeSchema, unit: z.enum(['usd', 'tokens']), limit: z.number(), spent: z.number() }),
+  'model.failed': z.object({
+    requestId: z.string(),
+    error: errorBodySchema,
+    partialText: z.string(),
+    tookMs: z.number(),
+    /** Estimated, where an answer had begun: that much was most likely billed. */
+    usage: usageSchema.optional(),
+    costUsd: z.number().nullable().optional(),
+  }),
+  'budget.exceeded': z.object({
+    scope: budgetScopeSchema,
+    unit: budgetUnitSchema,
+    limit: z.number(),
+    spent: z.number(),
+    /** What the next call would have come to at least, where that and not `spent` is over the limit. */
+    needed: z.number().optional(),
+  }),
+  /** In the system session. A person allowed more: `limit` holds from here on, for a day until it ends. */
+  'budget.extended': z.object({
+    scope: budgetScopeSchema,
+    unit: budgetUnitSchema,
+    /** How much more may be spent, counted from the limit, or from what was spent where that was more. */
+    amount: z.number(),
+    /** By how much the limit rose for that. */
+    raisedBy: z.number(),
+    limit: z.number(),
+    turnId: z.string().nullable(),
+    sessionId: z.string().nullable(),
+    /** Local day, `2026-01-31`. */
+    day: z.string().nullable(),
+    by: z.string(),
+  }),
+  /** Once a session: limits in US dollars cannot hold, because nobody told the price of the model. */
+  'budget.unpriced': z.object({ model: z.string(), scopes: z.array(budgetScopeSchema) }),
 
   'policy.decided': z.object({
     callId: z.string(),
@@ -149,10 +186,32 @@ const bodies = {
     /** Digest of outcome and text: equal calls with equal results are a loop. */
     resultHash: z.string(),
   }),
-  /** From here on the conversation holds words of others; `paths` are files they were written to. */
-  'taint.marked': z.object({ callId: z.string().nullable(), sources: z.array(taintSourceSchema), paths: z.array(z.string()) }),
+  /**
+   * From here on the conversation holds words of others; `paths` are files they were written to. Stands before the result of the call
+   * it names; with no call, before the message of the same turn, whose words are then not the person's.
+   */
+  'taint.marked': z.object({
+    callId: z.string().nullable(),
+    sources: z.array(taintSourceSchema),
+    paths: z.array(z.string()),
+    /** Files that held such words and were written anew from trusted ones. */
+    cleaned: z.array(z.string()).optional(),
+  }),
   'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
+
+  /** What is at the paths a call is about to write, kept so that it can be put back. `undoes`: the calls an undo is about to take back. */
+  'checkpoint.taken': z.object({ callId: z.string(), files: z.array(beforeFileSchema), undoes: z.array(z.string()).optional() }),
+  /** What the call left there. A path that was not taken was not there before: it appeared in a folder that was taken whole. */
+  'checkpoint.closed': z.object({ callId: z.string(), files: z.array(afterFileSchema) }),
+  /** A person had files put back. `restoreId` stands for the undo itself, which can be undone like a call; null where nothing was changed. */
+  'checkpoint.restored': z.object({
+    restoreId: z.string().nullable(),
+    callIds: z.array(z.string()),
+    files: z.array(z.object({ path: z.string() })),
+    refused: z.array(refusedFileSchema),
+    by: z.string(),
+  }),
 
   'panic.engaged': z.object({ reason: z.string(), by: z.string() }),
   'panic.measured': z.object({ killed: z.number().int(), tookMs: z.number() }),

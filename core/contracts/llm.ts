@@ -18,6 +18,8 @@ export const requestedCallSchema = z.object({
   providerCallId: z.string(),
   tool: z.string(),
   args: z.string(),
+  /** Names of secrets that were taken out of the arguments: a call that lacks them is not made. */
+  withheld: z.array(z.string()).optional(),
 });
 export type RequestedCall = z.infer<typeof requestedCallSchema>;
 

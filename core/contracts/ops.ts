@@ -1,128 +1,49 @@
 // One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
 
 import * as z from 'zod';
-import { configSchema } from './config.ts';
-import { eventEnvelopeSchema, phaseSchema, turnStatusSchema } from './events.ts';
+import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
+import { configSchema, policyModeSchema } from './config.ts';
+import { eventEnvelopeSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
-import { usageSchema } from './llm.ts';
-import { approvalSchema, grantMatchSchema, grantScopeSchema, grantSchema, panicStatusSchema, policyDecisionSchema } from './policy.ts';
-import { artifactRefSchema, toolListingSchema, toolOutcomeSchema, toolRunResultSchema } from './tools.ts';
+import {
+  approvalSchema,
+  budgetScopeSchema,
+  budgetStateSchema,
+  grantChoiceSchema,
+  grantListingSchema,
+  grantMatchSchema,
+  grantScopeSchema,
+  grantSchema,
+  panicStatusSchema,
+  policyDecisionSchema,
+} from './policy.ts';
+import { toolListingSchema, toolRunResultSchema } from './tools.ts';
+import {
+  sessionInfoSchema,
+  pendingSchema,
+  askResultSchema,
+  turnViewSchema,
+  packViewSchema,
+  unknownOutcomeSchema,
+  artifactInfoSchema,
+  usageRowSchema,
+  modelListingSchema,
+  secretStatusSchema,
+  checkSchema,
+  sandboxExplanationSchema,
+  checkpointSchema,
+} from './op-results.ts';
 
 const id = z.string().min(1).max(100);
 const none = z.strictObject({});
 
 export const messageTextMax = 1_000_000;
 
-export const sessionInfoSchema = z.object({
-  sessionId: z.string(),
-  title: z.string(),
-  agentId: z.string(),
-  channel: z.string(),
-  archived: z.boolean(),
-  createdAtMs: z.number().int(),
-  updatedAtMs: z.number().int(),
-  lastText: z.string(),
-  events: z.number().int(),
-  /** Status of the newest turn, or null where there is none. */
-  status: turnStatusSchema.nullable(),
-  pendingApprovals: z.number().int(),
-});
-export type SessionInfo = z.infer<typeof sessionInfoSchema>;
-
-export const pendingSchema = z.object({ approvalId: z.string(), tool: z.string(), summary: z.string(), risk: z.string() });
-
-export const askResultSchema = z.object({
-  sessionId: z.string(),
-  turnId: z.string(),
-  status: turnStatusSchema,
-  text: z.string(),
-  usage: usageSchema.extend({ costUsd: z.number().nullable() }),
-  error: errorBodySchema.optional(),
-  pending: z.array(pendingSchema).optional(),
-});
-export type AskResult = z.infer<typeof askResultSchema>;
-
-export const turnCallSchema = z.object({
-  callId: z.string(),
-  tool: z.string(),
-  args: z.string(),
-  summary: z.string(),
-  decision: z.string().nullable(),
-  ruleId: z.string().nullable(),
-  reason: z.string().nullable(),
-  outcome: z.union([toolOutcomeSchema, z.enum(['waiting', 'running', 'proposed'])]),
-  forUser: z.string(),
-  forModel: z.string(),
-  tookMs: z.number().nullable(),
-  artifacts: z.array(artifactRefSchema),
-});
-export type TurnCall = z.infer<typeof turnCallSchema>;
-
-export const turnViewSchema = z.object({
-  turnId: z.string(),
-  sessionId: z.string(),
-  status: turnStatusSchema,
-  text: z.string(),
-  error: errorBodySchema.nullable(),
-  startedAtMs: z.number().int(),
-  finishedAtMs: z.number().int().nullable(),
-  model: z.string().nullable(),
-  phases: z.array(z.object({ phase: phaseSchema, atMs: z.number().int(), events: z.number().int() })),
-  calls: z.array(turnCallSchema),
-  decisions: z.array(z.object({ step: z.number().int(), phase: phaseSchema.nullable(), intent: z.string(), reason: z.string() })),
-  packs: z.array(z.string()),
-  usage: usageSchema,
-  costUsd: z.number().nullable(),
-});
-export type TurnView = z.infer<typeof turnViewSchema>;
-
-export const packViewSchema = z.object({
-  packId: z.string(),
-  turnId: z.string(),
-  tokens: z.number().int(),
-  budgetTokens: z.number().int(),
-  sections: z.array(z.object({ name: z.string(), tokens: z.number().int(), items: z.number().int() })),
-  dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
-  truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
-  messages: z.array(z.object({ role: z.string(), text: z.string() })),
-});
-
-const unknownOutcomeSchema = z.object({
-  callId: z.string(),
-  tool: z.string(),
-  args: z.string(),
-  reason: z.string(),
-  sessionId: z.string(),
-  turnId: z.string().nullable(),
-  atMs: z.number().int(),
-});
-
-const artifactInfoSchema = artifactRefSchema.extend({
-  aliases: z.array(z.string()),
-  createdAtMs: z.number().int(),
-  sessionId: z.string().nullable(),
-});
-
-const usageRowSchema = z.object({
-  key: z.string(),
-  turns: z.number().int(),
-  modelCalls: z.number().int(),
-  inputTokens: z.number().int(),
-  outputTokens: z.number().int(),
-  cachedInputTokens: z.number().int(),
-  costUsd: z.number().nullable(),
-});
-
-const modelListingSchema = z.object({
-  ref: z.string(),
-  provider: z.string(),
-  kind: z.string(),
-  isDefault: z.boolean(),
-  /** "configured", or how it was found. */
-  source: z.string(),
-});
-
-export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
+/** One call, or every call of one turn. */
+const undoTarget = { callId: id.optional(), turnId: id.optional() };
+const namesOne = (target: { callId?: string | undefined; turnId?: string | undefined }): boolean =>
+  (target.callId === undefined) !== (target.turnId === undefined);
+const namesOneWords = 'name either a callId or a turnId';
 
 export const opTable = {
   'message.send': {
@@ -131,6 +52,8 @@ export const opTable = {
       sessionId: id.optional(),
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
+      /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
+      forwardedFrom: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
   },
@@ -144,6 +67,8 @@ export const opTable = {
     result: z.object({ turnId: z.string() }),
   },
   'turn.get': { params: z.strictObject({ turnId: id }), result: turnViewSchema },
+  /** A new turn takes up the work of one that a budget or a limit ended. */
+  'turn.continue': { params: z.strictObject({ turnId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
 
   'tool.run': {
@@ -154,18 +79,33 @@ export const opTable = {
 
   'approval.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ approvals: z.array(approvalSchema) }) },
   'approval.decide': {
-    params: z.strictObject({ approvalId: id, decision: z.enum(['approve', 'deny']), scope: grantScopeSchema.optional() }),
+    params: z.strictObject({
+      approvalId: id,
+      decision: z.enum(['approve', 'deny']),
+      scope: grantScopeSchema.optional(),
+      /** Which of the approval's `choices` a scope wider than once is for; 0, the narrowest, unless told. */
+      choice: z.number().int().min(0).max(20).optional(),
+    }),
     result: approvalSchema,
   },
-  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantSchema) }) },
+  'grant.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ grants: z.array(grantListingSchema) }) },
   'grant.revoke': { params: z.strictObject({ grantId: id }), result: grantSchema },
   'grant.preview': {
-    params: z.strictObject({ match: grantMatchSchema, days: z.number().int().min(1).max(365).optional() }),
+    params: z.strictObject({
+      match: grantMatchSchema,
+      days: z.number().int().min(1).max(365).optional(),
+      /** The call that is being asked about does not count. */
+      exceptCallId: id.optional(),
+    }),
     result: z.object({
       covered: z.array(
         z.object({ callId: z.string(), tool: z.string(), summary: z.string(), atMs: z.number().int(), outcome: z.string() }),
       ),
       asked: z.number().int(),
+      /** All that it would have covered; `covered` shows the newest of them. */
+      total: z.number().int(),
+      /** The oldest call looked at; null where the whole time was looked through. */
+      lookedBackToMs: z.number().int().nullable(),
     }),
   },
   'outcome.list': { params: none, result: z.object({ outcomes: z.array(unknownOutcomeSchema) }) },
@@ -180,7 +120,17 @@ export const opTable = {
 
   'policy.explain': {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
-    result: policyDecisionSchema,
+    result: policyDecisionSchema.extend({
+      mode: policyModeSchema,
+      /** The grant that covers it. */
+      grantId: z.string().nullable(),
+      /** Wider scopes that could be given if it asked. */
+      choices: z.array(grantChoiceSchema),
+    }),
+  },
+  'sandbox.explain': {
+    params: z.strictObject({ command: z.string().min(1).max(100_000).optional(), cwd: z.string().optional() }),
+    result: sandboxExplanationSchema,
   },
   'safety.url': {
     params: z.strictObject({ url: z.string().max(8192) }),
@@ -262,6 +212,21 @@ export const opTable = {
       budget: z.object({ perTurnUsd: z.number().nullable(), perSessionUsd: z.number().nullable(), perDayUsd: z.number().nullable() }),
     }),
   },
+  'budget.get': {
+    params: z.strictObject({ turnId: id.optional(), sessionId: id.optional() }),
+    result: z.object({ budgets: z.array(budgetStateSchema) }),
+  },
+  /** More for one turn (`turnId`), one session (`sessionId`, or that of `turnId`) or this day. */
+  'budget.allow': {
+    params: z.strictObject({
+      scope: budgetScopeSchema,
+      usd: z.number().positive().max(1_000_000).optional(),
+      tokens: z.number().int().positive().max(1_000_000_000_000).optional(),
+      turnId: id.optional(),
+      sessionId: id.optional(),
+    }),
+    result: z.object({ budgets: z.array(budgetStateSchema) }),
+  },
   'config.get': { params: none, result: z.object({ config: configSchema, path: z.string(), warnings: z.array(z.string()) }) },
   /** `key` is a dotted path such as models.default; null removes it. Holds from the next start on. */
   'config.set': {
@@ -276,6 +241,9 @@ export const opTable = {
   },
   'secret.list': { params: none, result: z.object({ names: z.array(z.string()) }) },
   'secret.delete': { params: z.strictObject({ name: z.string().min(1) }), result: z.object({ name: z.string(), deleted: z.boolean() }) },
+  'secret.status': { params: none, result: secretStatusSchema },
+  /** Opens the encrypted vault, or makes it where there is none. The passphrase is never recorded. */
+  'secret.unlock': { params: z.strictObject({ passphrase: z.string().min(1).max(1000) }), result: secretStatusSchema },
   'artifact.list': {
     params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ artifacts: z.array(artifactInfoSchema) }),
@@ -293,6 +261,37 @@ export const opTable = {
       nextOffset: z.number().int().nullable(),
     }),
   },
+  /** Newest first. */
+  'checkpoint.list': {
+    params: z.strictObject({ sessionId: id.optional(), turnId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    result: z.object({ checkpoints: z.array(checkpointSchema) }),
+  },
+  /** What `checkpoint.restore` would do: per file the way from now to then, or why not. Changes nothing. */
+  'checkpoint.preview': {
+    params: z.strictObject({ ...undoTarget, force: z.boolean().optional() }).refine(namesOne, namesOneWords),
+    result: z.object({ callIds: z.array(z.string()), files: z.array(fileDiffSchema.extend({ refused: z.string().nullable() })) }),
+  },
+  /**
+   * Puts back what was there before. All or nothing: one refused file keeps the others as well, unless `keepGoing`. `force` also
+   * puts back files that were changed since; what they hold now is kept like everything an undo replaces. Undo `restoreId` to redo.
+   */
+  'checkpoint.restore': {
+    params: z
+      .strictObject({ ...undoTarget, keepGoing: z.boolean().optional(), force: z.boolean().optional() })
+      .refine(namesOne, namesOneWords),
+    result: z.object({
+      restoreId: z.string().nullable(),
+      callIds: z.array(z.string()),
+      restored: z.array(z.object({ path: z.string() })),
+      refused: z.array(refusedFileSchema),
+      /** As they were before already. */
+      unchanged: z.array(z.object({ path: z.string() })),
+    }),
+  },
+  /** What a call changed. */
+  'checkpoint.diff': { params: z.strictObject({ callId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
+  /** What a call that waits for a yes would change, where its tool can tell; otherwise no files. */
+  'approval.diff': { params: z.strictObject({ approvalId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
   'backup.create': { params: none, result: z.object({ file: z.string(), sizeBytes: z.number().int(), events: z.number().int() }) },
   'backup.list': {
     params: none,

@@ -1,7 +1,7 @@
 // The gate's vocabulary: requests, decisions with a rule id and a reason, approvals, grants, panic, budgets.
 
 import * as z from 'zod';
-import { callFactsSchema, taintSourceSchema, toolClassSchema } from './tools.ts';
+import { callFactsSchema, commandBindingSchema, taintSourceSchema, toolClassSchema } from './tools.ts';
 
 export const decisionKindSchema = z.enum(['allow', 'ask', 'deny']);
 export type DecisionKind = z.infer<typeof decisionKindSchema>;
@@ -67,8 +67,17 @@ export const grantSchema = z.object({
   spentAtMs: z.number().int().nullable(),
   /** Keys (`kind:where`) of the untrusted sources the person knew of when saying yes. The grant covers nothing that came from another. */
   seenTaint: z.array(z.string()).optional(),
+  /** What the bindings hash of the match was made of, so that what changed since can be named. */
+  bindings: z.array(commandBindingSchema).optional(),
 });
 export type Grant = z.infer<typeof grantSchema>;
+
+/** A grant with what became of it: how many calls ran on it, and when the last of them began. */
+export const grantListingSchema = grantSchema.extend({ uses: z.number().int().nonnegative(), lastUsedAtMs: z.number().int().nullable() });
+export type GrantListing = z.infer<typeof grantListingSchema>;
+
+/** `approvalId` of a grant that no question led to: a command of policy.allowCommands that ran for the first time. */
+export const configApprovalId = 'config';
 
 export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'withdrawn']);
 
@@ -121,3 +130,21 @@ export type PanicStatus = z.infer<typeof panicStatusSchema>;
 
 export const budgetScopeSchema = z.enum(['turn', 'session', 'day']);
 export type BudgetScope = z.infer<typeof budgetScopeSchema>;
+
+export const budgetUnitSchema = z.enum(['usd', 'tokens']);
+export type BudgetUnit = z.infer<typeof budgetUnitSchema>;
+
+/** One limit and how it stands. */
+export const budgetStateSchema = z.object({
+  scope: budgetScopeSchema,
+  unit: budgetUnitSchema,
+  /** What holds now: `configured` and what a person allowed on top; null for no limit. */
+  limit: z.number().nullable(),
+  configured: z.number().nullable(),
+  spent: z.number(),
+  /** Kept aside for model calls under way. */
+  reserved: z.number(),
+  /** Some calls had no known price: `spent` in US dollars is a lower bound. */
+  unknownCost: z.boolean(),
+});
+export type BudgetState = z.infer<typeof budgetStateSchema>;

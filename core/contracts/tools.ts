@@ -14,7 +14,7 @@ export type ToolClass = z.infer<typeof toolClassSchema>;
 export const idempotencySchema = z.enum(['pure', 'idempotent', 'unsafe']);
 export type Idempotency = z.infer<typeof idempotencySchema>;
 
-/** `protectedBy` of a path in TrayClaw's own data folder: the one protection that no yes of a person lifts for a write. */
+/** `protectedBy` of a path in TrayClaw's own data folder: the one protection that no yes of a person lifts. */
 export const ownDataProtection = "this is TrayClaw's own data";
 
 export const pathFactSchema = z.object({
@@ -70,6 +70,10 @@ export const callFactsSchema = z.object({
   hosts: z.array(z.string()),
   /** What a person should know before saying yes, a sentence each, the gravest first. */
   risks: z.array(z.string()).optional(),
+  /** Of a call that is one web request. `reads`: GET or HEAD with no body and no credentials, so that it only fetches. */
+  request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
+  /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
+  refused: z.string().optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
 
@@ -138,6 +142,12 @@ export interface FactContext {
   readonly extraFolders: readonly string[];
 }
 
+export interface ToolRedaction {
+  redact(text: string): string;
+  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  unfinishedAt(text: string): number;
+}
+
 export interface ToolContext extends FactContext {
   readonly callId: string;
   readonly sessionId: string;
@@ -150,6 +160,8 @@ export interface ToolContext extends FactContext {
   /** Environment marker every child process must carry, so that stop finds it wherever it hides. */
   readonly processMarker: Readonly<Record<string, string>>;
   readonly artifacts: ArtifactSink;
+  /** For tools that cut text themselves: half a secret is recognised by nobody after the cut. Results are redacted in any case. */
+  readonly redaction?: ToolRedaction;
   /** Live output for the person; bounded by the host, never recorded. */
   onOutput(chunk: string): void;
   /** Records a child process durably before it is relied on. */
@@ -175,6 +187,8 @@ export interface ToolDefinition<A = unknown> {
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */
   summarize(args: A): string;
   run(args: A, context: ToolContext): Promise<ToolResult>;
+  /** What a path it writes would hold afterwards, where that can be told beforehand. Looks only; null where the call would fail. */
+  preview?(args: A, context: FactContext): Promise<{ readonly path: string; readonly after: string } | null>;
   /** Checks afterwards that the effect is there. */
   verify?(args: A, context: ToolContext): Promise<VerifyResult>;
 }

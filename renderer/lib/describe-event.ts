@@ -1,5 +1,6 @@
 // One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
 
+import { unpricedWords } from '../../core/contracts/budget-words.ts';
 import type { AnyEvent, EventOf, EventType } from '../../core/contracts/events.ts';
 import { formatCount, formatDuration, formatTokens, formatUsd, oneLine } from './format.ts';
 
@@ -71,7 +72,17 @@ const lines: Lines = {
         .join('\n'),
     ),
   'model.failed': ({ body }) => line('Model failed', body.error.message, 'bad'),
-  'budget.exceeded': ({ body }) => line(`Budget of the ${body.scope} used up`, `${body.spent} of ${body.limit} ${body.unit}`, 'bad'),
+  'budget.exceeded': ({ body }) =>
+    line(
+      `Budget of the ${body.scope} ${body.needed === undefined ? 'used up' : 'too small to go on'}`,
+      `${body.spent} of ${body.limit} ${body.unit}`,
+      'bad',
+    ),
+  'budget.extended': ({ body }) => {
+    const show = body.unit === 'usd' ? formatUsd : formatTokens;
+    return line(`More allowed for the ${body.scope} by ${body.by}`, `${show(body.amount)} on top; the limit is now ${show(body.limit)}.`);
+  },
+  'budget.unpriced': ({ body }) => line('A budget that cannot hold', unpricedWords(body), 'wait'),
   'policy.decided': ({ body }) => ({
     ...line(`${gateWords[body.decision]}: ${body.tool}`, body.reason, gateTones[body.decision]),
     ruleId: body.ruleId,
@@ -97,6 +108,18 @@ const lines: Lines = {
     ),
   'tool.outcome_unknown': ({ body }) => line(`Outcome of ${body.tool} unknown`, body.reason, 'wait'),
   'tool.outcome_settled': ({ body }) => line(`${settledWords[body.answer]}, said ${body.by}`),
+  'checkpoint.taken': ({ body }) =>
+    line(
+      body.undoes === undefined ? 'Kept what is about to be replaced' : 'Kept what an undo is about to replace',
+      body.files.map(({ path }) => path).join('\n'),
+    ),
+  'checkpoint.closed': ({ body }) => line('Looked at what was left', body.files.map(({ path }) => path).join('\n')),
+  'checkpoint.restored': ({ body }) =>
+    line(
+      `Undone by ${body.by}: ${formatCount(body.files.length, 'file')} put back`,
+      [...body.files.map(({ path }) => path), ...body.refused.map(({ path, reason }) => `refused ${path}: ${reason}`)].join('\n'),
+      body.refused.length === 0 ? 'good' : 'wait',
+    ),
   'panic.engaged': ({ body }) => line(`Panic stop by ${body.by}`, body.reason, 'bad'),
 };
 

@@ -14,6 +14,8 @@ import { measureAppends } from './sections/append.ts';
 import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
+import { measurePolicy } from './sections/policy.ts';
+import { measureSandbox } from './sections/sandbox.ts';
 import { measureSession } from './sections/session.ts';
 import { measureStart } from './sections/start.ts';
 import { measureTurns } from './sections/turn.ts';
@@ -25,6 +27,8 @@ const sections: Readonly<Record<SectionName, Section>> = {
   pack: measurePacks,
   start: measureStart,
   panic: measurePanic,
+  policy: measurePolicy,
+  sandbox: measureSandbox,
   peers: measurePeers,
 };
 

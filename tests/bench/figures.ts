@@ -34,6 +34,9 @@ const bounds: Readonly<Record<string, Bound>> = {
   'start/serve, idle memory': { max: 90, of: 'p50' },
   'start/serve, idle processor': { max: 0.1, of: 'p50' },
   'panic/op to last death': { max: 250, of: 'p99' },
+  'policy/one decision': { max: 0.1, of: 'p50' },
+  'policy/policy.explain': { max: 0.3, of: 'p50' },
+  'sandbox/added by the sandbox': { max: 60, of: 'p50' },
 };
 
 export interface Verdict {

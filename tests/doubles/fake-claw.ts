@@ -6,16 +6,8 @@ import { CountingIds } from '../../core/base/ids.ts';
 import type { Claw, EventsQuery } from '../../core/contracts/claw.ts';
 import { AppError, type ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice, TurnStatus } from '../../core/contracts/events.ts';
-import {
-  opTable,
-  type AskResult,
-  type Caller,
-  type OpHandlers,
-  type OpName,
-  type OpParams,
-  type OpResult,
-  type SessionInfo,
-} from '../../core/contracts/ops.ts';
+import { opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../core/contracts/ops.ts';
+import { type AskResult, type SessionInfo } from '../../core/contracts/op-results.ts';
 import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
 
@@ -43,6 +35,14 @@ interface Turn {
 
 const nowMs = 1_750_000_000_000;
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0 };
+
+const widerScopes = {
+  widerScope: 'write for files in notes/',
+  choices: [
+    { match: { kind: 'folder' as const, tool: 'write', folder: '/ws/notes' }, covers: 'write for files in notes/' },
+    { match: { kind: 'writes' as const, tool: '*' as const, folder: '/ws/notes' }, covers: 'write files under notes/' },
+  ],
+};
 
 export class FakeClaw implements Claw {
   readonly calls: RecordedCall[] = [];
@@ -241,7 +241,8 @@ export class FakeClaw implements Claw {
       ruleId: 'ask.write',
       facts: { class: 'write', paths: [], command: null, hosts: [] },
       args: ask.args,
-      widerScope: ask.onlyOnce === true ? null : 'write files in notes/',
+      ...(ask.onlyOnce === true ? { widerScope: null } : widerScopes),
+      origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: 'a.example' }] },
       createdAtMs: nowMs,
       sessionId: turn.sessionId,
       turnId: turn.turnId,

@@ -132,6 +132,21 @@ test('a failed turn says what happened and what to do', async () => {
   await window.conversation.getByText('Back again.', { exact: true }).waitFor();
 });
 
+test('a turn the budget ended is allowed more in its card and goes on', async () => {
+  const usage = { input: 1_000, output: 1_250_000 };
+  const window = await openWindow(browser, {
+    replies: [{ calls: [{ tool: 'read_file', args: { path: 'notes.md' } }], usage }, { text: 'Milk it is.' }],
+  });
+  await window.send('What is in my notes?');
+  const alert = window.page.getByRole('alert');
+  await alert.getByText('The budget of this day is used up: $10.0020 of $10.0000.').waitFor();
+  await alert.getByRole('button', { name: 'Allow $1.00 more for today and go on' }).click();
+  await window.conversation.getByText('Milk it is.', { exact: true }).waitFor();
+  expect(await window.host.op('budget.get', {})).toMatchObject({ budgets: [{ scope: 'day', unit: 'usd', configured: 10 }, {}] });
+  expect(await window.page.getByRole('button', { name: /more for today/ }).count()).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
 test('while the host is away what is typed stays; after a restart its new address is enough to go on', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'One.' }, { text: 'Two.' }] });
   await window.send('First');

@@ -139,18 +139,27 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();
 });
 
-test('without a keychain the secrets say so in place, and nothing else does', async () => {
+test('without a keychain the secrets say so in place, and a passphrase makes a vault', async () => {
   const window = await openWindow(browser);
   await window.go('Settings');
   await window.page.getByText('This machine has no keychain that TrayClaw can use.').waitFor();
   expect(await window.page.getByRole('textbox', { name: 'Secret name' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('button', { name: 'Store secret' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('alert').count()).toBe(0);
+  await window.page.getByLabel('New vault passphrase').fill('correct horse battery');
+  expect(await window.page.getByRole('button', { name: 'Make vault' }).isDisabled()).toBe(true);
+  await window.page.getByLabel('The same once more').fill('correct horse battery');
+  await window.page.getByRole('button', { name: 'Make vault' }).click();
+  await window.page.getByRole('textbox', { name: 'Secret name' }).fill('lab');
+  await window.page.getByLabel('Secret value').fill('123456:secret-value');
+  await window.page.getByRole('button', { name: 'Store secret' }).click();
+  await window.page.getByRole('list', { name: 'Secrets' }).getByText('lab').waitFor();
+  expect(await window.page.content()).not.toContain('correct horse');
 });
 
 test('settings keep a secret by name only', async () => {
   const window = await openWindow(browser);
-  // The person's own keychain is never touched: its three operations are answered here.
+  // The person's own keychain is never touched: its operations are answered here.
   const names = new Set(['lab-key']);
   const answerOp = async (name: string, answer: (params: { name: string }) => unknown): Promise<void> => {
     await window.page.route(`**/api/ops/${name}`, async (route) => {
@@ -158,6 +167,7 @@ test('settings keep a secret by name only', async () => {
       await route.fulfill({ json: { ok: true, result } });
     });
   };
+  await answerOp('secret.status', () => ({ store: 'keychain', locked: false, hasVault: false, detail: 'In the keychain.' }));
   await answerOp('secret.list', () => ({ names: [...names] }));
   await answerOp('secret.set', ({ name }) => ({ name: names.add(name) && name }));
   await answerOp('secret.delete', ({ name }) => ({ name, deleted: names.delete(name) }));

@@ -10,13 +10,13 @@ import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import type { FaultHooks } from '../../core/compose.ts';
-import type { AskResult } from '../../core/contracts/ops.ts';
+import type { AskResult } from '../../core/contracts/op-results.ts';
 import type { Idempotency, ToolClass, ToolDefinition } from '../../core/contracts/tools.ts';
 import { createHttpDoor } from '../../core/doors/http/http.ts';
 import type { PanicSwitch } from '../../core/guard/panic/panic.ts';
 import type { PolicyGate, PolicyStore } from '../../core/guard/policy/policy.ts';
 import { defineTool, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
-import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
+import type { BudgetPort, TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { verifyLog } from '../../core/store/session/session.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { until } from './panic-rig.ts';
@@ -217,9 +217,11 @@ test('the budget is looked at before a model is asked', async () => {
     return model.requests.map(() => `a model was asked on a budget of nothing; ${status}`);
   };
   expect(await check(() => ({}))).toEqual([]);
-  expect(await check(() => ({ budget: { check: () => null, record: () => undefined, finishTurn: () => undefined } }))).toEqual([
-    'a model was asked on a budget of nothing; done',
-  ]);
+  const heedless: BudgetPort = {
+    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+    finishTurn: () => undefined,
+  };
+  expect(await check(() => ({ budget: heedless }))).toEqual(['a model was asked on a budget of nothing; done']);
 });
 
 test('an unsafe call that was cut off is never run again by a start', async () => {

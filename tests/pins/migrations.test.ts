@@ -7,13 +7,22 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { PolicyStore, policyMigrations } from '../../core/guard/policy/policy.ts';
+import { taintMigrations } from '../../core/guard/taint/taint.ts';
 import { artifactMigrations } from '../../core/store/artifact/artifact.ts';
+import { checkpointMigrations } from '../../core/store/checkpoint/checkpoint.ts';
 import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
 import { telemetryMigrations } from '../../core/store/telemetry/telemetry.ts';
 
 const core = join(import.meta.dirname, '../../core');
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...telemetryMigrations];
+const migrations = [
+  ...sessionMigrations,
+  ...policyMigrations,
+  ...taintMigrations,
+  ...artifactMigrations,
+  ...checkpointMigrations,
+  ...telemetryMigrations,
+];
 
 function schemaOf({ db }: Storage): unknown {
   return db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY type, name').all('sqlite_%');

@@ -1,12 +1,12 @@
 // TrayClaw's own data folder, asked of the whole program: the tools say what a path is, the gate refuses, and neither knows the other.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTrayClaw } from '../../core/index.ts';
 
-test('no tool may write TrayClaw its own data, whoever would say yes; its workspace asks as usual', async () => {
+test('no tool may read or write TrayClaw its own data, whoever would say yes; its workspace is ruled as usual', async () => {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-own-'));
   const claw = await createTrayClaw({ home, config: { models: { default: 'demo/offline' } } });
   try {
@@ -18,6 +18,26 @@ test('no tool may write TrayClaw its own data, whoever would say yes; its worksp
     expect(await ruled(join(home, 'config.yaml'))).toEqual(['deny', 'path.own-data']);
     expect(await ruled('../trayclaw.db')).toEqual(['deny', 'path.own-data']);
     expect(await ruled('notes.md')).toEqual(['ask', 'ask.write']);
+
+    const reads: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
+      ['read_file', { path: join(home, 'instance.json') }],
+      ['read_file', { path: '../trayclaw.db' }],
+      ['read_file', { path: 'link' }],
+      ['list_dir', { path: home }],
+      ['grep', { pattern: 'token', path: join(home, 'run') }],
+      ['glob', { pattern: '*', path: '..' }],
+    ];
+    symlinkSync('../instance.json', join(home, 'workspace', 'link'));
+    for (const [tool, args] of reads) {
+      const { decision, ruleId } = await claw.op('policy.explain', { tool, args });
+      expect([tool, decision, ruleId]).toEqual([tool, 'deny', 'path.own-data']);
+    }
+    expect(await claw.op('policy.explain', { tool: 'list_dir', args: { path: '.' } })).toMatchObject({ decision: 'allow' });
+    // A command is judged by a person, who sees what it reads or reaches.
+    for (const command of [`cat ${join(home, 'instance.json')}`, 'curl -s http://127.0.0.1:4870/api/ops/panic.release -d {}']) {
+      expect(await claw.op('policy.explain', { tool: 'exec', args: { command } })).not.toMatchObject({ decision: 'allow' });
+    }
+    expect(await claw.op('safety.url', { url: 'http://127.0.0.1:4870/api/ops/panic.release' })).toMatchObject({ decision: 'deny' });
 
     const run = await claw.op('tool.run', { tool: 'write_file', args: { path: join(home, 'config.yaml'), content: 'x' } });
     expect([run.outcome, run.pending]).toEqual(['denied', undefined]);

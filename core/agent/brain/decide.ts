@@ -1,8 +1,9 @@
 // The decision function: pure, from the state of a turn to what should happen next, and why.
 // interpret → plan → policy-gate → act → observe → verify → reflect → respond. It performs nothing and knows no clock but the events'.
 
-import { AppError, type ErrorBody } from '../../contracts/errors.ts';
+import type { ErrorBody } from '../../contracts/errors.ts';
 import type { Phase } from '../../contracts/events.ts';
+import { overBudgetError } from './over-budget.ts';
 import { overLimits, reflectionFor, repeatedTooOften, type Reflection } from './loop-guard.ts';
 import { isResolved, type CallState, type TurnState } from './turn-state.ts';
 
@@ -42,10 +43,8 @@ function decideEnd(state: TurnState): Intent | null {
     return respond(stopped ? 'stopped' : 'cancelled', '', null, state.cancel.reason);
   }
   if (state.overBudget !== null) {
-    const { scope, unit, limit, spent } = state.overBudget;
-    const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
-    const message = `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`;
-    return respond('over_budget', '', new AppError('over_budget', message).toBody(), message);
+    const error = overBudgetError(state.overBudget);
+    return respond('over_budget', '', error, error.message);
   }
   if (state.failure !== null) return respond('failed', '', state.failure, state.failure.message);
   return null;

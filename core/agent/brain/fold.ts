@@ -2,7 +2,7 @@
 
 import { assert } from '../../base/assert.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import type { RequestedCall } from '../../contracts/llm.ts';
+import type { RequestedCall, Usage } from '../../contracts/llm.ts';
 import { isResolved, repeatKey, type CallState, type Repeat, type TurnState } from './turn-state.ts';
 
 /** What the fold reads of an event; a draft with its time is enough. */
@@ -86,6 +86,7 @@ function propose(calls: readonly RequestedCall[]): Pick<TurnState, 'calls' | 'ob
       callId: call.callId,
       tool: call.tool,
       args: call.args,
+      ...(call.withheld === undefined ? {} : { withheld: call.withheld }),
       status: 'proposed',
       idempotency: 'unsafe',
       verifies: false,
@@ -102,26 +103,32 @@ function propose(calls: readonly RequestedCall[]): Pick<TurnState, 'calls' | 'ob
 }
 
 function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']): TurnState {
-  const { usage } = state;
   return {
     ...state,
+    ...addSpending(state, body.usage, body.costUsd),
     requestId: null,
     packId: null,
     modelCalls: state.modelCalls + 1,
     reply: body.calls.length === 0 ? { text: body.text, truncated: body.finishReason === 'length' } : null,
-    usage: {
-      inputTokens: usage.inputTokens + body.usage.inputTokens,
-      outputTokens: usage.outputTokens + body.usage.outputTokens,
-      cachedInputTokens: usage.cachedInputTokens + body.usage.cachedInputTokens,
-    },
-    costUsd: state.costUsd === null || body.costUsd === null ? null : state.costUsd + body.costUsd,
     ...propose(body.calls),
+  };
+}
+
+function addSpending({ usage, costUsd }: TurnState, more: Usage, moreUsd: number | null): Pick<TurnState, 'usage' | 'costUsd'> {
+  return {
+    usage: {
+      inputTokens: usage.inputTokens + more.inputTokens,
+      outputTokens: usage.outputTokens + more.outputTokens,
+      cachedInputTokens: usage.cachedInputTokens + more.cachedInputTokens,
+    },
+    costUsd: costUsd === null || moreUsd === null ? null : costUsd + moreUsd,
   };
 }
 
 /** A first overflow is answered by a smaller pack; everything else ends the turn. */
 function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): TurnState {
-  const next = { ...state, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
+  const spending = body.usage === undefined ? {} : addSpending(state, body.usage, body.costUsd ?? null);
+  const next = { ...state, ...spending, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
   if (body.error.code === 'model_context_overflow' && !state.overflowed) return { ...next, overflowed: true };
   if (body.error.code === 'cancelled' && state.cancel !== null) return next;
   return { ...next, failure: body.error };

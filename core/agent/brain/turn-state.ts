@@ -3,6 +3,7 @@
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { TurnLimits } from '../../contracts/events.ts';
 import { noUsage, type Usage } from '../../contracts/llm.ts';
+import type { OverBudget } from './over-budget.ts';
 import type { Idempotency, ToolOutcome } from '../../contracts/tools.ts';
 
 /**
@@ -15,6 +16,8 @@ export interface CallState {
   readonly callId: string;
   readonly tool: string;
   readonly args: string;
+  /** Secrets taken out of the arguments; left out when there are none. */
+  readonly withheld?: readonly string[];
   readonly status: CallStatus;
   readonly idempotency: Idempotency;
   readonly verifies: boolean;
@@ -61,7 +64,7 @@ export interface TurnState {
   readonly unseenSteers: number;
   readonly failure: ErrorBody | null;
   readonly overflowed: boolean;
-  readonly overBudget: { readonly scope: string; readonly unit: string; readonly limit: number; readonly spent: number } | null;
+  readonly overBudget: OverBudget | null;
   readonly cancel: { readonly reason: string; readonly by: 'person' | 'panic' | 'shutdown' } | null;
   readonly usage: Usage;
   /** US dollars; null once a price was unknown. */

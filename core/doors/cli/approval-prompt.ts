@@ -6,12 +6,13 @@ import type { Paint } from './output.ts';
 import { revealed } from '../../base/visible-text.ts';
 
 export type PromptAnswer =
-  | { readonly kind: 'approve'; readonly scope: GrantScope }
+  | { readonly kind: 'approve'; readonly scope: GrantScope; readonly choice?: number }
   | { readonly kind: 'deny' }
   /** Nobody answered; the approval stays as it is. */
   | { readonly kind: 'none' };
 
 const triesMax = 5;
+const SOURCES_SHOWN_MAX = 10;
 
 const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
   o: { kind: 'approve', scope: { kind: 'once' } },
@@ -47,12 +48,21 @@ export async function promptApproval(approval: Approval, lines: LineReader, opti
     const line = await lines.ask(`Approve? ${choices} (Enter denies): `, options.signal);
     if (line === null || options.signal.aborted) return { kind: 'none' };
     const typed = line.trim().toLowerCase();
-    const answers = { ...onceAnswers, ...wider };
-    const answer = Object.hasOwn(answers, typed) ? answers[typed] : undefined;
-    if (answer !== undefined) return answer;
+    const answer = readAnswer(typed, { ...onceAnswers, ...wider }, approval.choices?.length ?? 1);
+    if (answer !== null) return answer;
     options.say('That is none of the choices.');
   }
   return { kind: 'deny' };
+}
+
+/** A wider scope may be followed by the number of what it is for: `s 1`. */
+function readAnswer(typed: string, answers: Readonly<Record<string, PromptAnswer>>, choices: number): PromptAnswer | null {
+  const [, word = '', number] = /^(.*?)(?:\s+(\d))?$/.exec(typed) ?? [];
+  const answer = Object.hasOwn(answers, word) ? answers[word] : undefined;
+  if (answer === undefined) return null;
+  if (number === undefined) return answer;
+  if (answer.kind !== 'approve' || answer.scope.kind === 'once' || Number(number) >= choices) return null;
+  return { ...answer, choice: Number(number) };
 }
 
 /** Everything that is approved, with nothing left out and nothing invisible. */
@@ -67,7 +77,21 @@ export function describeApproval(approval: Approval, paint: Paint): string {
     ...facts.paths.map((path) => `${path.access === 'write' ? 'Writes' : 'Reads'}: ${revealed(path.real)}`),
     ...facts.hosts.map((host) => `Host: ${revealed(host)}`),
     `Exact arguments of ${revealed(approval.tool)}: ${revealed(approval.args)}`,
-    ...(approval.widerScope === null ? [] : [`A wider approval would cover: ${revealed(approval.widerScope)}`]),
+    ...describeOrigin(approval),
+    ...describeWider(approval),
   ];
   return lines.join('\n');
+}
+
+function describeOrigin({ origin }: Approval): string[] {
+  if (origin === undefined || origin.taint.length === 0) return [];
+  const shown = origin.taint.slice(0, SOURCES_SHOWN_MAX).map(({ where }) => revealed(where));
+  const more = origin.taint.length - shown.length;
+  return [`What led here includes words from: ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`];
+}
+
+function describeWider({ widerScope, choices = [] }: Approval): string[] {
+  if (widerScope === null) return [];
+  if (choices.length < 2) return [`A wider approval would cover: ${revealed(widerScope)}`];
+  return ['A wider approval would cover, by number (0 unless told):', ...choices.map(({ covers }, at) => `  ${at}  ${revealed(covers)}`)];
 }

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
-import { grantMatchSchema, type Approval, type Grant, type GrantScope } from '../../contracts/policy.ts';
+import type { OpParams } from '../../contracts/ops.ts';
+import { grantMatchSchema, type Approval, type GrantListing, type GrantScope } from '../../contracts/policy.ts';
 import { describeApproval } from './approval-prompt.ts';
 import { parseCount, parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
@@ -28,7 +29,10 @@ export function registerApprovals(program: Command, run: Run): void {
     .command('approve')
     .argument('<id>')
     .option('--scope <scope>', 'once, minutes:N, session or always', 'once')
-    .action((id: string, options: { scope: string }) => run((context) => approve(context, id, parseScope(options.scope))));
+    .option('--choice <n>', 'which of the wider scopes, as the list numbers them; 0 is the narrowest')
+    .action((id: string, options: { scope: string; choice?: string }) =>
+      run((context) => approve(context, id, { scope: parseScope(options.scope), ...parseChoice(options.choice) })),
+    );
   approvals
     .command('deny')
     .argument('<id>')
@@ -39,15 +43,18 @@ function showApproval(approval: Approval, bold: (text: string) => string): strin
   return `${bold(approval.approvalId)}  ${approval.state}  ${when(approval.createdAtMs)}${describeApproval(approval, (_, text) => text)}\n`;
 }
 
-function approve(context: CommandContext, approvalId: string, scope: GrantScope): Promise<number> {
-  return decide(context, { approvalId, decision: 'approve', scope });
+function approve(context: CommandContext, approvalId: string, given: { scope: GrantScope; choice?: number }): Promise<number> {
+  return decide(context, { approvalId, decision: 'approve', ...given });
+}
+
+function parseChoice(text: string | undefined): { choice?: number } {
+  if (text === undefined) return {};
+  if (!/^\d{1,2}$/.test(text)) throw new AppError('invalid_params', `"${text}" is no choice. Use a number of the list, such as 0 or 1.`);
+  return { choice: Number(text) };
 }
 
 /** Where this process hosts the runtime, it stays until the turn that goes on has ended or waits again. */
-function decide(
-  context: CommandContext,
-  decision: { readonly approvalId: string; readonly decision: 'approve' | 'deny'; readonly scope?: GrantScope },
-): Promise<number> {
+function decide(context: CommandContext, decision: OpParams<'approval.decide'>): Promise<number> {
   return context.withClaw('live', async ({ claw, instance }) => {
     const approval = await claw.op('approval.decide', decision, cliCaller);
     const said = `${approval.state === 'approved' ? 'Approved' : 'Denied'}: ${approval.summary}`;
@@ -93,7 +100,7 @@ export function registerGrants(program: Command, run: Run): void {
       run((context) =>
         context.runOp('grant.list', options.all === true ? { all: true } : {}, {
           json: (result) => result.grants,
-          human: (result) => table(['GRANT', 'SCOPE', 'COVERS', 'SINCE'], result.grants.map(grantRow), 'No grants.'),
+          human: (result) => table(['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'], result.grants.map(grantRow), 'No grants.'),
         }),
       ),
     );
@@ -111,9 +118,18 @@ export function registerGrants(program: Command, run: Run): void {
     .action((match: string, options: { days?: string }) => run((context) => previewGrant(context, match, options.days)));
 }
 
-function grantRow(grant: Grant): string[] {
+function grantRow(grant: GrantListing): string[] {
   const scope = grant.scope.kind === 'minutes' ? `minutes:${grant.scope.minutes}` : grant.scope.kind;
-  return [grant.grantId, grant.revokedAtMs === null ? scope : 'revoked', grant.covers, when(grant.createdAtMs)];
+  const used = grant.uses === 0 ? 'never' : grant.uses === 1 ? 'once' : `${grant.uses} times`;
+  return [grant.grantId, scope, endOf(grant), used, when(grant.lastUsedAtMs), grant.covers];
+}
+
+function endOf(grant: GrantListing): string {
+  if (grant.revokedAtMs !== null) return `revoked ${when(grant.revokedAtMs)}`;
+  if (grant.spentAtMs !== null) return `used up ${when(grant.spentAtMs)}`;
+  if (grant.expiresAtMs !== null) return when(grant.expiresAtMs);
+  if (grant.scope.kind === 'once') return 'with its call';
+  return grant.scope.kind === 'session' ? `with ${grant.sessionId}` : 'when revoked';
 }
 
 function previewGrant(context: CommandContext, match: string, days: string | undefined): Promise<number> {
@@ -122,8 +138,8 @@ function previewGrant(context: CommandContext, match: string, days: string | und
     throw new AppError('invalid_params', `The match does not fit: ${parsed.error.issues[0]?.message ?? 'unknown form'}.`);
   const params = { match: parsed.data, ...(days === undefined ? {} : { days: parseCount(days, '--days') }) };
   return context.runOp('grant.preview', params, {
-    human: ({ covered, asked }) =>
-      `${covered.length} past calls would have been covered; ${asked} of them asked.\n` +
+    human: ({ covered, asked, total, lookedBackToMs }) =>
+      `${total} past calls would have been covered; ${asked} of them asked.${lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`}\n` +
       table(
         ['CALL', 'TOOL', 'WHEN', 'WHAT'],
         covered.map((one) => [one.callId, one.tool, when(one.atMs), one.summary]),

@@ -2,12 +2,14 @@
 
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
-import type { AskResult, OpParams, OpResult } from '../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { LineReader } from './line-reader.ts';
+import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 
 export interface AskOptions {
@@ -45,8 +47,26 @@ async function ask(context: CommandContext, given: string, options: AskOptions):
   return context.withClaw('live', async ({ claw }) => {
     const streams = !context.output.isJson;
     const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).send(message));
-    return reportAnswer(context, end);
+    return reportEnd(context, end);
   });
+}
+
+/** A new turn takes up the work of an ended one; followed like a message. */
+export function continueTurn(context: CommandContext, turnId: string): Promise<number> {
+  return context.withClaw('live', async ({ claw }) => {
+    const streams = !context.output.isJson;
+    const end = await withLines(context, (lines) =>
+      new TurnConversation(context, { claw, lines, streams }).run(() => claw.op('turn.continue', { turnId }, cliCaller)),
+    );
+    return reportEnd(context, end);
+  });
+}
+
+/** As `reportAnswer`, with the commands to go on where a budget ended the turn. */
+function reportEnd(context: CommandContext, end: ConversationEnd): number {
+  const code = reportAnswer(context, end);
+  sayHowToGoOn(context, end.result);
+  return code;
 }
 
 /** Prints how a streamed turn ended; its text is already out. */

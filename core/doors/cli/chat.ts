@@ -8,6 +8,7 @@ import type { CommandContext, Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { LineReader } from './line-reader.ts';
+import { askForMore } from './more-budget.ts';
 import { when } from './table.ts';
 import { cliCaller, TurnConversation } from './turn-conversation.ts';
 
@@ -101,10 +102,15 @@ class ChatRoom {
       ...(this.#options.agent === undefined ? {} : { agentId: this.#options.agent }),
     };
     const lines = this.#context.hasPerson ? this.#lines : null;
-    const conversation = new TurnConversation(this.#context, { claw, lines, streams: !this.#context.output.isJson });
-    const end = await conversation.send(message);
+    const converse = (): TurnConversation => new TurnConversation(this.#context, { claw, lines, streams: !this.#context.output.isJson });
+    let end = await converse().send(message);
     this.#sessionId = end.result.sessionId;
     reportAnswer(this.#context, end);
+    while (lines !== null && (await askForMore(this.#context, { claw, lines, result: end.result }))) {
+      const { turnId } = end.result;
+      end = await converse().run(() => claw.op('turn.continue', { turnId }, cliCaller));
+      reportAnswer(this.#context, end);
+    }
   }
 
   async #command(line: string): Promise<void> {

@@ -5,8 +5,9 @@ import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { configSchema } from '../../contracts/config.ts';
-import { opTable, type OpHandlers, type OpName, type TurnView } from '../../contracts/ops.ts';
-import type { Grant } from '../../contracts/policy.ts';
+import { opTable, type OpHandlers, type OpName } from '../../contracts/ops.ts';
+import { type TurnView } from '../../contracts/op-results.ts';
+import type { BudgetState, Grant } from '../../contracts/policy.ts';
 
 const grant: Omit<Grant, 'grantId'> = {
   scope: { kind: 'session' },
@@ -57,7 +58,7 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'grant.revoke': ({ grantId }) => ({ ...grant, grantId }),
     'tool.list': () => ({ tools: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] }),
     'grant.list': () => ({ grants: [] }),
-    'grant.preview': () => ({ covered: [], asked: 0 }),
+    'grant.preview': () => ({ covered: [], asked: 0, total: 0, lookedBackToMs: null }),
     'outcome.list': () => ({ outcomes: [] }),
     'outcome.settle': ({ callId }) => ({ callId, turnId: null }),
     'policy.explain': () => ({
@@ -66,6 +67,9 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
       reason: 'why',
       class: 'exec',
       facts: { class: 'exec', paths: [], command: null, hosts: [] },
+      mode: 'supervised',
+      grantId: null,
+      choices: [],
     }),
     'safety.url': ({ url }) => ({ decision: 'deny', reason: 'private', url }),
     'safety.redact': ({ text }) => ({ text: text.replace('hunter2', '[redacted]'), found: ['password'] }),
@@ -83,17 +87,24 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
     'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
     'usage.get': () => ({ rows: [], today: usageRow, budget: { perTurnUsd: null, perSessionUsd: null, perDayUsd: 10 } }),
+    'budget.get': () => ({ budgets: [dayBudget] }),
+    'budget.allow': () => ({ budgets: [{ ...dayBudget, limit: 11.5 }] }),
+    'turn.continue': ({ turnId }) => claw.op('message.send', { text: `go on with ${turnId}` }),
     'config.schema': () => ({ schema: { type: 'object' } }),
     'model.list': () => ({ models: [], defaultModel: null }),
     'secret.set': ({ name }) => ({ name }),
     'secret.list': () => ({ names: ['a', 'b'] }),
     'secret.delete': ({ name }) => ({ name, deleted: false }),
+    'secret.status': () => vaultStatus,
+    'secret.unlock': () => ({ ...vaultStatus, locked: false }),
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
     'backup.list': () => ({ backups: [] }),
     'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
   };
 };
+
+const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
 
 interface Row {
   readonly argv: readonly string[];
@@ -104,6 +115,7 @@ interface Row {
   readonly stdin?: string;
 }
 
+const dayBudget: BudgetState = { scope: 'day', unit: 'usd', limit: 10, configured: 10, spent: 2, reserved: 0, unknownCost: false };
 const exact = { kind: 'exact', tool: 'write', argsHash: 'h' };
 const rows: readonly Row[] = [
   { argv: ['tools'], op: 'tool.list', params: {}, json: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] },
@@ -117,12 +129,26 @@ const rows: readonly Row[] = [
     params: { grantId: 'g' },
     json: expect.objectContaining({ grantId: 'g', revokedAtMs: 2 }),
   },
+  { argv: ['budget', 'show', '--turn', 't'], op: 'budget.get', params: { turnId: 't' }, json: [dayBudget] },
+  { argv: ['budget', 'allow', '$1.50'], op: 'budget.allow', params: { scope: 'day', usd: 1.5 }, json: [{ ...dayBudget, limit: 11.5 }] },
+  {
+    argv: ['budget', 'allow', '2000', '--tokens', '--turn', 't'],
+    op: 'budget.allow',
+    params: { scope: 'turn', turnId: 't', tokens: 2000 },
+    json: [{ ...dayBudget, limit: 11.5 }],
+  },
+  {
+    argv: ['turns', 'continue', 't'],
+    op: 'turn.continue',
+    params: { turnId: 't' },
+    json: expect.objectContaining({ status: 'done', text: 'ok' }),
+  },
   { argv: ['grants', 'list', '--all'], op: 'grant.list', params: { all: true }, json: [] },
   {
     argv: ['grants', 'preview', JSON.stringify(exact), '--days', '3'],
     op: 'grant.preview',
     params: { match: exact, days: 3 },
-    json: { covered: [], asked: 0 },
+    json: { covered: [], asked: 0, total: 0, lookedBackToMs: null },
   },
   { argv: ['outcomes', 'list'], op: 'outcome.list', params: {}, json: [] },
   {
@@ -130,6 +156,12 @@ const rows: readonly Row[] = [
     op: 'outcome.settle',
     params: { callId: 'c', answer: 'retry' },
     json: { callId: 'c', turnId: null },
+  },
+  {
+    argv: ['policy', 'show'],
+    op: 'config.get',
+    params: {},
+    json: expect.objectContaining({ mode: 'supervised', rules: [], limits: { callsPerMinute: { network: 60, message: 20, exec: 60 } } }),
   },
   {
     argv: ['policy', 'explain', '{"tool":"exec","args":{"command":"ls"}}'],
@@ -210,6 +242,14 @@ const rows: readonly Row[] = [
     params: { key: 'models.default', value: 'demo/offline' },
     json: { key: 'models.default', path: '/h/config.yaml', warnings: [] },
   },
+  { argv: ['secret', 'status'], op: 'secret.status', params: {}, json: vaultStatus },
+  {
+    argv: ['secret', 'unlock'],
+    stdin: 'a long passphrase\n',
+    op: 'secret.unlock',
+    params: { passphrase: 'a long passphrase' },
+    json: { ...vaultStatus, locked: false },
+  },
   { argv: ['secret', 'list'], op: 'secret.list', params: {}, json: ['a', 'b'] },
   { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: false }, code: 1 },
   { argv: ['artifacts', 'list', '--session', 's'], op: 'artifact.list', params: { sessionId: 's' }, json: [] },
@@ -254,6 +294,7 @@ test.each([
   [['ask', ' '], 2],
   [['tool', 'x', '{'], 2],
   [['policy', 'explain', '{"args":1}'], 2],
+  [['approvals', 'approve', 'a', '--choice', 'first'], 2],
   [['approvals', 'approve', 'a', '--scope', 'forever'], 2],
   [['secret', 'set', 'name', 'value-on-the-command-line'], 2],
   [['sessions', 'list', '--limit', 'x'], 2],
@@ -291,4 +332,34 @@ test('colour only on a terminal that wants it', async () => {
   expect((await run({ NO_COLOR: '' }, true)).out).toContain('\u001B[31m');
   expect((await run({ NO_COLOR: '1' }, true)).out).not.toContain('\u001B');
   expect((await run({ NO_COLOR: '' }, false)).out).not.toContain('\u001B');
+});
+
+test('policy show says what holds in words', async () => {
+  const policy = {
+    mode: 'workspace-free' as const,
+    allowCommands: ['git status', 'npm test'],
+    rules: [{ when: { tools: ['exec'], channels: ['telegram'] }, then: 'deny' as const, reason: 'not from afar' }],
+  };
+  const claw = new FakeClaw({ 'config.get': () => ({ config: configSchema.parse({ policy }), path: '/h/config.yaml', warnings: [] }) });
+  const { out } = await runCommand(['policy', 'show'], fakeParts(claw));
+  expect(out.split('\n').slice(0, 4)).toEqual([
+    'Mode           workspace-free: reading and changing files in the workspace is free, everything else asks',
+    'Rule 1         deny tools exec and channels telegram (not from afar)',
+    'Commands       git status, npm test',
+    'Domains        none',
+  ]);
+});
+
+test('grants are listed with when they end and how they were used', async () => {
+  const listed = { ...grant, grantId: 'grt_1', revokedAtMs: null, uses: 2, lastUsedAtMs: 1_750_000_000_000 };
+  const claw = new FakeClaw({
+    'grant.list': () => ({ grants: [listed, { ...listed, uses: 0, lastUsedAtMs: null, scope: { kind: 'session' } }] }),
+  });
+  const { out } = await runCommand(['grants', 'list'], fakeParts(claw));
+  expect(out.split('\n').map((line) => line.split(/ {2,}/))).toMatchObject([
+    ['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'],
+    ['grt_1', expect.anything(), expect.anything(), '2 times', '2025-06-15 15:06:40', grant.covers],
+    ['grt_1', 'session', expect.stringContaining('with '), 'never', '-', grant.covers],
+    [''],
+  ]);
 });

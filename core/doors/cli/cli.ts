@@ -80,16 +80,20 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, safety, insight, secrets, backup, serve] = await Promise.all([
+  const [ask, chat, approvals, sessions, policy, safety, budget, insight, secrets, backup, serve, undo, sandbox] = await Promise.all([
     import('./ask.ts'),
     import('./chat.ts'),
     import('./approvals.ts'),
     import('./sessions.ts'),
+    import('./policy.ts'),
     import('./safety.ts'),
+    import('./budget.ts'),
     import('./insight.ts'),
     import('./secrets.ts'),
     import('./backup.ts'),
     import('./serve.ts'),
+    import('./undo.ts'),
+    import('./sandbox.ts'),
   ]);
   return [
     ask.registerAsk,
@@ -99,11 +103,15 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     approvals.registerOutcomes,
     sessions.registerSessions,
     sessions.registerArtifacts,
+    policy.registerPolicy,
     safety.registerSafety,
+    budget.registerBudget,
+    sandbox.registerSandbox,
     insight.registerInsight,
     secrets.registerSecrets,
     backup.registerBackup,
     serve.registerServe,
+    undo.registerUndo,
   ];
 }
 

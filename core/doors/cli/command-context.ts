@@ -6,6 +6,7 @@ import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { resolveHome } from '../../store/config/config.ts';
 import type { Output, Paint } from './output.ts';
+import { isInsideTool, withoutPersonOps } from './person-only.ts';
 import type { CliIo, CliParts, FoundInstance } from './ports.ts';
 
 const stdinCharsMax = 16 * 1024 * 1024;
@@ -51,14 +52,15 @@ export class CommandContext {
     return this.io.stdinIsTty && this.io.stderrIsTty;
   }
 
-  connect(need: Need, accepts?: (instance: FoundInstance) => boolean): Promise<Connection> {
-    return openClaw(this.parts, {
+  async connect(need: Need, accepts?: (instance: FoundInstance) => boolean): Promise<Connection> {
+    const connection = await openClaw(this.parts, {
       home: this.home,
       need,
       ...(accepts === undefined ? {} : { accepts }),
       note: (text) => this.output.note(text),
       onInterrupt: (listener) => this.io.onInterrupt(listener),
     });
+    return isInsideTool(this.io.env) ? { ...connection, claw: withoutPersonOps(connection.claw) } : connection;
   }
 
   async withClaw(need: Need, use: (connection: Connection) => Promise<number>): Promise<number> {

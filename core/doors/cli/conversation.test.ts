@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
 import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { AppError } from '../../contracts/errors.ts';
 import { runCli } from './cli.ts';
 
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, costUsd: 0 };
@@ -87,6 +88,18 @@ test.each([
   expect(await finish).toBe(0);
   expect(terminal.out.trim()).toBe('written');
   expect(claw.approvals[0]).toMatchObject({ state: 'approved', scope });
+});
+
+test('a wider scope may be given with the number of what it is for, and no number there is not', async () => {
+  const claw = scripted(write, { say: 'written' });
+  const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
+  await terminal.sees('(Enter denies)');
+  expect(terminal.err).toContain('  0  write for files in notes/\n  1  write files under notes/');
+  expect(terminal.err).toContain('What led here includes words from: a.example');
+  for (const typed of ['s 2', 'once 1', 'd 1', 's 1']) terminal.type(typed);
+  expect(await finish).toBe(0);
+  const decided = claw.calls.filter(({ name }) => name === 'approval.decide').map(({ params }) => params);
+  expect(decided).toEqual([{ approvalId: 'apr_1', decision: 'approve', scope: { kind: 'session' }, choice: 1 }]);
 });
 
 test.each(['', 'd', 'no', '  '])('typing %j denies', async (typed) => {
@@ -279,6 +292,64 @@ test('chat keeps its session, asks in place, knows its commands and leaves', asy
   ]);
 });
 
+const overDay: Step = {
+  fail: {
+    code: 'over_budget',
+    message: 'The budget of this day is used up.',
+    data: { scope: 'day', unit: 'usd', limit: 10, spent: 10, suggested: 1 },
+  },
+  status: 'over_budget',
+};
+
+test('chat asks in place for more budget and goes on; Enter allows nothing', async () => {
+  const claw = scripted(overDay);
+  claw.scripts.push([overDay], [overDay], [{ say: 'finished' }], [overDay]);
+  claw.answers = {
+    'budget.allow': () => ({ budgets: [] }),
+    'turn.continue': ({ turnId }) => claw.op('message.send', { text: `after ${turnId}`, sessionId: 'ses_1' }),
+  };
+  const question = 'Allow $1.00 more for this day and go on?';
+  const { terminal, finish } = atTerminal(claw, ['chat']);
+  await terminal.sees('Type a message');
+  for (const [typed, seen] of [
+    ['work', question],
+    ['y', 'The budget of this day is used up.'],
+    ['lots', 'is not an amount in US dollars'],
+    ['$2.50', question],
+    ['yes', 'finished'],
+    ['more work', question],
+    ['', '> '],
+    ['/quit', ''],
+  ] as const) {
+    terminal.err = '';
+    terminal.type(typed);
+    await terminal.sees(seen);
+  }
+  expect(await finish).toBe(0);
+  const asked = claw.calls
+    .filter(({ name }) => name === 'budget.allow' || name === 'turn.continue')
+    .map(({ name, params }) => [name, params]);
+  expect(asked).toEqual([
+    ['budget.allow', { scope: 'day', usd: 1 }],
+    ['turn.continue', { turnId: 'trn_1' }],
+    ['budget.allow', { scope: 'day', usd: 2.5 }],
+    ['turn.continue', { turnId: 'trn_2' }],
+    ['budget.allow', { scope: 'day', usd: 1 }],
+    ['turn.continue', { turnId: 'trn_3' }],
+  ]);
+});
+
+test('ask says how to go on, keeps its exit code, and asks nobody', async () => {
+  const ran = await runCommand(['ask', 'x'], fakeParts(scripted(overDay)));
+  expect(ran.code).toBe(4);
+  expect(ran.err.split('\n').slice(1)).toEqual([
+    'To allow more and go on:',
+    expect.stringMatching(/^ {2}trayclaw .*budget allow 1 --day$/),
+    expect.stringMatching(/^ {2}trayclaw .*turns continue trn_1$/),
+    '',
+  ]);
+});
+
 test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async () => {
   const claw = scripted({ hang: true });
   const { terminal, finish } = atTerminal(claw, ['chat']);
@@ -302,6 +373,41 @@ test('a secret typed at a terminal is not shown', async () => {
   expect(await finish).toBe(0);
   expect(claw.calls[0]?.params).toEqual({ name: 'key', value: 'correct horse' });
   expect((terminal.out + terminal.err).includes('correct horse')).toBe(false);
+});
+
+test('a locked vault is opened on the way, its passphrase not shown; a new one is asked for twice', async () => {
+  let isOpen = false;
+  const status = { store: 'vault', locked: false, detail: 'Open.' } as const;
+  const claw = new FakeClaw({
+    'secret.status': () => ({ ...status, hasVault: false }),
+    'secret.unlock': () => {
+      isOpen = true;
+      return { ...status, hasVault: true };
+    },
+    'secret.set': ({ name }) => {
+      if (!isOpen) throw new AppError('vault_locked', 'The vault is locked.');
+      return { name };
+    },
+  });
+  const slipped = atTerminal(claw, ['secret', 'set', 'key']);
+  const { terminal, finish } = slipped;
+  await terminal.sees('Value of key');
+  terminal.type('correct horse');
+  await terminal.sees('New passphrase');
+  terminal.type('battery staple');
+  await terminal.sees('once more');
+  terminal.type('battery stable');
+  expect([await finish, isOpen]).toEqual([2, false]);
+
+  const again = atTerminal(claw, ['secret', 'set', 'key']);
+  await again.terminal.sees('Value of key');
+  again.terminal.type('correct horse');
+  await again.terminal.sees('New passphrase');
+  again.terminal.type('battery staple');
+  await again.terminal.sees('once more');
+  again.terminal.type('battery staple');
+  expect([await again.finish, isOpen]).toEqual([0, true]);
+  for (const hidden of ['correct horse', 'battery staple']) expect(again.terminal.out + again.terminal.err).not.toContain(hidden);
 });
 
 test('an answer can not drive the terminal, and stays as it is in a pipe', async () => {

@@ -9,6 +9,7 @@ const codesOfErrors: Partial<Record<ErrorCode, number>> = {
   invalid_params: exitCodes.usage,
   unknown_op: exitCodes.usage,
   denied: exitCodes.waiting,
+  address_refused: exitCodes.waiting,
   over_budget: exitCodes.overBudget,
   panic_engaged: exitCodes.panic,
   cancelled: exitCodes.interrupted,

@@ -2,7 +2,9 @@
 
 import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { OpParams, OpResult, TurnView } from '../../contracts/ops.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import type { TurnView } from '../../contracts/op-results.ts';
+import { continueTurn } from './ask.ts';
 import { parseCount, type CommandContext, type Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import type { Paint } from './output.ts';
@@ -13,12 +15,16 @@ export function registerInsight(program: Command, run: Run): void {
     .command('tools')
     .description('the tools the agent has')
     .action(() => run(listTools));
-  program
-    .command('turns')
-    .description('one turn in detail')
+  const turns = program.command('turns').description('one turn in detail, or taken up again');
+  turns
     .command('show')
     .argument('<id>')
     .action((turnId: string) => run((context) => context.runOp('turn.get', { turnId }, { human: describeTurn })));
+  turns
+    .command('continue')
+    .description('take up the work of a turn that a budget or a limit ended')
+    .argument('<id>')
+    .action((turnId: string) => run((context) => continueTurn(context, turnId)));
   program
     .command('packs')
     .description('what the model saw')

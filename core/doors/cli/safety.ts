@@ -1,22 +1,11 @@
-// `policy`, `safety` and `panic`: what would happen, what is safe to show, and the stop.
+// `safety` and `panic`: what is safe to open and to show, and the stop.
 
 import type { Command } from 'commander';
-import * as z from 'zod';
-import { AppError } from '../../contracts/errors.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
-import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
-import { facts, when } from './table.ts';
-
-const explainRequestSchema = z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() });
+import type { CommandContext, Run } from './command-context.ts';
+import { when } from './table.ts';
 
 export function registerSafety(program: Command, run: Run): void {
-  program
-    .command('policy')
-    .description('what the gate would say')
-    .command('explain')
-    .argument('<request>', '{tool, args, cwd?} as JSON; runs nothing')
-    .action((request: string) => run((context) => explainPolicy(context, request)));
-
   const safety = program.command('safety').description('checks of addresses and text');
   safety
     .command('url')
@@ -46,29 +35,6 @@ export function registerSafety(program: Command, run: Run): void {
     .option('--release', 'let things run again')
     .option('--status', 'only say how it stands')
     .action((options: PanicOptions) => run((context) => panic(context, options)));
-}
-
-function explainPolicy(context: CommandContext, text: string): Promise<number> {
-  const parsed = explainRequestSchema.safeParse(parseJsonArgument(text, 'The request'));
-  if (!parsed.success)
-    throw new AppError('invalid_params', `The request does not fit {tool, args, cwd?}: ${z.prettifyError(parsed.error)}`);
-  const { tool, args, cwd } = parsed.data;
-  return context.runOp(
-    'policy.explain',
-    { tool, args, ...(cwd === undefined ? {} : { cwd }) },
-    {
-      human: (result, paint) =>
-        facts([
-          ['Decision', paint('bold', result.decision)],
-          ['Rule', result.ruleId],
-          ['Reason', result.reason],
-          ['Class', result.class],
-          ...result.facts.paths.map((path) => [path.access === 'write' ? 'Writes' : 'Reads', path.real] as const),
-          ...(result.facts.command === null ? [] : [['Command', result.facts.command.line] as const]),
-          ...result.facts.hosts.map((host) => ['Host', host] as const),
-        ]),
-    },
-  );
 }
 
 interface PanicOptions {

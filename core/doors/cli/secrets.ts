@@ -1,22 +1,30 @@
-// `secret`: names in, names out. A value comes from standard input or a hidden prompt, never from the command line or an echo.
+// `secret`: names in, names out. A value or passphrase comes from standard input or a hidden prompt, never from the command line or an echo.
 
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { Caller, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext, Run } from './command-context.ts';
+import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 
 export function registerSecrets(program: Command, run: Run): void {
-  const secrets = program.command('secret').description('keys and passwords in the keychain');
+  const secrets = program.command('secret').description('keys and passwords in the keychain, or in an encrypted vault');
   secrets
     .command('set')
     .argument('<name>')
     .description('the value is read from standard input, or asked for without showing it')
     .action((name: string) =>
-      run(async (context) =>
-        context.runOp('secret.set', { name, value: await readSecret(context, name) }, { human: () => `Stored ${name}.` }),
-      ),
+      run(async (context) => setSecret(context, { name, value: await readSecret(context, `Value of ${name} (not shown): `) })),
     );
+  secrets
+    .command('status')
+    .description('where secrets are kept, and whether that is open')
+    .action(() => run((context) => context.runOp('secret.status', {}, { human: ({ detail }) => detail })));
+  secrets
+    .command('unlock')
+    .description('opens the encrypted vault, or makes it; the passphrase is read like a value')
+    .action(() => run((context) => context.withClaw('any', (connection) => unlock(context, connection))));
   secrets
     .command('list')
     .action(() =>
@@ -41,10 +49,45 @@ export function registerSecrets(program: Command, run: Run): void {
     );
 }
 
-async function readSecret(context: CommandContext, name: string): Promise<string> {
-  const value = context.io.stdinIsTty
-    ? await promptHidden(context, `Value of ${name} (not shown): `)
-    : (await context.readStdin()).replace(/\r?\n$/, '');
+/** A locked vault is opened on the way where somebody sits there: the runtime may live no longer than this command. */
+function setSecret(context: CommandContext, params: { name: string; value: string }): Promise<number> {
+  return context.withClaw('any', async (connection) => {
+    const store = () => connection.claw.op('secret.set', params, { channel: 'cli', actor: 'cli' });
+    try {
+      await store();
+    } catch (cause) {
+      if (!context.hasPerson || toAppError(cause).code !== 'vault_locked') throw cause;
+      await openVault(context, connection);
+      await store();
+    }
+    context.output.result({ name: params.name }, () => `Stored ${params.name}.`);
+    return exitCodes.done;
+  });
+}
+
+async function unlock(context: CommandContext, connection: Connection): Promise<number> {
+  const status = await openVault(context, connection);
+  const forNow = connection.instance === null ? '\nNo instance is running, so it was opened for this command only.' : '';
+  context.output.result(status, () => status.detail + forNow);
+  return exitCodes.done;
+}
+
+/** A new passphrase is asked for twice: nobody could open a vault with a slip in its own. */
+async function openVault(context: CommandContext, { claw }: Connection): Promise<OpResult<'secret.status'>> {
+  const caller: Caller = { channel: 'cli', actor: 'cli' };
+  const { hasVault } = await claw.op('secret.status', {}, caller);
+  const passphrase = await readSecret(
+    context,
+    hasVault ? 'Passphrase of the vault (not shown): ' : 'New passphrase for the vault (not shown): ',
+  );
+  if (!hasVault && context.io.stdinIsTty && passphrase !== (await readSecret(context, 'The same once more: '))) {
+    throw new AppError('invalid_params', 'The two are not the same; nothing was made.');
+  }
+  return claw.op('secret.unlock', { passphrase }, caller);
+}
+
+async function readSecret(context: CommandContext, prompt: string): Promise<string> {
+  const value = context.io.stdinIsTty ? await promptHidden(context, prompt) : (await context.readStdin()).replace(/\r?\n$/, '');
   if (value === '') throw new AppError('invalid_params', 'No value was given.');
   return value;
 }

@@ -6,6 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { CommandContext, Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
+import { isInsideTool, refusedInsideTool } from './person-only.ts';
 
 const closeWithinMs = 5_000;
 
@@ -37,6 +38,8 @@ function start(context: CommandContext, options: ServeOptions): Promise<number> 
 }
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
+  // It prints the access token.
+  if (isInsideTool(context.io.env)) throw refusedInsideTool('serve');
   const port = options.port === undefined ? undefined : parsePort(options.port);
   const stop = new StopSignal(context);
   try {

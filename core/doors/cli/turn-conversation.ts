@@ -4,11 +4,13 @@ import type { Claw } from '../../contracts/claw.ts';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
-import type { AskResult, Caller, OpParams } from '../../contracts/ops.ts';
+import type { Caller, OpParams } from '../../contracts/ops.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
 import { promptApproval } from './approval-prompt.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { TurnFollower } from './turn-follower.ts';
+import { safeForTerminal } from './visible-text.ts';
 
 export const cliCaller: Caller = { channel: 'cli', actor: 'cli' };
 
@@ -110,8 +112,8 @@ export class TurnConversation {
         continue;
       }
       if (answer.kind === 'none') return false;
-      const scope = answer.kind === 'approve' ? { scope: answer.scope } : {};
-      await this.#decide({ approvalId: approval.approvalId, decision: answer.kind, ...scope });
+      const { kind: _, ...given } = answer;
+      await this.#decide({ approvalId: approval.approvalId, decision: answer.kind, ...given });
     }
     return own.length > 0;
   }
@@ -154,6 +156,9 @@ export class TurnConversation {
         this.#calls.push(event);
         const { tool, outcome, tookMs } = event.body;
         if (io.stderrIsTty && !output.isJson) output.note(`${tool} · ${outcome} · ${Math.round(tookMs)} ms`);
+      },
+      onWarning: (text) => {
+        if (!output.isJson) output.say(output.paintNote('yellow', safeForTerminal(text)));
       },
       onDecided: (approvalId) => this.#openPrompts.get(approvalId)?.abort(),
     });

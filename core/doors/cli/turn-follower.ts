@@ -2,6 +2,7 @@
 // deltas may be lost or come late; nothing is printed twice for it.
 
 import type { Claw } from '../../contracts/claw.ts';
+import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
 
 const earlyMax = 10_000;
@@ -11,6 +12,8 @@ export interface TurnListener {
   onCallFinished(event: EventOf<'tool.finished'>): void;
   /** An approval was decided, here or elsewhere. */
   onDecided(approvalId: string): void;
+  /** Something the person should know, said once. */
+  onWarning(text: string): void;
 }
 
 export class TurnFollower {
@@ -77,6 +80,7 @@ export class TurnFollower {
     }
     if (item.type === 'model.finished') this.#finishStretch(item.body.text);
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
+    if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
   }
 

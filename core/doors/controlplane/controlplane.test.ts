@@ -12,6 +12,7 @@ function open() {
   const deps = {
     ids: new CountingIds(),
     defaultAgentId: 'main',
+    redact: (text: string) => text,
     index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) },
     runtime: {
       submit: (message: InboundMessage) => {

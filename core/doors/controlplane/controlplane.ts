@@ -12,6 +12,8 @@ export interface ControlplaneDeps {
   readonly index: SessionIndex;
   readonly ids: IdSource;
   readonly defaultAgentId: string;
+  /** A title is cut out of a message: half a secret would be recognised by nobody. */
+  redact(text: string): string;
 }
 
 const TITLE_MAX = 60;
@@ -26,7 +28,7 @@ export class Controlplane {
 
   /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
   receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
-    const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(params.text), caller);
+    const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(this.#deps.redact(params.text)), caller);
     return this.#deps.runtime.submit({
       sessionId,
       agentId,
@@ -34,6 +36,7 @@ export class Controlplane {
       channel: caller.channel,
       sender: caller.actor,
       dedupeKey: params.dedupeKey ?? null,
+      ...(params.forwardedFrom === undefined ? {} : { untrusted: [{ kind: 'message', where: params.forwardedFrom }] }),
       before,
     });
   }
@@ -41,7 +44,7 @@ export class Controlplane {
   runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string } {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
     const { sessionId, agentId, before } = this.#resolve(params.sessionId, undefined, `Direct: ${params.tool}`, caller);
-    return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, before });
+    return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, channel: caller.channel, before });
   }
 
   /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */

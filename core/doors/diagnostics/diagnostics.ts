@@ -1,7 +1,9 @@
 // Health: what a person would check by hand, each with what to do when it is not well. Looks only; repairs nothing.
 
 import { accessSync, constants, statfsSync } from 'node:fs';
+import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import type { BudgetScope } from '../../contracts/policy.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 type Check = OpResult<'health.check'>['checks'][number];
@@ -11,10 +13,14 @@ export interface DiagnosticsDeps {
   readonly home: string;
   readonly workspace: string;
   readonly defaultModel: () => string | null;
+  /** Scopes with a limit in US dollars. */
+  readonly limitsUsd: readonly BudgetScope[];
+  readonly hasPrice: (ref: string) => boolean;
   readonly warnings: readonly string[];
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
-  listSecrets(): Promise<unknown>;
+  secretStatus(): Promise<OpResult<'secret.status'>>;
+  sandbox(): Promise<Omit<Check, 'id'>>;
 }
 
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
@@ -26,8 +32,10 @@ export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'heal
     checkDisk(deps),
     checkWorkspace(deps),
     checkModel(deps),
+    ...checkPrice(deps),
     checkOutcomes(deps),
-    await checkKeychain(deps),
+    await checkSecrets(deps),
+    { id: 'sandbox', ...(await deps.sandbox()) },
     {
       id: 'panic',
       ok: !deps.panic.engaged,
@@ -90,6 +98,15 @@ function checkModel({ defaultModel }: DiagnosticsDeps): Check {
   return { id: 'model', ok: true, detail: isDemo ? `${ref}: the offline demo, not a language model.` : ref };
 }
 
+/** Only where a limit in US dollars is set: then it must be known what the model costs. */
+function checkPrice({ defaultModel, limitsUsd, hasPrice }: DiagnosticsDeps): Check[] {
+  const ref = defaultModel();
+  if (ref === null || limitsUsd.length === 0) return [];
+  if (hasPrice(ref)) return [{ id: 'budget', ok: true, detail: `The price of ${ref} is known, so limits in US dollars hold.` }];
+  const detail = unpricedWords({ model: ref, scopes: [...limitsUsd] });
+  return [{ id: 'budget', ok: false, detail, fix: 'Set the prices of the model, or a limit in tokens, in config.yaml.' }];
+}
+
 function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
   const count = unknownOutcomes();
   return {
@@ -100,13 +117,14 @@ function checkOutcomes({ unknownOutcomes }: DiagnosticsDeps): Check {
   };
 }
 
-async function checkKeychain(deps: DiagnosticsDeps): Promise<Check> {
-  try {
-    await deps.listSecrets();
-    return { id: 'keychain', ok: true, detail: 'The keychain answers.' };
-  } catch (cause) {
-    // Many machines have none; env: and file: references work without it.
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    return { id: 'keychain', ok: true, detail: `Not available (${detail}) Use env:NAME or file:PATH for secrets.` };
-  }
+/** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */
+async function checkSecrets(deps: DiagnosticsDeps): Promise<Check> {
+  const { store, locked, detail } = await deps.secretStatus();
+  if (store === 'none') return { id: 'secrets', ok: true, detail: `${detail} References env:NAME and file:PATH need neither.` };
+  return {
+    id: 'secrets',
+    ok: !locked,
+    detail,
+    ...(locked ? { fix: store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.' } : {}),
+  };
 }

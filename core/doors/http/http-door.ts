@@ -10,8 +10,10 @@ import { ApiRoutes } from './api-routes.ts';
 import { readAsset } from './assets.ts';
 import type { EventStreamLimits } from './event-stream.ts';
 import { refusePlace, type Place } from './request-gate.ts';
+import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
 import { refusal, sendJson, sendRefusal, setSecurityHeaders, type Refusal } from './reply.ts';
-import { TokenCheck } from './token-check.ts';
+import { StrangerLimit } from './stranger-limit.ts';
+import { TokenCheck, type TokenVerdict } from './token-check.ts';
 
 const headersTimeoutMs = 10_000;
 const requestTimeoutMs = 30_000;
@@ -30,6 +32,15 @@ export interface HttpDoorOptions {
   readonly streamLimits?: Partial<EventStreamLimits>;
   /** How long a sender may take for the headers and for the whole request; shorter in tests. */
   readonly receiveTimeoutsMs?: { readonly headers: number; readonly request: number };
+  readonly requestRates?: RequestRates;
+  /** For the project's own fault tests: puts a double in place of a check, so that a test can show what the check prevents. */
+  readonly replaceChecks?: (real: DoorChecks) => DoorChecks;
+}
+
+/** Who is let in, asked of every request in this order. */
+export interface DoorChecks {
+  refusePlace(request: IncomingMessage, place: Place, path: string): string | null;
+  judgeToken(header: string | undefined): TokenVerdict;
 }
 
 export interface UrlListening {
@@ -62,13 +73,18 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
 class NodeHttpDoor implements HttpDoor {
   readonly #options: HttpDoorOptions;
   readonly #api: ApiRoutes;
-  readonly #tokens: TokenCheck;
+  readonly #checks: DoorChecks;
+  readonly #rates: RequestRateLimit;
+  readonly #strangers = new StrangerLimit();
   readonly #servers = new Set<Server>();
 
   constructor(options: HttpDoorOptions) {
     this.#options = options;
     this.#api = new ApiRoutes(options);
-    this.#tokens = new TokenCheck(options.token, options.clock);
+    const tokens = new TokenCheck(options.token, options.clock);
+    const checks: DoorChecks = { refusePlace, judgeToken: (header) => tokens.judge(header) };
+    this.#checks = options.replaceChecks?.(checks) ?? checks;
+    this.#rates = new RequestRateLimit(options.requestRates ?? defaultRequestRates, options.clock);
   }
 
   get openRequests(): number {
@@ -111,12 +127,15 @@ class NodeHttpDoor implements HttpDoor {
         connectionsCheckingInterval: Math.min(5_000, timeouts.request),
         // A missing Host gets our own answer, like every other wrong one.
         requireHostHeader: false,
+        // Heads that two readers could read in two ways are refused by the parser: both lengths, bare line ends, folded lines.
+        insecureHTTPParser: false,
       },
       (request, response) => {
         this.#handle(request, response, place()).catch((cause: unknown) => this.#reportFailure(request, response, cause));
       },
     );
     server.maxConnections = connectionsMax;
+    server.on('connection', (socket) => this.#strangers.admit(socket));
     return server;
   }
 
@@ -124,13 +143,13 @@ class NodeHttpDoor implements HttpDoor {
     setSecurityHeaders(response);
     const target = request.url ?? '';
     const [path, search] = splitOnce(target, '?');
-    const wrongPlace = refusePlace(request, place, path);
+    const wrongPlace = this.#checks.refusePlace(request, place, path);
     if (wrongPlace !== null) return sendRefusal(request, response, refusal(new AppError('forbidden', wrongPlace)));
     if (!path.startsWith('/'))
       return sendRefusal(request, response, refusal(new AppError('invalid_params', 'The address must be a path.')));
 
     if (path.startsWith('/api/')) {
-      const refused = this.#refuseToken(request);
+      const refused = this.#refuseToken(request) ?? this.#refuseRate(request, path);
       if (refused !== null) return sendRefusal(request, response, refused);
       const channel = place.kind === 'socket' ? 'cli' : 'http';
       return this.#api.handle({ request, response, path, query: new URLSearchParams(search), channel });
@@ -147,9 +166,10 @@ class NodeHttpDoor implements HttpDoor {
   }
 
   #refuseToken(request: IncomingMessage): Refusal | null {
-    const verdict = this.#tokens.judge(request.headers.authorization);
+    const verdict = this.#checks.judgeToken(request.headers.authorization);
     switch (verdict.kind) {
       case 'right':
+        this.#strangers.trust(request.socket);
         return null;
       case 'wrong':
         return refusal(new AppError('unauthorized', 'The access token is missing or wrong.'), { 'www-authenticate': 'Bearer' });
@@ -158,6 +178,12 @@ class NodeHttpDoor implements HttpDoor {
         return refusal(error, { 'retry-after': String(verdict.retryAfterSeconds) }, 429);
       }
     }
+  }
+
+  /** Only who has the right token is counted: nobody else can use up what is allowed. */
+  #refuseRate(request: IncomingMessage, path: string): Refusal | null {
+    const error = this.#rates.count(request.socket, path);
+    return error === null ? null : refusal(error, { 'retry-after': '1' });
   }
 
   async #serveAsset(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {

@@ -1,6 +1,13 @@
 // The HTTP module's door: the loopback server, the client of a running instance, and what makes an instance findable.
 
-export { createHttpDoor, type HttpDoor, type HttpDoorOptions, type SocketListening, type UrlListening } from './http-door.ts';
+export {
+  createHttpDoor,
+  type DoorChecks,
+  type HttpDoor,
+  type HttpDoorOptions,
+  type SocketListening,
+  type UrlListening,
+} from './http-door.ts';
 export { HttpClaw, type ServerAddress } from './http-client.ts';
 export { InstanceDoor, socketPathFor, type InstanceDoorOptions } from './instance-door.ts';
 export { findInstance, type RunningInstance } from './find-instance.ts';

@@ -9,6 +9,7 @@ import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http-door.ts';
 import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
+import { looseFolder } from './own-folder.ts';
 
 /** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;
@@ -93,10 +94,8 @@ export class InstanceDoor implements AsyncLifetime {
 function prepareSocketFolder(socketPath: string): void {
   const folder = dirname(socketPath);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const info = lstatSync(folder);
-  if (!info.isDirectory() || info.uid !== process.getuid?.()) {
-    throw new AppError('forbidden', `The folder ${folder} belongs to someone else.`);
-  }
+  const loose = looseFolder(folder);
+  if (loose !== null) throw new AppError('forbidden', loose, { data: { hint: `Remove ${folder}, then start again.` } });
   chmodSync(folder, 0o700);
   const stale = lstatSync(socketPath, { throwIfNoEntry: false });
   if (stale?.isSocket()) rmSync(socketPath);

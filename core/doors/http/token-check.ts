@@ -1,4 +1,6 @@
-// The bearer token: compared in constant time, and a lockout after too many wrong ones. The right token always passes.
+// The bearer token: compared in constant time, and a lockout after too many wrong ones, from this machine as well. The right token
+// always passes, so nobody can lock the person out by guessing; and guessing 256 random bits stays hopeless at any speed. The lockout
+// is there to be noticed and to make a guesser's work dear.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';

@@ -4,7 +4,6 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Approval, Grant, GrantScope } from '../../contracts/policy.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
-import { matches } from '../../guard/policy/policy.ts';
 import type { OpsDeps } from './deps.ts';
 import { previewGrant } from './grant-preview.ts';
 
@@ -17,7 +16,7 @@ export function createApprovalOps(deps: OpsDeps): ApprovalOps {
   return {
     'approval.list': (params) => ({ approvals: params.all === true ? deps.policy.recentApprovals() : deps.policy.pendingApprovals() }),
     'approval.decide': (params, caller) => decideApproval(deps, params, caller),
-    'grant.list': (params) => ({ grants: deps.policy.grants(params.all === true, deps.clock.nowMs()) }),
+    'grant.list': (params) => ({ grants: deps.policy.listGrants(params.all === true, deps.clock.nowMs()) }),
     'grant.revoke': (params, caller) => {
       const grant = deps.policy.grant(params.grantId);
       if (grant === null) throw new AppError('not_found', `There is no grant ${params.grantId}.`);
@@ -46,8 +45,8 @@ function decideApproval(deps: OpsDeps, params: OpParsed<'approval.decide'>, call
   }
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const scope: GrantScope = params.scope ?? { kind: 'once' };
-  const grant = deps.gate.grantFor(approval, scope, hashOf(deps, approval));
-  answer(deps, approval, { decision: 'approve', scope: grant.scope, by: caller.actor, grant });
+  const grant = deps.gate.grantFor(approval, scope, hashOf(deps, approval), params.choice);
+  answer(deps, approval, { decision: 'approve', scope: grant.scope, by: caller.actor, grant, rebound: deps.gate.rebind(approval) });
   if (grant.scope.kind !== 'once') approveCovered(deps, grant);
   return deps.policy.approval(params.approvalId) ?? approval;
 }
@@ -60,6 +59,8 @@ interface Answer {
   readonly grant: Grant | null;
   /** A grant that was there and covers the call. */
   readonly coveredBy?: string;
+  /** The command is one of config.yaml, which from now on is bound to what it is now. */
+  readonly rebound?: ReturnType<OpsDeps['gate']['rebind']>;
 }
 
 function answer(deps: OpsDeps, approval: Approval, given: Answer): void {
@@ -78,7 +79,13 @@ function answer(deps: OpsDeps, approval: Approval, given: Answer): void {
   };
   const { grant } = given;
   const createGrant = (): void => {
-    if (grant !== null) deps.log.append(systemSessionId, [{ type: 'grant.created', body: { grant } }]);
+    const drafts: AnyDraft[] = [
+      ...(given.rebound?.revoked ?? []).map((grantId): AnyDraft => ({ type: 'grant.revoked', body: { grantId, by: given.by } })),
+      ...[grant, given.rebound?.created ?? null].flatMap((one): AnyDraft[] =>
+        one === null ? [] : [{ type: 'grant.created', body: { grant: one } }],
+      ),
+    ];
+    if (drafts.length > 0) deps.log.append(systemSessionId, drafts);
   };
   deps.runtime.appendToTurn(approval.sessionId, approval.turnId ?? '', [decided], createGrant);
   if (approval.turnId !== undefined) deps.runtime.continueTurn(approval.turnId);
@@ -87,10 +94,7 @@ function answer(deps: OpsDeps, approval: Approval, given: Answer): void {
 /** A wider yes also answers the open questions it covers: nobody is asked twice for the same. */
 function approveCovered(deps: OpsDeps, grant: Grant): void {
   for (const approval of deps.policy.pendingApprovals()) {
-    if (approval.widerScope === null) continue;
-    if (grant.scope.kind === 'session' && approval.sessionId !== grant.sessionId) continue;
-    const call = { tool: approval.tool, argsHash: hashOf(deps, approval), facts: approval.facts, workspace: deps.facts.workspace };
-    if (!matches(grant.match, call)) continue;
+    if (!deps.gate.answers(grant, approval, hashOf(deps, approval))) continue;
     answer(deps, approval, {
       decision: 'approve',
       scope: grant.scope,

@@ -9,19 +9,21 @@ import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops
 import { replayTurn } from '../../agent/brain/brain.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { writeSetting } from '../../store/config/config.ts';
+import { noTaint } from '../../guard/policy/policy.ts';
 import { verifyLog } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
 
 type AuditOps = Omit<
   OpHandlers,
-  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session'}.${string}`
+  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'budget' | 'checkpoint'}.${string}`
 >;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
   return {
     'audit.verify': () => verifyLog(deps.log.storage.db, giveWay),
     'replay.run': (params) => replay(deps, params.turnId),
-    'policy.explain': (params) => explain(deps, params),
+    'policy.explain': (params, caller) => explain(deps, params, caller),
+    'sandbox.explain': (params, caller) => explainSandbox(deps, params, caller),
     'safety.url': (params) => deps.safety.checkUrl(params.url),
     'safety.redact': (params) => {
       const { text, found } = deps.safety.redact(params.text);
@@ -42,6 +44,8 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     },
     'secret.list': async () => ({ names: [...(await deps.secrets.list())] }),
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
+    'secret.status': () => deps.secrets.status(),
+    'secret.unlock': (params) => deps.secrets.unlock(params.passphrase),
     'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params) }),
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),
@@ -58,15 +62,32 @@ function replay(deps: OpsDeps, turnId: string): OpResult<'replay.run'> {
 }
 
 /** Runs nothing: the gate's answer to a call that is not made. */
-function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>): OpResult<'policy.explain'> {
+function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>, caller: Caller): OpResult<'policy.explain'> {
   const given =
     isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
   const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
   if (!parsed.ok) throw parsed.error;
-  const call = parsed.value;
-  const facts = call.tool.facts(call.args, deps.facts);
-  const { decision, ruleId, reason } = deps.gate.authorize({ sessionId: '', tool: call.name, argsHash: call.argsHash, facts });
-  return { decision, ruleId, reason, class: facts.class, facts };
+  const { name: tool, argsHash, args, tool: definition } = parsed.value;
+  const facts = definition.facts(args, deps.facts);
+  // As in a session of its own, which has read nothing of anybody.
+  const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
+  const decided = deps.gate.authorize(request);
+  const { decision, ruleId, reason, firstUse } = decided;
+  // The grant of a first use would only come to be by running it.
+  const grantId = firstUse === null ? decided.grantId : null;
+  const choices = deps.gate.choices(request, decided);
+  return { decision, ruleId, reason, class: facts.class, facts, mode: deps.gate.mode, grantId, choices };
+}
+
+/** A command is inside or outside by whether a person would be asked about it now. */
+function explainSandbox(
+  deps: OpsDeps,
+  { command, cwd }: OpParsed<'sandbox.explain'>,
+  caller: Caller,
+): Promise<OpResult<'sandbox.explain'>> {
+  if (command === undefined) return deps.sandbox.explain(null);
+  const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command?.plain?.reads ?? null });
 }
 
 function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {

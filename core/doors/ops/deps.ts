@@ -9,10 +9,12 @@ import type { Config } from '../../contracts/config.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { FactContext } from '../../contracts/tools.ts';
+import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export interface OpsDeps {
@@ -22,6 +24,7 @@ export interface OpsDeps {
   readonly logger: Logger;
   readonly runtime: TurnRuntime;
   readonly gate: PolicyGate;
+  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend'>;
   readonly policy: PolicyStore;
   readonly panic: PanicSwitch;
   readonly packer: ContextPacker;
@@ -36,9 +39,11 @@ export interface OpsDeps {
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
   readonly artifacts: ArtifactPort;
+  readonly checkpoints: Checkpoints;
   readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
+  readonly sandbox: SandboxPort;
   readonly safety: SafetyPort;
   readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
   /** Aborted when the instance closes. */
@@ -66,6 +71,13 @@ export interface SecretPort {
   set(name: string, value: string): Promise<void>;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;
+  status(): Promise<OpResult<'secret.status'>>;
+  /** Fails with `vault_locked`, `vault_damaged`, `conflict` or `invalid_params`. */
+  unlock(passphrase: string): Promise<OpResult<'secret.status'>>;
+}
+
+export interface SandboxPort {
+  explain(command: { readonly attended: boolean; readonly reads: string | null } | null): Promise<OpResult<'sandbox.explain'>>;
 }
 
 export interface SafetyPort {

@@ -1,34 +1,48 @@
 // What a grant would have covered lately: the calls of the last days that it matches, and how many of them a person was asked about.
+// Looks back newest first, for a bounded time.
 
 import type { OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { matches } from '../../guard/policy/policy.ts';
 import type { OpsDeps } from './deps.ts';
 
 const DAY_MS = 86_400_000;
-const SCANNED_MAX = 20_000;
 const SHOWN_MAX = 200;
+const SEQS_AT_ONCE = 2_000;
+/** A person waits for it with a question on the screen. */
+const LOOKING_MS_MAX = 250;
 
 export function previewGrant(deps: OpsDeps, params: OpParsed<'grant.preview'>): OpResult<'grant.preview'> {
   const sinceMs = deps.clock.nowMs() - (params.days ?? 30) * DAY_MS;
+  const looking = { lookedBackToMs: null as number | null };
   const covered: OpResult<'grant.preview'>['covered'] = [];
   let asked = 0;
-  for (const call of recentCalls(deps, sinceMs)) {
-    const parsed = deps.tools.parse(call.tool, call.args);
-    if (!parsed.ok) continue;
-    const { argsHash, tool, args } = parsed.value;
-    if (!matches(params.match, { tool: call.tool, argsHash, facts: call.facts, workspace: deps.facts.workspace })) continue;
+  let total = 0;
+  for (const call of recentCalls(deps, sinceMs, looking)) {
+    if (call.callId === params.exceptCallId || !covers(deps, params.match, call)) continue;
+    total += 1;
     if (call.wasAsked) asked += 1;
-    if (covered.length < SHOWN_MAX)
-      covered.push({
-        callId: call.callId,
-        tool: call.tool,
-        summary: tool.summarize(args),
-        atMs: call.atMs,
-        outcome: call.wasAsked ? 'asked' : 'allowed',
-      });
+    if (covered.length < SHOWN_MAX) covered.push(describeCall(deps, call));
   }
-  return { covered, asked };
+  return { covered, asked, total, ...looking };
+}
+
+/** Arguments are read only where the match is about them. */
+function covers(deps: OpsDeps, match: GrantMatch, call: RecentCall): boolean {
+  if (match.kind !== 'writes' && match.tool !== call.tool) return false;
+  const parsed = match.kind === 'exact' ? deps.tools.parse(call.tool, call.args) : null;
+  if (parsed !== null && !parsed.ok) return false;
+  const argsHash = parsed?.value.argsHash ?? '';
+  return matches(match, { tool: call.tool, argsHash, facts: call.facts, workspace: deps.facts.workspace });
+}
+
+function describeCall(deps: OpsDeps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {
+  const { callId, tool, atMs } = call;
+  const parsed = deps.tools.parse(tool, call.args);
+  // Of a tool that is gone, or takes other arguments by now, the name is what is left.
+  const summary = parsed.ok ? parsed.value.tool.summarize(parsed.value.args) : tool;
+  return { callId, tool, summary, atMs, outcome: call.wasAsked ? 'asked' : 'allowed' };
 }
 
 interface RecentCall {
@@ -40,17 +54,28 @@ interface RecentCall {
   readonly wasAsked: boolean;
 }
 
-/** Calls that came before the gate, newest first. The scan is newest first too, so arguments are met before the decision they belong to. */
-function* recentCalls(deps: OpsDeps, sinceMs: number): Generator<RecentCall> {
+/** Calls that came before the gate, newest first. So arguments are met before the decision they belong to. */
+function* recentCalls(deps: OpsDeps, sinceMs: number, looking: { lookedBackToMs: number | null }): Generator<RecentCall> {
   const args = new Map<string, string>();
-  for (const event of deps.log.reads.newestOfTypes(['policy.decided', 'tool.requested', 'approval.requested'], sinceMs, SCANNED_MAX)) {
-    if (event.type === 'tool.requested') args.set(event.body.callId, event.body.args);
-    else if (event.type === 'approval.requested') args.set(event.body.approval.callId, event.body.approval.args);
-    else if (event.type === 'policy.decided') {
-      const { callId, tool, facts, decision } = event.body;
-      const text = args.get(callId);
-      args.delete(callId);
-      if (text !== undefined) yield { callId, tool, args: text, facts, atMs: event.atMs, wasAsked: decision === 'ask' };
+  const endMs = deps.clock.monotonicMs() + LOOKING_MS_MAX;
+  for (let to = deps.log.lastSeq + 1; to > 1; to -= SEQS_AT_ONCE) {
+    let oldestMs = Number.MAX_SAFE_INTEGER;
+    for (const event of deps.log.reads.newestBetween(['policy.decided', 'tool.requested', 'approval.requested'], to - SEQS_AT_ONCE, to)) {
+      oldestMs = Math.min(oldestMs, event.atMs);
+      if (event.atMs < sinceMs) continue;
+      if (event.type === 'tool.requested') args.set(event.body.callId, event.body.args);
+      else if (event.type === 'approval.requested') args.set(event.body.approval.callId, event.body.approval.args);
+      else if (event.type === 'policy.decided') {
+        const { callId, tool, facts, decision } = event.body;
+        const text = args.get(callId);
+        args.delete(callId);
+        if (text !== undefined) yield { callId, tool, args: text, facts, atMs: event.atMs, wasAsked: decision === 'ask' };
+      }
+    }
+    if (oldestMs < sinceMs) return;
+    if (to > SEQS_AT_ONCE && deps.clock.monotonicMs() > endMs) {
+      looking.lookedBackToMs = oldestMs === Number.MAX_SAFE_INTEGER ? deps.clock.nowMs() : oldestMs;
+      return;
     }
   }
 }

@@ -3,14 +3,15 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
-import type { AskResult, Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
 import type { OpsDeps } from './deps.ts';
 import { readTurnView } from './turn-view.ts';
 import { readPackView } from './pack-view.ts';
 
 type MessageOps = Pick<
   OpHandlers,
-  'message.send' | 'turn.wait' | 'turn.cancel' | 'turn.steer' | 'turn.get' | 'pack.get' | 'tool.run' | 'tool.list'
+  'message.send' | 'turn.wait' | 'turn.cancel' | 'turn.steer' | 'turn.continue' | 'turn.get' | 'pack.get' | 'tool.run' | 'tool.list'
 >;
 
 export function createMessageOps(deps: OpsDeps): MessageOps {
@@ -34,6 +35,7 @@ export function createMessageOps(deps: OpsDeps): MessageOps {
       deps.runtime.steer(params.turnId, params.text, caller.actor);
       return { turnId: params.turnId };
     },
+    'turn.continue': (params, caller) => deps.runtime.takeUpEnded(params.turnId, caller.actor),
     'turn.get': (params) => readTurnView(deps, params.turnId),
     'pack.get': (params) => readPackView(deps, params.packId),
     'tool.run': (params, caller) => runTool(deps, params, caller),

@@ -76,6 +76,9 @@ test('a message asks, is approved for the session, writes, and everything about 
     asked: 1,
     covered: [{ tool: 'write_file', outcome: 'asked' }],
   });
+  const callId = view.calls.find(({ tool }) => tool === 'write_file')?.callId ?? '';
+  expect(await claw.op('grant.preview', { match: grant.match, exceptCallId: callId })).toMatchObject({ total: 0, covered: [] });
+  expect(grant).toMatchObject({ uses: 1, lastUsedAtMs: expect.any(Number) as number });
   expect((await claw.op('grant.revoke', { grantId: grant.grantId })).revokedAtMs).not.toBeNull();
   expect((await claw.op('grant.list', {})).grants).toEqual([]);
 });
@@ -111,6 +114,9 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
   expect(await claw.op('policy.explain', { tool: 'write_file', args: { path: 'y.md', content: '' } })).toMatchObject({
     decision: 'ask',
     ruleId: 'ask.write',
+    mode: 'supervised',
+    grantId: null,
+    choices: [{ covers: 'write_file for files in the workspace' }, { covers: 'write files under the workspace' }],
   });
   expect(await claw.op('safety.url', { url: 'http://127.0.0.1/' })).toMatchObject({ decision: 'deny' });
   expect((await claw.op('safety.redact', { text: 'AKIAIOSFODNN7EXAMPLE' })).text).not.toContain('AKIAIOSFODNN7EXAMPLE');

@@ -9,6 +9,8 @@ import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { createApprovalOps } from './approval-ops.ts';
 import { createAuditOps } from './audit-ops.ts';
+import { createBudgetOps } from './budget-ops.ts';
+import { createCheckpointOps } from './checkpoint-ops.ts';
 import type { OpsDeps } from './deps.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
@@ -21,8 +23,10 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createMessageOps(deps),
     ...createApprovalOps(deps),
     ...createPanicOps(deps),
+    ...createBudgetOps(deps),
     ...createSessionOps(deps),
     ...createAuditOps(deps),
+    ...createCheckpointOps(deps),
   };
 }
 
@@ -34,6 +38,8 @@ export interface LocalClawDeps {
   readonly log: SessionLog;
   readonly deltas: Emitter<DeltaNotice>;
   readonly closing: AbortSignal;
+  /** Takes secrets out of every string of a value on its way out; the very same value when there are none. */
+  redactDeep<T>(value: T): T;
   close(): Promise<void>;
 }
 
@@ -48,17 +54,28 @@ export class LocalClaw implements Claw {
   async op<N extends OpName>(name: N, params: OpParams<N>, caller: Caller = libraryCaller): Promise<OpResult<N>> {
     if (!isOpName(name)) throw new AppError('unknown_op', `There is no operation ${String(name)}.`);
     if (this.#deps.closing.aborted) throw new AppError('shutting_down', 'TrayClaw is closing.');
+    try {
+      return this.#deps.redactDeep(await this.#run(name, params, caller));
+    } catch (cause) {
+      throw this.#safeError(mapStorageError(cause));
+    }
+  }
+
+  async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
     const parsed = opTable[name].params.safeParse(params);
     if (!parsed.success) {
       const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || name}: ${issue.message}`);
       throw new AppError('invalid_params', `The parameters of ${name} do not fit: ${issues.join('; ')}.`, { data: { issues } });
     }
     const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;
-    try {
-      return await handler(parsed.data, caller);
-    } catch (cause) {
-      throw mapStorageError(cause);
-    }
+    return handler(parsed.data, caller);
+  }
+
+  /** What an error says may come from anywhere: a server's answer, a path, an argument. */
+  #safeError(error: AppError): AppError {
+    const { code, message, data, isRetryable } = error;
+    const safe = this.#deps.redactDeep({ message, data });
+    return safe.message === message && safe.data === data ? error : new AppError(code, safe.message, { data: safe.data, isRetryable });
   }
 
   /** The place of 'latest' is fixed by the call, not by the first read: what is committed in between is not missed. */
@@ -74,7 +91,7 @@ export class LocalClaw implements Claw {
       const readTo = log.lastSeq;
       const events = log.reads.after(cursor, EVENTS_PER_READ, query.sessionId);
       for (const event of events) {
-        yield event;
+        yield this.#deps.redactDeep(event);
         cursor = event.seq;
         if (signal.aborted) return;
       }

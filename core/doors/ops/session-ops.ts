@@ -2,7 +2,8 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import type { Caller, OpHandlers, SessionInfo } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers } from '../../contracts/ops.ts';
+import type { SessionInfo } from '../../contracts/op-results.ts';
 import { exportJsonl, exportMarkdown, type SessionRow } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
 

@@ -3,7 +3,7 @@
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies, Phase } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
-import type { TurnCall, TurnView } from '../../contracts/ops.ts';
+import type { TurnCall, TurnView } from '../../contracts/op-results.ts';
 import type { OpsDeps } from './deps.ts';
 
 type Draft = { -readonly [K in keyof TurnView]: TurnView[K] };

@@ -6,7 +6,7 @@ import { BudgetBook, type BudgetLimits, type HistorySum, type SpendingHistory } 
 const NOON_MS = new Date(2026, 5, 15, 12).getTime();
 const DAY_MS = 86_400_000;
 const none: HistorySum = { usd: 0, tokens: 0, unknownCostCalls: 0 };
-const noHistory: SpendingHistory = { spentInTurn: () => none, spentInSession: () => none, spentSince: () => none };
+const noHistory: SpendingHistory = { spentInTurn: () => none, spentInSession: () => none, spentSince: () => none, extensions: () => [] };
 const place = { turnId: 't1', sessionId: 's1', nowMs: NOON_MS };
 
 test('a limit is reached exactly, not a rounding error later', () => {
@@ -39,23 +39,34 @@ test('an unknown price counts towards tokens only, and is said', () => {
   const book = new BudgetBook({ perTurnUsd: 1, perTurnTokens: 100 }, noHistory);
   book.record({ ...place, costUsd: null, tokens: 60 });
   expect(book.check(place)).toBeNull();
-  expect(book.spending(place).turn).toEqual({ usd: 0, tokens: 60, unknownCost: true });
+  const states = book
+    .states({ turn: place, nowMs: NOON_MS })
+    .map(({ scope, unit, spent, unknownCost }) => [scope, unit, spent, unknownCost]);
+  expect(states.slice(0, 2)).toEqual([
+    ['turn', 'usd', 0, true],
+    ['turn', 'tokens', 60, true],
+  ]);
   book.record({ ...place, costUsd: null, tokens: 60 });
   expect(book.check(place)).toEqual({ scope: 'turn', unit: 'tokens', limit: 100, spent: 120, unknownCost: true });
 });
 
 test('a restart goes on from the history', () => {
   const history: SpendingHistory = {
+    ...noHistory,
     spentInTurn: (turnId) => (turnId === 't1' ? { ...none, usd: 0.5 } : none),
     spentInSession: (sessionId) => (sessionId === 's1' ? { ...none, usd: 0.7 } : none),
     spentSince: ({ sinceMs }) => (sinceMs === localDayStartMs(NOON_MS) ? { usd: 0.9, tokens: 7, unknownCostCalls: 1 } : none),
   };
   const book = new BudgetBook({ perDayUsd: 1 }, history);
-  expect(book.spending(place)).toEqual({
-    turn: { usd: 0.5, tokens: 0, unknownCost: false },
-    session: { usd: 0.7, tokens: 0, unknownCost: false },
-    day: { usd: 0.9, tokens: 7, unknownCost: true },
-  });
+  const about = { turn: place, sessionId: 's1', nowMs: NOON_MS };
+  expect(book.states(about).map(({ scope, unit, spent, unknownCost }) => [scope, unit, spent, unknownCost])).toEqual([
+    ['turn', 'usd', 0.5, false],
+    ['turn', 'tokens', 0, false],
+    ['session', 'usd', 0.7, false],
+    ['session', 'tokens', 0, false],
+    ['day', 'usd', 0.9, true],
+    ['day', 'tokens', 7, true],
+  ]);
   book.record({ ...place, turnId: 't2', sessionId: 's2', costUsd: 0.1, tokens: 1 });
   expect(book.check(place)).toMatchObject({ scope: 'day', spent: 1 });
   expect(book.check({ ...place, nowMs: NOON_MS + DAY_MS })).toBeNull();
@@ -103,6 +114,7 @@ test('no call ever starts at or beyond a limit, nor is one refused below all of 
         return { cents, usd: cents / 100, tokens, unknownCostCalls: entries.filter((entry) => entry.cents === null).length };
       };
       const history: SpendingHistory = {
+        ...noHistory,
         spentInTurn: (turnId) => sumOf((entry) => entry.turnId === turnId),
         spentInSession: (sessionId) => sumOf((entry) => entry.sessionId === sessionId),
         spentSince: ({ sinceMs }) => sumOf((entry) => entry.nowMs >= sinceMs),

@@ -4,95 +4,149 @@
 import { assert } from '../../base/assert.ts';
 import { localDay, localDayStartMs } from '../../base/local-day.ts';
 import type { Config } from '../../contracts/config.ts';
-import type { BudgetScope } from '../../contracts/policy.ts';
-import { addSpent, fromHistory, nothing, toUsd, USD_UNITS, type Sum } from './sum.ts';
+import type { BudgetScope, BudgetState, BudgetUnit } from '../../contracts/policy.ts';
+import { Extensions, type BudgetExtension } from './extensions.ts';
+import { breachOf, heightOf, isCrowded, statesOf, type BudgetBreach, type CallEstimate, type Limit, type ScopeLimits } from './limit.ts';
+import { addSpent, fromHistory, nothing, reserveIn, toUnits, toUsd, type Spent, type Sum } from './sum.ts';
+
+export type { BudgetExtension } from './extensions.ts';
+export type { BudgetBreach, CallEstimate } from './limit.ts';
 
 /** What is known of the time before this process; each answer must be complete up to now. */
 export interface SpendingHistory {
   spentInTurn(turnId: string): HistorySum;
   spentInSession(sessionId: string): HistorySum;
   spentSince(query: { readonly sinceMs: number }): HistorySum;
+  /** What was allowed beyond the limits, of every turn, session and day. */
+  extensions(): readonly BudgetExtension[];
 }
 
-export interface HistorySum {
-  readonly usd: number;
-  readonly tokens: number;
-  readonly unknownCostCalls: number;
-}
+export type HistorySum = Spent;
 
 export interface BudgetPlace {
   readonly turnId: string;
   readonly sessionId: string;
   readonly nowMs: number;
+  /** Turns whose work this one takes up: they share one budget. */
+  readonly continues?: readonly string[];
 }
 
-export interface BudgetBreach {
+/** What a person allows: an amount beyond the limit, or beyond what was spent where that is more. */
+export interface More {
   readonly scope: BudgetScope;
-  readonly unit: 'usd' | 'tokens';
-  readonly limit: number;
-  readonly spent: number;
-  /** Some calls of this scope had no known price: `spent` in US dollars is a lower bound. */
-  readonly unknownCost: boolean;
-}
-
-export interface ScopeSpending {
-  readonly usd: number;
-  readonly tokens: number;
-  readonly unknownCost: boolean;
+  readonly unit: BudgetUnit;
+  readonly amount: number;
 }
 
 export type BudgetLimits = Config['budget'];
 
+/** Room for one model call. To be settled exactly once. */
+export interface Reservation {
+  /** Gives back what was kept aside and counts what the call came to: `costUsd` null where the price is unknown, null for nothing billed. */
+  settle(spent: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number } | null): void;
+}
+
+export type Admission =
+  | {
+      readonly ok: true;
+      readonly reservation: Reservation;
+      /** Scopes whose limit in US dollars cannot hold for this call, because its price is unknown. */
+      readonly unpriced: readonly BudgetScope[];
+    }
+  | { readonly ok: false; readonly breach: BudgetBreach };
+
 /** Least recently used ones beyond this are forgotten and, if needed again, asked of the history. */
 const ENTRIES_MAX = 2000;
 const DAYS_MAX = 3;
-
-/** With no limit configured nothing is kept or asked: spending is then only reported. */
-export function createBudget(limits: BudgetLimits, history: SpendingHistory): Pick<BudgetBook, 'check' | 'record' | 'finishTurn'> {
-  if (Object.values(limits).some((limit) => limit !== undefined)) return new BudgetBook(limits, history);
-  return { check: () => null, record: () => undefined, finishTurn: () => undefined };
-}
+const noCall: CallEstimate = { inputTokens: 0, inputUsd: 0, tokens: 0, usd: 0 };
+const scopes: readonly BudgetScope[] = ['turn', 'session', 'day'];
+const unlimited: Admission = { ok: true, reservation: { settle: () => undefined }, unpriced: [] };
 
 export class BudgetBook {
   #limits: BudgetLimits;
   readonly #history: SpendingHistory;
+  readonly #extensions: Extensions;
   readonly #turns = new Map<string, Sum>();
   readonly #sessions = new Map<string, Sum>();
   readonly #days = new Map<string, Sum>();
+  /** Calls that wait for others under way, in the order they came. */
+  #waiting: (() => void)[] = [];
 
   constructor(limits: BudgetLimits, history: SpendingHistory) {
     this.#limits = limits;
     this.#history = history;
+    this.#extensions = new Extensions(() => history.extensions());
   }
 
   setLimits(limits: BudgetLimits): void {
     this.#limits = limits;
+    this.#wake();
   }
 
   /**
-   * To ask before every model call: null, or the first limit already reached, narrowest scope first. A limit of 0 allows no call.
-   * Where the price is unknown a US-dollar limit cannot hold, only a token limit can; `spending().unknownCost` says so.
+   * To ask before every model call. Refused when a limit is reached, or when the request alone would pass it, narrowest scope first.
+   * Near a limit calls run one after the other: one waits while others under way might still use the room, so that together they
+   * pass a limit by no more than what the last one's answer goes beyond it. Null when the signal aborts while waiting.
    */
-  check(place: BudgetPlace): BudgetBreach | null {
-    const limits = this.#limits;
-    const { turn, session, day } = this.#sums(place);
-    return (
-      breach('turn', turn, limits.perTurnUsd, limits.perTurnTokens) ??
-      breach('session', session, limits.perSessionUsd, limits.perSessionTokens) ??
-      breach('day', day, limits.perDayUsd, limits.perDayTokens)
-    );
+  reserve(place: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null> {
+    // With no limit configured nothing is kept or asked: spending is then only reported.
+    if (this.#isUnlimited) return unlimited;
+    return this.#tryReserve(place, estimate) ?? this.#reserveLater(place, estimate, signal);
+  }
+
+  /**
+   * Null, or the first limit in the way, narrowest scope first. A limit of 0 allows no call.
+   * Where the price is unknown a US-dollar limit cannot hold, only a token limit can.
+   */
+  check(place: BudgetPlace, estimate: CallEstimate = noCall): BudgetBreach | null {
+    for (const scope of scopes) {
+      const breach = breachOf(this.#scope(scope, place), estimate);
+      if (breach !== null) return breach;
+    }
+    return null;
   }
 
   /** Adds one finished call; `tokens` is input and output together, `costUsd` null where the price is unknown. */
   record(call: BudgetPlace & { readonly costUsd: number | null; readonly tokens: number }): void {
     assert(call.tokens >= 0 && (call.costUsd === null || call.costUsd >= 0), 'spending is never negative');
-    const { turn, session, day } = this.#sums(call);
-    for (const sum of [turn, session, day]) addSpent(sum, call.costUsd, call.tokens);
+    for (const scope of scopes) addSpent(this.#sum(scope, call), call.costUsd, call.tokens);
   }
 
-  spending(place: BudgetPlace): { turn: ScopeSpending; session: ScopeSpending; day: ScopeSpending } {
-    const { turn, session, day } = this.#sums(place);
-    return { turn: toSpending(turn), session: toSpending(session), day: toSpending(day) };
+  /** How the limits of a turn, a session and the day stand; what is not named is left out. */
+  states(place: { readonly turn?: BudgetPlace; readonly sessionId?: string; readonly nowMs: number }): BudgetState[] {
+    const { turn, sessionId, nowMs } = place;
+    const anyTurn = { turnId: '', sessionId: sessionId ?? '', nowMs };
+    return [
+      ...(turn === undefined ? [] : statesOf(this.#scope('turn', turn))),
+      ...(sessionId === undefined ? [] : statesOf(this.#scope('session', anyTurn))),
+      ...statesOf(this.#scope('day', anyTurn)),
+    ];
+  }
+
+  /** What the event of an extension says; null where there is no such limit. Changes nothing: `extend` does, once it is in the log. */
+  planMore(place: BudgetPlace, more: More): (BudgetExtension & { readonly limit: number }) | null {
+    const { scope, unit } = more;
+    const { sum, [unit]: limit } = this.#scope(scope, place);
+    if (limit === null) return null;
+    const isUsd = unit === 'usd';
+    const spent = isUsd ? sum.usdUnits : sum.tokens;
+    const height = heightOf(limit);
+    const raisedBy = Math.max(0, spent - height) + (isUsd ? toUnits(more.amount) : more.amount);
+    const told = (amount: number): number => (isUsd ? toUsd(amount) : amount);
+    return {
+      scope,
+      unit,
+      raisedBy: told(raisedBy),
+      limit: told(height + raisedBy),
+      turnId: scope === 'turn' ? place.turnId : null,
+      sessionId: scope === 'day' ? null : place.sessionId,
+      day: scope === 'day' ? localDay(place.nowMs) : null,
+    };
+  }
+
+  extend(extension: BudgetExtension): void {
+    this.#extensions.add(extension);
+    this.#wake();
   }
 
   /** Forgets a finished turn. Its spending stays in its session and day. */
@@ -100,30 +154,104 @@ export class BudgetBook {
     this.#turns.delete(turnId);
   }
 
-  #sums(place: BudgetPlace): { turn: Sum; session: Sum; day: Sum } {
-    const { turnId, sessionId } = place;
+  get #isUnlimited(): boolean {
+    return Object.values(this.#limits).every((limit) => limit === undefined);
+  }
+
+  /** Null when it has to wait. */
+  #tryReserve(place: BudgetPlace, estimate: CallEstimate): Admission | null {
+    const limited = scopes.map((scope) => this.#scope(scope, place));
+    for (const scope of limited) {
+      const breach = breachOf(scope, estimate);
+      if (breach !== null) return { ok: false, breach };
+    }
+    if (limited.some((scope) => isCrowded(scope, estimate))) return null;
+    for (const { sum } of limited) reserveIn(sum, estimate, 1);
+    const settle: Reservation['settle'] = (spent) => {
+      for (const { sum } of limited) reserveIn(sum, estimate, -1);
+      if (spent !== null) this.record({ ...place, ...spent });
+      this.#wake();
+    };
+    const unpriced = estimate.usd === null ? limited.filter(({ usd }) => usd !== null).map(({ scope }) => scope) : [];
+    return { ok: true, reservation: { settle }, unpriced };
+  }
+
+  async #reserveLater(place: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Promise<Admission | null> {
+    while (!signal.aborted) {
+      const admission = this.#tryReserve(place, estimate);
+      if (admission !== null) return admission;
+      await this.#nextChange(signal);
+    }
+    return null;
+  }
+
+  /** Resolves when room may have become free, or the signal aborts. */
+  #nextChange(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      this.#waiting.push(finish);
+      signal.addEventListener('abort', finish, { once: true });
+    });
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const wake of waiting) wake();
+  }
+
+  #scope(scope: BudgetScope, place: BudgetPlace): ScopeLimits {
+    const { perTurnUsd, perSessionUsd, perDayUsd, perTurnTokens, perSessionTokens, perDayTokens } = this.#limits;
+    const usd = { turn: perTurnUsd, session: perSessionUsd, day: perDayUsd }[scope];
+    const tokens = { turn: perTurnTokens, session: perSessionTokens, day: perDayTokens }[scope];
     return {
-      turn: recall(this.#turns, turnId, () => this.#history.spentInTurn(turnId)),
-      session: recall(this.#sessions, sessionId, () => this.#history.spentInSession(sessionId)),
-      day: this.#day(place.nowMs),
+      scope,
+      sum: this.#sum(scope, place),
+      usd: usd === undefined ? null : this.#limit(scope, 'usd', place, toUnits(usd)),
+      tokens: tokens === undefined ? null : this.#limit(scope, 'tokens', place, tokens),
     };
   }
 
-  #day(nowMs: number): Sum {
-    const key = localDay(nowMs);
+  #limit(scope: BudgetScope, unit: BudgetUnit, place: BudgetPlace, configured: number): Limit {
+    const keys = { turn: turnsOf(place), session: [place.sessionId], day: [localDay(place.nowMs)] }[scope];
+    let raisedBy = 0;
+    for (const key of keys) raisedBy += this.#extensions.raisedBy(scope, unit, key);
+    return { configured, raisedBy };
+  }
+
+  #sum(scope: BudgetScope, place: BudgetPlace): Sum {
+    const history = this.#history;
+    const inTurn = (): Sum => fromHistory(...turnsOf(place).map((turnId) => history.spentInTurn(turnId)));
+    const inSession = (): Sum => fromHistory(history.spentInSession(place.sessionId));
+    const today = (): Sum => fromHistory(history.spentSince({ sinceMs: localDayStartMs(place.nowMs) }));
+    // What is not kept up to date is asked for each time.
+    if (this.#isUnlimited) return { turn: inTurn, session: inSession, day: today }[scope]();
+    if (scope === 'turn') return recall(this.#turns, place.turnId, inTurn);
+    if (scope === 'session') return recall(this.#sessions, place.sessionId, inSession);
+    return this.#day(localDay(place.nowMs), today);
+  }
+
+  #day(key: string, ask: () => Sum): Sum {
     const known = this.#days.get(key);
     if (known !== undefined) return known;
     // A day that begins while this process runs begins at nothing. History may hold its first call already; asking would count it twice.
     const isNewer = this.#days.size > 0 && [...this.#days.keys()].every((day) => day < key);
-    const sum = isNewer ? nothing() : fromHistory(this.#history.spentSince({ sinceMs: localDayStartMs(nowMs) }));
+    const sum = isNewer ? nothing() : ask();
     this.#days.set(key, sum);
     if (this.#days.size > DAYS_MAX) this.#days.delete([...this.#days.keys()].sort()[0] ?? key);
     return sum;
   }
 }
 
-function recall(sums: Map<string, Sum>, key: string, ask: () => HistorySum): Sum {
-  const sum = sums.get(key) ?? fromHistory(ask());
+function turnsOf({ turnId, continues }: BudgetPlace): readonly string[] {
+  return continues === undefined || continues.length === 0 ? [turnId] : [...continues, turnId];
+}
+
+function recall(sums: Map<string, Sum>, key: string, ask: () => Sum): Sum {
+  const sum = sums.get(key) ?? ask();
   // Re-inserted last: a Map keeps the order of insertion, so the first key is the least recently used.
   sums.delete(key);
   sums.set(key, sum);
@@ -134,19 +262,4 @@ function recall(sums: Map<string, Sum>, key: string, ask: () => HistorySum): Sum
     }
   }
   return sum;
-}
-
-function breach(scope: BudgetScope, sum: Sum, usdLimit: number | undefined, tokenLimit: number | undefined): BudgetBreach | null {
-  const unknownCost = sum.unknownCostCalls > 0;
-  if (usdLimit !== undefined && sum.usdUnits >= Math.round(usdLimit * USD_UNITS)) {
-    return { scope, unit: 'usd', limit: usdLimit, spent: toUsd(sum), unknownCost };
-  }
-  if (tokenLimit !== undefined && sum.tokens >= tokenLimit) {
-    return { scope, unit: 'tokens', limit: tokenLimit, spent: sum.tokens, unknownCost };
-  }
-  return null;
-}
-
-function toSpending(sum: Sum): ScopeSpending {
-  return { usd: toUsd(sum), tokens: sum.tokens, unknownCost: sum.unknownCostCalls > 0 };
 }

@@ -6,22 +6,49 @@ export interface Sum {
   usdUnits: number;
   tokens: number;
   unknownCostCalls: number;
+  /** Kept aside for calls under way. */
+  reservedUsdUnits: number;
+  reservedTokens: number;
+  underWay: number;
+}
+
+export interface Spent {
+  readonly usd: number;
+  readonly tokens: number;
+  readonly unknownCostCalls: number;
 }
 
 export function nothing(): Sum {
-  return { usdUnits: 0, tokens: 0, unknownCostCalls: 0 };
+  return fromHistory({ usd: 0, tokens: 0, unknownCostCalls: 0 });
 }
 
-export function fromHistory(past: { readonly usd: number; readonly tokens: number; readonly unknownCostCalls: number }): Sum {
-  return { usdUnits: Math.round(past.usd * USD_UNITS), tokens: past.tokens, unknownCostCalls: past.unknownCostCalls };
+export function fromHistory(...past: readonly Spent[]): Sum {
+  const sum: Sum = { usdUnits: 0, tokens: 0, unknownCostCalls: 0, reservedUsdUnits: 0, reservedTokens: 0, underWay: 0 };
+  for (const { usd, tokens, unknownCostCalls } of past) {
+    sum.usdUnits += toUnits(usd);
+    sum.tokens += tokens;
+    sum.unknownCostCalls += unknownCostCalls;
+  }
+  return sum;
 }
 
 export function addSpent(sum: Sum, costUsd: number | null, tokens: number): void {
   sum.tokens += tokens;
   if (costUsd === null) sum.unknownCostCalls += 1;
-  else sum.usdUnits += Math.round(costUsd * USD_UNITS);
+  else sum.usdUnits += toUnits(costUsd);
 }
 
-export function toUsd(sum: Sum): number {
-  return sum.usdUnits / USD_UNITS;
+/** `direction` 1 keeps an amount aside, -1 gives it back. */
+export function reserveIn(sum: Sum, amount: { readonly usd: number | null; readonly tokens: number }, direction: 1 | -1): void {
+  sum.reservedUsdUnits += direction * toUnits(amount.usd ?? 0);
+  sum.reservedTokens += direction * amount.tokens;
+  sum.underWay += direction;
+}
+
+export function toUnits(usd: number): number {
+  return Math.round(usd * USD_UNITS);
+}
+
+export function toUsd(units: number): number {
+  return units / USD_UNITS;
 }

@@ -1,21 +1,38 @@
 // The rules in order, as a pure function from what is known of a call to a decision with a rule id and a sentence.
 // First match wins. What no rule allows asks.
 
-import type { DecisionKind } from '../../contracts/policy.ts';
-import { ownDataProtection, type CallFacts, type ToolClass } from '../../contracts/tools.ts';
+import type { PolicyMode } from '../../contracts/config.ts';
+import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
+import { ownDataProtection, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+import { nameSources, type CallTaint } from './call-taint.ts';
+import type { MatchedRule } from './config-rules.ts';
+import type { PreApproval } from './pre-approved.ts';
+import type { OverLimit } from './rate-limits.ts';
 
 export interface RuleInput {
   readonly tool: string;
   readonly facts: CallFacts;
   readonly panicEngaged: boolean;
   readonly deniedTools: readonly string[];
-  /** The person's standing permission that covers this very call, in words; null when there is none. */
-  readonly coveredBy: { readonly grantId: string; readonly kind: string; readonly covers: string } | null;
+  readonly mode: PolicyMode;
+  /** The first rule of config.yaml that is about the call. */
+  readonly rule: MatchedRule | null;
+  readonly overLimit: OverLimit | null;
+  readonly taint: CallTaint;
+  /** The command runs in an opened folder, and so does all it is known to touch lie there. */
+  readonly staysInside: boolean;
+  /** The person's standing permission for this very call; `unseen` are sources it was not given for. */
+  readonly grant: { readonly kind: GrantScope['kind']; readonly covers: string; readonly unseen: readonly TaintSource[] } | null;
+  /** A permission that would cover the command, had what it is made of not changed. */
+  readonly outdated: { readonly covers: string; readonly changes: readonly string[] } | null;
+  /** How a command stands that config.yaml allows by its words; null where it allows none of it. */
+  readonly preApproved: PreApproval | null;
+  readonly domainsAllowed: boolean;
 }
 
 export interface RuleDecision {
   readonly decision: DecisionKind;
-  readonly ruleId: string;
+  readonly ruleId: RuleId;
   readonly reason: string;
   /** False where no grant may ever answer for the person. */
   readonly grantable: boolean;
@@ -25,6 +42,7 @@ export interface RuleDecision {
 export const ruleIds = [
   'panic.engaged',
   'tool.denied',
+  'address.refused',
   'path.own-data',
   'path.protected',
   'read.outside-workspace',
@@ -42,8 +60,148 @@ export const ruleIds = [
   'ask.credential',
   'ask.hardware',
   'ask.destructive',
+  'rule.deny',
+  'rule.ask',
+  'rule.allow',
+  'mode.locked-down',
+  'taint.three-way',
+  'taint.unseen',
+  'rate.limit',
+  'command.reads',
+  'command.allowed',
+  'command.changed',
+  'domain.allowed',
+  'write.workspace',
+  // Of the further look at grave calls, which the turn runtime asks for after these rules.
+  'review.denied',
+  'review.asked',
 ] as const;
 export type RuleId = (typeof ruleIds)[number];
+
+type Rule = (input: RuleInput) => RuleDecision | null;
+
+export function decideByRules(input: RuleInput): RuleDecision {
+  return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...permissions], input) ?? askByClass(input);
+}
+
+function firstOf(rules: readonly Rule[], input: RuleInput): RuleDecision | null {
+  for (const rule of rules) {
+    const decided = rule(input);
+    if (decided !== null) return decided;
+  }
+  return null;
+}
+
+const refusals: readonly Rule[] = [
+  ({ panicEngaged }) => (panicEngaged ? deny('panic.engaged', 'Everything is stopped until a person releases the panic stop.') : null),
+  ({ tool, deniedTools }) => (deniedTools.includes(tool) ? deny('tool.denied', `The tool ${tool} is switched off in config.yaml.`) : null),
+  ({ facts }) => (facts.refused === undefined ? null : deny('address.refused', facts.refused)),
+  ({ facts }) => {
+    // Reading counts too: the address and the token of this very instance are kept there, and every other conversation.
+    const own = facts.paths.find((path) => path.protectedBy === ownDataProtection);
+    return own === undefined ? null : deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may read or change it.`);
+  },
+  ({ rule }) => (rule?.then === 'deny' ? deny('rule.deny', `${nameRule(rule)} refuses it${because(rule)}`) : null),
+];
+
+/** Whatever would be asked is refused: nobody is there to answer. */
+function lockedDown(input: RuleInput): RuleDecision | null {
+  if (input.mode !== 'locked-down') return null;
+  const decided = firstOf([...questions, ...freeReads], input);
+  if (decided?.decision === 'allow') return decided;
+  return deny('mode.locked-down', 'TrayClaw is locked down: only reading inside the workspace is allowed.');
+}
+
+/** These ask whatever was allowed; a yes is for this one call. */
+const questions: readonly Rule[] = [
+  ({ facts }) => {
+    const guarded = facts.paths.find((path) => path.protectedBy !== null);
+    if (guarded === undefined) return null;
+    const verb = guarded.access === 'write' ? 'changes' : 'reads';
+    return askOnce('path.protected', `It ${verb} ${guarded.given}: ${guarded.protectedBy ?? 'protected'}.`);
+  },
+  (input) => {
+    const { taint } = input;
+    if (taint.session.length === 0 || !taint.sensitive || taint.derived.length === 0 || !isOutward(input)) return null;
+    const from = nameSources(taint.derived);
+    return askOnce('taint.three-way', `It sends something out, may follow words from ${from}, and private things were read before.`);
+  },
+  ({ overLimit }) =>
+    overLimit === null ? null : askOnce('rate.limit', `More than ${overLimit.limit} calls of ${overLimit.name} within a minute.`),
+  ({ rule }) => (rule?.then === 'ask' ? askOnce('rule.ask', `${nameRule(rule)} wants you to be asked${because(rule)}`) : null),
+];
+
+/** Reading inside the opened folders, whoever's idea it was. */
+const freeReads: readonly Rule[] = [
+  ({ facts }) => (isFreeRead(facts) ? allow('read.workspace', 'It only reads inside the workspace.') : null),
+  (input) => {
+    const reads = readsOf(input);
+    return reads === null ? null : allow('command.reads', `The command only ${reads}, inside the workspace.`);
+  },
+];
+
+/** What somebody allowed before. None covers a call that may follow words it was not given for. */
+const permissions: readonly Rule[] = [
+  ({ grant }) => {
+    if (grant === null) return null;
+    if (grant.unseen.length > 0) return unseen(grant.unseen, `which you had not seen when you allowed: ${grant.covers}`);
+    return allow(`grant.${grant.kind}`, `You allowed this: ${grant.covers}.`);
+  },
+  (input) => {
+    const { rule } = input;
+    if (rule?.then !== 'allow') return null;
+    // A command that is allowed by its words holds as it was when it first ran.
+    if (rule.allowsCommand && input.preApproved !== null)
+      return rule.allowsPaths || input.staysInside ? byWords(input, input.preApproved, 'rule.allow', nameRule(rule)) : null;
+    return trusted(input, nameRule(rule)) ?? allow('rule.allow', `${nameRule(rule)} allows it${because(rule)}`);
+  },
+  (input) => {
+    if (input.preApproved === null || !input.staysInside) return null;
+    return byWords(input, input.preApproved, 'command.allowed', 'policy.allowCommands');
+  },
+  (input) => {
+    const { facts } = input;
+    const fetches = facts.class === 'network' && facts.command === null && facts.request?.reads === true;
+    if (!fetches || !input.domainsAllowed || facts.paths.length > 0) return null;
+    return (
+      trusted(input, 'policy.allowDomains') ??
+      allow('domain.allowed', `It only fetches from ${facts.hosts.join(' and ')}, which is in policy.allowDomains.`)
+    );
+  },
+  (input) => {
+    if (input.mode !== 'workspace-free' || !isWorkspaceWrite(input.facts)) return null;
+    return (
+      trusted(input, 'The mode workspace-free') ??
+      allow('write.workspace', 'It changes files inside the workspace, which is free in this mode and can be undone.')
+    );
+  },
+];
+
+function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'command.allowed', by: string): RuleDecision | null {
+  // Taken back by the person, though it still stands in config.yaml.
+  if (pre.state === 'revoked') return null;
+  const distrusted = trusted(input, by);
+  if (distrusted !== null) return distrusted;
+  if (pre.state !== 'changed') return allow(ruleId, `${by} allows ${pre.covers.replace(', as config.yaml says', '')}.`);
+  return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Your yes takes it as it is now.`);
+}
+
+/** Nothing but the person's own words is covered by what was written down beforehand. */
+function trusted({ taint }: RuleInput, by: string): RuleDecision | null {
+  return taint.derived.length === 0 ? null : unseen(taint.derived, `and ${by} holds only for what does not come from others`);
+}
+
+function askByClass({ facts, outdated }: RuleInput): RuleDecision {
+  if (outdated !== null) return ask('command.changed', `You allowed ${outdated.covers}, but ${listChanges(outdated.changes)} since then.`);
+  const kind = effectiveClass(facts);
+  const outside = facts.paths.find((path) => !path.insideWorkspace);
+  if (kind === 'read') {
+    return ask('read.outside-workspace', `It reads ${outside?.given ?? 'something'}, which is outside the workspace.`);
+  }
+  if (kind === 'write' && outside !== undefined)
+    return ask('ask.write-outside-workspace', `It changes ${outside.given}, which is outside the workspace.`);
+  return ask(`ask.${kind}`, askReasons[kind]);
+}
 
 const askReasons: Readonly<Record<Exclude<ToolClass, 'read'>, string>> = {
   write: 'It changes files.',
@@ -56,52 +214,72 @@ const askReasons: Readonly<Record<Exclude<ToolClass, 'read'>, string>> = {
   destructive: 'It destroys something that may not come back.',
 };
 
-export function decideByRules(input: RuleInput): RuleDecision {
+/** What says it only reads but would do more is taken for what it would do. */
+function effectiveClass(facts: CallFacts): ToolClass {
+  if (facts.class !== 'read') return facts.class;
+  if (facts.command !== null) return 'exec';
+  if (facts.hosts.length > 0) return 'network';
+  return facts.paths.some((path) => path.access === 'write') ? 'write' : 'read';
+}
+
+function isFreeRead(facts: CallFacts): boolean {
+  return effectiveClass(facts) === 'read' && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null);
+}
+
+/** What a command reads, in words, where it is known to do nothing else and to stay inside; otherwise null. */
+function readsOf({ facts, staysInside }: RuleInput): string | null {
+  const inside = facts.class === 'exec' && staysInside && facts.hosts.length === 0 && facts.paths.every((path) => path.access === 'read');
+  return inside ? (facts.command?.plain?.reads ?? null) : null;
+}
+
+const outwardClasses: readonly ToolClass[] = ['network', 'message', 'spend', 'credential', 'exec'];
+
+/** It could carry something out of this machine. */
+function isOutward(input: RuleInput): boolean {
   const { facts } = input;
-  if (input.panicEngaged) return deny('panic.engaged', 'Everything is stopped until a person releases the panic stop.');
-  if (input.deniedTools.includes(input.tool)) return deny('tool.denied', `The tool ${input.tool} is switched off in config.yaml.`);
-  const protectedPath = decideProtectedPath(facts);
-  if (protectedPath !== null) return protectedPath;
-  if (facts.class === 'read') return decideRead(input);
-  if (input.coveredBy !== null) return allowByGrant(input.coveredBy);
-  const outside = facts.class === 'write' ? facts.paths.find((path) => !path.insideWorkspace) : undefined;
-  if (outside !== undefined) {
-    const reason = `It changes ${outside.given}, which is outside the workspace.`;
-    return { decision: 'ask', ruleId: 'ask.write-outside-workspace', reason, grantable: true };
-  }
-  return { decision: 'ask', ruleId: `ask.${facts.class}`, reason: askReasons[facts.class], grantable: true };
+  if (facts.command !== null) return readsOf(input) === null;
+  return facts.hosts.length > 0 || outwardClasses.includes(effectiveClass(facts));
 }
 
-function decideProtectedPath(facts: CallFacts): RuleDecision | null {
-  const own = facts.paths.find((path) => path.access === 'write' && path.protectedBy === ownDataProtection);
-  if (own !== undefined) return deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may change it.`);
-  const guarded = facts.paths.find((path) => path.protectedBy !== null);
-  if (guarded === undefined) return null;
-  const verb = guarded.access === 'write' ? 'changes' : 'reads';
-  return {
-    decision: 'ask',
-    ruleId: 'path.protected',
-    reason: `It ${verb} ${guarded.given}: ${guarded.protectedBy ?? 'protected'}.`,
-    grantable: false,
-  };
+function isWorkspaceWrite(facts: CallFacts): boolean {
+  return (
+    facts.class === 'write' &&
+    facts.command === null &&
+    facts.hosts.length === 0 &&
+    facts.paths.length > 0 &&
+    facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)
+  );
 }
 
-function decideRead(input: RuleInput): RuleDecision {
-  const outside = input.facts.paths.find((path) => !path.insideWorkspace);
-  if (outside === undefined) {
-    return { decision: 'allow', ruleId: 'read.workspace', reason: 'It only reads inside the workspace.', grantable: false };
-  }
-  if (input.coveredBy !== null) return allowByGrant(input.coveredBy);
-  return {
-    decision: 'ask',
-    ruleId: 'read.outside-workspace',
-    reason: `It reads ${outside.given}, which is outside the workspace.`,
-    grantable: true,
-  };
+function unseen(sources: readonly TaintSource[], why: string): RuleDecision {
+  return ask('taint.unseen', `These arguments may come from ${nameSources(sources)}, ${why}.`);
 }
 
-function allowByGrant(grant: NonNullable<RuleInput['coveredBy']>): RuleDecision {
-  return { decision: 'allow', ruleId: `grant.${grant.kind}`, reason: `You allowed this: ${grant.covers}.`, grantable: true };
+function nameRule(rule: MatchedRule): string {
+  return `Rule ${rule.number} of policy.rules`;
+}
+
+function because({ reason }: MatchedRule): string {
+  if (reason === null) return '.';
+  return /[.!?]$/.test(reason) ? `: ${reason}` : `: ${reason}.`;
+}
+
+function listChanges(changes: readonly string[]): string {
+  const last = changes.at(-1) ?? 'what it runs';
+  const names = changes.length < 2 ? last : `${changes.slice(0, -1).join(', ')} and ${last}`;
+  return `${names} ${changes.length > 1 ? 'have' : 'has'} changed`;
+}
+
+function allow(ruleId: RuleId, reason: string): RuleDecision {
+  return { decision: 'allow', ruleId, reason, grantable: false };
+}
+
+function ask(ruleId: RuleId, reason: string): RuleDecision {
+  return { decision: 'ask', ruleId, reason, grantable: true };
+}
+
+function askOnce(ruleId: RuleId, reason: string): RuleDecision {
+  return { decision: 'ask', ruleId, reason, grantable: false };
 }
 
 function deny(ruleId: RuleId, reason: string): RuleDecision {

@@ -1,8 +1,11 @@
 // Approvals and grants as rows kept in step with their events, and the live grants in memory.
 
 import type { AnyEvent } from '../../contracts/events.ts';
-import { approvalSchema, grantSchema, type Approval, type Grant } from '../../contracts/policy.ts';
-import { isLive, matches, type GrantableCall } from './grant-match.ts';
+import { approvalSchema, configApprovalId, grantSchema, type Approval, type Grant, type GrantListing } from '../../contracts/policy.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import { unseenSources } from './call-taint.ts';
+import { isLive, matches, matchesButChanged, type GrantableCall } from './grant-match.ts';
+import { isOfConfig } from './pre-approved.ts';
 import type { SqlDatabase } from '../../store/storage/storage.ts';
 import type { Migration } from '../../store/storage/storage.ts';
 
@@ -22,9 +25,27 @@ export const policyMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: '0003-policy-uses',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS grant_uses (grant_id TEXT PRIMARY KEY, uses INTEGER NOT NULL, last_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
 ];
 
 const RECENT_MAX = 500;
+
+/** When and where a call is made, and whose words it may follow. */
+export interface GrantMoment {
+  readonly sessionId: string;
+  readonly nowMs: number;
+  readonly derived: readonly TaintSource[];
+  /** Only this grant counts; null: none does. */
+  readonly only?: string | null;
+}
 
 function prepareAll(db: SqlDatabase) {
   return {
@@ -38,6 +59,12 @@ function prepareAll(db: SqlDatabase) {
     grant: db.prepare('SELECT body FROM grants WHERE grant_id = ?'),
     liveGrants: db.prepare('SELECT body FROM grants WHERE live = 1 ORDER BY created_at_ms, grant_id'),
     allGrants: db.prepare('SELECT body FROM grants ORDER BY created_at_ms DESC LIMIT ?'),
+    configGrants: db.prepare("SELECT body FROM grants WHERE json_extract(body, '$.approvalId') = ? ORDER BY created_at_ms, grant_id"),
+    putUse: db.prepare(
+      `INSERT INTO grant_uses (grant_id, uses, last_at_ms) VALUES (?, 1, ?)
+       ON CONFLICT (grant_id) DO UPDATE SET uses = uses + 1, last_at_ms = excluded.last_at_ms`,
+    ),
+    use: db.prepare('SELECT uses, last_at_ms AS lastAtMs FROM grant_uses WHERE grant_id = ?'),
   };
 }
 
@@ -45,6 +72,7 @@ export class PolicyStore {
   readonly #db: SqlDatabase;
   readonly #sql: ReturnType<typeof prepareAll>;
   #live: Grant[] | null = null;
+  #config: readonly Grant[] | null = null;
 
   constructor(db: SqlDatabase) {
     this.#db = db;
@@ -74,6 +102,9 @@ export class PolicyStore {
       case 'grant.revoked':
         this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
         return;
+      case 'tool.requested':
+        if (event.body.grantId !== null) this.#sql.putUse.run(event.body.grantId, event.atMs);
+        return;
       default:
         return;
     }
@@ -102,12 +133,44 @@ export class PolicyStore {
     return (this.#sql.allGrants.all(RECENT_MAX) as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
   }
 
-  /** The grant that covers the call, longest-lived first; null when there is none. */
-  findCovering(call: GrantableCall, sessionId: string, nowMs: number): Grant | null {
+  /** With how often each was used, and when last. */
+  listGrants(all: boolean, nowMs: number): GrantListing[] {
+    return this.grants(all, nowMs).map((grant) => {
+      const use = this.#sql.use.get(grant.grantId) as { uses: number; lastAtMs: number } | undefined;
+      return { ...grant, uses: use?.uses ?? 0, lastUsedAtMs: use?.lastAtMs ?? null };
+    });
+  }
+
+  /** The grant that covers the call, longest-lived first, and what led to the call that it was not given for; null when there is none. */
+  findCovering(call: GrantableCall, at: GrantMoment): { readonly grant: Grant; readonly unseen: readonly TaintSource[] } | null {
+    const covering = this.#reaching(at)
+      .filter((grant) => matches(grant.match, call))
+      .map((grant) => ({ grant, unseen: unseenSources(at.derived, grant.seenTaint ?? []) }));
+    const best = covering.sort((a, b) => a.unseen.length - b.unseen.length || breadth[b.grant.scope.kind] - breadth[a.grant.scope.kind]);
+    return best[0] ?? null;
+  }
+
+  /** A grant that would cover the command, were it still made of the same things. */
+  findOutdated(call: GrantableCall, at: GrantMoment): Grant | null {
+    return this.#reaching(at).find((grant) => matchesButChanged(grant.match, call)) ?? null;
+  }
+
+  /** What commands that config.yaml allows were bound to when they first ran; those that were taken back as well. */
+  configGrants(): readonly Grant[] {
+    if (this.#config !== null) return this.#config;
+    const grants = (this.#sql.configGrants.all(configApprovalId) as { body: string }[]).map((row) =>
+      grantSchema.parse(JSON.parse(row.body)),
+    );
+    if (!this.#db.inTransaction) this.#config = grants;
+    return grants;
+  }
+
+  #reaching({ sessionId, nowMs, only }: GrantMoment): Grant[] {
     const live = this.#liveGrants();
-    if (live.length === 0) return null;
-    const covering = live.filter((grant) => isLive(grant, nowMs) && reaches(grant, sessionId) && matches(grant.match, call));
-    return covering.sort((a, b) => breadth[b.scope.kind] - breadth[a.scope.kind])[0] ?? null;
+    if (live.length === 0) return [];
+    const counts = (grant: Grant): boolean => only === undefined || grant.grantId === only;
+    // What config.yaml allows holds no longer than it stands there.
+    return live.filter((grant) => counts(grant) && !isOfConfig(grant) && isLive(grant, nowMs) && reaches(grant, sessionId));
   }
 
   #liveGrants(): Grant[] {
@@ -138,6 +201,7 @@ export class PolicyStore {
     const live = grant.revokedAtMs === null && grant.spentAtMs === null;
     this.#sql.putGrant.run(grant.grantId, live ? 1 : 0, grant.createdAtMs, JSON.stringify(grant));
     this.#live = null;
+    this.#config = null;
   }
 
   #changeGrant(grantId: string, change: Partial<Grant>): void {
@@ -149,6 +213,6 @@ export class PolicyStore {
 const breadth = { once: 0, minutes: 1, session: 2, always: 3 } as const;
 
 /** Once and session grants stay in the session they were given in. */
-function reaches(grant: Grant, sessionId: string): boolean {
+export function reaches(grant: Grant, sessionId: string): boolean {
   return grant.scope.kind === 'always' || grant.scope.kind === 'minutes' || grant.sessionId === sessionId;
 }

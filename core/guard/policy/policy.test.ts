@@ -1,165 +1,35 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
-import { CountingIds } from '../../base/ids.ts';
-import { silentLogger } from '../../base/logger.ts';
-import type { AnyDraft } from '../../contracts/events.ts';
-import type { Grant, GrantScope } from '../../contracts/policy.ts';
-import { ownDataProtection, toolClasses, type CallFacts, type PathFact, type ToolClass } from '../../contracts/tools.ts';
-import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
-import { Storage } from '../../store/storage/storage.ts';
-import { decideByRules, type RuleInput } from './policy-rules.ts';
-import { matches, PolicyGate, PolicyStore, policyMigrations, ruleIds } from './policy.ts';
+import type { ConfigInput } from '../../contracts/config.ts';
+import { bindings, facts, fetchFrom, fromWeb, npmTest, path, plainCommand, PolicyBench } from './policy-bench.ts';
 
-const path = (real: string, changes: Partial<PathFact> = {}): PathFact => ({
-  given: real,
-  real,
-  access: 'write',
-  insideWorkspace: true,
-  protectedBy: null,
-  ...changes,
-});
-const facts = (toolClass: ToolClass, paths: readonly PathFact[] = [], command: CallFacts['command'] = null): CallFacts => ({
-  class: toolClass,
-  paths: [...paths],
-  command,
-  hosts: [],
-});
-const input = (given: CallFacts, changes: Partial<RuleInput> = {}): RuleInput => ({
-  tool: 'put',
-  facts: given,
-  panicEngaged: false,
-  deniedTools: [],
-  coveredBy: null,
-  ...changes,
-});
-const covered = (kind: string): RuleInput['coveredBy'] => ({ grantId: 'grt_1', kind, covers: 'write files in notes/' });
-const ownData = path('/home/trayclaw.db', { protectedBy: ownDataProtection });
-const guarded = path('/ws/.ssh/key', { protectedBy: 'keys are kept there' });
-const outside = path('/etc/hosts', { insideWorkspace: false, access: 'read' });
-
-/** Each rule with what reaches it; a later one's reason is there as well where it must not win. */
-const table: readonly (readonly [string, string, RuleInput])[] = [
-  ['panic.engaged', 'deny', input(facts('write', [ownData]), { panicEngaged: true, deniedTools: ['put'], coveredBy: covered('always') })],
-  ['tool.denied', 'deny', input(facts('write', [ownData]), { deniedTools: ['put'], coveredBy: covered('always') })],
-  ['path.own-data', 'deny', input(facts('write', [guarded, ownData]), { coveredBy: covered('always') })],
-  ['path.protected', 'ask', input(facts('write', [path('/ws/a'), guarded]), { coveredBy: covered('always') })],
-  ['path.protected', 'ask', input(facts('read', [{ ...ownData, access: 'read' }]))],
-  ['ask.write-outside-workspace', 'ask', input(facts('write', [path('/ws/a'), path('/etc/x', { insideWorkspace: false })]))],
-  ['read.outside-workspace', 'ask', input(facts('read', [path('/ws/a', { access: 'read' }), outside]))],
-  ['read.workspace', 'allow', input(facts('read', [path('/ws/a', { access: 'read' })]), { coveredBy: covered('always') })],
-  ['grant.session', 'allow', input(facts('read', [outside]), { coveredBy: covered('session') })],
-  ...(['once', 'minutes', 'session', 'always'] as const).map(
-    (kind) => [`grant.${kind}`, 'allow', input(facts('exec'), { coveredBy: covered(kind) })] as const,
-  ),
-  ...toolClasses.filter((one) => one !== 'read').map((one) => [`ask.${one}`, 'ask', input(facts(one))] as const),
-];
-
-test.each(table)('%s: %s', (ruleId, decision, given) => {
-  const ruled = decideByRules(given);
-  expect([ruled.ruleId, ruled.decision, ruled.reason.endsWith('.')]).toEqual([ruleId, decision, true]);
-});
-
-test('every rule can be reached, and only what a person may widen is grantable', () => {
-  expect([...new Set(table.map(([ruleId]) => ruleId))].sort()).toEqual([...ruleIds].sort());
-  const grantable = table.filter(([, , given]) => decideByRules(given).grantable).map(([ruleId]) => ruleId.split('.')[0]);
-  expect(new Set(grantable)).toEqual(new Set(['ask', 'grant', 'read']));
-  expect(decideByRules(input(facts('write', [guarded]))).grantable).toBe(false);
-});
-
-const call = (given: CallFacts, argsHash = 'h', tool = 'put') => ({ tool, argsHash, facts: given, workspace: '/ws' });
-const folder = (at: string) => ({ kind: 'folder', tool: 'put', folder: at }) as const;
-
-test.each([
-  ['/ws/notes/a.md', true],
-  ['/ws/notes/deep/a.md', true],
-  ['/ws/notes/..a', true],
-  ['/ws/notes', false],
-  ['/ws/notes2/a.md', false],
-  ['/ws/a.md', false],
-  ['/ws/notes/../a.md', false],
-])('a grant for a folder and %s: %s', (real, isCovered) => {
-  expect(matches(folder('/ws/notes'), call(facts('write', [path(real)])))).toBe(isCovered);
-});
-
-test('a grant for a folder covers neither what lies outside the workspace, nor another tool, nor a command, nor half a call', () => {
-  const inside = path('/ws/notes/a');
-  expect(matches(folder('/ws/notes'), call(facts('write', [{ ...inside, insideWorkspace: false }])))).toBe(false);
-  expect(matches(folder('/ws/notes'), call(facts('write', [inside]), 'h', 'other'))).toBe(false);
-  expect(matches(folder('/ws/notes'), call(facts('exec', [inside], { line: 'rm a', cwd: '/ws/notes' })))).toBe(false);
-  expect(matches(folder('/ws/notes'), call(facts('write', [inside, path('/ws/b')])))).toBe(false);
-  expect(matches(folder('/ws/notes'), call(facts('write')))).toBe(false);
-});
-
-test('a grant for a command is for that line in that folder', () => {
-  const match = { kind: 'command', tool: 'put', line: 'npm test', cwd: '/ws' } as const;
-  const run = (line: string, cwd: string): boolean => matches(match, call(facts('exec', [], { line, cwd })));
-  expect([run('npm test', '/ws'), run('npm test ', '/ws'), run('npm test', '/ws/a'), matches(match, call(facts('exec')))]).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ]);
-});
-
-function open() {
-  const home = mkdtempSync(join(tmpdir(), 'trayclaw-policy-'));
-  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...policyMigrations] });
-  onTestFinished(() => {
-    storage.dispose();
-    rmSync(home, { recursive: true, force: true });
-  });
-  const clock = new ManualClock();
-  const ids = new CountingIds();
-  const panic = { engaged: false };
-  const store = new PolicyStore(storage.db);
-  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [store] });
-  const gate = new PolicyGate({ store, clock, ids, panic, deniedTools: [], workspace: '/ws' });
-  const request = (given: CallFacts, argsHash = 'h', sessionId = 's1') => ({
-    callId: 'call_1',
-    sessionId,
-    turnId: 'trn_1',
-    tool: 'put',
-    args: '{}',
-    argsHash,
-    facts: given,
-    summary: 'put it',
-  });
-  const add = (draft: AnyDraft): void => void log.append('system', [draft]);
-  /** Asks, records, approves. */
-  const allow = (given: CallFacts, scope: GrantScope, argsHash = 'h'): Grant => {
-    const asked = request(given, argsHash);
-    const approval = gate.question(asked, gate.authorize(asked));
-    const grant = gate.grantFor(approval, scope, argsHash);
-    add({ type: 'approval.requested', body: { approval } });
-    const body = { approvalId: approval.approvalId, callId: 'call_1', scope: grant.scope, by: 'ada', grantId: grant.grantId };
-    add({ type: 'approval.decided', body: { ...body, decision: 'approve' } });
-    add({ type: 'grant.created', body: { grant } });
-    return grant;
-  };
-  const decide = (given: CallFacts, argsHash = 'h', sessionId = 's1'): string => gate.authorize(request(given, argsHash, sessionId)).ruleId;
-  return { log, store, gate, clock, panic, request, allow, decide, add };
+function open(policy: NonNullable<ConfigInput['policy']> = {}): PolicyBench {
+  const bench = new PolicyBench(policy);
+  onTestFinished(() => bench.dispose());
+  return bench;
 }
 
 const note = facts('write', [path('/ws/notes/a')]);
 const other = facts('write', [path('/ws/notes/b')]);
+const guarded = path('/ws/.ssh/key', { protectedBy: 'keys are kept there' });
 
 test('rows of approvals and grants follow their events', () => {
-  const { store, allow, add, clock, gate, request } = open();
-  const pending = gate.question(request(note), gate.authorize(request(note)));
-  add({ type: 'approval.requested', body: { approval: pending } });
+  const bench = open();
+  const { store, clock } = bench;
+  const pending = bench.ask(note);
   expect(store.pendingApprovals()).toEqual([pending]);
-  add({
+  bench.add({
     type: 'approval.decided',
     body: { approvalId: pending.approvalId, callId: 'call_1', decision: 'withdraw', scope: null, by: 'the end', grantId: null },
   });
   expect(store.approval(pending.approvalId)).toEqual({ ...pending, state: 'withdrawn', decidedAtMs: clock.nowMs(), decidedBy: 'the end' });
-  const grant = allow(note, { kind: 'minutes', minutes: 5 });
-  expect(grant).toMatchObject({ covers: 'put for files in notes/', match: folder('/ws/notes'), expiresAtMs: clock.nowMs() + 300_000 });
+  const grant = bench.allow(note, { kind: 'minutes', minutes: 5 });
+  expect(grant).toMatchObject({
+    covers: 'put for files in notes/',
+    match: { kind: 'folder', tool: 'put', folder: '/ws/notes' },
+    expiresAtMs: clock.nowMs() + 300_000,
+  });
   expect(store.grants(false, clock.nowMs())).toEqual([grant]);
-  add({ type: 'grant.revoked', body: { grantId: grant.grantId, by: 'ada' } });
+  bench.revoke(grant.grantId);
   expect([store.grants(false, clock.nowMs()), store.grants(true, 0), store.pendingApprovals(), store.recentApprovals().length]).toEqual([
     [],
     [{ ...grant, revokedAtMs: clock.nowMs() }],
@@ -168,70 +38,300 @@ test('rows of approvals and grants follow their events', () => {
   ]);
 });
 
+test('how often a grant was used, and when last, is kept', () => {
+  const bench = open();
+  const grant = bench.allow(note, { kind: 'always' });
+  const use = { callId: 'c', tool: 'put', args: '{}', argsHash: 'h', idempotency: 'unsafe', idempotencyKey: 'c' } as const;
+  expect(bench.store.listGrants(false, bench.clock.nowMs())).toEqual([{ ...grant, uses: 0, lastUsedAtMs: null }]);
+  for (const callId of ['c1', 'c2']) {
+    bench.clock.advance(1000);
+    bench.log.append('s1', [{ type: 'tool.requested', body: { ...use, callId, grantId: grant.grantId } }]);
+  }
+  bench.log.append('s1', [{ type: 'tool.requested', body: { ...use, callId: 'c3', grantId: null } }]);
+  expect(bench.store.listGrants(false, bench.clock.nowMs())).toEqual([{ ...grant, uses: 2, lastUsedAtMs: bench.clock.nowMs() }]);
+});
+
 test('once is for this one call, in its session, until it is spent', () => {
-  const { allow, decide, add } = open();
-  const grant = allow(note, { kind: 'once' });
-  expect([decide(note), decide(note, 'other'), decide(other), decide(note, 'h', 's2')]).toEqual([
-    'grant.once',
-    'ask.write',
-    'ask.write',
-    'ask.write',
-  ]);
-  add({ type: 'grant.spent', body: { grantId: grant.grantId, callId: 'call_1' } });
-  expect(decide(note)).toBe('ask.write');
+  const bench = open();
+  const grant = bench.allow(note, { kind: 'once' });
+  expect([
+    bench.ruleOf(note),
+    bench.ruleOf(note, { argsHash: 'other' }),
+    bench.ruleOf(other),
+    bench.ruleOf(note, { sessionId: 's2' }),
+  ]).toEqual(['grant.once', 'ask.write', 'ask.write', 'ask.write']);
+  bench.add({ type: 'grant.spent', body: { grantId: grant.grantId, callId: 'call_1' } });
+  expect(bench.ruleOf(note)).toBe('ask.write');
 });
 
 test('the same arguments about another thing are another call', () => {
-  const { allow, decide } = open();
+  const bench = open();
   const message = { ...facts('message'), hosts: ['a.example'] };
-  allow(message, { kind: 'always' });
-  expect([decide(message), decide({ ...message, hosts: ['b.example'] })]).toEqual(['grant.always', 'ask.message']);
+  bench.allow(message, { kind: 'always' });
+  expect([bench.ruleOf(message), bench.ruleOf({ ...message, hosts: ['b.example'] })]).toEqual(['grant.always', 'ask.message']);
 });
 
 test('minutes run out, a session ends at its border, always reaches everywhere, and the widest is named', () => {
-  const { allow, decide, clock } = open();
-  allow(note, { kind: 'minutes', minutes: 1 });
-  expect([decide(other), decide(other, 'h', 's2')]).toEqual(['grant.minutes', 'grant.minutes']);
-  allow(note, { kind: 'session' });
-  expect([decide(other), decide(other, 'h', 's2')]).toEqual(['grant.session', 'grant.minutes']);
-  clock.advance(60_000);
-  expect([decide(other), decide(other, 'h', 's2')]).toEqual(['grant.session', 'ask.write']);
-  allow(note, { kind: 'always' });
-  expect(decide(other, 'h', 's2')).toBe('grant.always');
+  const bench = open();
+  const rules = (): string[] => [bench.ruleOf(other), bench.ruleOf(other, { sessionId: 's2' })];
+  bench.allow(note, { kind: 'minutes', minutes: 1 });
+  expect(rules()).toEqual(['grant.minutes', 'grant.minutes']);
+  bench.allow(note, { kind: 'session' });
+  expect(rules()).toEqual(['grant.session', 'grant.minutes']);
+  bench.clock.advance(60_000);
+  expect(rules()).toEqual(['grant.session', 'ask.write']);
+  bench.allow(note, { kind: 'always' });
+  expect(bench.ruleOf(other, { sessionId: 's2' })).toBe('grant.always');
 });
 
 test('what may not be widened becomes a yes for once, whatever was asked for', () => {
-  const { allow, decide, gate, request } = open();
+  const bench = open();
   const secret = facts('write', [guarded]);
-  expect(gate.question(request(secret), gate.authorize(request(secret)))).toMatchObject({ widerScope: null, ruleId: 'path.protected' });
-  expect(allow(secret, { kind: 'always' }).scope).toEqual({ kind: 'once' });
-  expect(decide(secret)).toBe('path.protected');
+  expect(bench.ask(secret)).toMatchObject({ widerScope: null, ruleId: 'path.protected' });
+  expect(bench.allow(secret, { kind: 'always' }).scope).toEqual({ kind: 'once' });
+  expect(bench.ruleOf(secret)).toBe('path.protected');
 });
 
 test('the panic stop goes before every grant', () => {
-  const { allow, decide, panic } = open();
-  allow(note, { kind: 'always' });
-  panic.engaged = true;
-  expect(decide(other)).toBe('panic.engaged');
+  const bench = open();
+  bench.allow(note, { kind: 'always' });
+  bench.panic.engaged = true;
+  expect(bench.ruleOf(other)).toBe('panic.engaged');
+});
+
+test('a question says who is at work, whose words led to it, and every scope that can be given', () => {
+  const bench = open();
+  const taint = {
+    session: [{ kind: 'file' as const, where: '/tmp/x' }, ...fromWeb('a.example').session],
+    derived: fromWeb('a.example').derived,
+    sensitive: false,
+  };
+  const approval = bench.ask(
+    { ...npmTest('1'), risks: ['npm test runs: vitest run.', 'It can use the network.'] },
+    { taint, channel: 'telegram' },
+  );
+  expect(approval).toMatchObject({
+    risk: 'npm test runs: vitest run. It can use the network.',
+    widerScope: 'run exactly `npm test` in the workspace',
+    origin: { channel: 'telegram', agentId: 'main', taint: [{ where: 'a.example' }, { where: '/tmp/x' }] },
+  });
+  expect(approval.choices?.map(({ covers }) => covers)).toEqual([
+    'run exactly `npm test` in the workspace',
+    '`npm test` in the workspace, with any options known to be harmless',
+  ]);
+  expect(bench.gate.grantFor(approval, { kind: 'always' }, 'h', 1)).toMatchObject({
+    match: { kind: 'family' },
+    seenTaint: ['web:a.example', 'file:/tmp/x'],
+    bindings: bindings('1'),
+  });
+  expect(() => bench.gate.grantFor(approval, { kind: 'always' }, 'h', 2)).toThrow('There is no choice 2.');
+});
+
+test('a grant covers what comes from others only where the person knew of them', () => {
+  const bench = open();
+  bench.allow(note, { kind: 'always' });
+  const web = { taint: fromWeb('a.example') };
+  expect([bench.ruleOf(other), bench.ruleOf(other, web)]).toEqual(['grant.always', 'taint.unseen']);
+  bench.allow(note, { kind: 'always' }, web);
+  expect([bench.ruleOf(other, web), bench.ruleOf(other, { taint: fromWeb('a.example', 'b.example') }), bench.ruleOf(other)]).toEqual([
+    'grant.always',
+    'taint.unseen',
+    'grant.always',
+  ]);
+});
+
+test('sending out after private things were read and words of others came in asks each time', () => {
+  const bench = open({ allowDomains: ['a.example'] });
+  const taint = { ...fromWeb('a.example'), sensitive: true };
+  bench.allow(fetchFrom('a.example'), { kind: 'always' }, { taint: fromWeb('a.example') });
+  expect([bench.ruleOf(fetchFrom('a.example'), { taint }), bench.ask(fetchFrom('a.example'), { taint }).choices]).toEqual([
+    'taint.three-way',
+    undefined,
+  ]);
+});
+
+test('a yes also answers the open questions it covers, and none that followed other words', () => {
+  const bench = open();
+  const web = bench.ask(other, { taint: fromWeb('a.example') });
+  const plain = bench.ask(other);
+  const protectedOne = bench.ask(facts('write', [path('/ws/notes/.env', { protectedBy: 'keys' })]));
+  const elsewhere = bench.ask(other, { sessionId: 's2' });
+  const answers = (kind: 'session' | 'always' | 'once', asked = {}): boolean[] => {
+    const grant = bench.gate.grantFor(bench.ask(note, asked), { kind }, 'h');
+    return [web, plain, protectedOne, elsewhere].map((approval) => bench.gate.answers(grant, approval, 'h'));
+  };
+  expect(answers('session')).toEqual([false, true, false, false]);
+  expect(answers('always')).toEqual([false, true, false, true]);
+  expect(answers('always', { taint: fromWeb('a.example') })).toEqual([true, true, false, true]);
+  expect(answers('once')).toEqual([false, false, false, false]);
+});
+
+test('over the limit of a minute it asks, whatever was allowed; a look before it runs counts nothing', () => {
+  const bench = open({ limits: { callsPerMinute: { exec: 2, put: 3 } }, allowCommands: ['npm test'] });
+  const run = (asked = {}): string => bench.ruleOf(npmTest('1'), asked);
+  expect([run(), run(), run()]).toEqual(['command.allowed', 'command.allowed', 'rate.limit']);
+  const bound = bench.store.configGrants()[0]?.grantId ?? null;
+  expect(bench.gate.authorize(bench.request(npmTest('1'), { dispatch: { grantId: bound } })).ruleId).toBe('command.allowed');
+  // Two commands, and one more of any class, with the same tool.
+  const readOnly = facts('read', [path('/ws/a', { access: 'read' })]);
+  expect([bench.ruleOf(readOnly), bench.ruleOf(readOnly), bench.ruleOf(readOnly, { tool: 'look' })]).toEqual([
+    'read.workspace',
+    'rate.limit',
+    'read.workspace',
+  ]);
+  bench.clock.advance(60_000);
+  expect(run()).toBe('command.allowed');
+});
+
+test('a limit of nothing asks each time, and what is not named has none', () => {
+  const bench = open({ limits: { callsPerMinute: { read: 0 } }, mode: 'workspace-free' });
+  expect(bench.ruleOf(facts('read'))).toBe('rate.limit');
+  expect(Array.from({ length: 200 }, () => bench.ruleOf(note)).every((ruleId) => ruleId === 'write.workspace')).toBe(true);
+});
+
+test('the rules of config.yaml are asked, the first that matches counts', () => {
+  const bench = open({
+    rules: [
+      { when: { tools: ['put'], paths: ['notes/archive'] }, then: 'deny', reason: 'The archive is finished' },
+      { when: { channels: ['telegram'] }, then: 'ask' },
+      { when: { classes: ['write'], paths: ['notes/**'] }, then: 'allow' },
+      { when: { classes: ['write'] }, then: 'deny' },
+    ],
+  });
+  const rule = (real: string, asked = {}): string => bench.ruleOf(facts('write', [path(real)]), asked);
+  expect([
+    rule('/ws/notes/archive/1'),
+    rule('/ws/notes/a'),
+    rule('/ws/notes/a', { channel: 'telegram' }),
+    rule('/ws/b'),
+    rule('/ws/notes/a', { taint: fromWeb('a.example') }),
+  ]).toEqual(['rule.deny', 'rule.allow', 'rule.ask', 'rule.deny', 'taint.unseen']);
+});
+
+test('allowed domains are free to fetch from, all of them or none', () => {
+  const bench = open({ allowDomains: ['a.example'] });
+  expect([
+    bench.ruleOf(fetchFrom('a.example')),
+    bench.ruleOf(fetchFrom('www.a.example')),
+    bench.ruleOf(fetchFrom('b.example')),
+    bench.ruleOf(fetchFrom('a.example', 'b.example')),
+    bench.ruleOf({ ...fetchFrom('a.example'), paths: [path('/ws/out')] }),
+    bench.ruleOf({ ...facts('network'), hosts: ['a.example'] }),
+  ]).toEqual(['domain.allowed', 'domain.allowed', 'ask.network', 'ask.network', 'ask.network', 'ask.network']);
+});
+
+test('a grant that was let through by is looked at again by itself before the call runs', () => {
+  const bench = open();
+  const notes = bench.allow(note, { kind: 'session' }, { taint: fromWeb('a.example') });
+  bench.allow(facts('write', [path('/ws/drafts/a')]), { kind: 'always' });
+  const again = (real: string, grantId: string | null): string =>
+    bench.gate.authorize(bench.request(facts('write', [path(real)]), { dispatch: { grantId } })).ruleId;
+  // The call was covered by the one; that it now leads to what another covers is no help.
+  expect([again('/ws/notes/b', notes.grantId), again('/ws/drafts/b', notes.grantId), again('/ws/notes/b', null)]).toEqual([
+    'grant.session',
+    'ask.write',
+    'ask.write',
+  ]);
 });
 
 test('a grant of a transaction that was rolled back was never there, though it was seen inside', () => {
-  const { log, allow, decide } = open();
+  const bench = open();
+  const { log } = bench;
   expect(() =>
     log.transact(() => {
-      allow(note, { kind: 'always' });
-      expect(decide(other)).toBe('grant.always');
+      bench.allow(note, { kind: 'always' });
+      expect(bench.ruleOf(other)).toBe('grant.always');
       throw new Error('rolled back');
     }),
   ).toThrow('rolled back');
-  expect(decide(other)).toBe('ask.write');
-  const grant = allow(note, { kind: 'always' });
+  expect(bench.ruleOf(other)).toBe('ask.write');
+  const grant = bench.allow(note, { kind: 'always' });
   expect(() =>
     log.transact(() => {
-      log.append('system', [{ type: 'grant.revoked', body: { grantId: grant.grantId, by: 'ada' } }]);
-      expect(decide(other)).toBe('ask.write');
+      bench.revoke(grant.grantId);
+      expect(bench.ruleOf(other)).toBe('ask.write');
       throw new Error('rolled back');
     }),
   ).toThrow('rolled back');
-  expect(decide(other)).toBe('grant.always');
+  expect(bench.ruleOf(other)).toBe('grant.always');
+});
+
+test('a command that a grant covered and that has changed says what changed', () => {
+  const bench = open();
+  bench.allow(npmTest('1'), { kind: 'always' });
+  const changed = bench.decide(npmTest('2'));
+  expect([bench.ruleOf(npmTest('1')), changed.ruleId, changed.reason]).toEqual([
+    'grant.always',
+    'command.changed',
+    'You allowed run exactly `npm test` in the workspace, but package.json has changed since then.',
+  ]);
+  // A yes for longer is a grant of its own; nothing of config.yaml is bound by it.
+  bench.allow(npmTest('2'), { kind: 'always' });
+  expect([bench.ruleOf(npmTest('2')), bench.store.configGrants()]).toEqual(['grant.always', []]);
+});
+
+test('what config.yaml allows by its words is bound at its first use, asks when it changed, and the yes binds it anew', () => {
+  const bench = open({ allowCommands: ['npm test'] });
+  const first = bench.decide(npmTest('1'));
+  expect(first).toMatchObject({
+    ruleId: 'command.allowed',
+    firstUse: { approvalId: 'config', match: { kind: 'family', cwd: '/ws' }, covers: '`npm test` in the workspace, as config.yaml says' },
+  });
+  expect(first.grantId).toBe(first.firstUse?.grantId);
+  const second = bench.decide(npmTest('1'));
+  expect([second.ruleId, second.firstUse, second.grantId]).toEqual(['command.allowed', null, first.grantId]);
+  const changed = bench.decide(npmTest('2'));
+  expect([changed.ruleId, changed.decision, changed.reason]).toEqual([
+    'command.changed',
+    'ask',
+    'policy.allowCommands allows it, but package.json has changed since it first ran. Your yes takes it as it is now.',
+  ]);
+  bench.runOnce(npmTest('2'));
+  expect([bench.ruleOf(npmTest('2')), bench.ruleOf(npmTest('1'))]).toEqual(['command.allowed', 'command.changed']);
+});
+
+test('in another folder other files decide what it does: it asks there, and then is bound to both', () => {
+  const bench = open({ allowCommands: ['npm test'] });
+  const there = plainCommand('npm test', { family: ['npm', 'test'], bindings: bindings('9') }, '/ws/sub');
+  expect([bench.ruleOf(npmTest('1')), bench.ruleOf(there)]).toEqual(['command.allowed', 'command.changed']);
+  bench.runOnce(there);
+  expect([bench.ruleOf(npmTest('1')), bench.ruleOf(there)]).toEqual(['command.allowed', 'command.allowed']);
+  // What no file decides is the same everywhere.
+  const ls = (cwd: string) => plainCommand('ls -x', { family: ['ls'], bindings: bindings() }, cwd);
+  const free = open({ allowCommands: ['ls'] });
+  expect([free.ruleOf(ls('/ws')), free.ruleOf(ls('/ws/sub')), free.ruleOf(ls('/tmp'))]).toEqual([
+    'command.allowed',
+    'command.allowed',
+    'ask.exec',
+  ]);
+});
+
+test('taken back by the person, or out of config.yaml, it asks', () => {
+  const bench = open({ allowCommands: ['npm test'] });
+  bench.ruleOf(npmTest('1'));
+  expect(bench.ruleOf(npmTest('1'), {}, bench.gateWith({}))).toBe('ask.exec');
+  bench.revoke(bench.store.configGrants()[0]?.grantId ?? '');
+  expect([bench.ruleOf(npmTest('1')), bench.ruleOf(npmTest('2'))]).toEqual(['ask.exec', 'ask.exec']);
+});
+
+test.each([
+  ['another command of the same program', plainCommand('npm install', { family: null })],
+  ['a line that is no plain command', facts('exec', [], { line: 'npm test; id', cwd: '/ws', unclear: 'it is more than one command' })],
+  ['a folder outside', npmTest('1', '/tmp')],
+  ['a path outside', { ...npmTest('1'), paths: [path('/etc/hosts', { access: 'read' })] }],
+])('allowCommands does not cover %s', (_what, given) => {
+  const bench = open({ allowCommands: ['npm test'] });
+  expect(bench.ruleOf(given)).toBe('ask.exec');
+});
+
+test('a whole command word for word is allowed as well, in every opened folder', () => {
+  const bench = open({ allowCommands: ['node  build.mjs'] });
+  const run = (line: string, cwd = '/ws') =>
+    bench.ruleOf({ ...plainCommand(line, {}, cwd), paths: [path(cwd, { access: 'read', insideWorkspace: true })] });
+  expect([run('node build.mjs'), run('node build.mjs', '/opened/a'), run('node build.mjs -x'), run('node build.mjs', '/openedx')]).toEqual([
+    'command.allowed',
+    'command.allowed',
+    'ask.exec',
+    'ask.exec',
+  ]);
 });

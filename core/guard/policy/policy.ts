@@ -2,24 +2,49 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
-import type { Approval, Grant, GrantScope, PolicyDecision } from '../../contracts/policy.ts';
-import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
-import { exactMatch, suggestMatch, type GrantableCall } from './grant-match.ts';
-import { decideByRules } from './policy-rules.ts';
-import type { PolicyStore } from './policy-store.ts';
+import type { Config } from '../../contracts/config.ts';
+import { AppError } from '../../contracts/errors.ts';
+import {
+  configApprovalId,
+  type Approval,
+  type Grant,
+  type GrantChoice,
+  type GrantScope,
+  type PolicyDecision,
+} from '../../contracts/policy.ts';
+import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
+import { bindingsHash, bindingsOf, changedBindings } from './bindings.ts';
+import { allSources, taintKey, type CallTaint } from './call-taint.ts';
+import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
+import { choicesFor } from './grant-choices.ts';
+import { exactMatch, matches, type GrantableCall } from './grant-match.ts';
+import { decideByRules, type RuleInput } from './policy-rules.ts';
+import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
+import { cwdOf, isPreApproved, judgePreApproval, staysInside, type PreApproval } from './pre-approved.ts';
+import { RateLimits } from './rate-limits.ts';
 
-export { PolicyStore, policyMigrations } from './policy-store.ts';
-export { ruleIds } from './policy-rules.ts';
+export { noTaint, type CallTaint, type TaintPort } from './call-taint.ts';
+export type { CallOrigin, DomainSets } from './config-rules.ts';
 export { matches } from './grant-match.ts';
+export { ruleIds } from './policy-rules.ts';
+export { PolicyStore, policyMigrations } from './policy-store.ts';
 
-export interface GateRequest {
-  readonly callId: string;
+/** What the decision is made of. */
+export interface JudgedCall {
   readonly sessionId: string;
-  readonly turnId: string;
   readonly tool: string;
-  readonly args: string;
   readonly argsHash: string;
   readonly facts: CallFacts;
+  readonly origin: CallOrigin;
+  readonly taint: CallTaint;
+  /** Looked at again right before it runs, on the grant it was let through by: it was counted, and its words weighed, back then. */
+  readonly dispatch?: { readonly grantId: string | null };
+}
+
+export interface GateRequest extends JudgedCall {
+  readonly callId: string;
+  readonly turnId: string;
+  readonly args: string;
   /** The call in words, without the subject: "write notes.md". */
   readonly summary: string;
 }
@@ -27,6 +52,8 @@ export interface GateRequest {
 export interface GateDecision extends PolicyDecision {
   readonly grantId: string | null;
   readonly grantable: boolean;
+  /** A command that config.yaml allows runs for the first time: this grant binds it, and must be recorded with the decision. */
+  readonly firstUse: Grant | null;
 }
 
 export interface GateDeps {
@@ -34,8 +61,12 @@ export interface GateDeps {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly panic: { readonly engaged: boolean };
-  readonly deniedTools: readonly string[];
+  readonly policy: Config['policy'];
+  /** Absolute real path. */
   readonly workspace: string;
+  /** Real paths of further folders the person opened. */
+  readonly extraFolders: readonly string[];
+  readonly domains: DomainSets;
 }
 
 const risks: Readonly<Record<ToolClass, string>> = {
@@ -52,47 +83,102 @@ const risks: Readonly<Record<ToolClass, string>> = {
 
 export class PolicyGate {
   readonly #deps: GateDeps;
+  readonly #rules: ConfigRules;
+  readonly #allowedDomains: { covers(host: string): boolean };
+  readonly #opened: readonly string[];
+  readonly #rates: RateLimits;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
+    this.#rules = new ConfigRules(deps.policy.rules, deps.workspace, deps.domains);
+    this.#allowedDomains = deps.domains(deps.policy.allowDomains);
+    this.#opened = [deps.workspace, ...deps.extraFolders];
+    this.#rates = new RateLimits(deps.clock, deps.policy.limits.callsPerMinute);
   }
 
-  authorize(request: Pick<GateRequest, 'sessionId' | 'tool' | 'argsHash' | 'facts'>): GateDecision {
-    const { store, clock, panic, deniedTools } = this.#deps;
-    const grant = store.findCovering(this.#grantable(request), request.sessionId, clock.nowMs());
-    const ruled = decideByRules({
-      tool: request.tool,
-      facts: request.facts,
-      panicEngaged: panic.engaged,
-      deniedTools,
-      coveredBy: grant === null ? null : { grantId: grant.grantId, kind: grant.scope.kind, covers: grant.covers },
-    });
-    const byGrant = ruled.decision === 'allow' && ruled.ruleId.startsWith('grant.');
+  get mode(): Config['policy']['mode'] {
+    return this.#deps.policy.mode;
+  }
+
+  /** Nothing is counted or kept. */
+  authorize(request: JudgedCall): GateDecision {
+    const { tool, facts } = request;
+    const rule = this.#rules.firstFor(request);
+    const covering = this.#covering(request);
+    const preApproved = this.#preApproval(tool, facts, rule);
+    const ruled = decideByRules(this.#inputOf(request, { rule, covering, preApproved }));
+    const { decision, ruleId, reason, grantable } = ruled;
+    const made = { decision, ruleId, reason, class: facts.class, facts, grantable };
+    if (decision !== 'allow') return { ...made, grantId: null, firstUse: null };
+    if (ruleId.startsWith('grant.')) return { ...made, grantId: covering.grant?.grantId ?? null, firstUse: null };
+    const firstUse = byWordsOfConfig(ruleId, rule) ? this.#firstUse(request, preApproved) : null;
+    const bound = byWordsOfConfig(ruleId, rule) ? (firstUse ?? preApproved?.grant) : null;
+    return { ...made, grantId: bound?.grantId ?? null, firstUse };
+  }
+
+  #inputOf(request: JudgedCall, found: Found): RuleInput {
+    const { policy, panic } = this.#deps;
+    const { tool, facts, taint, dispatch } = request;
+    const { grant, unseen, outdated } = found.covering;
     return {
-      decision: ruled.decision,
-      ruleId: ruled.ruleId,
-      reason: ruled.reason,
-      class: request.facts.class,
-      facts: request.facts,
-      grantId: byGrant && grant !== null ? grant.grantId : null,
-      grantable: ruled.grantable,
+      tool,
+      facts,
+      taint,
+      outdated,
+      rule: found.rule,
+      preApproved: found.preApproved,
+      panicEngaged: panic.engaged,
+      deniedTools: policy.denyTools,
+      mode: policy.mode,
+      overLimit: dispatch === undefined ? this.#rates.over(request) : null,
+      staysInside: staysInside(facts, this.#opened),
+      grant: grant === null ? null : { kind: grant.scope.kind, covers: grant.covers, unseen },
+      domainsAllowed: facts.hosts.length > 0 && facts.hosts.every((host) => this.#allowedDomains.covers(host)),
     };
+  }
+
+  /** The grant that covers the call, or else the one that would, had what the command is made of not changed. */
+  #covering(request: JudgedCall): Covering {
+    const { store, clock } = this.#deps;
+    const { facts, sessionId, taint, dispatch } = request;
+    const bindings = bindingsOf(facts) ?? [];
+    const call = { ...this.#grantable(request), ...(bindings.length === 0 ? {} : { boundTo: bindingsHash(bindings) }) };
+    const only = dispatch === undefined ? {} : { only: dispatch.grantId };
+    const at: GrantMoment = { sessionId, nowMs: clock.nowMs(), derived: taint.derived, ...only };
+    const found = store.findCovering(call, at);
+    if (found !== null) return { ...found, outdated: null };
+    const old = bindings.length === 0 ? null : store.findOutdated(call, at);
+    const outdated = old === null ? null : { covers: old.covers, changes: changedBindings(old.bindings, bindings, call.workspace) };
+    return { grant: null, unseen: [], outdated };
+  }
+
+  /** For the limits per minute: once for each call that is let through. Bound, so that a stand-in for the gate counts as well. */
+  readonly count = (call: Pick<JudgedCall, 'tool' | 'facts'>): void => {
+    this.#rates.count(call);
+  };
+
+  /** The scopes wider than once that would be offered for the call; none where only once can be given. */
+  choices(request: Pick<JudgedCall, 'tool' | 'argsHash' | 'facts'>, decision: Pick<GateDecision, 'decision' | 'grantable'>): GrantChoice[] {
+    return decision.decision === 'ask' && decision.grantable ? [...choicesFor(this.#grantable(request))] : [];
   }
 
   /** The question a person is asked for a decision of `ask`. */
   question(request: GateRequest, decision: GateDecision): Approval {
-    const wider = decision.grantable ? suggestMatch(this.#grantable(request)).covers : null;
+    const choices = this.choices(request, decision);
+    const told = request.facts.risks ?? [];
     return {
       approvalId: this.#deps.ids.next('apr'),
       callId: request.callId,
       tool: request.tool,
       summary: `Wants to ${request.summary}`,
-      risk: risks[decision.class],
+      risk: told.length === 0 ? risks[decision.class] : told.join(' '),
       reason: decision.reason,
       ruleId: decision.ruleId,
       facts: request.facts,
       args: request.args,
-      widerScope: wider,
+      widerScope: choices[0]?.covers ?? null,
+      ...(choices.length === 0 ? {} : { choices }),
+      origin: { ...request.origin, taint: allSources(request.taint) },
       createdAtMs: this.#deps.clock.nowMs(),
       sessionId: request.sessionId,
       turnId: request.turnId,
@@ -103,28 +189,109 @@ export class PolicyGate {
     };
   }
 
-  /** The grant an approved question becomes. A question that is not grantable becomes a grant for this one call only. */
-  grantFor(approval: Approval, scope: GrantScope, argsHash: string): Grant {
+  /**
+   * The grant an approved question becomes; `choice` counts in its `choices`. A question that is not grantable becomes a grant for
+   * this one call only. Fails with `invalid_params` where there is no such choice.
+   */
+  grantFor(approval: Approval, scope: GrantScope, argsHash: string, choice = 0): Grant {
     const nowMs = this.#deps.clock.nowMs();
-    const effective: GrantScope = approval.widerScope === null ? { kind: 'once' } : scope;
     const call = this.#grantable({ tool: approval.tool, argsHash, facts: approval.facts });
-    const wide = suggestMatch(call);
-    const once = effective.kind === 'once';
+    const base = { sessionId: approval.sessionId, approvalId: approval.approvalId, nowMs, seen: approval.origin?.taint ?? [] };
+    if (scope.kind === 'once' || approval.widerScope === null) {
+      return this.#grant({ ...base, scope: { kind: 'once' }, match: exactMatch(call), covers: `${approval.tool}, this one call` });
+    }
+    const choices = approval.choices ?? choicesFor(call);
+    const chosen = choices[choice];
+    if (chosen === undefined) {
+      throw new AppError('invalid_params', `There is no choice ${choice}.`, { data: { hint: `Choose 0 to ${choices.length - 1}.` } });
+    }
+    return this.#grant({ ...base, ...chosen, scope, facts: approval.facts });
+  }
+
+  /** A yes to a command of config.yaml that had changed takes it as it is now: what replaces what; null where it is no such yes. */
+  rebind(approval: Approval): { readonly created: Grant; readonly revoked: readonly string[] } | null {
+    if (approval.ruleId !== 'command.changed') return null;
+    const { tool, facts, sessionId } = approval;
+    const origin = approval.origin ?? { channel: '', agentId: '' };
+    const pre = this.#preApproval(tool, facts, this.#rules.firstFor({ tool, facts, origin }));
+    if (pre?.state !== 'changed' || pre.match === null || pre.grant === null) return null;
+    const created = this.#configGrant({ sessionId, facts }, pre.match, pre.covers);
+    // In another folder it stays bound to what is there.
+    return { created, revoked: cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
+  }
+
+  /** Whether a grant just given also answers another open question: nobody is asked twice for the same. */
+  answers(grant: Grant, approval: Approval, argsHash: string): boolean {
+    if (grant.scope.kind === 'once' || approval.widerScope === null || !reaches(grant, approval.sessionId)) return false;
+    const seen = grant.seenTaint ?? [];
+    const known = (approval.origin?.taint ?? []).every((source) => seen.includes(taintKey(source)));
+    return known && matches(grant.match, this.#grantable({ tool: approval.tool, argsHash, facts: approval.facts }));
+  }
+
+  #preApproval(tool: string, facts: CallFacts, rule: MatchedRule | null): PreApproval | null {
+    const { policy, store, workspace } = this.#deps;
+    const { command } = facts;
+    if (command === null) return null;
+    if (rule?.allowsCommand !== true && !isPreApproved(command, policy.allowCommands)) return null;
+    return judgePreApproval(tool, command, store.configGrants(), workspace);
+  }
+
+  #firstUse(request: JudgedCall, pre: PreApproval | null): Grant | null {
+    return pre?.state === 'first' && pre.match !== null ? this.#configGrant(request, pre.match, pre.covers) : null;
+  }
+
+  #configGrant({ sessionId, facts }: Pick<JudgedCall, 'sessionId' | 'facts'>, match: GrantChoice['match'], covers: string): Grant {
+    const nowMs = this.#deps.clock.nowMs();
+    return this.#grant({ scope: { kind: 'always' }, match, covers, sessionId, approvalId: configApprovalId, nowMs, seen: [], facts });
+  }
+
+  #grant(given: NewGrant): Grant {
+    const { scope, match, covers, sessionId, approvalId, nowMs } = given;
+    const isBound = (match.kind === 'command' || match.kind === 'family') && match.bindingsHash !== undefined;
+    const bindings = isBound && given.facts !== undefined ? bindingsOf(given.facts) : null;
     return {
       grantId: this.#deps.ids.next('grt'),
-      scope: effective,
-      match: once ? exactMatch(call) : wide.match,
-      covers: once ? `${approval.tool}, this one call` : wide.covers,
-      sessionId: approval.sessionId,
-      approvalId: approval.approvalId,
+      scope,
+      match,
+      covers,
+      sessionId,
+      approvalId,
       createdAtMs: nowMs,
-      expiresAtMs: effective.kind === 'minutes' ? nowMs + effective.minutes * 60_000 : null,
+      expiresAtMs: scope.kind === 'minutes' ? nowMs + scope.minutes * 60_000 : null,
       revokedAtMs: null,
       spentAtMs: null,
+      ...(given.seen.length === 0 ? {} : { seenTaint: given.seen.map(taintKey) }),
+      ...(bindings === null ? {} : { bindings: [...bindings] }),
     };
   }
 
   #grantable(call: Pick<GateRequest, 'tool' | 'argsHash' | 'facts'>): GrantableCall {
     return { tool: call.tool, argsHash: call.argsHash, facts: call.facts, workspace: this.#deps.workspace };
   }
+}
+
+interface Covering {
+  readonly grant: Grant | null;
+  readonly unseen: readonly TaintSource[];
+  readonly outdated: RuleInput['outdated'];
+}
+
+interface Found {
+  readonly rule: MatchedRule | null;
+  readonly covering: Covering;
+  readonly preApproved: PreApproval | null;
+}
+
+interface NewGrant extends GrantChoice {
+  readonly scope: GrantScope;
+  readonly sessionId: string;
+  readonly approvalId: string;
+  readonly nowMs: number;
+  readonly seen: NonNullable<Approval['origin']>['taint'];
+  readonly facts?: CallFacts;
+}
+
+/** It was allowed by the words of a command in config.yaml, and is bound to what that first was. */
+function byWordsOfConfig(ruleId: string, rule: MatchedRule | null): boolean {
+  return ruleId === 'command.allowed' || (ruleId === 'rule.allow' && rule?.allowsCommand === true);
 }

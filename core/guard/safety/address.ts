@@ -46,6 +46,11 @@ export function isMetadataAddress(address: string): boolean {
   return metadata.has(dialled.toString());
 }
 
+/** 127.0.0.0/8 and ::1, in no other spelling. */
+export function isLoopback(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'loopback';
+}
+
 function refuseV4(address: ipaddr.IPv4): string | null {
   const known = metadata.get(address.toString());
   if (known !== undefined) return known;

@@ -4,7 +4,19 @@
 import { entropy, hasDigit, looksRandom, rankOfGeneric, rankOfProvider, type PatternRule } from './pattern-rule.ts';
 
 export function createContextRules(): PatternRule[] {
-  return [privateKeyRule(), bearerRule(), basicRule(), cookieRule(), urlPasswordRule(), awsSecretRule(), assignmentRule()];
+  return [
+    privateKeyRule(),
+    puttyKeyRule(),
+    bearerRule(),
+    basicRule(),
+    cookieRule(),
+    urlPasswordRule(),
+    awsSecretRule(),
+    npmrcRule(),
+    netrcRule(),
+    herokuRule(),
+    assignmentRule(),
+  ];
 }
 
 function privateKeyRule(): PatternRule {
@@ -17,7 +29,18 @@ function privateKeyRule(): PatternRule {
     triggers: ['-----BEGIN '],
     pattern: new RegExp(String.raw`${head}(?:(?:(?!-----)[\s\S]){0,20000}${foot}|${body})`, 'y'),
     // Open until its end line, for as long as one could still come.
-    reach: new RegExp(String.raw`-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END [A-Z0-9 ]{0,60}-{0,4})?`, 'y'),
+    reach: new RegExp(String.raw`-----BEGIN [A-Z0-9 -]*(?:(?!-----END)[\s\S]){0,20000}(?:-----END(?: [A-Z0-9 ]{0,60}-{0,4})?)?`, 'y'),
+    rank: rankOfProvider,
+  };
+}
+
+/** The lines after Private-Lines are the key; as many as there are follow. */
+function puttyKeyRule(): PatternRule {
+  return {
+    name: 'private-key',
+    triggers: ['Private-Lines:'],
+    pattern: /Private-Lines: {0,2}\d{1,3}((?:(?:\\r)?(?:\\n)|\s){1,4}(?:[A-Za-z0-9+/=]{4,80}(?:(?:\\r)?\\n|\s){0,4}){1,60})/y,
+    reach: /Private-Lines: {0,2}\d{0,3}(?:\\[rn]?|\s|[A-Za-z0-9+/=]){0,6000}/y,
     rank: rankOfProvider,
   };
 }
@@ -74,6 +97,46 @@ function awsSecretRule(): PatternRule {
     triggers: words,
     pattern: /[\w-]{10,20}[\\"'\]]{0,3}\s{0,4}(?:=>|:=|[:=])\s{0,4}\\?["'`]?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/y,
     reach: /[\w-]*[\\"'\]]{0,3}\s{0,4}[:=>]{0,2}\s{0,4}\\?["'`]?[A-Za-z0-9/+]*/y,
+    rank: rankOfProvider,
+  };
+}
+
+/** The tokens of npm's own file are random only sometimes: old ones are UUIDs, _auth is base64 of user and password. */
+function npmrcRule(): PatternRule {
+  return {
+    name: 'npm-token',
+    triggers: ['_authToken', '_auth', '_password'],
+    pattern: /_(?:authToken|auth|password)\s{0,3}=\s{0,3}["']?([A-Za-z0-9_+/=.-]{8,400})/y,
+    reach: /_[A-Za-z]{0,10}\s{0,3}=?\s{0,3}["']?[A-Za-z0-9_+/=.-]{0,400}/y,
+    rank: rankOfGeneric,
+    accept: (secret) => !/^(?:true|false|legacy)$/.test(secret),
+  };
+}
+
+/** https://www.gnu.org/software/inetutils/manual/html_node/The-_002enetrc-file.html */
+function netrcRule(): PatternRule {
+  const gap = String.raw`(?:\s|\\[nrt]){1,8}`;
+  return {
+    name: 'netrc-password',
+    triggers: ['login ', 'login\t'],
+    pattern: new RegExp(
+      String.raw`login${gap}[^\s\\]{1,200}${gap}(?:account${gap}[^\s\\]{1,200}${gap})?password${gap}([^\s"\\]{4,200})`,
+      'y',
+    ),
+    reach: new RegExp(String.raw`login(?:${gap}[^\s\\]{0,200}){0,6}`, 'y'),
+    rank: rankOfGeneric,
+    // Prose about logins: "login form and password reset".
+    accept: (secret, next) => !/^[a-z]+[,.;:]?$/i.test(secret) && next !== '(',
+  };
+}
+
+/** Keys of Heroku were UUIDs for long, which are secrets only beside its name. */
+function herokuRule(): PatternRule {
+  return {
+    name: 'heroku-key',
+    triggers: ['heroku', 'HEROKU', 'Heroku'],
+    pattern: /heroku[\w-]{0,30}["']?\s{0,3}(?:=>|[:=])\s{0,3}["']?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})/iy,
+    reach: /heroku[\w-]{0,30}["']?\s{0,3}[:=>]{0,2}\s{0,3}["']?[0-9a-f-]{0,36}/iy,
     rank: rankOfProvider,
   };
 }

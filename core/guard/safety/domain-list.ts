@@ -1,5 +1,6 @@
 // Lists of domains a person wrote: `example.org` covers itself and everything below, `*.example.org` only what is below,
-// `example.org:8443` also opens that port. Names are compared in the form DNS uses. Pure.
+// `example.org:8443` also opens that port; an address or `localhost` covers itself and, with a port, nothing but that port.
+// Names are compared in the form DNS uses. Pure.
 
 import { AppError } from '../../contracts/errors.ts';
 
@@ -7,7 +8,8 @@ interface Entry {
   readonly host: string;
   readonly onlyBelow: boolean;
   readonly port: number | null;
-  readonly isAddress: boolean;
+  /** An address, or `localhost`: a place a person opens by writing down exactly that. */
+  readonly isLiteral: boolean;
 }
 
 export class DomainList {
@@ -22,9 +24,9 @@ export class DomainList {
     return this.#entries.some((entry) => entryCovers(entry, host));
   }
 
-  /** The very address stands in the list, not a name that may point to it. */
-  namesAddress(host: string): boolean {
-    return this.#entries.some((entry) => entry.isAddress && entry.host === host);
+  /** The very address, or `localhost`, stands in the list with this port or with none; not a name that may point to it. */
+  opensLiteral(host: string, port: number): boolean {
+    return this.#entries.some((entry) => entry.isLiteral && entry.host === host && (entry.port ?? port) === port);
   }
 
   opensPort(host: string, port: number): boolean {
@@ -42,9 +44,20 @@ export function normalHost(text: string): string | null {
   }
 }
 
+/** A list for whoever names hosts as people write them: ports and the form of the name make no difference. */
+export function domainSets(entries: readonly string[]): { covers(host: string): boolean } {
+  const list = new DomainList(entries);
+  return {
+    covers: (host) => {
+      const name = normalHost(host);
+      return name !== null && list.covers(name);
+    },
+  };
+}
+
 function entryCovers(entry: Entry, host: string): boolean {
   if (host === entry.host) return !entry.onlyBelow;
-  return !entry.isAddress && host.endsWith(`.${entry.host}`);
+  return !entry.isLiteral && host.endsWith(`.${entry.host}`);
 }
 
 function parseEntry(text: string): Entry {
@@ -55,6 +68,6 @@ function parseEntry(text: string): Entry {
       data: { hint: 'Write example.org, *.example.org or example.org:8443; no scheme, no path.' },
     });
   }
-  const isAddress = host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
-  return { host, onlyBelow: below !== undefined, port: port === undefined ? null : Number(port), isAddress };
+  const isLiteral = host === 'localhost' || host.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(host);
+  return { host, onlyBelow: below !== undefined, port: port === undefined ? null : Number(port), isLiteral };
 }

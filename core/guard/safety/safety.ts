@@ -1,30 +1,43 @@
 // Safety checks: keeps secrets out of text and requests away from places that are not public. Owns the redactor and the URL rules.
 // Performs nothing: it never fetches, resolves only through the port it is given, and keeps no text.
 
+import type { Logger } from '../../base/logger.ts';
 import type { Config } from '../../contracts/config.ts';
+import type { ArtifactSink } from '../../contracts/tools.ts';
+import { redactDeep, redactJson } from './redact-json.ts';
 import { Redactor, type Redaction } from './redactor.ts';
+import { createSafeArtifacts } from './safe-artifacts.ts';
+import { createSafeLogger } from './safe-logger.ts';
 import { StreamRedactor } from './stream-redactor.ts';
 import { UrlCheck, type NameResolver, type ResolvedDecision, type UrlDecision } from './url-check.ts';
 
 export { refuseAddress } from './address.ts';
+export { OneOriginCheck } from './one-origin.ts';
+export { domainSets } from './domain-list.ts';
 export type { Redaction } from './redactor.ts';
 export type { StreamRedactor } from './stream-redactor.ts';
 export type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';
 
 export interface SafetyOptions {
   readonly policy: Pick<Config['policy'], 'allowDomains' | 'denyDomains'>;
+  /** Kinds of personal data taken out like secrets; cards and bank accounts unless told. */
+  readonly personalData?: Config['safety']['personalData'];
   /** Ports open to every host; 80 and 443 unless told. */
   readonly ports?: readonly number[];
 }
 
+/** So many characters at the end count as the beginning of a value. */
+const UNFINISHED_MIN = 4;
+
 export class SafetyChecks {
-  readonly #redactor = new Redactor();
+  readonly #redactor: Redactor;
   readonly #options: SafetyOptions;
   #urls: UrlCheck;
 
   /** Fails with `invalid_config` naming a list entry that is not a domain. */
   constructor(options: SafetyOptions) {
     this.#options = options;
+    this.#redactor = new Redactor({ personal: options.personalData ?? ['card', 'iban'] });
     this.#urls = this.#checkFor(options.policy);
   }
 
@@ -34,7 +47,7 @@ export class SafetyChecks {
   }
 
   /**
-   * Makes every later redaction replace this value by `[redacted:NAME]`, in plain and encoded forms.
+   * Makes every later redaction replace this value by `[redacted:NAME]`, in plain, escaped and encoded forms.
    * False for a value shorter than 8 characters, which is not taken.
    */
   register(value: string, name: string): boolean {
@@ -44,6 +57,40 @@ export class SafetyChecks {
   /** Replaces secrets; `found` names them. About a millisecond for 100 KB of text without any. */
   redact(text: string): Redaction {
     return this.#redactor.redact(text);
+  }
+
+  /** The same for JSON text, which stays JSON. Text that is none is treated as such. */
+  redactJson(text: string): Redaction {
+    return redactJson(this.#redactor, text);
+  }
+
+  /** Registered values only, in text that stands for bytes of any kind (latin1). */
+  redactValues(text: string): string {
+    return this.#redactor.redactValues(text);
+  }
+
+  /** The sink of the program's own log, behind this redactor. */
+  logger(logger: Logger): Logger {
+    return createSafeLogger(logger, this);
+  }
+
+  /** The sink of kept content, behind this redactor. */
+  artifacts(sink: ArtifactSink): ArtifactSink {
+    return createSafeArtifacts(sink, this);
+  }
+
+  /** The same for every string inside a value of plain objects and lists; the very same value when nothing was found. */
+  redactDeep<T>(value: T): T {
+    return redactDeep(this.#redactor, value);
+  }
+
+  /**
+   * Where a registered value may have begun that the text ends in the middle of: what lies behind must wait for more, or be left out.
+   * The text's length when there is none. Fewer than four characters of one tell nobody anything and do not count.
+   */
+  unfinishedAt(text: string): number {
+    const { openValue } = this.#redactor.analyse(text, true);
+    return text.length - openValue < UNFINISHED_MIN ? text.length : openValue;
   }
 
   /** A redactor for text that arrives in pieces: `push` each, then `end`. One per text. */

@@ -1,60 +1,33 @@
-// The shapes a secret value takes on its way through programs: encodings and escapings, each as a literal to look for. Pure.
+// The shapes a secret value takes that cannot be undone where it is found: base64 at its three places, hex, reversed. Pure.
+// Escapes (JSON, URL, HTML, shells) are undone in the text instead, see unescaped-view.ts.
 
-export interface SecretForm {
-  readonly text: string;
-  /** The character after a base64 match holds bits of the secret as well. */
-  readonly isBase64: boolean;
-}
+import { headLength, squeeze, type NamedForm } from './value-finder.ts';
 
-/** Shorter forms would match ordinary text. */
-const FORM_LENGTH_MIN = 8;
+export type SecretForm = Omit<NamedForm, 'name'>;
+
 /** A line of a multi-line secret counts as a secret of its own from this length. */
 const LINE_LENGTH_MIN = 16;
 const LINES_MAX = 200;
 
-/** Every form, without line breaks: the scanner ignores them in the text as well. */
+/** Whether enough is left of a value to know it again. */
+export const isTellable = (value: string): boolean => squeeze(value).length >= headLength;
+
 export function secretForms(value: string): SecretForm[] {
   const forms = new Map<string, SecretForm>();
   const add = (text: string, isBase64: boolean): void => {
-    const folded = text.replace(/[\r\n]/g, '');
-    if (folded.length >= FORM_LENGTH_MIN && !forms.has(folded)) forms.set(folded, { text: folded, isBase64 });
+    const squeezed = squeeze(text);
+    if (squeezed.length >= headLength && !forms.has(squeezed)) forms.set(squeezed, { text: squeezed, isBase64 });
   };
-  for (const text of escapedForms(value)) add(text, false);
+  add(value, false);
+  add([...value].reverse().join(''), false);
   const lines = value.split(/\r?\n/);
-  if (lines.length > 1) for (const line of lines.slice(0, LINES_MAX)) if (isTelling(line)) add(line.trim(), false);
-  for (const encoding of ['utf8', 'utf16le'] as const) {
-    const bytes = Buffer.from(value, encoding);
+  if (lines.length > 1) for (const line of lines.slice(0, LINES_MAX)) if (isTelling(line)) add(line, false);
+  for (const bytes of [Buffer.from(value, 'utf8'), Buffer.from(value, 'utf16le'), Buffer.from(value, 'utf16le').swap16()]) {
     add(bytes.toString('hex'), false);
     add(bytes.toString('hex').toUpperCase(), false);
     for (const text of base64Forms(bytes)) add(text, true);
   }
   return [...forms.values()];
-}
-
-function escapedForms(value: string): string[] {
-  const inJson = JSON.stringify(value).slice(1, -1);
-  // Through bytes first: a lone surrogate would make the encoding throw.
-  const inUrl = encodeURIComponent(Buffer.from(value, 'utf8').toString('utf8'));
-  const strictUrl = inUrl.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-  const inForm = new URLSearchParams({ v: value }).toString().slice(2);
-  const urls = [inUrl, strictUrl, inForm].flatMap((text) => [text, text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]);
-  return [
-    value,
-    value.trim(),
-    inJson,
-    JSON.stringify(inJson).slice(1, -1),
-    inJson.replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`),
-    inJson.replaceAll('/', '\\/'),
-    ...urls,
-    escapeHtml(value, '&quot;', '&#39;'),
-    escapeHtml(value, '&#34;', '&#x27;'),
-    value.replaceAll("'", `'\\''`),
-    value.replace(/(["$`\\])/g, '\\$1'),
-  ];
-}
-
-function escapeHtml(value: string, double: string, single: string): string {
-  return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', double).replaceAll("'", single);
 }
 
 /**

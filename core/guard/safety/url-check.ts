@@ -1,7 +1,7 @@
 // Whether a URL may be fetched at all: scheme, form, host, port, lists, and the addresses its name resolves to.
 // Decides only. Whoever dials must dial an address this check returned, and ask again at every redirect.
 
-import { isMetadataAddress, refuseAddress } from './address.ts';
+import { isLoopback, isMetadataAddress, refuseAddress } from './address.ts';
 import { DomainList, normalHost } from './domain-list.ts';
 
 export interface UrlDecision {
@@ -16,6 +16,8 @@ export interface UrlDecision {
 export interface ResolvedDecision extends UrlDecision {
   /** The addresses that were checked; the only ones to dial. Empty when denied. */
   readonly addresses: readonly string[];
+  /** Denied for want of an address, not by a rule. */
+  readonly isUnresolved?: boolean;
 }
 
 /** Names to addresses. An empty answer and a failure both mean that the name does not resolve. */
@@ -69,7 +71,7 @@ export class UrlCheck {
     if (parsed === null) return { decision: 'deny', reason: malformed ?? 'This is not a URL.', url: given.slice(0, 500), isListed: false };
     const host = parsed.hostname.replace(/\.+$/, '');
     const isListed = this.#allow.covers(host);
-    const refusal = refuseParts(parsed) ?? this.#refuseHost(host) ?? this.#refusePort(host, parsed);
+    const refusal = refuseParts(parsed) ?? this.#refuseHost(host, portOf(parsed)) ?? this.#refusePort(host, portOf(parsed));
     const url = withoutCredentials(parsed);
     if (refusal !== null) return { decision: 'deny', reason: refusal, url, isListed };
     const reason = isListed ? `${host} is on the list of allowed domains.` : `${host} is a public host.`;
@@ -83,10 +85,14 @@ export class UrlCheck {
     const host = new URL(decision.url).hostname.replace(/\.+$/, '');
     if (isAddress(host)) return { ...decision, addresses: [host.replace(/^\[|\]$/g, '')] };
     const addresses = await lookUp(host, resolver, signal);
-    const refusals = addresses.map(refuseAddress).filter((reason) => reason !== null);
-    const refusal = addresses.length === 0 ? `${host} does not resolve to an address.` : undefined;
-    const reason = refusal ?? (refusals[0] === undefined ? null : `${host} leads to a place that is not public: ${refusals[0]}.`);
-    return reason === null ? { ...decision, addresses } : { ...decision, decision: 'deny', reason, addresses: [] };
+    // A listed localhost is this computer and nothing else, whatever its own lookup says.
+    const refuse = host === 'localhost' ? refuseBeyondLoopback : refuseAddress;
+    const refusals = addresses.map(refuse).filter((reason) => reason !== null);
+    const deny = (reason: string): ResolvedDecision => ({ ...decision, decision: 'deny', reason, addresses: [] });
+    if (addresses.length === 0) return { ...deny(`${host} does not resolve to an address.`), isUnresolved: true };
+    return refusals[0] === undefined
+      ? { ...decision, addresses }
+      : deny(`${host} leads to a place that may not be fetched: ${refusals[0]}.`);
   }
 
   /**
@@ -107,21 +113,20 @@ export class UrlCheck {
     return { ...decision, keepsHeaders };
   }
 
-  #refuseHost(host: string): string | null {
+  #refuseHost(host: string, port: number): string | null {
     if (this.#deny.covers(host)) return `${host} is on the list of denied domains.`;
-    if (isAddress(host)) return this.#refuseLiteral(host);
-    return refuseName(host);
+    if (isAddress(host)) return this.#refuseLiteral(host, port);
+    return host === 'localhost' && this.#allow.opensLiteral(host, port) ? null : refuseName(host);
   }
 
   /** An address a person listed itself is theirs to open; a metadata service never is. */
-  #refuseLiteral(host: string): string | null {
+  #refuseLiteral(host: string, port: number): string | null {
     const refusal = refuseAddress(host);
-    if (refusal === null || (this.#allow.namesAddress(host) && !isMetadataAddress(host))) return null;
+    if (refusal === null || (this.#allow.opensLiteral(host, port) && !isMetadataAddress(host))) return null;
     return `${refusal}; only public addresses may be fetched.`;
   }
 
-  #refusePort(host: string, url: URL): string | null {
-    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  #refusePort(host: string, port: number): string | null {
     if (this.#ports.includes(port) || this.#allow.opensPort(host, port)) return null;
     return `Port ${port} is not a web port; list ${host}:${port} in policy.allowDomains to open it.`;
   }
@@ -163,6 +168,14 @@ function refuseName(host: string): string | null {
   // The last label of a public name is never a number; a parser elsewhere may take it for an address.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) return 'The URL has no valid host.';
   return null;
+}
+
+function refuseBeyondLoopback(address: string): string | null {
+  return isLoopback(address) ? null : `${address} is not this computer`;
+}
+
+function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }
 
 function isAddress(host: string): boolean {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
-import { SafetyChecks, refuseAddress, type NameResolver } from './safety.ts';
+import { OneOriginCheck, SafetyChecks, refuseAddress, type NameResolver } from './safety.ts';
 
 const open = (allowDomains: string[] = [], denyDomains: string[] = []): SafetyChecks =>
   new SafetyChecks({ policy: { allowDomains, denyDomains } });
@@ -163,18 +163,60 @@ test('lists match whole labels, below and ports; denial wins', () => {
   expect(() => open(['https://example.org/'])).toThrow(expect.objectContaining({ code: 'invalid_config' }));
 });
 
-test('a listed address opens itself, never a metadata service and never a name that points to it', async () => {
-  const safety = open(['127.0.0.1:8123', '[::1]', '169.254.169.254', '[64:ff9b::a9fe:a9fe]', 'a.test.invalid', 'localhost']);
+test('a listed address opens itself on its port, never a metadata service and never a name that points to it', async () => {
+  const safety = open(['127.0.0.1:8123', '[::1]', '10.0.0.7', '169.254.169.254', '[64:ff9b::a9fe:a9fe]', 'a.test.invalid']);
   const decide = (url: string): string => safety.url(url).decision;
-  expect(['http://127.0.0.1:8123/', 'http://127.0.0.1/', 'http://0x7f000001/', 'http://[::1]/'].map(decide)).toEqual(
-    Array(4).fill('allow'),
+  expect(['http://127.0.0.1:8123/', 'http://0x7f000001:8123/', 'http://[::1]/', 'https://[::1]/', 'http://10.0.0.7/'].map(decide)).toEqual(
+    Array(5).fill('allow'),
   );
   expect(
-    ['http://127.0.0.1:9000/', 'http://127.0.0.2/', 'http://169.254.169.254/', 'http://[64:ff9b::a9fe:a9fe]/', 'http://localhost/'].map(
-      decide,
-    ),
-  ).toEqual(Array(5).fill('deny'));
+    [
+      'http://127.0.0.1/',
+      'http://127.0.0.1:9000/',
+      'http://127.0.0.2:8123/',
+      'http://[::1]:8080/',
+      'http://10.0.0.7:8080/',
+      'http://169.254.169.254/',
+      'http://[64:ff9b::a9fe:a9fe]/',
+      'http://localhost:8123/',
+    ].map(decide),
+  ).toEqual(Array(8).fill('deny'));
   expect((await safety.resolvedUrl('http://a.test.invalid/', new ScriptedResolver(), new AbortController().signal)).decision).toBe('deny');
+});
+
+test('a listed localhost opens this computer on its port, and nothing its name may be turned into', async () => {
+  const safety = open(['localhost:3000']);
+  expect(
+    ['http://localhost:3000/x', 'http://localhost/', 'http://localhost:3001/', 'http://a.localhost:3000/', 'http://127.0.0.1:3000/'].map(
+      (url) => safety.url(url).decision,
+    ),
+  ).toEqual(['allow', 'deny', 'deny', 'deny', 'deny']);
+  const { signal } = new AbortController();
+  const dialled = async (...found: string[]) =>
+    (await safety.resolvedUrl('http://localhost:3000/', { resolve: () => Promise.resolve(found) }, signal)).addresses;
+  expect(await dialled('127.0.0.1', '::1')).toEqual(['127.0.0.1', '::1']);
+  expect(await dialled('127.0.0.1', '10.0.0.1')).toEqual([]);
+  expect(await dialled('169.254.169.254')).toEqual([]);
+});
+
+test('one configured origin opens itself and nothing else', async () => {
+  const one = new OneOriginCheck('http://localhost:8888/searxng');
+  const { signal } = new AbortController();
+  const resolve = (...found: string[]): NameResolver => ({ resolve: () => Promise.resolve(found) });
+  expect(await one.resolvedUrl('http://localhost:8888/search?q=a', resolve('127.0.0.1'), signal)).toMatchObject({
+    decision: 'allow',
+    addresses: ['127.0.0.1'],
+  });
+  const others = ['http://localhost/', 'https://localhost:8888/', 'http://127.0.0.1:8888/', 'http://u:p@localhost:8888/', 'nonsense'];
+  for (const url of others) {
+    expect((await one.resolvedUrl(url, resolve('127.0.0.1'), signal)).addresses).toEqual([]);
+    expect(one.redirect({ from: 'http://localhost:8888/', to: url, method: 'GET' })).toMatchObject({
+      decision: 'deny',
+      keepsHeaders: false,
+    });
+  }
+  expect((await one.resolvedUrl('http://localhost:8888/', resolve('127.0.0.1', '169.254.169.254'), signal)).decision).toBe('deny');
+  expect((await one.resolvedUrl('http://localhost:8888/', resolve(), signal)).decision).toBe('deny');
 });
 
 test('a lookup gives the addresses to dial; one that is not public, none, or an abort refuses all', async () => {

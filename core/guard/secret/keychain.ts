@@ -1,8 +1,10 @@
 // The operating system's keychain behind a port. The only file that knows keytar; it is loaded at first use.
-// A keychain that is absent, locked or silent is `keychain_unavailable`; values are never part of a message.
+// A keychain that is absent, locked or silent is `keychain_unavailable`, with `state` in its data; values are never part of a message.
 
 import { sleep } from '../../base/deferred.ts';
+import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { stateOfKeychain, type KeychainState } from './keychain-errors.ts';
 
 export interface Keychain {
   /** Null where there is no such entry. */
@@ -13,12 +15,14 @@ export interface Keychain {
   list(): Promise<readonly string[]>;
 }
 
-/** The part of keytar used here. */
+/**
+ * The part of keytar used here. Not its findCredentials: on a locked Secret Service it ends the whole process with a segmentation fault
+ * (keytar 7.10 with libsecret 0.20), so the names are kept in an entry of their own.
+ */
 export interface KeytarCalls {
   getPassword(service: string, account: string): Promise<string | null>;
   setPassword(service: string, account: string, password: string): Promise<void>;
   deletePassword(service: string, account: string): Promise<boolean>;
-  findCredentials(service: string): Promise<readonly { readonly account: string }[]>;
 }
 
 export interface KeytarKeychainOptions {
@@ -28,10 +32,14 @@ export interface KeytarKeychainOptions {
 }
 
 const SERVICE = 'trayclaw';
+/** The names of all entries, as a JSON list. */
+const INDEX = { service: 'trayclaw-index', account: 'names' };
 
 export class KeytarKeychain implements Keychain {
   readonly #load: () => Promise<KeytarCalls>;
   readonly #timeoutMs: number;
+  /** One change of the index after the other. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: KeytarKeychainOptions = {}) {
     this.#load = options.load ?? loadKeytar;
@@ -39,25 +47,58 @@ export class KeytarKeychain implements Keychain {
   }
 
   get(name: string): Promise<string | null> {
-    return this.#ask((keytar) => keytar.getPassword(SERVICE, name));
+    return this.#ask(async (keytar) => {
+      const value = await keytar.getPassword(SERVICE, name);
+      if (value === null) await this.#assertReadable(keytar);
+      return value;
+    });
   }
 
   set(name: string, value: string): Promise<void> {
-    return this.#ask((keytar) => keytar.setPassword(SERVICE, name, value));
+    return this.#change(async (keytar) => {
+      const names = await readIndex(keytar);
+      await keytar.setPassword(SERVICE, name, value);
+      if (!names.includes(name)) await writeIndex(keytar, [...names, name]);
+    });
   }
 
   delete(name: string): Promise<boolean> {
-    return this.#ask((keytar) => keytar.deletePassword(SERVICE, name));
+    return this.#change(async (keytar) => {
+      const names = await readIndex(keytar);
+      const deleted = await keytar.deletePassword(SERVICE, name);
+      if (!deleted) await this.#assertReadable(keytar);
+      if (names.includes(name))
+        await writeIndex(
+          keytar,
+          names.filter((kept) => kept !== name),
+        );
+      return deleted;
+    });
   }
 
   list(): Promise<readonly string[]> {
-    return this.#ask(async (keytar) => (await keytar.findCredentials(SERVICE)).map((entry) => entry.account).sort());
+    return this.#ask(async (keytar) => {
+      await this.#assertReadable(keytar);
+      return readIndex(keytar);
+    });
+  }
+
+  /** A locked Secret Service says of everything that it is not there. It takes nothing new either, and says so. */
+  async #assertReadable(keytar: KeytarCalls): Promise<void> {
+    if ((await keytar.getPassword(INDEX.service, INDEX.account)) === null) await writeIndex(keytar, []);
+  }
+
+  #change<T>(change: (keytar: KeytarCalls) => Promise<T>): Promise<T> {
+    const mine = this.#last.then(() => this.#ask(change));
+    // The next one waits for the end, however it ends.
+    this.#last = mine.catch(() => undefined);
+    return mine;
   }
 
   async #ask<T>(question: (keytar: KeytarCalls) => Promise<T>): Promise<T> {
     const answered = new AbortController();
     const tooLate = sleep(this.#timeoutMs, answered.signal).then((): never => {
-      throw unavailable('did not answer in time');
+      throw unavailable('locked', 'did not answer in time');
     });
     // Once answered, the timer ends early and its refusal concerns nobody.
     tooLate.catch(() => undefined);
@@ -65,15 +106,32 @@ export class KeytarKeychain implements Keychain {
       return await Promise.race([this.#load().then(question), tooLate]);
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
-      throw unavailable('cannot be used', cause);
+      const state = stateOfKeychain(cause);
+      throw unavailable(state, state === 'locked' ? 'is locked' : 'cannot be used', cause);
     } finally {
       answered.abort();
     }
   }
 }
 
-function unavailable(how: string, cause?: unknown): AppError {
-  return new AppError('keychain_unavailable', `The keychain of this computer ${how}.`, { cause });
+function unavailable(state: KeychainState, how: string, cause?: unknown): AppError {
+  const hint =
+    state === 'locked'
+      ? {
+          hint: 'Unlock it (on Linux: log in to the desktop, or open its password manager) and try again, or set secrets.store to vault in config.yaml.',
+        }
+      : {};
+  return new AppError('keychain_unavailable', `The keychain of this computer ${how}.`, { data: { state, ...hint }, cause });
+}
+
+/** Sorted. */
+async function readIndex(keytar: KeytarCalls): Promise<readonly string[]> {
+  const parsed = parseJson((await keytar.getPassword(INDEX.service, INDEX.account)) ?? '[]');
+  return parsed.ok && Array.isArray(parsed.value) ? parsed.value.filter((name) => typeof name === 'string').sort() : [];
+}
+
+function writeIndex(keytar: KeytarCalls, names: readonly string[]): Promise<void> {
+  return keytar.setPassword(INDEX.service, INDEX.account, JSON.stringify(names));
 }
 
 async function loadKeytar(): Promise<KeytarCalls> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { isAppError } from '../../contracts/errors.ts';
-import { KeytarKeychain, SecretVault, type Keychain, type KeytarCalls } from './secret.ts';
+import { KeytarKeychain, Secrets, SecretStore, Vault, type Keychain, type KeytarCalls } from './secret.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -27,12 +27,20 @@ function open(env: Record<string, string> = {}) {
   const registered: [string, string][] = [];
   const said: unknown[] = [];
   const keychain = new MemoryKeychain();
-  const vault = new SecretVault({
+  const store = new SecretStore({
+    kind: 'auto',
     keychain,
+    vault: new Vault({ path: join(home, 'secrets.vault'), passphrase: () => null, scryptCost: 2 ** 12 }),
+  });
+  const vault = new Secrets({
+    store,
     env,
     home,
     userHome: home,
-    registrar: { register: (value, name) => registered.push([value, name]) },
+    registrar: {
+      register: (value, name) => value.length >= 8 && registered.push([value, name]) > 0,
+      redact: (text) => ({ text: text.replace(/(?<=TOKEN=).*/, '***') }),
+    },
     logger: { log: (...args) => said.push(args) },
   });
   return { vault, keychain, registered, said, home };
@@ -74,7 +82,7 @@ test('what is missing is named, with what to do', async () => {
   expect(await failureOf(vault.resolve('keychain:lab'))).toMatchObject({
     code: 'secret_missing',
     hint: 'Set it with: trayclaw secret set lab',
-    shown: expect.stringContaining('There is no secret lab in the keychain.'),
+    shown: expect.stringContaining('There is no secret lab in the keychain or the vault.'),
   });
   expect(await failureOf(vault.resolve('env:LAB_KEY'))).toMatchObject({
     code: 'secret_missing',
@@ -127,24 +135,82 @@ test('entries can be listed and deleted', async () => {
   expect(await vault.list()).toEqual(['b']);
 });
 
-const silent: KeytarCalls = {
-  getPassword: () => new Promise(() => undefined),
-  setPassword: () => Promise.reject(new Error('no D-Bus')),
-  deletePassword: () => Promise.resolve(true),
-  findCredentials: () => Promise.resolve([{ account: 'b' }, { account: 'a' }]),
+/** As keytar 7.10 behaves on a Secret Service that is locked: nothing is there, and nothing can be added. */
+const locked: KeytarCalls = {
+  getPassword: () => Promise.resolve(null),
+  setPassword: () => Promise.reject(new Error('Cannot create an item in a locked collection')),
+  deletePassword: () => Promise.resolve(false),
 };
 
-test('a keychain that is absent, refuses or never answers is unavailable, with a way out', async () => {
-  const keychain = new KeytarKeychain({ load: () => Promise.resolve(silent), timeoutMs: 5 });
-  const absent = new KeytarKeychain({ load: () => Promise.reject(new Error('libsecret is missing')) });
-  const failures = [
-    await failureOf(keychain.get('x')),
-    await failureOf(keychain.set('x', 'hunter2-hunter2')),
-    await failureOf(absent.list()),
-  ];
-  for (const failure of failures) {
-    expect(failure).toMatchObject({ code: 'keychain_unavailable', hint: expect.stringContaining('env:NAME or file:PATH') });
-    expect(failure.shown).not.toContain('hunter2');
-  }
-  expect([await keychain.list(), await keychain.delete('x')]).toEqual([['a', 'b'], true]);
+test('a keychain that is absent, locked or never answers is unavailable, with a way out', async () => {
+  const silent = new KeytarKeychain({
+    load: () => Promise.resolve({ ...locked, getPassword: () => new Promise<never>(() => undefined) }),
+    timeoutMs: 5,
+  });
+  const absent = new KeytarKeychain({ load: () => Promise.reject(new Error('libsecret-1.so.0: cannot open shared object file')) });
+  const shut = new KeytarKeychain({ load: () => Promise.resolve(locked) });
+  const failures = await Promise.all(
+    [silent.get('x'), shut.get('x'), shut.set('x', 'hunter2-hunter2'), shut.delete('x'), shut.list(), absent.list()].map(failureOf),
+  );
+  expect(failures.map(({ code, hint }) => [code, hint?.slice(0, 9)])).toEqual([
+    ...Array.from({ length: 5 }, () => ['keychain_unavailable', 'Unlock it']),
+    ['keychain_unavailable', 'Make an e'],
+  ]);
+  expect(JSON.stringify(failures)).not.toContain('hunter2');
+});
+
+test('the names of entries are kept, whatever the order of changes', async () => {
+  const entries = new Map<string, string>();
+  const keychain = new KeytarKeychain({
+    load: () =>
+      Promise.resolve({
+        getPassword: (service, account) => Promise.resolve(entries.get(`${service}/${account}`) ?? null),
+        setPassword: (service, account, value) => Promise.resolve(void entries.set(`${service}/${account}`, value)),
+        deletePassword: (service, account) => Promise.resolve(entries.delete(`${service}/${account}`)),
+      }),
+  });
+  expect(await keychain.list()).toEqual([]);
+  await Promise.all(['b', 'a', 'c', 'a'].map((name) => keychain.set(name, `value-of-${name}`)));
+  expect([await keychain.list(), await keychain.get('a'), await keychain.get('z')]).toEqual([['a', 'b', 'c'], 'value-of-a', null]);
+  expect([await keychain.delete('b'), await keychain.delete('b'), await keychain.list()]).toEqual([true, false, ['a', 'c']]);
+});
+
+test('what is known at the start is told to the redactor: references to the environment and to files, and what the environment names a secret', () => {
+  const { vault, registered, home } = open({
+    LAB_KEY: 'from-the-env',
+    OTHER_TOKEN: 'other-value',
+    PATH: '/usr/bin',
+    TRAYCLAW_VAULT_PASSPHRASE: 'battery staple',
+  });
+  writeFileSync(join(home, 'key'), 'from-a-file', { mode: 0o600 });
+  vault.registerKnown(['env:LAB_KEY', 'env:MISSING', 'file:key', 'file:none', 'keychain:lab']);
+  expect(registered).toEqual([
+    ['from-the-env', 'LAB_KEY'],
+    ['from-a-file', 'key'],
+    ['other-value', 'OTHER_TOKEN'],
+    ['battery staple', 'vault-passphrase'],
+  ]);
+});
+
+test('what the keychain holds is told to the redactor where the settings refer to it', async () => {
+  const { vault, keychain, registered } = open();
+  keychain.entries.set('lab', 'from-the-keychain');
+  await vault.registerStored(['env:LAB_KEY']);
+  expect(registered).toEqual([]);
+  await vault.registerStored(['keychain:lab']);
+  expect(registered).toEqual([['from-the-keychain', 'lab']]);
+});
+
+test.each([
+  ['Unknown or unsupported transport “disabled” for address “disabled:”', 'absent'],
+  ['Cannot autolaunch D-Bus without X11 $DISPLAY', 'absent'],
+  ['Could not connect: No such file or directory', 'absent'],
+  ['The given address is empty', 'absent'],
+  ['libsecret-1.so.0: cannot open shared object file: No such file or directory', 'absent'],
+  ['Cannot create an item in a locked collection', 'locked'],
+  ['Object does not exist at path “/org/freedesktop/secrets/collection/login”', 'locked'],
+  ['Something else', 'failed'],
+])('what a keychain says means what it is: %s', async (text, state) => {
+  const keychain = new KeytarKeychain({ load: () => Promise.reject(new Error(text)) });
+  expect((await failureOf(keychain.list())).shown).toContain(`"state":"${state}"`);
 });

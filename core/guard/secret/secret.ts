@@ -1,24 +1,29 @@
-// Turns secret references from config (keychain:NAME, env:NAME, file:PATH) into values, and keeps the keychain's entries.
+// Turns secret references from config (keychain:NAME, env:NAME, file:PATH) into values, and keeps entries in keychain or vault.
 // Every value is told to the redactor before it is handed out; no value is ever kept here, logged, or put into a message.
 
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
-import { secretRefSchema } from '../../contracts/config.ts';
-import { AppError } from '../../contracts/errors.ts';
-import type { Keychain } from './keychain.ts';
+import { secretRefSchema, type Config } from '../../contracts/config.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import { readSecretFile } from './secret-file.ts';
+import type { SecretStatus, SecretStore } from './secret-store.ts';
 
 export { KeytarKeychain } from './keychain.ts';
 export type { Keychain, KeytarCalls, KeytarKeychainOptions } from './keychain.ts';
+export { SecretStore, type SecretStatus, type SecretStoreOptions } from './secret-store.ts';
+export { Vault, type VaultOptions } from './vault.ts';
 
 /** Who must know a value to keep it out of sight. */
 export interface SecretRegistrar {
-  register(value: string, name: string): void;
+  /** False for a value that could not be told from ordinary text. */
+  register(value: string, name: string): boolean;
+  /** What would be taken out of a text; `text` is the very same when nothing would. */
+  redact(text: string): { readonly text: string };
 }
 
-export interface SecretVaultOptions {
-  readonly keychain: Keychain;
+export interface SecretsOptions {
+  readonly store: SecretStore;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly registrar: SecretRegistrar;
   readonly logger: Logger;
@@ -30,19 +35,22 @@ export interface SecretVaultOptions {
 
 /** Shorter values cannot be told from ordinary text, so they cannot be kept out of logs. */
 export const secretLengthMin = 8;
+const tooShort = 'a shorter one (white space, quotes, backslashes and plus signs not counted)';
+/** The vault's passphrase, for machines nobody sits at. */
+export const passphraseVariable = 'TRAYCLAW_VAULT_PASSPHRASE';
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 
-export class SecretVault {
-  readonly #options: SecretVaultOptions;
+export class Secrets {
+  readonly #options: SecretsOptions;
   readonly #warned = new Set<string>();
 
-  constructor(options: SecretVaultOptions) {
+  constructor(options: SecretsOptions) {
     this.#options = options;
   }
 
   /**
    * The value behind a reference, read anew each time so that a changed secret holds at once.
-   * Fails with `secret_missing`, `keychain_unavailable`, or `invalid_config` (not a reference, or shorter than 8 characters).
+   * Fails with `secret_missing`, `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` (not a reference, or too short).
    */
   async resolve(ref: string): Promise<string> {
     if (!secretRefSchema.safeParse(ref).success) {
@@ -52,37 +60,94 @@ export class SecretVault {
     const [source, name] = splitRef(ref);
     const value = await this.#read(source, name);
     if (value === null || value === '') throw missing(source, name);
-    if (value.length < secretLengthMin) {
+    if (!this.#options.registrar.register(value, source === 'file' ? (name.split(/[\\/]/).at(-1) ?? name) : name)) {
       throw new AppError('invalid_config', `The secret ${ref} is shorter than ${secretLengthMin} characters.`, {
-        data: { ref, hint: 'Set a longer one: a shorter secret cannot be kept out of logs and messages.' },
+        data: { ref, hint: `Set a longer one: ${tooShort} cannot be kept out of logs and messages.` },
       });
     }
-    this.#options.registrar.register(value, source === 'file' ? (name.split(/[\\/]/).at(-1) ?? name) : name);
     return value;
   }
 
-  /** Stores a value in the keychain. Fails with `invalid_params` (name or length) or `keychain_unavailable`. */
+  /** Fails with `invalid_params` (name or length), `keychain_unavailable`, `vault_locked` or `vault_damaged`; then nothing was kept. */
   async set(name: string, value: string): Promise<void> {
     checkName(name);
-    if (value.length < secretLengthMin) {
-      throw new AppError('invalid_params', `A secret needs at least ${secretLengthMin} characters.`, { data: { name } });
+    if (value.length < secretLengthMin || !this.#options.registrar.register(value, name)) {
+      throw new AppError(
+        'invalid_params',
+        `A secret needs at least ${secretLengthMin} characters; ${tooShort} cannot be kept out of logs.`,
+        {
+          data: { name },
+        },
+      );
     }
-    this.#options.registrar.register(value, name);
-    await this.#options.keychain.set(name, value);
+    await this.#options.store.set(name, value);
   }
 
-  /** The names of the keychain's entries, sorted; never their values. */
+  /** The names of the entries, sorted; never their values. */
   list(): Promise<readonly string[]> {
-    return this.#options.keychain.list();
+    return this.#options.store.list();
+  }
+
+  status(): Promise<SecretStatus> {
+    return this.#options.store.status();
+  }
+
+  /** Opens the vault, or makes one; what it holds is kept out of sight from then on. */
+  async unlock(passphrase: string): Promise<SecretStatus> {
+    this.#options.registrar.register(passphrase, 'vault-passphrase');
+    const status = await this.#options.store.unlock(passphrase);
+    await this.#registerKept();
+    return status;
+  }
+
+  /**
+   * Tells the redactor what can be told at once: values the config refers to in the environment and in files, and everything in the
+   * environment whose name says that it is a secret. Never fails; what is missing is told when it is needed.
+   */
+  registerKnown(refs: readonly string[]): void {
+    const { env, registrar } = this.#options;
+    for (const ref of refs) {
+      const [source, name] = splitRef(ref);
+      if (source === 'env') registrar.register(env[name] ?? '', name);
+      if (source === 'file') this.#registerFile(name);
+    }
+    for (const [name, value] of Object.entries(env)) {
+      // By the rule for assignments: its name and its form both say so.
+      if (value !== undefined && registrar.redact(`${name}=${value}`).text !== `${name}=${value}`) registrar.register(value, name);
+    }
+    registrar.register(env[passphraseVariable] ?? '', 'vault-passphrase');
+  }
+
+  /** The rest, in the background: what the keychain or an open vault holds, where the config refers to it. */
+  async registerStored(refs: readonly string[]): Promise<void> {
+    if (refs.some((ref) => ref.startsWith('keychain:'))) await this.#registerKept();
+  }
+
+  async #registerKept(): Promise<void> {
+    const { store, registrar, logger } = this.#options;
+    try {
+      for (const name of await store.list()) registrar.register((await store.get(name)) ?? '', name);
+    } catch (cause) {
+      // Told to whoever asks for a value; here only the redactor lacks what nobody was given yet.
+      logger.log('info', 'stored secrets could not be looked through', { code: isAppError(cause) ? cause.code : 'internal' });
+    }
+  }
+
+  #registerFile(given: string): void {
+    try {
+      this.#options.registrar.register(this.#readFile(given), given.split(/[\\/]/).at(-1) ?? given);
+    } catch (cause) {
+      if (!isAppError(cause)) throw cause;
+    }
   }
 
   async delete(name: string): Promise<boolean> {
     checkName(name);
-    return this.#options.keychain.delete(name);
+    return this.#options.store.delete(name);
   }
 
   async #read(source: string, name: string): Promise<string | null> {
-    if (source === 'keychain') return this.#options.keychain.get(name);
+    if (source === 'keychain') return this.#options.store.get(name);
     if (source === 'env') return this.#options.env[name] ?? null;
     return this.#readFile(name);
   }
@@ -103,6 +168,12 @@ export class SecretVault {
   }
 }
 
+/** Every reference to a secret in the settings. */
+export function secretRefsOf({ providers, channels }: Pick<Config, 'providers' | 'channels'>): string[] {
+  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
+  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
+}
+
 function splitRef(ref: string): readonly [string, string] {
   const colon = ref.indexOf(':');
   return [ref.slice(0, colon), ref.slice(colon + 1)];
@@ -119,7 +190,7 @@ function missing(source: string, name: string): AppError {
     env: `Export ${name} in the environment TrayClaw is started from.`,
     file: `Put the secret into ${name}; the file is empty.`,
   };
-  const where = source === 'keychain' ? 'the keychain' : source === 'env' ? 'the environment' : 'its file';
+  const where = source === 'keychain' ? 'the keychain or the vault' : source === 'env' ? 'the environment' : 'its file';
   return new AppError('secret_missing', `There is no secret ${name} in ${where}.`, {
     data: { ref: `${source}:${name}`, hint: hints[source] ?? '' },
   });

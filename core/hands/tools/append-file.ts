@@ -9,6 +9,7 @@ import type { CheckedPaths } from './checked-paths.ts';
 import { fileError } from './errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
+import { readTextIfThere } from './text-file.ts';
 
 const input = z.strictObject({
   path: pathArgument,
@@ -31,6 +32,11 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
       await makeParents(real, 'append to');
       const size = await append(real, args.content);
       return { forModel: `Added ${formatBytes(Buffer.byteLength(args.content))} to ${args.path}; it has ${formatBytes(size)} now.` };
+    },
+    async preview(args, context) {
+      const path = deps.paths.look(args.path, context);
+      const text = await readTextIfThere(path);
+      return text === null ? null : { path, after: text + args.content };
     },
     async verify(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);

@@ -11,7 +11,8 @@ import { makeParents, openPlainFile } from './open-file.ts';
 export async function writeAtomically(real: string, content: string | Uint8Array, temporarySuffix: string): Promise<void> {
   await makeParents(real, 'write');
   const before = await existingFile(real);
-  const temporary = join(dirname(real), `.${basename(real).slice(0, 100)}.${temporarySuffix}.tmp`);
+  // Forty letters of four bytes each, so that the name fits with what is added.
+  const temporary = join(dirname(real), `.${basename(real).slice(0, 40)}.${temporarySuffix}.tmp`);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const handle = await openPlainFile(temporary, flags, 'write', before === null ? 0o666 : 0o600);
   try {

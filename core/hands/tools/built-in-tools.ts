@@ -2,6 +2,8 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
+import { CommandAnalyst } from '../../guard/command/command.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import { createAppendFile } from './append-file.ts';
 import { createArtifactRead } from './artifact-read.ts';
 import { createCalc } from './calc.ts';
@@ -18,10 +20,13 @@ import type { ProcessTrees } from './process-trees.ts';
 import { createReadFile } from './read-file.ts';
 import { createSessionSearch } from './session-search.ts';
 import { findShell } from './shell-command.ts';
+import { createWebTools, type WebDeps } from './web-tools.ts';
 import { createWriteFile } from './write-file.ts';
 
 export interface BuiltInToolDeps {
   readonly processTrees: ProcessTrees;
+  /** Asked right before a command starts. */
+  readonly sandbox: CommandSandbox;
   readonly clock: Clock;
   /** The environment commands get a harmless part of. */
   readonly environment: Environment;
@@ -35,6 +40,7 @@ export interface BuiltInToolDeps {
   /** The host's bound, so that tools can divide long results themselves. */
   readonly outputBytesMax: number;
   readonly files?: PathFileSystem;
+  readonly web: WebDeps;
 }
 
 export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefinition[] {
@@ -53,8 +59,10 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
     createArtifactRead({ outputBytesMax }),
     createExec({
       paths,
+      analyst: new CommandAnalyst({ platform: deps.platform, nowMs: () => deps.clock.nowMs() }),
       trees: deps.processTrees,
       shell: findShell(deps.platform),
+      sandbox: deps.sandbox,
       clock: deps.clock,
       environment: deps.environment,
       platform: deps.platform,
@@ -62,5 +70,6 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       outputBytesMax,
       execTimeoutMs: deps.execTimeoutMs,
     }),
+    ...createWebTools(deps.web, outputBytesMax),
   ];
 }

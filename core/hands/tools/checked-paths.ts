@@ -3,6 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
+import { placesOf, type ExecPlaces } from './exec-places.ts';
 import type { PathFacts } from './path-facts.ts';
 
 export class CheckedPaths {
@@ -20,8 +21,23 @@ export class CheckedPaths {
 
   fact(args: object, given: string, access: PathFact['access'], context: FactContext): PathFact {
     const fact = this.#facts.of(given, access, context);
-    this.#shown.set(args, fact);
+    this.remember(args, fact);
     return fact;
+  }
+
+  /** Ties a fact that was found in another way to the call. */
+  remember(args: object, fact: PathFact): void {
+    this.#shown.set(args, fact);
+  }
+
+  /** Where a path leads, for showing what a call would do. Ties nothing and confirms nothing. */
+  look(given: string, context: FactContext): string {
+    return this.#facts.of(given, 'write', context).real;
+  }
+
+  /** How the paths in a command line are judged. */
+  commandPlaces(context: FactContext): ExecPlaces {
+    return placesOf(this.#facts, context);
   }
 
   /** The real path to act on now. Fails with `tool_failed` where it is not the one the facts named. */

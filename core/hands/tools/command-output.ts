@@ -2,6 +2,7 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import type { ArtifactRef, ToolContext } from '../../contracts/tools.ts';
+import { cutEnd } from './bound-text.ts';
 import { missingNote } from './hosted-result.ts';
 import type { OutputSpool } from './output-spool.ts';
 import { continuationHeadBytes, incompleteTailBytes } from './utf8-cut.ts';
@@ -13,17 +14,32 @@ export interface ShownOutput {
 
 const HEAD_SHARE = 0.4;
 const NOTE_BYTES_MAX = 400;
+/** Longer than any secret in any encoding of it that is found. */
+const MARGIN_BYTES = 32_768;
 
 /** Output that fits is whole; longer output keeps head and tail and is stored as an artifact named after the call. */
 export function showOutput(spool: OutputSpool, bytesMax: number, context: ToolContext): ShownOutput {
   const total = spool.totalBytes;
   if (total <= bytesMax) return { text: plainText(spool.read(0, total).bytes), artifacts: [] };
   const room = Math.max(0, bytesMax - NOTE_BYTES_MAX);
-  const head = spool.read(0, Math.floor(room * HEAD_SHARE)).bytes;
-  const tail = spool.read(total - Math.floor(room * (1 - HEAD_SHARE)), total).bytes;
+  const headBytes = Math.floor(room * HEAD_SHARE);
+  const tailBytes = Math.floor(room * (1 - HEAD_SHARE));
+  const head = cutEnd(redacted(spool.read(0, headBytes + MARGIN_BYTES).bytes, context), headBytes);
+  const tail = keepEnd(redacted(spool.read(Math.max(0, total - tailBytes - MARGIN_BYTES), total).bytes, context), tailBytes);
   const ref = store(spool, context);
-  const note = missingNote(total - head.length - tail.length, ref);
-  return { text: `${plainText(head)}\n${note}\n${plainText(tail)}`, artifacts: ref === null ? [] : [ref] };
+  const note = missingNote(total - headBytes - tailBytes, ref);
+  return { text: `${head}\n${note}\n${tail}`, artifacts: ref === null ? [] : [ref] };
+}
+
+/** Redacted with what lies beyond the cut, so that a secret across it is seen whole. */
+function redacted(bytes: Buffer, context: ToolContext): string {
+  const text = plainText(bytes);
+  return context.redaction?.redact(text) ?? text;
+}
+
+function keepEnd(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text);
+  return bytes.length <= bytesMax ? text : plainText(bytes.subarray(bytes.length - bytesMax));
 }
 
 /** Text of a piece of output; a character cut at either end is left out. */

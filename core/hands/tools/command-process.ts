@@ -6,16 +6,22 @@ import type * as Terminals from '@lydell/node-pty';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { CommandSandbox, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
+import { wrapCommand } from './confined-start.ts';
 import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
-import type { Shell } from './shell-command.ts';
+import type { Runnable, Shell } from './shell-command.ts';
 
 export interface CommandOptions {
-  readonly command: string;
+  readonly run: Runnable;
   /** Real path of a folder. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly marker: EnvironmentMarker;
   readonly pty: boolean;
+  /** A person said yes to it. */
+  readonly attended: boolean;
+  /** What it reads, in words, where it is known to do nothing else. */
+  readonly reads: string | null;
   /** Without it the command reads the end of its input at once. */
   readonly keepInput: boolean;
   /** The last moment to call it off: aborted, nothing is started. */
@@ -35,6 +41,8 @@ export interface RunningCommand {
   readonly exited: Promise<CommandEnd>;
   /** All output was read and nothing holds it open any more. */
   readonly closed: Promise<void>;
+  /** What the sandbox has to say, once the command has ended. */
+  readonly settled: Promise<SandboxReport>;
   /** False when the input is closed. */
   write(data: string): boolean;
   /** Stops reading, whoever still writes, and takes the command off the register of running ones. */
@@ -44,19 +52,33 @@ export interface RunningCommand {
 export interface CommandStarter {
   readonly trees: ProcessTrees;
   readonly shell: Shell;
+  readonly sandbox: CommandSandbox;
 }
 
-/** Fails with `tool_failed` when it cannot be started. The record is handed over before anything else happens. */
-export function startCommand(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
-  return options.pty ? startInTerminal(starter, options) : startPiped(starter, options);
+type StartedCommand = Omit<RunningCommand, 'settled'>;
+
+/**
+ * Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not be as it is. The record is handed
+ * over before anything else happens.
+ */
+export async function startCommand(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
+  const { shell, sandbox } = starter;
+  const plain = options.pty ? shell.interactive(options.run) : shell.piped(options.run);
+  const wrapped = await wrapCommand(sandbox, plain, options);
+  try {
+    const started = await (options.pty ? startInTerminal : startPiped)(starter, options, wrapped);
+    return { ...started, settled: started.exited.then(() => wrapped.dispose()) };
+  } catch (cause) {
+    await wrapped.dispose();
+    throw cause;
+  }
 }
 
-async function startPiped(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
+async function startPiped(starter: CommandStarter, options: CommandOptions, wrapped: WrappedCommand): Promise<StartedCommand> {
   options.signal.throwIfAborted();
-  const { file, args } = starter.shell.piped(options.command);
-  const child = spawn(file, args, {
+  const child = spawn(wrapped.file, wrapped.args, {
     cwd: options.cwd,
-    env: options.environment,
+    env: wrapped.environment,
     detached: process.platform !== 'win32',
     windowsHide: true,
     stdio: [options.keepInput ? 'pipe' : 'ignore', 'pipe', 'pipe'],
@@ -90,7 +112,7 @@ async function register(starter: CommandStarter, options: CommandOptions, pid: n
   }
 }
 
-function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): RunningCommand {
+function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): StartedCommand {
   const exited = new Deferred<CommandEnd>();
   const closed = new Deferred<void>();
   child.stdout?.on('data', (bytes: Buffer) => options.onData(bytes));
@@ -120,19 +142,18 @@ function watchPiped(child: ChildProcess, pid: number, options: CommandOptions): 
 
 async function startFailure(child: ChildProcess): Promise<AppError> {
   const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
-  return new AppError('tool_failed', `The shell could not be started: ${cause.message}.`, { cause });
+  return new AppError('tool_failed', `The command could not be started: ${cause.message}.`, { cause });
 }
 
-async function startInTerminal(starter: CommandStarter, options: CommandOptions): Promise<RunningCommand> {
+async function startInTerminal(starter: CommandStarter, options: CommandOptions, wrapped: WrappedCommand): Promise<StartedCommand> {
   const { spawn: spawnTerminal } = await loadTerminals();
   options.signal.throwIfAborted();
-  const { file, args } = starter.shell.interactive(options.command);
-  const terminal = spawnTerminal(file, [...args], {
+  const terminal = spawnTerminal(wrapped.file, [...wrapped.args], {
     name: 'xterm-256color',
     cols: 120,
     rows: 30,
     cwd: options.cwd,
-    env: { ...options.environment },
+    env: { ...wrapped.environment },
   });
   const registering = register(starter, options, terminal.pid);
   const exited = new Deferred<CommandEnd>();

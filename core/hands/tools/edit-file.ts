@@ -7,7 +7,7 @@ import { contentHash, writeAtomically } from './atomic-write.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { editText } from './text-edit.ts';
-import { decodeExactly, readBytes } from './text-file.ts';
+import { decodeExactly, readBytes, readTextIfThere } from './text-file.ts';
 import { temporarySuffix } from './write-file.ts';
 
 const input = z.strictObject({
@@ -40,6 +40,12 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
       const { replaced, firstLine } = edited.value;
       const what = replaced === 1 ? `1 place, line ${firstLine}` : `${replaced} places, the first on line ${firstLine}`;
       return { forModel: `Edited ${args.path} (${what}).` };
+    },
+    async preview(args, context) {
+      const path = deps.paths.look(args.path, context);
+      const text = await readTextIfThere(path);
+      const edited = text === null ? null : editText(text, { old: args.old, new: args.new, replaceAll: args.replaceAll === true });
+      return edited?.ok === true ? { path, after: edited.value.text } : null;
     },
     async verify(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);

@@ -2,9 +2,12 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
+import type { SandboxReport } from '../../guard/sandbox/sandbox.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
 import { showOutput } from './command-output.ts';
 import { startCommand, type CommandEnd, type CommandStarter, type RunningCommand } from './command-process.ts';
+import { reportOf } from './confined-start.ts';
+import type { ConfirmedCommand } from './exec-facts.ts';
 import { formatSeconds } from './hosted-result.ts';
 import { LiveOutput } from './live-output.ts';
 import { OutputSpool } from './output-spool.ts';
@@ -21,9 +24,7 @@ export interface ExecDeps extends CommandStarter {
   readonly execTimeoutMs: number;
 }
 
-export interface ForegroundRun {
-  readonly command: string;
-  readonly cwd: string;
+export interface ForegroundRun extends ConfirmedCommand {
   readonly pty: boolean;
   readonly timeoutMs: number;
 }
@@ -40,11 +41,13 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
   const startedMs = deps.clock.monotonicMs();
   try {
     const running = await startCommand(deps, {
-      command: run.command,
+      run: run.run,
       cwd: run.cwd,
-      environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
+      environment: { ...childEnvironment(deps.environment, context.processMarker, deps.platform), ...run.environment },
       marker: context.processMarker,
       pty: run.pty,
+      attended: context.attended,
+      reads: run.reads,
       keepInput: false,
       signal: context.signal,
       onSpawn: (record) => context.onSpawn(record),
@@ -56,10 +59,11 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
     const stopped = await waitOrStop(deps, running, run.timeoutMs, context.signal);
     const end = stopped === null ? await running.exited : null;
     const strays = await collectStrays(deps, running);
+    const report = await reportOf(running.settled);
     live.end();
     const output = showOutput(spool, shownMax, context);
     const tookMs = deps.clock.monotonicMs() - startedMs;
-    return present(output, { end, stopped, strays, tookMs, timeoutMs: run.timeoutMs });
+    return present(output, { end, stopped, strays, report, tookMs, timeoutMs: run.timeoutMs });
   } finally {
     spool.close();
   }
@@ -94,6 +98,7 @@ interface Ending {
   readonly end: CommandEnd | null;
   readonly stopped: 'timeout' | 'cancelled' | null;
   readonly strays: number;
+  readonly report: SandboxReport;
   readonly tookMs: number;
   readonly timeoutMs: number;
 }
@@ -107,14 +112,20 @@ function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolRes
     const count = ending.strays === 1 ? '1 process it left behind was' : `${ending.strays} processes it left behind were`;
     remarks.push(`${count} ended; use background to keep a command running`);
   }
+  remarks.push(...sandboxRemarks(ending));
   const gap = output.text === '' || output.text.endsWith('\n') ? '' : '\n';
   const note = remarks.length === 0 ? '' : `${gap}[${remarks.join('; ')}]`;
   return {
     forModel: output.text + note,
-    isError: ending.stopped !== null || ending.end?.exitCode !== 0,
+    isError: ending.stopped !== null || ending.end?.exitCode !== 0 || ending.report.failed,
     ...(ending.stopped === null ? {} : { endedBy: ending.stopped }),
     artifacts: output.artifacts,
   };
+}
+
+function sandboxRemarks({ end, stopped, report }: Ending): string[] {
+  const hasFailed = stopped === null && end?.exitCode !== 0 && report.whenFailed !== null;
+  return hasFailed ? [...report.remarks, report.whenFailed] : [...report.remarks];
 }
 
 /** Success needs no words where there is output to see. */

@@ -39,14 +39,14 @@ export class ExecSessionActions {
   async poll(id: string, waitMs: number, context: ToolContext): Promise<ToolResult> {
     const session = this.#sessions.get(id, context.sessionId);
     await waitForNews(session, waitMs, context.signal);
-    const piece = this.#piece(session, session.polledBytes);
+    const piece = this.#piece(session, session.polledBytes, context);
     session.polledBytes = piece.next;
     return { forModel: piece.text };
   }
 
   /** Output from a place on, whatever poll has read. */
   read(id: string, offset: number, context: ToolContext): ToolResult {
-    return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset).text };
+    return { forModel: this.#piece(this.#sessions.get(id, context.sessionId), offset, context).text };
   }
 
   write(id: string, data: string, context: ToolContext): ToolResult {
@@ -65,11 +65,11 @@ export class ExecSessionActions {
     return { forModel: `Ended ${id} (${killed} ${killed === 1 ? 'process' : 'processes'}).` };
   }
 
-  #piece(session: ExecSession, offset: number): { text: string; next: number } {
+  #piece(session: ExecSession, offset: number, context: ToolContext): { text: string; next: number } {
     const { bytes, offset: from } = session.output.read(offset, this.#pieceBytesMax);
     // The rest of a character that is still being written comes with the next piece.
     const isAll = session.end !== null && from + bytes.length === session.output.totalBytes;
-    const whole = isAll ? bytes : bytes.subarray(0, bytes.length - incompleteTailBytes(bytes));
+    const whole = isAll ? bytes : withoutUnfinished(bytes.subarray(0, bytes.length - incompleteTailBytes(bytes)), context);
     const next = from + whole.length;
     const notes = [`${session.id} ${stateOf(session)}`];
     if (from > offset && bytes.length > 0) notes.push(`${formatBytes(from - offset)} before this were not kept`);
@@ -82,7 +82,15 @@ export class ExecSessionActions {
 
 export function stateOf(session: ExecSession): string {
   if (session.end === null) return 'is running';
-  return describeEnd(session.end, false)[0] === undefined ? 'ended with exit code 0' : `ended: ${describeEnd(session.end, false).join('')}`;
+  const end = describeEnd(session.end, false).join('');
+  return [end === '' ? 'ended with exit code 0' : `ended: ${end}`, ...session.remarks].join('; ');
+}
+
+/** A secret that is still being written comes whole, with the next piece, where it can be recognised. */
+function withoutUnfinished(bytes: Buffer, context: ToolContext): Buffer {
+  if (context.redaction === undefined) return bytes;
+  const text = bytes.toString('utf8');
+  return bytes.subarray(0, Buffer.byteLength(text.slice(0, context.redaction.unfinishedAt(text))));
 }
 
 async function waitForNews(session: ExecSession, waitMs: number, signal: AbortSignal): Promise<void> {

@@ -6,6 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { ToolContext } from '../../contracts/tools.ts';
 import { childEnvironment } from './child-environment.ts';
 import { startCommand, type CommandEnd, type RunningCommand } from './command-process.ts';
+import { reportOf } from './confined-start.ts';
 import { spoolFileBytesMax, type ExecDeps, type ForegroundRun } from './exec-foreground.ts';
 import { OutputSpool } from './output-spool.ts';
 
@@ -25,7 +26,15 @@ export interface ExecSession {
   /** How far poll has read. */
   polledBytes: number;
   end: CommandEnd | null;
+  /** What the sandbox found when it had ended. */
+  remarks: readonly string[];
   endedMs: number | null;
+}
+
+export interface BackgroundRun extends Omit<ForegroundRun, 'timeoutMs'> {
+  /** As it was asked for. */
+  readonly command: string;
+  readonly timeoutMs: number | null;
 }
 
 export class ExecSessions {
@@ -39,7 +48,7 @@ export class ExecSessions {
   }
 
   /** Starts a command that outlives the call. Fails with `tool_failed` when too many are running. */
-  async start(run: Omit<ForegroundRun, 'timeoutMs'> & { timeoutMs: number | null }, context: ToolContext): Promise<ExecSession> {
+  async start(run: BackgroundRun, context: ToolContext): Promise<ExecSession> {
     this.#makeRoom();
     this.#starting += 1;
     const output = new OutputSpool({
@@ -50,11 +59,13 @@ export class ExecSessions {
     const onNews = new Emitter<void>(() => undefined);
     try {
       const running = await startCommand(this.#deps, {
-        command: run.command,
+        run: run.run,
         cwd: run.cwd,
-        environment: childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform),
+        environment: { ...childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform), ...run.environment },
         marker: context.processMarker,
         pty: run.pty,
+        attended: context.attended,
+        reads: run.reads,
         keepInput: true,
         signal: context.signal,
         onSpawn: (record) => context.onSpawn(record),
@@ -110,6 +121,7 @@ export class ExecSessions {
       startedMs: this.#deps.clock.monotonicMs(),
       polledBytes: 0,
       end: null,
+      remarks: [],
       endedMs: null,
     };
     this.#sessions.set(session.id, session);
@@ -123,6 +135,7 @@ export class ExecSessions {
     const end = await session.running.exited;
     await session.running.closed;
     if (limit !== null) clearTimeout(limit);
+    session.remarks = (await reportOf(session.running.settled)).remarks;
     session.end = end;
     session.endedMs = this.#deps.clock.monotonicMs();
     // What it left running apart from its output stays on the register, so that stop finds it at once.

@@ -64,7 +64,7 @@ test('an exit code other than 0 is an error, silence is said', async () => {
 });
 
 test('passes a harmless environment and the marker, and no secret', async () => {
-  const { forModel } = await exec({ command: 'env' }, { processMarker: { TRAYCLAW_CALL: 'c', ...bench.instanceMarker } });
+  const { forModel } = await exec({ command: 'env; :' }, { processMarker: { TRAYCLAW_CALL: 'c', ...bench.instanceMarker } });
   const names = forModel.trim().split('\n').map((line) => line.split('=')[0]); // prettier-ignore
   expect(new Set(names)).toEqual(new Set(['HOME', 'LC_TIME', 'PATH', 'PWD', 'SHLVL', 'TERM', 'TRAYCLAW_CALL', 'TRAYCLAW_INSTANCE', '_']));
   expect(forModel).not.toContain('s3cret');
@@ -82,15 +82,66 @@ test('runs in the folder that was asked for', async () => {
   expect((await exec({ command: 'pwd', cwd: 'file' })).forModel).toMatch(/is not a folder/);
 });
 
-test('facts name the command line and where it runs', () => {
+test('a plain command gets the same environment', async () => {
+  const { forModel } = await exec({ command: 'env' }, { processMarker: { TRAYCLAW_CALL: 'c', ...bench.instanceMarker } });
+  const names = forModel.trim().split('\n').map((line) => line.split('=')[0]); // prettier-ignore
+  expect(new Set(names)).toEqual(new Set(['HOME', 'LC_TIME', 'PATH', 'PWD', 'SHLVL', 'TERM', 'TRAYCLAW_CALL', 'TRAYCLAW_INSTANCE']));
+});
+
+test('facts name the command line, where it runs, what it is made of and what it may destroy', () => {
   const parsed = bench.host.parse('exec', '{"command":"rm -r x","cwd":".."}');
   if (!parsed.ok) throw parsed.error;
+  const own = { insideWorkspace: false, protectedBy: "this is TrayClaw's own data" };
   expect(parsed.value.tool.facts(parsed.value.args, bench.context())).toEqual({
-    class: 'exec',
-    paths: [{ given: '..', real: bench.home, access: 'read', insideWorkspace: false, protectedBy: "this is TrayClaw's own data" }],
-    command: { line: 'rm -r x', cwd: bench.home },
+    class: 'destructive',
+    paths: [
+      { given: '..', real: bench.home, access: 'read', ...own },
+      { given: 'x', real: join(bench.home, 'x'), access: 'write', ...own },
+    ],
+    command: {
+      line: 'rm -r x',
+      cwd: bench.home,
+      plain: {
+        argv: ['rm', '-r', 'x'],
+        reads: null,
+        family: null,
+        bindings: [
+          { kind: 'program', name: expect.stringMatching(/^\/.*rm$/), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+          { kind: 'environment', name: 'environment', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        ],
+      },
+    },
     hosts: [],
+    risks: ['It deletes folders with all they hold.'],
   });
+});
+
+test('a line that is more than one plain command says why', () => {
+  const parsed = bench.host.parse('exec', JSON.stringify({ command: 'ls $(touch x)' }));
+  if (!parsed.ok) throw parsed.error;
+  const { command } = parsed.value.tool.facts(parsed.value.args, bench.context());
+  expect(command).toEqual({ line: 'ls $(touch x)', cwd: bench.workspace, unclear: 'it contains a command substitution' });
+});
+
+test('a plain command is called by its own name, and its messages are those of the shell', async () => {
+  const plain = await exec({ command: 'ls missing' });
+  const shell = await exec({ command: 'ls missing;' });
+  expect(plain.forModel).toBe(shell.forModel);
+  expect(plain.forModel).toContain('ls: ');
+  expect((await exec({ command: `printf '%s|' a "b c" '$(x)' 'd;e'` })).forModel).toBe('a|b c|$(x)|d;e|');
+});
+
+test('what changed between the look and the start is not run', async () => {
+  const parsed = bench.host.parse('exec', JSON.stringify({ command: 'bash script-of-drift' }));
+  if (!parsed.ok) throw parsed.error;
+  const script = join(bench.workspace, 'script-of-drift');
+  writeFileSync(script, 'echo shown');
+  const context = bench.context();
+  parsed.value.tool.facts(parsed.value.args, context);
+  writeFileSync(script, 'echo other');
+  expect(await bench.host.run(parsed.value, context)).toMatchObject({ outcome: 'error', forModel: expect.stringContaining('has changed') });
+  parsed.value.tool.facts(parsed.value.args, context);
+  expect(brief(await bench.host.run(parsed.value, context))).toEqual({ outcome: 'ok', forModel: 'other\n' });
 });
 
 test('records the child before anything else, by pid and start time', async () => {

@@ -5,9 +5,9 @@ import { stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
-import type { CheckedPaths } from './checked-paths.ts';
 import { defineTool } from './define-tool.ts';
 import { fileError } from './errno.ts';
+import { ExecFacts, type CommandCall, type ExecFactsOptions } from './exec-facts.ts';
 import { runForeground, type ExecDeps } from './exec-foreground.ts';
 import { ExecSessionActions } from './exec-session-actions.ts';
 import { ExecSessions } from './exec-sessions.ts';
@@ -61,7 +61,10 @@ const input = z
   });
 type Args = z.infer<typeof input>;
 
-export function createExec(deps: ExecDeps & { readonly paths: CheckedPaths }): ToolDefinition {
+export type ExecToolDeps = ExecDeps & ExecFactsOptions;
+
+export function createExec(deps: ExecToolDeps): ToolDefinition {
+  const facts = new ExecFacts(deps);
   const sessions = new ExecSessions(deps);
   const sessionActions = new ExecSessionActions(sessions, deps.outputBytesMax, () => deps.clock.monotonicMs());
   return defineTool<Args>({
@@ -72,10 +75,10 @@ export function createExec(deps: ExecDeps & { readonly paths: CheckedPaths }): T
     class: 'exec',
     idempotency: (args) => (isReading(args.action) ? 'pure' : 'unsafe'),
     timeoutMs: Math.max(TIMEOUT_MS_MAX, deps.execTimeoutMs) + HOST_GRACE_MS,
-    facts: (args, context) => commandFacts(args, context, deps.paths, sessions),
+    facts: (args, context) => commandFacts(args, context, facts, sessions),
     summarize: summarizeExec,
     async run(args, context) {
-      if (args.action === 'run') return runCommand(args, context, deps, sessions);
+      if (args.action === 'run') return runCommand(args, context, deps, { facts, sessions });
       const id = args.sessionId ?? '';
       switch (args.action) {
         case 'list':
@@ -96,12 +99,13 @@ export function createExec(deps: ExecDeps & { readonly paths: CheckedPaths }): T
 async function runCommand(
   args: Args,
   context: ToolContext,
-  deps: ExecDeps & { readonly paths: CheckedPaths },
-  sessions: ExecSessions,
+  deps: ExecDeps,
+  { facts, sessions }: { readonly facts: ExecFacts; readonly sessions: ExecSessions },
 ): Promise<ToolResult> {
-  const { real: cwd } = deps.paths.confirm(args, args.cwd ?? '.', 'read', context);
-  await assertFolder(cwd);
-  const run = { command: args.command ?? '', cwd, pty: args.pty === true };
+  await assertFolder(facts.folderOf(args, args.cwd ?? '.', context));
+  // From here on nothing is waited for until the process is there.
+  const call = callOf(args);
+  const run = { ...facts.confirm(args, call, context), command: call.command, pty: args.pty === true };
   if (args.background !== true) return runForeground(deps, { ...run, timeoutMs: args.timeoutMs ?? deps.execTimeoutMs }, context);
   const session = await sessions.start({ ...run, timeoutMs: args.timeoutMs ?? null }, context);
   const limit = args.timeoutMs === undefined ? '' : ` It is ended after ${formatSeconds(args.timeoutMs)}.`;
@@ -116,15 +120,16 @@ function isReading(action: Action): boolean {
 }
 
 /** Input for a running shell is a command as well: it is shown with the folder the session was started in. */
-function commandFacts(args: Args, context: FactContext, paths: CheckedPaths, sessions: ExecSessions): CallFacts {
+function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessions: ExecSessions): CallFacts {
   if (isReading(args.action)) return { class: 'read', paths: [], command: null, hosts: [] };
-  if (args.action === 'run') {
-    const cwd = paths.fact(args, args.cwd ?? '.', 'read', context);
-    return { class: 'exec', paths: [cwd], command: { line: args.command ?? '', cwd: cwd.real }, hosts: [] };
-  }
+  if (args.action === 'run') return facts.of(args, callOf(args), context);
   const line = args.action === 'write' ? (args.data ?? '') : `kill ${args.sessionId ?? ''}`;
   const cwd = sessions.cwdOf(args.sessionId ?? '') ?? context.workspace;
   return { class: 'exec', paths: [], command: { line, cwd }, hosts: [] };
+}
+
+function callOf(args: Args): CommandCall {
+  return { command: args.command ?? '', cwd: args.cwd ?? '.' };
 }
 
 function summarizeExec(args: Args): string {

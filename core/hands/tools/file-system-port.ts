@@ -20,6 +20,19 @@ export interface PathFileSystem {
 
 export const realPathFileSystem: PathFileSystem = { lookUp, readLink };
 
+/** Answers as they were at the first time of asking. Not for longer than one look. */
+export function rememberLookUps(files: PathFileSystem): PathFileSystem {
+  const known = new Map<string, PathLookup>();
+  return {
+    readLink: (path) => files.readLink(path),
+    lookUp: (path) => {
+      const found = known.get(path) ?? files.lookUp(path);
+      known.set(path, found);
+      return found;
+    },
+  };
+}
+
 function lookUp(path: string): PathLookup {
   try {
     const stat = lstatSync(path);

@@ -5,13 +5,13 @@ import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
-import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
+import type { ToolContext, ToolDefinition, ToolResult } from '../../contracts/tools.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { fileError } from './errno.ts';
 import type { KnownFolders } from './path-facts.ts';
 import { newWalkReport, walkFiles, walkRemarks, type WalkReport } from './folder-walk.ts';
 import { pathForModel, pathMatcher } from './glob.ts';
-import type { GrepReply } from './grep-worker.ts';
+import type { GrepLine, GrepReply } from './grep-worker.ts';
 import { LineSearch, type SearchStop } from './line-search.ts';
 import { printable } from './list-dir.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
@@ -21,6 +21,7 @@ const BATCH_FILES = 32;
 const STALL_MS = 2000;
 const LINE_CHARS_MAX = 10_000;
 const SHOWN_CHARS_MAX = 500;
+const CUT_MARGIN_CHARS = 16_384;
 
 const input = z.strictObject({
   pattern: z.string().min(1).max(1000).describe('Regular expression (JavaScript syntax), matched against each line.'),
@@ -43,6 +44,7 @@ interface SearchJob {
   readonly args: Args;
   readonly folders: KnownFolders;
   readonly signal: AbortSignal;
+  readonly redact: (text: string) => string;
   readonly report: WalkReport;
   readonly out: string[];
   matches: number;
@@ -71,13 +73,14 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
         ...flags,
         contextLines: args.context ?? 0,
         lineCharsMax: LINE_CHARS_MAX,
-        shownCharsMax: SHOWN_CHARS_MAX,
+        // Redacted before it is cut: half a secret is recognised by nobody.
+        shownCharsMax: SHOWN_CHARS_MAX + CUT_MARGIN_CHARS,
         linesMax: MATCHES_MAX,
         stallMs: deps.stallMs ?? STALL_MS,
         signal: context.signal,
       });
       try {
-        return await searchAll(search, newJob(real, args, deps.paths.folders(context), context.signal));
+        return await searchAll(search, newJob(real, args, deps.paths.folders(context), context));
       } finally {
         await search.close();
       }
@@ -85,8 +88,21 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
   });
 }
 
-function newJob(real: string, args: Args, folders: KnownFolders, signal: AbortSignal): SearchJob {
-  return { real, args, folders, signal, report: newWalkReport(), out: [], matches: 0, more: false, skippedProtected: 0, unreadable: 0 };
+function newJob(real: string, args: Args, folders: KnownFolders, { signal, redaction }: ToolContext): SearchJob {
+  const redact = (text: string): string => redaction?.redact(text) ?? text;
+  return {
+    real,
+    args,
+    folders,
+    signal,
+    redact,
+    report: newWalkReport(),
+    out: [],
+    matches: 0,
+    more: false,
+    skippedProtected: 0,
+    unreadable: 0,
+  };
 }
 
 async function searchAll(search: LineSearch, job: SearchJob): Promise<ToolResult> {
@@ -152,13 +168,31 @@ function expressionProblem(pattern: string, flags: string): string | null {
   }
 }
 
+const cutLine = (text: string): string => (text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
+
+/** Lines that follow each other are looked at together, because a key may go over several; what was one then is shown as one. */
+function withoutSecrets(lines: readonly GrepLine[], redact: (text: string) => string): GrepLine[] {
+  const safe: GrepLine[] = [];
+  for (let from = 0; from < lines.length;) {
+    let to = from + 1;
+    while (to < lines.length && lines[to]?.line === (lines[to - 1]?.line ?? 0) + 1) to += 1;
+    const group = lines.slice(from, to);
+    const together = redact(group.map(({ text }) => text).join('\n')).split('\n');
+    const first = group[0];
+    if (together.length === group.length) safe.push(...group.map((line, index) => ({ ...line, text: together[index] ?? '' })));
+    else if (first !== undefined) safe.push({ ...first, text: together.join(' '), isMatch: group.some(({ isMatch }) => isMatch) });
+    from = to;
+  }
+  return safe;
+}
+
 function collect(reply: GrepReply, job: SearchJob): void {
   if (reply.kind === 'unreadable') job.unreadable += 1;
   if (reply.kind !== 'searched' || reply.lines.length === 0 || job.more) return;
   const name = printable(pathForModel(reply.file, job.folders.workspace));
   const hasContext = (job.args.context ?? 0) > 0;
   let last = 0;
-  for (const { line, text, isMatch } of reply.lines) {
+  for (const { line, text, isMatch } of withoutSecrets(reply.lines, job.redact)) {
     if (isMatch && job.matches === MATCHES_MAX) {
       job.more = true;
       return;
@@ -166,7 +200,7 @@ function collect(reply: GrepReply, job: SearchJob): void {
     if (isMatch) job.matches += 1;
     const mark = isMatch ? ':' : '-';
     if (hasContext && job.out.length > 0 && line !== last + 1) job.out.push('--');
-    job.out.push(`${name}${mark}${line}${mark}${text}`);
+    job.out.push(`${name}${mark}${line}${mark}${cutLine(text)}`);
     last = line;
   }
   if (reply.more) job.more = true;

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { isAppError } from '../../contracts/errors.ts';
 import { isPlainObject } from '../../base/json.ts';
-import type { ArtifactRef, ArtifactSink, ToolContext, ToolOutcome, ToolResult } from '../../contracts/tools.ts';
-import { artifactRefSchema } from '../../contracts/tools.ts';
+import type { ArtifactRef, ArtifactSink, TaintSource, ToolContext, ToolOutcome, ToolResult } from '../../contracts/tools.ts';
+import { artifactRefSchema, taintSourceSchema } from '../../contracts/tools.ts';
 import { cutEnd, cutMiddle, formatBytes, isLongerThan } from './bound-text.ts';
 import type { RaceEnd } from './race-run.ts';
 
@@ -15,6 +15,8 @@ export interface HostedResult {
   readonly silent: boolean;
   readonly isAsync: boolean;
   readonly artifacts: readonly ArtifactRef[];
+  /** Sources of the text that the tool names, whatever became of the run. */
+  readonly untrusted: readonly TaintSource[];
   readonly tookMs: number;
   /** SHA-256 (hex) of the outcome and the whole text for the model, before any cut. */
   readonly resultHash: string;
@@ -23,6 +25,7 @@ export interface HostedResult {
 export interface BoundOptions {
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
+  redact(text: string): string;
   onSpillFailure(cause: unknown): void;
 }
 
@@ -54,7 +57,8 @@ export function hostResult(
   options: BoundOptions,
 ): Omit<HostedResult, 'tookMs'> {
   const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
-  const whole = result.forModel === '' ? '(no output)' : result.forModel;
+  // Before any cut: half a secret is recognised by nobody.
+  const whole = result.forModel === '' ? '(no output)' : options.redact(result.forModel);
   const artifacts = [...(result.artifacts ?? [])];
   let forModel = whole;
   if (isLongerThan(whole, options.outputBytesMax)) {
@@ -65,10 +69,11 @@ export function hostResult(
   return {
     outcome,
     forModel,
-    forUser: typeof result.forUser === 'string' ? cutEnd(result.forUser, options.outputBytesMax) : forModel,
+    forUser: typeof result.forUser === 'string' ? cutEnd(options.redact(result.forUser), options.outputBytesMax) : forModel,
     silent: result.silent === true,
     isAsync: result.isAsync === true,
     artifacts,
+    untrusted: result.untrusted ?? [],
     resultHash: hash('sha256', `${outcome}\n${whole}`, 'hex'),
   };
 }
@@ -116,8 +121,22 @@ function wellFormed(value: unknown, toolName: string): ToolResult {
     isError: value['isError'] === true,
     isAsync: value['isAsync'] === true,
     ...(endedBy === 'timeout' || endedBy === 'cancelled' ? { endedBy } : {}),
+    ...(value['untrusted'] === undefined ? {} : { untrusted: sourcesOf(value['untrusted'], toolName) }),
     ...(Array.isArray(artifacts) && artifacts.length > 0 ? { artifacts: artifacts.filter(isArtifactRef) } : {}),
   };
+}
+
+const SOURCES_MAX = 1_000;
+
+/** A tool that names its sources wrongly has some: they are then known by its own name. */
+function sourcesOf(value: unknown, toolName: string): TaintSource[] {
+  const unknown: TaintSource = { kind: 'mcp', where: toolName };
+  if (!Array.isArray(value)) return [unknown];
+  const sources = value.slice(0, SOURCES_MAX).map((item: unknown) => {
+    const parsed = taintSourceSchema.safeParse(item);
+    return parsed.success ? parsed.data : unknown;
+  });
+  return value.length > SOURCES_MAX ? [...sources, unknown] : sources;
 }
 
 function isArtifactRef(value: unknown): value is ArtifactRef {

@@ -1,8 +1,9 @@
 // What the gate must know of a path before a tool touches it: where it really leads, whether that is inside the opened
 // folders, and why it is never covered by a grant. Pure over the file system port; changes nothing.
 
+import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
-import type { PathFileSystem } from './file-system-port.ts';
+import { rememberLookUps, type PathFileSystem } from './file-system-port.ts';
 import { isInside } from './inside.ts';
 import { protectionOf, type ProtectedFolders } from './protected-places.ts';
 import { resolveRealPath, type PathProblem } from './real-path.ts';
@@ -27,31 +28,33 @@ const problems: Readonly<Record<PathProblem, string>> = {
 
 export class PathFacts {
   readonly #files: PathFileSystem;
-  readonly #userHome: string;
+  readonly userHome: string;
 
   constructor(options: PathFactsOptions) {
     this.#files = options.files;
-    this.#userHome = options.userHome;
+    this.userHome = options.userHome;
   }
 
   /** One path of a call. A path that cannot be followed is outside and protected, and its `real` is what was given. */
   of(given: string, access: PathFact['access'], context: FactContext): PathFact {
-    const resolved = resolveRealPath(given, context.workspace, this.#userHome, this.#files);
-    if (!resolved.ok) return { given, real: given, access, insideWorkspace: false, protectedBy: problems[resolved.error] };
-    const { real, fileLinks } = resolved.value;
-    const folders = this.folders(context);
-    return {
-      given,
-      real,
-      access,
-      insideWorkspace: folders.opened.some((folder) => isInside(real, folder)),
-      protectedBy: protectionOf(real, folders) ?? hardLinkReason(access, fileLinks),
-    };
+    const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
+    return factOf(given, access, resolved, () => this.folders(context));
+  }
+
+  /** One path as a command in the folder `base` uses it: a `~` in it is a letter. */
+  inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
+    const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
+    return factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
+  }
+
+  /** The same, asking the disk about each place once: for one look at many paths. */
+  forOneLook(): PathFacts {
+    return new PathFacts({ files: rememberLookUps(this.#files), userHome: this.userHome });
   }
 
   /** Why a path cannot be followed at all, or null. */
   problemOf(given: string, context: FactContext): string | null {
-    const resolved = resolveRealPath(given, context.workspace, this.#userHome, this.#files);
+    const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
     return resolved.ok ? null : problems[resolved.error];
   }
 
@@ -67,9 +70,27 @@ export class PathFacts {
 
   /** A folder that cannot be followed keeps its letters: then it opens nothing that resolves elsewhere. */
   #realFolder(folder: string, base: string): string {
-    const resolved = resolveRealPath(folder, base, this.#userHome, this.#files);
+    const resolved = resolveRealPath(folder, base, this.userHome, this.#files);
     return resolved.ok ? resolved.value.real : folder;
   }
+}
+
+function factOf(
+  given: string,
+  access: PathFact['access'],
+  resolved: ReturnType<typeof resolveRealPath>,
+  foldersOf: () => KnownFolders,
+): PathFact {
+  if (!resolved.ok) return { given, real: given, access, insideWorkspace: false, protectedBy: problems[resolved.error] };
+  const { real, fileLinks } = resolved.value;
+  const folders = foldersOf();
+  return {
+    given,
+    real,
+    access,
+    insideWorkspace: folders.opened.some((folder) => isInside(real, folder)),
+    protectedBy: protectionOf(real, folders) ?? hardLinkReason(access, fileLinks),
+  };
 }
 
 function hardLinkReason(access: PathFact['access'], fileLinks: number): string | null {

@@ -69,6 +69,7 @@ function guardedContext(
     idempotencyKey: context.idempotencyKey,
     processMarker: context.processMarker,
     artifacts: context.artifacts,
+    ...(context.redaction === undefined ? {} : { redaction: context.redaction }),
     signal,
     onOutput: (chunk) => {
       if (state.over || state.liveBytes >= liveBytesMax) return;

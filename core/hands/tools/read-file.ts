@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import { defineTool } from './define-tool.ts';
 import type { ToolDefinition, ToolResult } from '../../contracts/tools.ts';
-import { formatBytes } from './bound-text.ts';
+import { cutEnd, formatBytes } from './bound-text.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { pathArgument, shownPath } from './path-argument.ts';
 import { isBinary, readBytes } from './text-file.ts';
@@ -14,6 +14,8 @@ export interface ReadFileDeps {
 }
 
 const NOTE_BYTES_MAX = 200;
+/** Redacted beyond the cut, so that a secret across it is seen whole. */
+const MARGIN_BYTES = 32_768;
 
 const input = z.strictObject({
   path: pathArgument,
@@ -41,27 +43,41 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
         const start = bytes.subarray(0, 16).toString('hex');
         return { forModel: `${args.path} is a binary file (${formatBytes(bytes.length)}, it starts with the bytes ${start}).` };
       }
-      return selectLines(bytes, args, deps.outputBytesMax);
+      return selectLines(bytes, args, { outputBytesMax: deps.outputBytesMax, redact: (text) => context.redaction?.redact(text) ?? text });
     },
   });
 }
 
 /** The asked lines as far as they fit; whole lines only, unless the first alone is too long. */
-function selectLines(bytes: Buffer, args: Args, outputBytesMax: number): ToolResult {
+interface Shown {
+  readonly outputBytesMax: number;
+  readonly redact: (text: string) => string;
+}
+
+function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
   const from = args.offset ?? 1;
   const start = startOfLine(bytes, from);
   if (start === null) {
     return { forModel: `${args.path} has only ${countLines(bytes)} lines; offset ${from} is beyond its end.`, isError: true };
   }
-  const room = outputBytesMax - NOTE_BYTES_MAX;
-  const { text, line, at } = takeLines(bytes, start, args, room);
+  const room = shown.outputBytesMax - NOTE_BYTES_MAX;
+  const { text, line, at } = takeLines(bytes, start, args, { room, redact: shown.redact });
   if (at >= bytes.length) return { forModel: text === '' ? '(the file is empty)' : text };
-  if (line === from) return longLine(bytes.subarray(at, endOfLine(bytes, at)), line, room, args.path);
+  if (line === from) {
+    const whole = bytes.subarray(at, endOfLine(bytes, at));
+    const beginning = shown.redact(new TextDecoder().decode(whole.subarray(0, room + MARGIN_BYTES)));
+    return longLine(beginning, { number: line, sizeBytes: whole.length, room, path: args.path });
+  }
   const gap = text.endsWith('\n') ? '' : '\n';
   return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };
 }
 
-function takeLines(bytes: Buffer, start: number, args: Args, room: number): { text: string; line: number; at: number } {
+function takeLines(
+  bytes: Buffer,
+  start: number,
+  args: Args,
+  { room, redact }: { room: number; redact: (text: string) => string },
+): { text: string; line: number; at: number } {
   const from = args.offset ?? 1;
   const last = from + (args.limit ?? Number.POSITIVE_INFINITY);
   const out: string[] = [];
@@ -70,20 +86,26 @@ function takeLines(bytes: Buffer, start: number, args: Args, room: number): { te
   let line = from;
   while (at < bytes.length && line < last) {
     const end = endOfLine(bytes, at);
-    const prefix = args.lineNumbers === true ? `${line}\t` : '';
-    used += prefix.length + (end - at);
+    used += (args.lineNumbers === true ? `${line}\t`.length : 0) + (end - at);
     if (used > room) break;
-    out.push(prefix + bytes.toString('utf8', at, end));
+    out.push(bytes.toString('utf8', at, end));
     at = end;
     line += 1;
   }
-  return { text: out.join(''), line, at };
+  return { text: args.lineNumbers === true ? numbered(out, from, redact) : out.join(''), line, at };
 }
 
-function longLine(line: Buffer, number: number, room: number, path: string): ToolResult {
-  const start = new TextDecoder().decode(line.subarray(0, room)).replace(/\uFFFD$/, '');
+/** Numbers would stand between the lines of a key: secrets go first. Where one took lines with it, the rest cannot be numbered. */
+function numbered(lines: readonly string[], from: number, redact: (text: string) => string): string {
+  const safe = redact(lines.join(''));
+  const kept = safe.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  if (kept.length === lines.length) return kept.map((line, index) => `${from + index}\t${line}`).join('');
+  return `[from line ${from}, not numbered because a secret over several lines was taken out]\n${safe}`;
+}
+
+function longLine(text: string, line: { number: number; sizeBytes: number; room: number; path: string }): ToolResult {
   return {
-    forModel: `${start}\n[line ${number} of ${path} has ${formatBytes(line.length)} and is cut here; use exec with cut or head -c for more]`,
+    forModel: `${cutEnd(text, line.room)}\n[line ${line.number} of ${line.path} has ${formatBytes(line.sizeBytes)} and is cut here; use exec with cut or head -c for more]`,
   };
 }
 

@@ -1,7 +1,7 @@
 // Reads whole files for the file tools, bounded, and tells text from binary. Changes nothing.
 
 import { constants } from 'node:fs';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import { formatBytes } from './bound-text.ts';
 import { openPlainFile } from './open-file.ts';
 
@@ -34,6 +34,16 @@ export async function readBytes(real: string, doing: string): Promise<Buffer> {
     }
   } finally {
     await handle.close();
+  }
+}
+
+/** The text of a file for showing a change of it: empty where there is no file, null where changing it as text would fail. */
+export async function readTextIfThere(real: string): Promise<string | null> {
+  try {
+    return decodeExactly(await readBytes(real, 'read'), real);
+  } catch (cause) {
+    if (isAppError(cause)) return cause.code === 'not_found' ? '' : null;
+    throw cause;
   }
 }
 

@@ -6,10 +6,14 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
+import { configSchema } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
 import type { ArtifactRef, ArtifactSink, SpawnRecord, ToolContext } from '../../contracts/tools.ts';
+import { GuardedFetch } from '../../guard/egress/egress.ts';
+import { SafetyChecks } from '../../guard/safety/safety.ts';
 import { contentHash } from './atomic-write.ts';
-import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type HostedResult } from './tools.ts';
+import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type HostedResult, type WebDeps } from './tools.ts';
 
 export class MemoryArtifacts implements ArtifactSink {
   readonly stored = new Map<string, Buffer>();
@@ -50,7 +54,31 @@ export interface ToolBenchOptions {
   readonly outputBytesMax?: number;
   readonly execTimeoutMs?: number;
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Without it the tools for the web have the real rules and nobody to ask. */
+  readonly web?: Partial<WebDeps>;
+  /** Without one every command runs as it is. */
+  readonly sandbox?: CommandSandbox;
 }
+
+function webDeps(given: Partial<WebDeps> = {}): WebDeps {
+  const config = configSchema.parse({}).web;
+  const limits = { connectMs: 5_000, headersMs: 5_000, idleMs: 5_000, totalMs: 5_000, bytesMax: config.bytesMax };
+  const judge = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
+  const http = given.http ?? new GuardedFetch({ judge, limits, resolver: { resolve: () => Promise.resolve([]) } });
+  const secrets = { resolve: (ref: string) => Promise.reject(new AppError('secret_missing', `There is no secret ${ref}.`)) };
+  return { http, searchHttp: http, secrets, config, redact: (text) => judge.redact(text).text, ...given };
+}
+
+const noSandbox: CommandSandbox = {
+  wrap: ({ file, args, environment }) =>
+    Promise.resolve({
+      file,
+      args,
+      environment,
+      side: 'outside',
+      dispose: () => Promise.resolve({ remarks: [], failed: false, whenFailed: null }),
+    }),
+};
 
 export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-tools-')));
@@ -64,6 +92,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const outputBytesMax = options.outputBytesMax ?? 48_000;
   const tools = createBuiltInTools({
     processTrees: trees,
+    sandbox: options.sandbox ?? noSandbox,
     clock: systemClock,
     environment: options.environment ?? process.env,
     platform: process.platform,
@@ -71,6 +100,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
     temporaryFolder: root,
     execTimeoutMs: options.execTimeoutMs ?? 20_000,
     outputBytesMax,
+    web: webDeps(options.web),
   });
   const host = new ToolHost({ tools, clock: systemClock, logger: silentLogger, outputBytesMax, artifacts });
   const spawned: SpawnRecord[] = [];

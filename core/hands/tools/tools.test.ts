@@ -47,13 +47,16 @@ async function runProbe(
   return host.run(parsedOf(host), bench.context(), options);
 }
 
+const classOf = (name: string): string =>
+  name === 'exec' ? 'exec' : /^(?:http|web)_/.test(name) ? 'network' : /^(?:write|edit|append)/.test(name) ? 'write' : 'read';
+
 test('lists every built-in tool by name, with a schema a model can be given', () => {
   const names = bench.host.schemas().map((schema) => schema.name);
   expect(names).toEqual(
-    ['append_file', 'artifact_read', 'calc', 'edit_file', 'exec', 'glob', 'grep', 'list_dir', 'read_file', 'session_search', 'write_file'], // prettier-ignore
+    ['append_file', 'artifact_read', 'calc', 'edit_file', 'exec', 'glob', 'grep', 'http_request', 'list_dir', 'read_file', 'session_search', 'web_fetch', 'write_file'], // prettier-ignore
   );
   expect(bench.host.list().map(({ name, class: toolClass }) => `${name}:${toolClass}`)).toEqual(
-    names.map((name) => `${name}:${name === 'exec' ? 'exec' : /^(write|edit|append)/.test(name) ? 'write' : 'read'}`),
+    names.map((name) => `${name}:${classOf(name)}`),
   );
   for (const schema of bench.host.schemas()) {
     expect(schema.parameters).toMatchObject({ type: 'object', additionalProperties: false });
@@ -158,12 +161,30 @@ test('turns whatever a tool throws or gives back into an error result', async ()
   expect(hinted.forModel).toBe('Gone. Look again.');
 });
 
+test('a tool that names its sources wrongly has one all the same', async () => {
+  const named = (untrusted: unknown) => runProbe(() => Promise.resolve({ forModel: 'm', untrusted } as ToolResult));
+  const probe = { kind: 'mcp', where: 'probe' };
+  expect((await named('example.org')).untrusted).toEqual([probe]);
+  expect((await named([{ kind: 'web', where: 'example.org' }, { kind: 'sky' }])).untrusted).toEqual([
+    { kind: 'web', where: 'example.org' },
+    probe,
+  ]);
+  expect((await named(undefined)).untrusted).toEqual([]);
+});
+
 test('passes a good result on whole', async () => {
   const ref = { sha256: 'a', name: 'n', mediaType: 't', sizeBytes: 1 };
   const clock = new ManualClock();
   const tool = toolThat(() => {
     clock.advance(25);
-    return Promise.resolve({ forModel: 'm', forUser: 'u', silent: true, isAsync: true, artifacts: [ref] });
+    return Promise.resolve({
+      forModel: 'm',
+      forUser: 'u',
+      silent: true,
+      isAsync: true,
+      artifacts: [ref],
+      untrusted: [{ kind: 'mcp', where: 's' }],
+    });
   });
   const host = new ToolHost({ tools: [tool], clock, logger: silentLogger, outputBytesMax: 2000, artifacts: bench.artifacts });
   expect(await host.run(parsedOf(host), bench.context())).toEqual({
@@ -173,6 +194,7 @@ test('passes a good result on whole', async () => {
     silent: true,
     isAsync: true,
     artifacts: [ref],
+    untrusted: [{ kind: 'mcp', where: 's' }],
     tookMs: 25,
     resultHash: hash('sha256', 'ok\nm', 'hex'),
   });

@@ -15,6 +15,7 @@ import { parseCall, type ParsedCall } from './parse-call.ts';
 import { raceRun } from './race-run.ts';
 
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
+export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
@@ -29,6 +30,8 @@ export interface ToolHostOptions {
   /** Bytes of UTF-8 the model sees of one result; the whole goes to an artifact. */
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
+  /** Takes secrets out of every result before anything of it is cut or kept. */
+  readonly redact?: (text: string) => string;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -41,6 +44,7 @@ export class ToolHost {
   readonly #logger: Logger;
   readonly #outputBytesMax: number;
   readonly #artifacts: ArtifactSink;
+  readonly #redact: (text: string) => string;
   #schemas: readonly ToolSchema[] | null = null;
 
   constructor(options: ToolHostOptions) {
@@ -48,6 +52,7 @@ export class ToolHost {
     this.#logger = options.logger;
     this.#outputBytesMax = options.outputBytesMax;
     this.#artifacts = options.artifacts;
+    this.#redact = options.redact ?? ((text) => text);
     for (const tool of options.tools) this.register(tool);
   }
 
@@ -108,6 +113,7 @@ export class ToolHost {
     const result = hostResult(settleEnd(end, parsed.name, timeoutMs), parsed.name, context, {
       outputBytesMax: this.#outputBytesMax,
       artifacts: this.#artifacts,
+      redact: this.#redact,
       onSpillFailure: (cause) => this.#log('warn', 'the whole output of a tool could not be kept', parsed.name, cause),
     });
     return { ...result, tookMs: this.#clock.monotonicMs() - startedMs };

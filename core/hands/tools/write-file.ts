@@ -30,6 +30,7 @@ export function createWriteFile(deps: { readonly paths: CheckedPaths }): ToolDef
       await writeAtomically(real, args.content, temporarySuffix(context.callId));
       return { forModel: `Wrote ${args.path} (${formatBytes(Buffer.byteLength(args.content))}).` };
     },
+    preview: (args, context) => Promise.resolve({ path: deps.paths.look(args.path, context), after: args.content }),
     async verify(args, context) {
       const { real } = deps.paths.confirm(args, args.path, 'write', context);
       const found = await readBytes(real, 'verify');

@@ -28,6 +28,8 @@ export interface ContextDeps {
   readonly estimate: (text: string) => number;
   /** The standing instructions; the same text as long as nothing it tells has changed. */
   readonly system: () => string;
+  /** Takes secrets out of a text before a model sees it. */
+  readonly redact?: (text: string) => string;
 }
 
 /** Kept free for the answer: a quarter of the window, at most this many tokens. */
@@ -51,7 +53,7 @@ export class ContextPacker {
   }
 
   createTranscript(): Transcript {
-    return new Transcript(this.#deps.estimate);
+    return new Transcript(this.#deps.estimate, this.#deps.redact);
   }
 
   build(request: PackRequest): Pack {

@@ -16,6 +16,10 @@ interface OpenCall {
   readonly tool: string;
 }
 
+const takenUp =
+  'The turn before this one was ended by a limit before its work was done. The person wants it to go on: take the work up where it ' +
+  'stopped, and do not do again what is done.';
+
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
 /** Characters a cut leaves at least. */
@@ -34,9 +38,12 @@ export class Transcript {
   /** What must wait until every open call has its result. */
   #deferred: ChatMessage[] = [];
   readonly #estimate: (text: string) => number;
+  readonly #redact: (text: string) => string;
 
-  constructor(estimate: (text: string) => number) {
+  /** `redact` sees every text on its way to the model, once. */
+  constructor(estimate: (text: string) => number, redact: (text: string) => string = (text) => text) {
     this.#estimate = estimate;
+    this.#redact = redact;
   }
 
   get messages(): readonly ChatMessage[] {
@@ -159,6 +166,7 @@ export class Transcript {
       this.#queuedUsers.delete(event.turnId ?? '');
       this.#push({ role: 'user', text: user.text }, event.sessionSeq);
     }
+    if (event.body.continues !== undefined) this.#push({ role: 'note', text: takenUp }, event.sessionSeq);
   }
 
   #pushReply(body: EventOf<'model.finished'>['body'], sessionSeq: number): void {
@@ -243,7 +251,16 @@ export class Transcript {
     return tokens;
   }
 
-  #push(message: ChatMessage, sessionSeq: number): void {
+  /** Arguments were redacted as JSON when the call was recorded; one that still holds a secret learned of since becomes an empty call. */
+  #withoutSecrets(message: ChatMessage): ChatMessage {
+    const text = this.#redact(message.text);
+    const safe = text === message.text ? message : { ...message, text };
+    if (safe.role !== 'assistant' || safe.calls.every((call) => this.#redact(call.args) === call.args)) return safe;
+    return { ...safe, calls: safe.calls.map((call) => (this.#redact(call.args) === call.args ? call : { ...call, args: '{}' })) };
+  }
+
+  #push(unsafe: ChatMessage, sessionSeq: number): void {
+    const message = this.#withoutSecrets(unsafe);
     const tokens = this.#count(message);
     this.#messages.push(message);
     this.#tokens.push(tokens);

@@ -14,6 +14,9 @@ interface Lane {
   state: 'idle' | 'ready' | 'running' | 'held';
 }
 
+/** Keys with something running, held or queued at the same time; recovery may pass it, new work may not. */
+const LANES_MAX = 1_000;
+
 /** Runs jobs of one key in order and at most `parallel` jobs at once over all keys. A job must not throw. */
 export class Lanes {
   readonly #parallel: number;
@@ -37,7 +40,8 @@ export class Lanes {
   }
 
   isFull(key: string): boolean {
-    return (this.#lanes.get(key)?.queue.size ?? 0) >= this.#queuedMax;
+    const lane = this.#lanes.get(key);
+    return lane === undefined ? this.#lanes.size >= LANES_MAX : lane.queue.size >= this.#queuedMax;
   }
 
   /** False when the queue of this key is full. The first job of an idle key starts at once if there is room. */

@@ -1,61 +1,137 @@
 // Performs `authorize` and `refuse`: checks each call's arguments, gathers its facts, asks the gate, and records the decision and the question.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
-import type { Intent } from '../../agent/brain/brain.ts';
-import type { CallState } from '../../agent/brain/brain.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Grant } from '../../contracts/policy.ts';
+import type { CallState, Intent } from '../../agent/brain/brain.ts';
+import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
+import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
 import type { ParsedCall } from './ports.ts';
+import { reviewCall } from './review-call.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
-export function performAuthorize(runner: RunningTurn, intent: Extract<Intent, { kind: 'authorize' }>): Step {
-  for (const call of callsOf(runner, intent.callIds)) authorizeCall(runner, call);
-  return 'next';
+export function performAuthorize(runner: RunningTurn, intent: Extract<Intent, { kind: 'authorize' }>): Step | Promise<Step> {
+  const reviews: Promise<void>[] = [];
+  for (const call of callsOf(runner, intent.callIds)) {
+    const review = authorizeCall(runner, call);
+    if (review !== null) reviews.push(review);
+  }
+  return reviews.length === 0 ? 'next' : afterReviews(runner, reviews);
 }
 
-/** Puts one call before the gate. Also used when what was approved has changed since. */
-export function authorizeCall(runner: RunningTurn, call: CallState): void {
-  const { deps, place } = runner;
-  const parsed = deps.tools.parse(call.tool, call.args);
+/** Resolves when the answers of all reviews are on record. */
+export async function afterReviews(runner: RunningTurn, reviews: readonly Promise<void>[]): Promise<Step> {
+  await Promise.all(reviews);
+  return runner.halted ? 'halt' : 'next';
+}
+
+/** Puts one call before the gate. Also used when what was approved has changed since. Null unless a review is under way. */
+export function authorizeCall(runner: RunningTurn, call: CallState): Promise<void> | null {
+  if (call.withheld !== undefined) {
+    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: withheldError(call.tool, call.withheld).toBody() });
+    return null;
+  }
+  const parsed = runner.deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
-    return;
+    return null;
   }
   try {
-    decideCall(runner, call, parsed.value);
+    return decideCall(runner, call, parsed.value);
   } catch (cause) {
-    const error = toAppError(cause);
-    runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
-    if (error.code === 'internal')
-      deps.logger.log('error', 'a call could not be judged', { ...place, tool: call.tool, cause: String(cause) });
+    reject(runner, call, cause);
+    return null;
   }
 }
 
-function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
+function reject(runner: RunningTurn, call: CallState, cause: unknown): void {
+  const error = toAppError(cause);
+  runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
+  if (error.code === 'internal')
+    runner.deps.logger.log('error', 'a call could not be judged', { ...runner.place, tool: call.tool, cause: String(cause) });
+}
+
+/** Run without them it would do something else than was asked; with them they would stand in the log and the question. */
+function withheldError(tool: string, names: readonly string[]): AppError {
+  const what = names.length === 1 ? `a secret (${names[0]})` : `secrets (${names.join(', ')})`;
+  return new AppError('invalid_arguments', `The arguments of ${tool} held ${what}, which was taken out; the call was not made.`, {
+    data: { hint: 'Refer to a file or an environment variable that holds it, or ask the person to put it in place.' },
+  });
+}
+
+function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): Promise<void> | null {
   const { deps, place } = runner;
+  const { callId, tool } = call;
+  const { argsJson, argsHash } = parsed;
   const facts = parsed.tool.facts(parsed.args, deps.facts);
-  const request = {
+  runner.callFacts.set(callId, facts);
+  const request: GateRequest = {
     ...place,
-    callId: call.callId,
-    tool: call.tool,
-    args: parsed.argsJson,
-    argsHash: parsed.argsHash,
+    callId,
+    tool,
+    args: argsJson,
+    argsHash,
     facts,
+    origin: runner.origin,
+    taint: taintOf(runner, { callId, tool, argsJson, argsHash, facts }),
     summary: parsed.tool.summarize(parsed.args),
   };
   const decision = deps.gate.authorize(request);
-  const question = decision.decision === 'ask' ? deps.gate.question(request, decision) : null;
+  const review = reviewCall(runner, request, decision);
+  if (review === null) {
+    recordDecision(runner, { call, parsed, request }, decision);
+    return null;
+  }
+  return review.then(
+    (reviewed) => {
+      if (!runner.halted) recordDecision(runner, { call, parsed, request }, reviewed);
+    },
+    (cause: unknown) => {
+      reject(runner, call, cause);
+    },
+  );
+}
+
+interface JudgedCall {
+  readonly call: CallState;
+  readonly parsed: ParsedCall;
+  readonly request: GateRequest;
+}
+
+function recordDecision(runner: RunningTurn, { call, parsed, request }: JudgedCall, decision: GateDecision): void {
+  const question = decision.decision === 'ask' ? runner.deps.gate.question(request, decision) : null;
   runner.emit('policy.decided', {
     callId: call.callId,
     tool: call.tool,
     decision: decision.decision,
     ruleId: decision.ruleId,
     reason: decision.reason,
-    facts,
+    facts: request.facts,
     idempotency: parsed.tool.idempotency(parsed.args),
     verifies: parsed.tool.verify !== undefined,
     grantId: decision.grantId,
     approvalId: question?.approvalId ?? null,
   });
+  if (decision.decision === 'allow') {
+    runner.deps.gate.count(request);
+    if (decision.firstUse !== null) bind(runner, decision.firstUse);
+  }
   if (question !== null) runner.emit('approval.requested', { approval: question });
+}
+
+/** Whose words the call may be following. What is known of it is read from the log, so what is not yet written is written first. */
+function taintOf(runner: RunningTurn, call: Omit<TaintedCall, 'sessionId'>): CallTaint {
+  const { taint } = runner.deps;
+  const { sessionId } = runner.place;
+  if (taint.isTainted(sessionId)) runner.flush();
+  return taint.of({ ...call, sessionId });
+}
+
+/** What a command of config.yaml was made of when it first ran is on record before it runs. */
+function bind(runner: RunningTurn, grant: Grant): void {
+  runner.flush(true, () => {
+    runner.deps.log.append(systemSessionId, [{ type: 'grant.created', body: { grant } }]);
+  });
 }
 
 export function performRefuse(runner: RunningTurn, intent: Extract<Intent, { kind: 'refuse' }>): Step {

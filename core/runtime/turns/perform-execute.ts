@@ -3,33 +3,65 @@
 import { canonicalJson } from '../../base/json.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
-import type { ToolContext } from '../../contracts/tools.ts';
-import { authorizeCall, callsOf } from './perform-authorize.ts';
+import { configApprovalId } from '../../contracts/policy.ts';
+import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
+import { noTaint } from '../../guard/policy/policy.ts';
+import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
+import { LiveText } from './live-text.ts';
+import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
-interface ReadyCall {
-  readonly call: CallState;
-  readonly parsed: ParsedCall;
-}
-
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
+  const reviews: Promise<void>[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
     const checked = readyToRun(runner, call);
-    if (checked !== null) ready.push(checked);
+    if (checked instanceof Promise) reviews.push(checked);
+    else if (checked !== null) ready.push(checked);
   }
+  if (reviews.length > 0) return afterReviews(runner, reviews).then((step) => (step === 'next' ? runReady(runner, ready) : step));
+  return runReady(runner, ready);
+}
+
+function runReady(runner: RunningTurn, ready: readonly ReadyCall[]): Step | Promise<Step> {
   if (ready.length === 0) return 'next';
+  const kept = keepFiles(runner, ready);
+  return kept instanceof Promise ? kept.then((items) => beginStill(runner, items)) : begin(runner, kept);
+}
+
+function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<Step> {
+  if (runner.halted) return 'halt';
+  if (kept.length === 0) return 'next';
   runner.deps.crashPoints.reach('before-request');
-  for (const { call, parsed } of ready) request(runner, call, parsed);
-  if (ready.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, ready);
+  for (const item of kept) request(runner, item);
+  if (kept.every(({ call }) => call.idempotency === 'pure')) return runPure(runner, kept);
   // What is not pure must be known to have begun, whatever happens to the machine.
   runner.flush(true);
-  return runAll(runner, ready);
+  return runAll(runner, kept);
+}
+
+/** Keeping a large file takes time, in which everything that was checked before may have changed. */
+async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
+  if (runner.halted) return 'halt';
+  const still: KeptCall[] = [];
+  const reviews: Promise<void>[] = [];
+  for (const item of kept) {
+    const now = readyToRun(runner, item.call);
+    if (now === null) continue;
+    if (now instanceof Promise) reviews.push(now);
+    else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
+    else {
+      const review = authorizeCall(runner, item.call);
+      if (review !== null) reviews.push(review);
+    }
+  }
+  const step = reviews.length === 0 ? 'next' : await afterReviews(runner, reviews);
+  return step === 'next' ? begin(runner, still) : step;
 }
 
 /** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
-async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const showNoMore = runner.flushSoon();
   try {
     return await runAll(runner, ready);
@@ -38,8 +70,8 @@ async function runPure(runner: RunningTurn, ready: readonly ReadyCall[]): Promis
   }
 }
 
-/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again. */
-function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
+/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is reviewed. */
+function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = deps.tools.parse(call.tool, call.args);
   if (!parsed.ok) {
@@ -47,47 +79,67 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | null {
     return null;
   }
   // What no person was asked about and only looks is judged by its tool as it runs.
-  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) return { call, parsed: parsed.value };
-  const drift = describeDrift(runner, call, parsed.value);
-  if (drift === null) return { call, parsed: parsed.value };
+  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) {
+    return { call, parsed: parsed.value, facts: null };
+  }
+  const facts = parsed.value.tool.facts(parsed.value.args, deps.facts);
+  const ready = { call, parsed: parsed.value, facts };
+  const drift = describeDrift(runner, ready);
+  if (drift === null) return ready;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
-  authorizeCall(runner, call);
-  return null;
+  return authorizeCall(runner, call);
 }
 
-function describeDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall): string | null {
+type CheckedCall = ReadyCall & { readonly facts: CallFacts };
+
+function describeDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
   const { deps } = runner;
   if (deps.panic.engaged) return 'panic stop';
   const approval = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
   if (approval !== null) {
-    const now = parsed.tool.facts(parsed.args, deps.facts);
-    if (canonicalJson(now) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
+    if (canonicalJson(facts) !== canonicalJson(approval.facts)) return 'what it would touch has changed';
     if (approval.args !== parsed.argsJson) return 'its arguments have changed';
   }
-  return call.grantId === null ? null : describeGrantDrift(runner, call, parsed, call.grantId);
+  const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
+  // Nobody was shown this call: what it touches now is what must be allowed.
+  const goesOn = call.retried && call.grantId !== null;
+  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, facts }) : null);
 }
 
-function describeGrantDrift(runner: RunningTurn, call: CallState, parsed: ParsedCall, grantId: string): string | null {
-  const { deps, place } = runner;
+function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
+  const { deps } = runner;
   const grant = deps.policy.grant(grantId);
   if (grant === null || grant.revokedAtMs !== null) return 'its permission was taken back';
   // What ran once on this permission goes on with it: it was spent on this very call.
   if (call.retried) return null;
   if (grant.spentAtMs !== null) return 'its permission was already used';
   if (grant.expiresAtMs !== null && deps.clock.nowMs() >= grant.expiresAtMs) return 'its permission ran out';
-  // Nobody was shown this call: what it touches now is what must be covered.
-  if (call.approvalId === null) {
-    const facts = parsed.tool.facts(parsed.args, deps.facts);
-    const now = deps.gate.authorize({ sessionId: place.sessionId, tool: call.tool, argsHash: parsed.argsHash, facts });
-    if (now.decision !== 'allow') return 'what it would touch is no longer covered';
-  }
   return null;
 }
 
-function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void {
+function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
+  const { deps, place, origin } = runner;
+  // Its words are those that were weighed when it was first judged.
+  const now = deps.gate.authorize({
+    sessionId: place.sessionId,
+    tool: call.tool,
+    argsHash: parsed.argsHash,
+    facts,
+    origin,
+    taint: noTaint,
+    dispatch: { grantId: call.grantId },
+  });
+  // Bound to nothing yet, though it was when it was judged: what it runs is not what was seen then.
+  return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
+}
+
+function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void {
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
+  // What a rule let through was counted then.
+  const asked = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
+  if (asked !== null) deps.gate.count(asked);
   runner.emit('tool.requested', {
     callId: call.callId,
     tool: call.tool,
@@ -97,27 +149,54 @@ function request(runner: RunningTurn, call: CallState, parsed: ParsedCall): void
     idempotencyKey: call.callId,
     grantId: call.grantId,
   });
+  if (before !== null) runner.emit('checkpoint.taken', { callId: call.callId, files: [...before] });
 }
 
-async function runAll(runner: RunningTurn, ready: readonly ReadyCall[]): Promise<Step> {
+async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
   const only = ready[0];
   if (ready.length === 1 && only !== undefined) await runOne(runner, only);
   else await Promise.all(ready.map((item) => runOne(runner, item)));
   return runner.halted ? 'halt' : 'next';
 }
 
-async function runOne(runner: RunningTurn, { call, parsed }: ReadyCall): Promise<void> {
-  const { tools, crashPoints } = runner.deps;
+async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): Promise<void> {
+  const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
-  const result = await tools.run(parsed, createContext(runner, call));
+  const output = new LiveText(runner.deps, { kind: 'output', ...runner.place, callId: call.callId });
+  const heard = new Set<string>();
+  const result = await tools.run(parsed, createContext(runner, call, { output, heard }));
+  output.end();
   crashPoints.reach('after-effect');
+  const left = before === null ? null : await checkpoints.after(before);
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted) return;
-  finish(runner, call, result);
+  if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
+  const isMarked = markSources(runner, call, parsed, { result, sessions: [...heard] });
+  finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
 }
 
-function finish(runner: RunningTurn, call: CallState, result: HostedResult): void {
+/** Before the result is anybody's to read, the log says whose words are in it. */
+function markSources(
+  runner: RunningTurn,
+  call: CallState,
+  parsed: ParsedCall,
+  { result, sessions }: { readonly result: HostedResult; readonly sessions: readonly string[] },
+): boolean {
+  const { deps, place } = runner;
+  const { argsJson, argsHash } = parsed;
+  const facts = runner.callFacts.get(call.callId) ?? parsed.tool.facts(parsed.args, deps.facts);
+  runner.callFacts.delete(call.callId);
+  if (deps.taint.isTainted(place.sessionId)) runner.flush();
+  const marks = deps.taint.marksOf(
+    { sessionId: place.sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts },
+    { untrusted: result.untrusted, sessions, resultText: result.forModel, ok: result.outcome === 'ok' },
+  );
+  if (marks !== null) runner.emit('taint.marked', marks, 'observe');
+  return marks !== null;
+}
+
+function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMarked: boolean): void {
   const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
@@ -135,31 +214,54 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult): voi
     },
     'observe',
   );
-  // A pure result may be had again; any other is written at once.
-  if (call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
+  // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
+  if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 
-function createContext(runner: RunningTurn, call: CallState): ToolContext {
+interface Listening {
+  /** Null where nobody watches. */
+  readonly output: LiveText | null;
+  /** Takes the other conversations that the call is shown parts of. */
+  readonly heard: Set<string>;
+}
+
+function createContext(runner: RunningTurn, call: CallState, { output, heard }: Listening): ToolContext {
   const { deps, place } = runner;
   return {
     ...deps.facts,
     ...place,
     callId: call.callId,
-    attended: call.approvalId !== null || call.grantId !== null,
+    attended: call.approvalId !== null || isOfPerson(runner, call.grantId),
     idempotencyKey: call.callId,
     signal: runner.abort.signal,
     processMarker: { ...deps.instanceMarker, TRAYCLAW_CALL: call.callId },
-    artifacts: deps.artifacts,
-    onOutput: (chunk) => {
-      if (deps.wantsDeltas()) deps.publishDelta({ kind: 'output', ...place, callId: call.callId, text: deps.redact(chunk) });
+    artifacts: {
+      put: (content, about) => deps.artifacts.put(content, about),
+      read: (idOrAlias, range) => {
+        for (const sessionId of deps.artifactSessions(idOrAlias)) heard.add(sessionId);
+        return deps.artifacts.read(idOrAlias, range);
+      },
     },
+    redaction: { redact: (text) => deps.redact(text), unfinishedAt: (text) => deps.unfinishedAt(text) },
+    onOutput: (chunk) => output?.push(chunk),
     onSpawn: (record) => {
       runner.emit('tool.spawned', { callId: call.callId, pid: record.pid, startTime: record.startTime }, 'act');
       runner.flush();
       deps.crashPoints.reach('spawned');
     },
-    searchSessions: (query, limit) => deps.searchSessions(query, limit),
+    searchSessions: (query, limit) => {
+      const hits = deps.searchSessions(query, limit);
+      for (const hit of hits) heard.add(hit.sessionId);
+      return hits;
+    },
   };
+}
+
+/** What runs on the first use of a command of config.yaml was never put to anybody. */
+function isOfPerson(runner: RunningTurn, grantId: string | null): boolean {
+  if (grantId === null) return false;
+  const grant = runner.deps.policy.grant(grantId);
+  return grant !== null && grant.approvalId !== configApprovalId;
 }
 
 export async function performVerify(runner: RunningTurn, intent: Extract<Intent, { kind: 'verify' }>): Promise<Step> {
@@ -177,7 +279,7 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   const { tool, args } = parsed.value;
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
-    return await tool.verify(args, createContext(runner, call));
+    return await tool.verify(args, createContext(runner, call, { output: null, heard: new Set() }));
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };
   }

@@ -1,9 +1,13 @@
-// Performs `pack` and `complete`: builds what the model sees, checks the budget, asks, and records the answer or the failure.
+// Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
 
-import { toAppError } from '../../contracts/errors.ts';
+import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
-import type { ModelReply } from '../../contracts/llm.ts';
-import type { RunningTurn, Step } from './running-turn.ts';
+import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
+import type { Reservation } from '../../guard/budget/budget.ts';
+import { askBudget } from './ask-budget.ts';
+import { LiveText } from './live-text.ts';
+import type { TurnDeps } from './ports.ts';
+import type { RunningTurn, ShownPack, Step } from './running-turn.ts';
 
 export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step {
   const { deps } = runner;
@@ -19,24 +23,42 @@ export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind:
     tools: deps.tools.schemas(),
     smaller: intent.smaller,
   });
-  runner.pack = { packId: pack.event.packId, system: pack.system };
+  runner.pack = { packId: pack.event.packId, system: pack.system, tokens: pack.event.tokens };
   runner.emit('pack.built', pack.event);
   return 'next';
 }
 
 export async function performComplete(runner: RunningTurn, intent: Extract<Intent, { kind: 'complete' }>): Promise<Step> {
-  const { deps, place, model } = runner;
-  const exceeded = deps.budget.check({ ...place, nowMs: deps.clock.nowMs() });
-  if (exceeded !== null) {
-    runner.emit('budget.exceeded', exceeded);
-    return 'next';
-  }
-  if (model === null || runner.pack === null) {
+  const { model, pack } = runner;
+  if (model === null || pack === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
   }
+  const asked = askBudget(runner, model, pack);
+  const reservation = asked instanceof Promise ? await asked : asked;
+  if (reservation === null) return runner.halted ? 'halt' : 'next';
+  let spent: Spent | null = null;
+  try {
+    spent = await askModel(runner, { model, pack, packId: intent.packId });
+    return runner.halted ? 'halt' : 'next';
+  } finally {
+    reservation.settle(spent);
+  }
+}
+
+type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
+
+interface ModelCall {
+  readonly model: string;
+  readonly pack: ShownPack;
+  readonly packId: string;
+}
+
+/** One request and what came of it, on record. What it came to, or null where nothing was billed as far as anybody can tell. */
+async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | null> {
+  const { deps } = runner;
   const requestId = deps.ids.next('req');
-  runner.emit('model.requested', { requestId, packId: intent.packId, model });
+  runner.emit('model.requested', { requestId, packId: call.packId, model: call.model });
   // Written while the model works: nothing is promised to anybody until the answer is in.
   // Whoever watches sees what came before in the log before the first word of the answer.
   if (deps.wantsDeltas()) runner.flush();
@@ -47,61 +69,72 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
     partialText += delta;
   });
   try {
-    const reply = await deps.models.stream(
-      model,
-      { system: runner.pack.system, tools: deps.tools.schemas(), messages: runner.transcript.messages },
-      sink,
-      {
-        signal: runner.abort.signal,
-        onRetry: (retry) => {
-          runner.emit('model.retried', {
-            requestId,
-            attempt: retry.attempt,
-            waitMs: Math.round(retry.waitMs),
-            error: retry.error.toBody(),
-          });
-          runner.flush();
-        },
-      },
-    );
-    recordReply(runner, requestId, reply, deps.clock.monotonicMs() - startedMs);
-    return 'next';
+    const request = { system: call.pack.system, tools: deps.tools.schemas(), messages: runner.transcript.messages };
+    const onRetry = (retry: { attempt: number; waitMs: number; error: AppError }): void => {
+      runner.emit('model.retried', {
+        requestId,
+        attempt: retry.attempt,
+        waitMs: Math.round(retry.waitMs),
+        error: retry.error.toBody(),
+      });
+      runner.flush();
+    };
+    const reply = await deps.models.stream(call.model, request, sink, { signal: runner.abort.signal, onRetry });
+    sink.end();
+    return recordReply(runner, { requestId, model: call.model, tookMs: deps.clock.monotonicMs() - startedMs }, reply);
   } catch (cause) {
-    if (runner.halted) return 'halt';
+    if (runner.halted) return null;
+    sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
-    runner.emit('model.failed', { requestId, error: error.toBody(), partialText, tookMs: deps.clock.monotonicMs() - startedMs });
-    return 'next';
+    const tookMs = deps.clock.monotonicMs() - startedMs;
+    const billed = partialText === '' ? null : estimateSpent(deps, call, partialText);
+    runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs, ...billed?.recorded });
+    return billed?.spent ?? null;
   } finally {
     writeNoMore();
   }
 }
 
-function createSink(runner: RunningTurn, keep: (delta: string) => void): { text(delta: string): void; reasoning(delta: string): void } {
+function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): void } {
   const { deps, place } = runner;
-  const publish = (kind: 'text' | 'reasoning', text: string): void => {
-    if (deps.wantsDeltas()) deps.publishDelta({ kind, ...place, callId: null, text });
-  };
+  const text = new LiveText(deps, { kind: 'text', ...place, callId: null });
+  const reasoning = new LiveText(deps, { kind: 'reasoning', ...place, callId: null });
   return {
     text: (delta) => {
       keep(delta);
-      publish('text', delta);
+      text.push(delta);
     },
     reasoning: (delta) => {
-      publish('reasoning', delta);
+      reasoning.push(delta);
+    },
+    end: () => {
+      reasoning.end();
+      text.end();
     },
   };
 }
 
-function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply & { firstTokenMs: number | null }, tookMs: number): void {
-  const { deps, place } = runner;
-  const model = runner.model ?? '';
-  const costUsd = deps.models.cost(model, reply.usage);
-  const calls = reply.calls.map((call) => ({ callId: deps.ids.next('call'), providerCallId: call.id, tool: call.tool, args: call.args }));
+function recordReply(
+  runner: RunningTurn,
+  call: { readonly requestId: string; readonly model: string; readonly tookMs: number },
+  reply: ModelReply & { firstTokenMs: number | null },
+): Spent {
+  const { deps } = runner;
+  const { requestId, tookMs } = call;
+  const costUsd = deps.models.cost(call.model, reply.usage);
+  // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
+  const text = deps.redact(reply.text);
+  const calls = reply.calls.map((one) => ({
+    callId: deps.ids.next('call'),
+    providerCallId: one.id,
+    tool: deps.redact(one.tool),
+    ...safeArgs(runner, one.args),
+  }));
   runner.emit('model.finished', {
     requestId,
-    text: reply.text,
-    reasoning: reply.reasoning,
+    text,
+    reasoning: deps.redact(reply.reasoning),
     calls,
     usage: reply.usage,
     usageReported: reply.usageReported,
@@ -110,12 +143,24 @@ function recordReply(runner: RunningTurn, requestId: string, reply: ModelReply &
     tookMs,
     firstTokenMs: reply.firstTokenMs,
   });
-  deps.budget.record({ ...place, nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens });
   if (calls.length > 0) {
-    runner.emit('plan.drafted', { text: reply.text, calls: calls.map((call) => ({ callId: call.callId, tool: call.tool })) });
+    runner.emit('plan.drafted', { text, calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
     // Whoever watches the text must see where this reply ends before the text of the next one begins.
     if (deps.wantsDeltas()) runner.flush();
   }
+  return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
+}
+
+/** An answer that broke off was most likely billed for the request and for what had come of it. */
+function estimateSpent(deps: TurnDeps, { model, pack }: ModelCall, partialText: string): { recorded: object; spent: Spent } {
+  const usage = { inputTokens: pack.tokens, outputTokens: deps.estimate(partialText), cachedInputTokens: 0 };
+  const costUsd = deps.models.cost(model, usage);
+  return { recorded: { usage, costUsd }, spent: { nowMs: deps.clock.nowMs(), costUsd, tokens: usage.inputTokens + usage.outputTokens } };
+}
+
+function safeArgs(runner: RunningTurn, args: string): { args: string; withheld?: string[] } {
+  const { text, found } = runner.deps.redactJson(args);
+  return found.length === 0 ? { args } : { args: text, withheld: [...found] };
 }
 
 function noModel(runner: RunningTurn): {

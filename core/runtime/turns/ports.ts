@@ -5,12 +5,15 @@ import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { DeltaNotice, TurnLimits } from '../../contracts/events.ts';
+import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
+import type { DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
-import type { BudgetScope } from '../../contracts/policy.ts';
+import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
-import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
+import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { CallTaint, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -37,14 +40,27 @@ export interface ToolPort {
 }
 
 export interface BudgetPort {
-  check(at: {
-    turnId: string;
-    sessionId: string;
-    nowMs: number;
-  }): { scope: BudgetScope; unit: 'usd' | 'tokens'; limit: number; spent: number } | null;
+  /** Room for one model call, a refusal, or null when the signal aborts while others have to be waited for. */
+  reserve(at: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null>;
   /** The turn has ended: nothing of it needs to be remembered by itself. */
   finishTurn(turnId: string): void;
-  record(spent: { turnId: string; sessionId: string; nowMs: number; costUsd: number | null; tokens: number }): void;
+}
+
+/** A further look at a call of a grave class before anybody is asked or it runs. It can only make the answer stricter. */
+export interface ReviewPort {
+  review(
+    request: GateRequest,
+    decision: GateDecision,
+    signal: AbortSignal,
+  ): Promise<{ readonly decision: DecisionKind; readonly reason: string }>;
+}
+
+/** Whose words a session holds. What the session recorded must be in the log before it is asked about a session that holds any. */
+export interface TaintPort {
+  isTainted(sessionId: string): boolean;
+  of(call: JudgedCall): CallTaint;
+  /** What a finished call brought in from others; null when nothing. */
+  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
 }
 
 export interface ProcessPort {
@@ -52,6 +68,13 @@ export interface ProcessPort {
   killAll(): Promise<{ killed: number; tookMs: number }>;
   /** Ends what an earlier run of the program left behind. Returns how many. */
   reap(records: readonly { pid: number; startTime: string }[], marker: Readonly<Record<string, string>>): Promise<number>;
+}
+
+export interface CheckpointPort {
+  /** Keeps what is at the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
+  take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]>;
+  /** What is there now. Never fails. */
+  after(taken: readonly BeforeFile[]): AfterFile[] | Promise<AfterFile[]>;
 }
 
 /**
@@ -66,6 +89,11 @@ export interface CrashPoints {
   reach(point: CrashPoint | 'migration'): void;
 }
 
+export interface RedactedStream {
+  push(piece: string): string;
+  end(): string;
+}
+
 export interface TurnDeps {
   readonly crashPoints: CrashPoints;
   readonly log: SessionLog;
@@ -74,18 +102,32 @@ export interface TurnDeps {
   readonly logger: Logger;
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
+  readonly taint: TaintPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
+  /** None unless the person set one up. */
+  readonly reviewBefore?: ReviewPort;
+  /** Tokens of a text, for what no server counted. */
+  estimate(text: string): number;
   readonly packer: ContextPacker;
   readonly artifacts: ArtifactSink;
+  readonly checkpoints: CheckpointPort;
+  /** Conversations an artifact came up in. */
+  artifactSessions(idOrAlias: string): readonly string[];
   readonly facts: FactContext;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** Takes known secrets out of a text before the model, the log or a person sees it. */
   redact(text: string): string;
+  /** The same for JSON, which stays JSON; `found` names what was taken out. */
+  redactJson(text: string): { readonly text: string; readonly found: readonly string[] };
+  /** The same for text that comes in pieces: what `push` and `end` return is without secrets, also those cut in two. */
+  redactStream(): RedactedStream;
+  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  unfinishedAt(text: string): number;
   searchSessions(query: string, limit: number): readonly SearchHit[];
   /** True while somebody listens to deltas; nothing is built for nobody. */
   wantsDeltas(): boolean;

@@ -1,7 +1,9 @@
 // What performing a step sees of the turn it belongs to. The runner is the only one that implements it.
 
 import type { DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
+import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript } from '../../mind/context/context.ts';
 import type { TurnDeps } from './ports.ts';
 
@@ -16,6 +18,8 @@ export interface TurnPlace {
 export interface ShownPack {
   readonly packId: string;
   readonly system: string;
+  /** Estimated size of the request. */
+  readonly tokens: number;
 }
 
 export interface RunningTurn {
@@ -23,14 +27,21 @@ export interface RunningTurn {
   readonly place: TurnPlace;
   readonly state: TurnState;
   readonly model: string | null;
+  /** Turns whose work this one takes up, oldest first. */
+  readonly continues: readonly string[];
+  /** Who is at work, and the door its turn came through. */
+  readonly origin: CallOrigin;
   readonly transcript: Transcript;
   readonly abort: AbortController;
+  /** What each call touches, as it was last looked at. */
+  readonly callFacts: Map<string, CallFacts>;
   /** True once the program closes: nothing more is recorded. */
   readonly halted: boolean;
   pack: ShownPack | null;
   nextPackId(): string;
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
-  flush(barrier?: boolean): void;
+  /** Writes what was recorded; `barrier` waits for the disk, `alongside` adds to the same transaction. */
+  flush(barrier?: boolean, alongside?: () => void): void;
   /** Flushes in a moment (25 ms) unless the returned function is called before. A failure ends the turn. */
   flushSoon(): () => void;
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ManualClock } from '../../base/clock.ts';
 import { CountingIds } from '../../base/ids.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
+import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { ChatMessage, DeltaSink, ModelReply } from '../../contracts/llm.ts';
@@ -14,13 +15,14 @@ import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import { replayTurn, type ReplayReport } from '../../agent/brain/brain.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
-import { PolicyGate, PolicyStore, policyMigrations } from '../../guard/policy/policy.ts';
+import { noTaint, PolicyGate, PolicyStore, policyMigrations, type CallTaint } from '../../guard/policy/policy.ts';
 import { ToolHost } from '../../hands/tools/tools.ts';
 import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
+import { CheckpointRows, Checkpoints, checkpointMigrations } from '../../store/checkpoint/checkpoint.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type TurnDeps } from './turns.ts';
+import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type ReviewPort, type TurnDeps } from './turns.ts';
 
 export type Reply =
   | { readonly say: string }
@@ -37,10 +39,16 @@ export interface BenchOptions {
   readonly tools?: readonly ToolDefinition[];
   readonly limits?: Partial<TurnDeps['limits']>;
   readonly budget?: BudgetPort;
+  readonly reviewBefore?: ReviewPort;
   readonly contextTokens?: number;
+  readonly policy?: NonNullable<ConfigInput['policy']>;
 }
 
-const noBudget: BudgetPort = { check: () => null, record: () => undefined, finishTurn: () => undefined };
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations];
+const noBudget: BudgetPort = {
+  reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+  finishTurn: () => undefined,
+};
 
 export class TurnBench {
   readonly clock = new ManualClock();
@@ -53,6 +61,8 @@ export class TurnBench {
   readonly asked: Asked[] = [];
   /** Called when the model is asked, before it answers. */
   onAsked: () => void = () => undefined;
+  /** Whose words a call of a tool may be following. */
+  taintOf: (tool: string) => CallTaint = () => noTaint;
   readonly notes: string[] = [];
   readonly logger: Logger = { ...silentLogger, log: (level, message) => void this.notes.push(`${level}: ${message}`) };
   readonly #options: BenchOptions;
@@ -74,9 +84,10 @@ export class TurnBench {
   }
 
   open(): void {
-    this.storage = Storage.open({ home: this.home, migrations: [...sessionMigrations, ...policyMigrations, ...artifactMigrations] });
+    this.storage = Storage.open({ home: this.home, migrations });
     this.policy = new PolicyStore(this.storage.db);
-    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy] });
+    const rows = new CheckpointRows(this.storage.db);
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy, rows] });
     this.panic = new PanicSwitch();
     const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
     this.tools = new ToolHost({
@@ -86,22 +97,38 @@ export class TurnBench {
       outputBytesMax: 48_000,
       artifacts,
     });
-    this.gate = new PolicyGate({ ...this.#gateDeps(), deniedTools: ['forbidden'], workspace: this.workspace });
+    this.gate = new PolicyGate({
+      ...this.#gateDeps(),
+      policy: configSchema.parse({ policy: { denyTools: ['forbidden'], ...this.#options.policy } }).policy,
+      workspace: this.workspace,
+      extraFolders: [],
+      domains: () => ({ covers: () => false }),
+    });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
-    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts });
+    const checkpoints = new Checkpoints({
+      rows,
+      store: artifacts,
+      clock: this.clock,
+      forbids: () => null,
+      undoDays: 30,
+      isStopped: () => this.panic.engaged,
+    });
+    this.runtime = new TurnRuntime({ ...this.#gateDeps(), ...this.#turnDeps(), artifacts, checkpoints });
   }
 
   #gateDeps() {
     return { store: this.policy, clock: this.clock, ids: this.ids, panic: this.panic };
   }
 
-  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts'> {
+  #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts' | 'checkpoints'> {
     return {
       crashPoints: { reach: () => undefined },
       log: this.log,
       logger: this.logger,
       gate: this.gate,
       policy: this.policy,
+      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), marksOf: () => null },
+      artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
         info: (ref) => ({
@@ -116,6 +143,7 @@ export class TurnBench {
       },
       tools: this.tools,
       budget: this.#options.budget ?? noBudget,
+      ...(this.#options.reviewBefore === undefined ? {} : { reviewBefore: this.#options.reviewBefore }),
       packer: this.packer,
       facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
       limits: {
@@ -128,7 +156,11 @@ export class TurnBench {
         ...this.#options.limits,
       },
       instanceMarker: { TRAYCLAW_INSTANCE: 'test' },
+      estimate: (text) => Math.ceil(text.length / 4),
       redact: (text) => text,
+      redactJson: (text) => ({ text, found: [] }),
+      redactStream: () => ({ push: (piece) => piece, end: () => '' }),
+      unfinishedAt: (text) => text.length,
       searchSessions: (query, limit) => this.log.search.find(query, limit),
       wantsDeltas: () => false,
       publishDelta: () => undefined,
@@ -170,7 +202,7 @@ export class TurnBench {
   direct(tool: string, args: Readonly<Record<string, unknown>>, sessionId = 's1'): { turnId: string; callId: string } {
     const body = { title: tool, agentId: 'main', channel: 'cli', forkedFrom: null };
     const before: AnyDraft[] = this.log.index.session(sessionId) === null ? [{ type: 'session.created', body }] : [];
-    return this.runtime.runTool({ sessionId, agentId: 'main', tool, args: JSON.stringify(args), before });
+    return this.runtime.runTool({ sessionId, agentId: 'main', tool, args: JSON.stringify(args), channel: 'cli', before });
   }
 
   /** The status the turn comes to rest with. */

@@ -5,6 +5,8 @@ import { assert, unreachable } from '../../base/assert.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
+import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
@@ -22,8 +24,11 @@ export class TurnRunner implements RunningTurn {
   readonly transcript: Transcript;
   /** Aborts whatever the turn is doing now. */
   readonly abort = new AbortController();
+  readonly callFacts = new Map<string, CallFacts>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #continues: readonly string[] = [];
+  #origin: CallOrigin | null = null;
   #packs = 0;
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
@@ -44,6 +49,14 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get continues(): readonly string[] {
+    return this.#continues;
+  }
+
+  get origin(): CallOrigin {
+    return this.#origin ?? { channel: this.deps.log.index.session(this.place.sessionId)?.channel ?? 'unknown', agentId: 'main' };
   }
 
   get pack(): ShownPack | null {
@@ -169,6 +182,12 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
+  #start({ model, continues, channel, agentId }: EventBodies['turn.started']): void {
+    this.#model = model;
+    this.#origin = { channel: channel ?? this.origin.channel, agentId };
+    this.#continues = continues?.turnIds ?? [];
+  }
+
   #observe(): Step {
     const { calls } = this.#state;
     const failed = calls.filter((call) => call.outcome !== 'ok').length;
@@ -183,7 +202,8 @@ export class TurnRunner implements RunningTurn {
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
     if (event.type === 'turn.finished') this.#finished = event.body;
-    if (event.type === 'turn.started') this.#model = event.body.model;
+    if (event.type === 'user.message') this.#origin = { ...this.origin, channel: event.body.channel };
+    if (event.type === 'turn.started') this.#start(event.body);
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
 }

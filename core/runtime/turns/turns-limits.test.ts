@@ -53,8 +53,10 @@ test('a used-up budget ends the turn before the model is asked again', async () 
   let spent = 0;
   const { bench } = open({
     budget: {
-      check: () => (spent >= 1 ? { scope: 'day', unit: 'usd', limit: 1, spent } : null),
-      record: ({ costUsd }) => void (spent += costUsd ?? 0),
+      reserve: () =>
+        spent >= 1
+          ? { ok: false, breach: { scope: 'day', unit: 'usd', limit: 1, spent, unknownCost: false } }
+          : { ok: true, reservation: { settle: (call) => void (spent += call?.costUsd ?? 0) }, unpriced: [] },
       finishTurn: () => undefined,
     },
   });

@@ -2,40 +2,35 @@
 // Owns which turn is live; what a turn does is the runner's.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, TurnLimits } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { HotSessions } from './hot-session.ts';
+import type { DirectCall, InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
+import { findEnded, hasGoneOn, type Continues } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 
-export type { BudgetPort, CrashPoint, CrashPoints, HostedResult, ModelPort, ParsedCall, ProcessPort, ToolPort, TurnDeps } from './ports.ts';
+export type {
+  BudgetPort,
+  CrashPoint,
+  CrashPoints,
+  HostedResult,
+  ModelPort,
+  ParsedCall,
+  ProcessPort,
+  ReviewPort,
+  ToolPort,
+  TurnDeps,
+} from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
+export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
-
-export interface InboundMessage {
-  readonly sessionId: string;
-  readonly agentId: string;
-  readonly text: string;
-  readonly channel: string;
-  readonly sender: string;
-  readonly dedupeKey: string | null;
-  /** What else belongs into the same transaction, before the message: a new session's first event. */
-  readonly before: readonly AnyDraft[];
-}
-
-export interface DirectCall {
-  readonly sessionId: string;
-  readonly agentId: string;
-  readonly tool: string;
-  readonly args: string;
-  readonly before: readonly AnyDraft[];
-}
 
 const answered = 'What it waited for was answered.';
 
@@ -71,6 +66,7 @@ export class TurnRuntime {
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
       ...message.before,
+      ...markForeign(turnId, message.untrusted ?? []),
       {
         type: 'user.message',
         turnId,
@@ -78,7 +74,7 @@ export class TurnRuntime {
         body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey },
       },
     ];
-    if (runner !== null) drafts.push(this.#started(turnId, message.agentId, 'chat', []));
+    if (runner !== null) drafts.push(this.#started(turnId, message.agentId));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
@@ -99,9 +95,11 @@ export class TurnRuntime {
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const callId = ids.next('call');
-    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args: call.args };
+    const { text: args, found } = this.#deps.redactJson(call.args);
+    const withheld = found.length === 0 ? {} : { withheld: [...found] };
+    const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args, ...withheld };
     const runner = this.#createRunner(call.sessionId, turnId);
-    const start = this.#started(turnId, call.agentId, 'tool', [requested]);
+    const start = this.#startedDirect(turnId, call, requested);
     const events = log.append(call.sessionId, [...call.before, start], true);
     runner.absorb(
       events.filter((event) => event.turnId === turnId),
@@ -109,6 +107,20 @@ export class TurnRuntime {
     );
     this.#lanesPushDirect(runner);
     return { sessionId: call.sessionId, turnId, callId };
+  }
+
+  /** Takes up the work of a turn that a limit ended. Fails with not_found, conflict, panic_engaged, queue_full or a store error. */
+  takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string } {
+    const { log, ids } = this.#deps;
+    const { sessionId, agentId, turnIds } = findEnded(log, turnId);
+    this.#assertOpen(sessionId);
+    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
+    const next = ids.next('trn');
+    const runner = this.#createRunner(sessionId, next);
+    const start = this.#started(next, agentId, { turnIds, by });
+    runner.absorb(log.append(sessionId, [start], true), true);
+    this.#enqueue(sessionId, next, agentId, runner);
+    return { sessionId, turnId: next };
   }
 
   /** Words for a turn that is under way. Fails with turn_not_running. */
@@ -211,21 +223,35 @@ export class TurnRuntime {
     if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#lanes.isFull(sessionId)) {
-      throw new AppError('queue_full', `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages waiting.`, {
-        data: { hint: 'Wait for it to catch up, stop the running turn, or use another session.' },
+      const isOwn = this.#lanes.isBusy(sessionId);
+      const what = isOwn ? `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages` : 'Too many sessions are';
+      throw new AppError('queue_full', `${what} waiting.`, {
+        data: { hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.` },
       });
     }
   }
 
-  #started(turnId: string, agentId: string, kind: 'chat' | 'tool', calls: RequestedCall[]): AnyDraft {
-    const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
-    const model = kind === 'chat' ? this.#deps.models.defaultRef() : null;
-    return {
-      type: 'turn.started',
-      turnId,
-      phase: 'interpret',
-      body: { kind, agentId, model, limits: { steps, turnMs, sameCall, parallelReads }, calls },
+  #started(turnId: string, agentId: string, continues?: Continues): AnyDraft {
+    const model = this.#deps.models.defaultRef();
+    const body = {
+      kind: 'chat' as const,
+      agentId,
+      model,
+      limits: this.#limits,
+      calls: [],
+      ...(continues === undefined ? {} : { continues }),
     };
+    return { type: 'turn.started', turnId, phase: 'interpret', body };
+  }
+
+  #startedDirect(turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
+    const body = { kind: 'tool' as const, agentId, model: null, limits: this.#limits, calls: [call], channel };
+    return { type: 'turn.started', turnId, phase: 'interpret', body };
+  }
+
+  get #limits(): TurnLimits {
+    const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
+    return { steps, turnMs, sameCall, parallelReads };
   }
 
   #createRunner(sessionId: string, turnId: string): TurnRunner {
@@ -242,7 +268,7 @@ export class TurnRuntime {
       const runner = this.#createRunner(sessionId, turnId);
       this.#live.set(turnId, runner);
       return this.#guarded(runner, () => {
-        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId, 'chat', [])]), true);
+        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId)]), true);
       });
     });
   }

@@ -29,6 +29,8 @@ export interface Range {
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
+/** Synced this often while written, so that no single sync of a large file holds everything else up. */
+const SYNC_BYTES = 8_000_000;
 
 export class ArtifactFiles {
   readonly #folder: string;
@@ -171,6 +173,7 @@ export class ArtifactDraft {
   readonly #path: string;
   readonly #place: (sha256: string) => void;
   #handle: number | null;
+  #unsyncedBytes = 0;
 
   constructor(fs: FileCalls, path: string, handle: number, place: (sha256: string) => void) {
     this.#fs = fs;
@@ -184,6 +187,10 @@ export class ArtifactDraft {
     assert(handle !== null, 'a closed draft takes no more content');
     let written = 0;
     while (written < bytes.length) written += this.#fs.writeSync(handle, bytes, written, bytes.length - written);
+    this.#unsyncedBytes += bytes.length;
+    if (this.#unsyncedBytes < SYNC_BYTES) return;
+    this.#fs.fsyncSync(handle);
+    this.#unsyncedBytes = 0;
   }
 
   commit(sha256: string): void {

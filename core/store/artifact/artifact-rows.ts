@@ -86,6 +86,7 @@ export class ArtifactRows {
   readonly #bySessionAlias;
   readonly #infoOf;
   readonly #aliasesOf;
+  readonly #sessionsOf;
   readonly #unusedSince;
   readonly #list;
   readonly #listOfSession;
@@ -112,6 +113,7 @@ export class ArtifactRows {
       .pluck();
     this.#infoOf = db.prepare<[string], InfoRow>(`${SELECT_INFO} WHERE u.sha256 = ? GROUP BY u.sha256`);
     this.#aliasesOf = db.prepare<[string], string>(`SELECT DISTINCT alias FROM artifact_aliases WHERE sha256 = ? ORDER BY alias`).pluck();
+    this.#sessionsOf = db.prepare<[string], string>(`SELECT DISTINCT session_id FROM artifact_uses WHERE sha256 = ? LIMIT 100`).pluck();
     this.#unusedSince = db.prepare<[number, number, string, number], { sha256: string; sizeBytes: number; lastUsedAtMs: number }>(
       `SELECT sha256, size_bytes AS sizeBytes, last_used_at_ms AS lastUsedAtMs FROM artifacts
        WHERE last_used_at_ms < ? AND (last_used_at_ms, sha256) > (?, ?) ORDER BY last_used_at_ms, sha256 LIMIT ?`,
@@ -130,6 +132,11 @@ export class ArtifactRows {
       this.#insertUse.run(sha256, use.name, use.mediaType, use.sessionId, use.callId, use.atMs);
       this.#insertAlias.run(use.sessionId, use.name, sha256);
     });
+  }
+
+  /** Content that nothing names. */
+  recordContent(sha256: string, sizeBytes: number, atMs: number): void {
+    this.#content.run(sha256, sizeBytes, atMs);
   }
 
   recordAlias(sha256: string, sizeBytes: number, alias: { name: string; sessionId: string; atMs: number }): void {
@@ -152,6 +159,10 @@ export class ArtifactRows {
   info(sha256: string): ArtifactInfo | null {
     const row = this.#infoOf.get(sha256);
     return row === undefined ? null : this.#toInfo(row);
+  }
+
+  sessionsOf(sha256: string): string[] {
+    return this.#sessionsOf.all(sha256);
   }
 
   list(sessionId: string | null, limit: number): ArtifactInfo[] {

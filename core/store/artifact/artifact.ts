@@ -25,6 +25,11 @@ export interface ArtifactAbout {
   readonly sessionId?: string;
 }
 
+export interface KeptContent {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
 /** One page of an artifact: text where it is UTF-8, else base64. */
 export interface ArtifactPage {
   readonly artifact: ArtifactInfo;
@@ -77,24 +82,36 @@ export class ArtifactStore implements ArtifactSink {
   /** As `put`, piece by piece, with bounded memory. Aborting fails with `cancelled` and leaves nothing behind. */
   async putStream(source: AsyncIterable<Uint8Array>, about: ArtifactAbout, signal?: AbortSignal): Promise<ArtifactRef> {
     const doing = `store ${quote(about.name)}`;
-    const draft = this.#attempt(doing, () => this.#files.openDraft());
-    try {
-      const digest = createHash('sha256');
-      let sizeBytes = 0;
-      for await (const piece of source) {
-        if (signal?.aborted === true) throw new AppError('cancelled', `Storing ${quote(about.name)} was cancelled.`);
-        sizeBytes += piece.length;
-        this.#checkSize(sizeBytes);
-        digest.update(piece);
-        draft.append(piece);
-      }
-      const sha256 = digest.digest('hex');
-      draft.commit(sha256);
-      return this.#record(sha256, sizeBytes, about);
-    } catch (cause) {
-      draft.discard();
-      throw storeFailure(cause, doing);
-    }
+    const { sha256, sizeBytes } = await this.#writeStream(source, doing, signal);
+    return this.#attempt(doing, () => this.#record(sha256, sizeBytes, about));
+  }
+
+  /**
+   * Stores content under its hash alone: no list shows it, no name leads to it, and only who knows the hash reads it. Whoever keeps
+   * it says so when garbage is collected. Synced and failing as `put`.
+   */
+  keep(content: Uint8Array): KeptContent {
+    this.#checkSize(content.length);
+    const sha256 = hash('sha256', content, 'hex');
+    return this.#attempt('keep a copy', () => {
+      if (!this.#holds(sha256, content)) this.#files.write(sha256, content);
+      this.#rows.recordContent(sha256, content.length, this.#clock.nowMs());
+      return { sha256, sizeBytes: content.length };
+    });
+  }
+
+  /** As `keep`, piece by piece; as `putStream` for the rest. */
+  async keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<KeptContent> {
+    const kept = await this.#writeStream(source, 'keep a copy', signal);
+    this.#attempt('keep a copy', () => {
+      this.#rows.recordContent(kept.sha256, kept.sizeBytes, this.#clock.nowMs());
+    });
+    return kept;
+  }
+
+  /** Whether there is content of this hash, by its row. */
+  has(sha256: string): boolean {
+    return this.#rows.sizeBytes(sha256) !== null;
   }
 
   /** Gives stored content one more name. A newer alias of the same session and name wins. Fails with `not_found`. */
@@ -137,6 +154,12 @@ export class ArtifactStore implements ArtifactSink {
     return sha256 === null ? null : this.#rows.info(sha256);
   }
 
+  /** Sessions in which this content came up, at most 100; none for one that is not there. */
+  sessionsOf(idOrAlias: string): string[] {
+    const sha256 = this.#lookUp(idOrAlias, undefined);
+    return sha256 === null ? [] : this.#rows.sessionsOf(sha256);
+  }
+
   /** Newest first, one entry per content. */
   list(query: { readonly sessionId?: string | undefined; readonly limit?: number | undefined } = {}): ArtifactInfo[] {
     return this.#rows.list(query.sessionId ?? null, query.limit ?? 100);
@@ -148,6 +171,27 @@ export class ArtifactStore implements ArtifactSink {
    */
   collectGarbage(query: GarbageQuery): GarbageReport {
     return this.#attempt('remove old artifacts', () => collectGarbage(this.#rows, this.#files, query));
+  }
+
+  async #writeStream(source: AsyncIterable<Uint8Array>, doing: string, signal?: AbortSignal): Promise<KeptContent> {
+    const draft = this.#attempt(doing, () => this.#files.openDraft());
+    try {
+      const digest = createHash('sha256');
+      let sizeBytes = 0;
+      for await (const piece of source) {
+        if (signal?.aborted === true) throw new AppError('cancelled', `Could not ${doing}: it was cancelled.`);
+        sizeBytes += piece.length;
+        this.#checkSize(sizeBytes);
+        digest.update(piece);
+        draft.append(piece);
+      }
+      const sha256 = digest.digest('hex');
+      draft.commit(sha256);
+      return { sha256, sizeBytes };
+    } catch (cause) {
+      draft.discard();
+      throw storeFailure(cause, doing);
+    }
   }
 
   #read(sha256: string, range?: Range): Uint8Array {

@@ -33,8 +33,6 @@ function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
   if (config.channels.telegram !== undefined)
     warnings.push('channels.telegram is set, but this version has no Telegram channel yet; nothing is polled.');
-  if (config.policy.allowCommands.length > 0)
-    warnings.push('policy.allowCommands is set, but this version asks before every command; the list is not used yet.');
   const ref = config.models.default;
   if (ref !== undefined) {
     const provider = ref.slice(0, ref.indexOf('/'));

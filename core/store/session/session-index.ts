@@ -207,8 +207,9 @@ export class SessionIndex {
     switch (event.type) {
       case 'turn.started':
         this.#sql.putTurn.run(event.turnId, event.sessionId, 'running', event.seq, event.atMs);
-        // A message has set it already; a direct call has none.
-        if (event.body.kind === 'tool') this.#sql.setLastTurn.run(event.turnId, event.atMs, event.sessionId);
+        // A message has set it already; a direct call and a turn that takes up another have none.
+        if (event.body.kind === 'tool' || event.body.continues !== undefined)
+          this.#sql.setLastTurn.run(event.turnId, event.atMs, event.sessionId);
         return;
       case 'turn.waiting':
         this.#sql.setTurn.run('waiting', event.turnId);

@@ -131,11 +131,11 @@ export class SessionReads {
     return (this.#strict(rows)[0] as EventOf<T> | undefined) ?? null;
   }
 
-  /** The newest events of some types since a time, newest first, at most `limit`. */
-  newestOfTypes(types: readonly EventType[], sinceMs: number, limit: number): AnyEvent[] {
+  /** The events of some types from one global place to another, newest first; the latter is not among them. */
+  newestBetween(types: readonly EventType[], fromSeq: number, toSeq: number): AnyEvent[] {
     const marks = types.map(() => '?').join(', ');
-    const sql = `SELECT ${eventColumns} FROM events WHERE type IN (${marks}) AND at_ms >= ? ORDER BY seq DESC LIMIT ?`;
-    return this.#readable(this.#prepare(sql).all(...types, sinceMs, limit) as EventRow[]);
+    const sql = `SELECT ${eventColumns} FROM events WHERE seq >= ? AND seq < ? AND type IN (${marks}) ORDER BY seq DESC`;
+    return this.#readable(this.#prepare(sql).all(fromSeq, toSeq, ...types) as EventRow[]);
   }
 
   /** The place in a session that a global place falls on: the first of its events at or after it; one past its end when there is none. */

@@ -22,14 +22,16 @@ export { exportJsonl, exportMarkdown } from './session-export.ts';
 /** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
 export interface EventProjection {
   apply(event: AnyEvent): void;
+  /** Called in its place for an event that a fork takes over; without it such events are passed over. */
+  applyCopied?(event: AnyEvent): void;
 }
 
 export interface SessionLogDeps {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Takes known secrets out of a body's JSON text before it is stored; returns the text itself when there are none. */
-  readonly scrub?: (bodyText: string) => string;
+  /** Takes secrets out of every string of a body before it is stored; returns the body itself when there are none. */
+  readonly scrub?: <T>(body: T) => T;
   readonly projections?: readonly EventProjection[];
 }
 
@@ -46,7 +48,7 @@ export class SessionLog {
   readonly search: SessionSearch;
   readonly #storage: Storage;
   readonly #clock: Clock;
-  readonly #scrub: ((bodyText: string) => string) | undefined;
+  readonly #scrub: (<T>(body: T) => T) | undefined;
   readonly #projections: readonly EventProjection[];
   readonly #heads = new Map<string, Head>();
   readonly #committed: Emitter<readonly AnyEvent[]>;
@@ -145,8 +147,8 @@ export class SessionLog {
   }
 
   #appendOne(sessionId: string, head: Head, draft: AnyDraft, copied: boolean): AnyEvent {
-    const bodyText = JSON.stringify(draft.body);
-    const stored = this.#scrub === undefined || withoutFreeText.has(draft.type) ? bodyText : this.#scrub(bodyText);
+    const body = this.#scrub === undefined || withoutFreeText.has(draft.type) ? draft.body : this.#scrub(draft.body);
+    const stored = JSON.stringify(body);
     const event = {
       seq: this.#seq + 1,
       sessionId,
@@ -157,7 +159,7 @@ export class SessionLog {
       type: draft.type,
       v: 1,
       atMs: draft.atMs ?? this.#clock.nowMs(),
-      body: stored === bodyText ? draft.body : (JSON.parse(stored) as unknown),
+      body,
     } as AnyEvent;
     const hashHex = hashEvent(head.hashHex, { ...event, bodyText: stored });
     this.#insert.run(
@@ -173,7 +175,7 @@ export class SessionLog {
       stored,
       hashHex,
     );
-    if (copied) this.index.applyCopied(event);
+    if (copied) this.#projectCopied(event);
     else this.#project(event);
     this.#seq = event.seq;
     head.sessionSeq = event.sessionSeq;
@@ -184,6 +186,11 @@ export class SessionLog {
   #project(event: AnyEvent): void {
     this.index.apply(event);
     for (const projection of this.#projections) projection.apply(event);
+  }
+
+  #projectCopied(event: AnyEvent): void {
+    this.index.applyCopied(event);
+    for (const projection of this.#projections) projection.applyCopied?.(event);
   }
 
   #head(sessionId: string): Head {
@@ -257,10 +264,8 @@ export class SessionLog {
 /** Bodies made of ids, numbers and our own sentences only: nothing in them could be a secret. */
 const withoutFreeText: ReadonlySet<EventType> = new Set<EventType>([
   'brain.decided',
-  'pack.built',
   'model.requested',
   'observation.recorded',
-  'turn.started',
   'turn.waiting',
   'grant.spent',
   'tool.spawned',

@@ -10,6 +10,8 @@ import type { TelemetryRow, TelemetrySink } from './telemetry-rows.ts';
 export interface JsonlSinkOptions {
   readonly path: string;
   readonly logger: Logger;
+  /** Takes secrets out of a line before it is written. */
+  readonly redact?: (line: string) => string;
   /** Size at which a new file begins; 10 MB unless told. */
   readonly fileBytesMax?: number;
   /** Files kept, the current one included; 3 unless told. */
@@ -19,6 +21,7 @@ export interface JsonlSinkOptions {
 export class JsonlSink implements TelemetrySink {
   readonly #path: string;
   readonly #logger: Logger;
+  readonly #redact: (line: string) => string;
   readonly #fileBytesMax: number;
   readonly #filesMax: number;
   #isFailing = false;
@@ -26,6 +29,7 @@ export class JsonlSink implements TelemetrySink {
   constructor(options: JsonlSinkOptions) {
     this.#path = options.path;
     this.#logger = options.logger;
+    this.#redact = options.redact ?? ((line) => line);
     this.#fileBytesMax = options.fileBytesMax ?? 10_000_000;
     this.#filesMax = options.filesMax ?? 3;
     assert(this.#filesMax >= 2, 'rotation needs a second file');
@@ -34,7 +38,7 @@ export class JsonlSink implements TelemetrySink {
   write(rows: readonly TelemetryRow[]): void {
     try {
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      this.#append(rows.map((row) => JSON.stringify(row) + '\n'));
+      this.#append(rows.map((row) => this.#redact(JSON.stringify(row)) + '\n'));
       this.#isFailing = false;
     } catch (cause) {
       if (!this.#isFailing) this.#logger.log('warn', 'Telemetry lines could not be written.', { path: this.#path, cause: String(cause) });

@@ -4,6 +4,7 @@
 
 import type Database from 'better-sqlite3';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import { noUsage } from '../../contracts/llm.ts';
 import type { ModelCallRow, TelemetryRow, TurnOutcomeRow } from './telemetry-rows.ts';
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
@@ -138,12 +139,13 @@ function usageOf(usage: { inputTokens: number; outputTokens: number; cachedInput
   return { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens, cachedInputTokens: usage.cachedInputTokens };
 }
 
-/** A failed call that had begun to answer was most likely billed, nobody knows for how much; one that never answered was not. */
+/** A failed call that had begun to answer was most likely billed, for an estimate or nobody knows how much; one that never answered was not. */
 function callFigures(event: CallEnd) {
   if (event.type === 'model.finished') {
     const { usage, usageReported, costUsd, firstTokenMs } = event.body;
     return { status: 'finished' as const, ...usageOf(usage), usageReported, billed: 1, costUsd, firstTokenMs };
   }
-  const nothing = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, usageReported: false, costUsd: null, firstTokenMs: null };
-  return { status: 'failed' as const, ...nothing, billed: event.body.partialText === '' ? 0 : 1 };
+  const { usage = noUsage, costUsd = null, partialText } = event.body;
+  const unsure = { usageReported: false, costUsd, firstTokenMs: null };
+  return { status: 'failed' as const, ...usageOf(usage), ...unsure, billed: partialText === '' ? 0 : 1 };
 }

@@ -192,3 +192,50 @@ test('an unknown outcome asks until it is settled', () => {
   script.add('tool.outcome_settled', { callId: 'call_1', answer: 'abandon', by: 'window' });
   expect(script.turn.calls['call_1']).toMatchObject({ state: 'skipped', unknownReason: null, decidedBy: 'window' });
 });
+
+test('a turn that takes up another says so, and a limit that cannot hold is said', () => {
+  const script = started();
+  ended(script)
+    .add(
+      'turn.started',
+      { kind: 'chat', agentId: 'main', model: 'lab/m', limits, calls: [], continues: { turnIds: ['trn_1'], by: 'window' } },
+      'trn_2',
+    )
+    .add('budget.unpriced', { model: 'lab/m', scopes: ['turn', 'day'] }, 'trn_2')
+    .add('budget.exceeded', { scope: 'day', unit: 'usd', limit: 1, spent: 0.9, needed: 0.2 }, 'trn_2');
+  const notes = script.conversation.turns[1]?.entries.map((entry) => (entry.kind === 'note' ? [entry.tone, entry.text] : entry.kind));
+  expect(notes).toEqual([
+    ['quiet', 'Goes on with the work of the turn before, allowed by window.'],
+    [
+      'warn',
+      'The US-dollar limit of the turn and the day does not hold for lab/m: its price is not known. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
+    ],
+    ['warn', 'The budget of this day is too small to go on: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
+  ]);
+});
+
+test('what a call wrote is known with its images; an undo marks it, taking the undo back unmarks it, and what was refused stays', () => {
+  const file = (sha256: string) => ({ kind: 'file', sha256, sizeBytes: 1, mode: 420 }) as const;
+  const restored = (restoreId: string | null, callIds: string[], path: string, refused: { path: string; reason: string }[] = []) =>
+    ({ restoreId, callIds, files: restoreId === null ? [] : [{ path }], refused, by: 'window' }) as const;
+  const script = started()
+    .add('model.finished', { ...finishedModel, text: '', calls: [call], finishReason: 'tool_calls' })
+    .add('checkpoint.taken', { callId: 'call_1', files: [{ path: '/ws/a', before: file('one') }] });
+  const { turn } = script;
+  expect(turn.calls['call_1']?.files).toEqual([{ path: '/ws/a', before: file('one'), after: null }]);
+  script.add('checkpoint.closed', { callId: 'call_1', files: [{ path: '/ws/a', after: file('two') }] });
+  expect(turn.calls['call_1']?.files).toEqual([{ path: '/ws/a', before: file('one'), after: file('two') }]);
+  const undoneBy = (...event: Parameters<typeof restored>) => {
+    script.add('checkpoint.taken', { callId: event[0] ?? '', files: [], undoes: event[1] });
+    const { files, refused, ...rest } = restored(...event);
+    script.add('checkpoint.restored', { ...rest, callIds: [...rest.callIds], files: [...files], refused: [...refused] });
+    return turn.calls['call_1']?.undoneBy;
+  };
+  expect(undoneBy(null, ['call_1'], '', [{ path: '/ws/a', reason: 'no' }])).toBe(null);
+  expect(undoneBy('undo_1', ['call_1'], '/ws/a')).toBe('undo_1');
+  expect(undoneBy('undo_2', ['undo_1'], '/ws/a')).toBe(null);
+  expect(undoneBy('undo_3', ['undo_2'], '/ws/a')).toBe('undo_3');
+  expect(undoneBy('undo_4', ['undo_3'], '/ws/a')).toBe(null);
+  expect(undoneBy('undo_5', ['call_1'], '/ws/b', [{ path: '/ws/a', reason: 'no' }])).toBe(null);
+  expect(Object.keys(turn.calls)).toEqual(['call_1']);
+});

@@ -1,7 +1,8 @@
 // One event applied to one turn. Idempotent by sequence number; unknown event types are left alone, so an older window reads a newer log.
 
+import { unpricedWords } from '../../../core/contracts/budget-words.ts';
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
-import { callOf, type NoteTone, type Turn } from './turn.ts';
+import { callOf, changedFiles, type NoteTone, type Turn } from './turn.ts';
 
 type Folds = { readonly [T in EventType]?: (turn: Turn, event: EventOf<T>) => void };
 
@@ -9,12 +10,15 @@ const folds: Folds = {
   'user.message': (turn, { seq, body, atMs }) => {
     turn.messages.push({ seq, text: body.text, channel: body.channel, atMs });
   },
-  'turn.started': (turn, { body, atMs }) => {
+  'turn.started': (turn, event) => {
+    const { body, atMs } = event;
     turn.kind = body.kind;
     turn.model = body.model;
     turn.status = 'running';
     turn.startedAtMs = atMs;
     turn.hasStart = true;
+    if (body.continues !== undefined)
+      note(turn, event, 'quiet', `Goes on with the work of the turn before, allowed by ${body.continues.by}.`);
     for (const call of body.calls) callOf(turn, call.callId, call);
   },
   'turn.steered': (turn, { seq, body }) => {
@@ -72,10 +76,13 @@ const folds: Folds = {
     note(turn, event, 'bad', event.body.error.message);
   },
   'budget.exceeded': (turn, event) => {
-    const { scope, unit, limit, spent } = event.body;
+    const { scope, unit, limit, spent, needed } = event.body;
     const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
-    note(turn, event, 'warn', `The budget of this ${scope} is used up: ${amount(spent)} of ${amount(limit)}.`);
+    const rest = needed === undefined ? '' : `; the next call needs at least ${amount(needed)}`;
+    const what = needed === undefined ? 'used up' : 'too small to go on';
+    note(turn, event, 'warn', `The budget of this ${scope} is ${what}: ${amount(spent)} of ${amount(limit)}${rest}.`);
   },
+  'budget.unpriced': (turn, event) => note(turn, event, 'warn', unpricedWords(event.body)),
   'policy.decided': (turn, { body }) => {
     const call = callOf(turn, body.callId);
     call.tool = body.tool;
@@ -117,6 +124,30 @@ const folds: Folds = {
     call.artifacts = body.artifacts;
     call.unknownReason = null;
   },
+  'checkpoint.taken': (turn, { body }) => {
+    if (body.undoes !== undefined) return;
+    callOf(turn, body.callId).files = body.files.map(({ path, before }) => ({ path, before, after: null }));
+  },
+  'checkpoint.closed': (turn, { body }) => {
+    // An undo of a call is no call of its own.
+    const call = turn.calls[body.callId];
+    if (call === undefined) return;
+    const known = new Map(call.files.map(({ path, before }) => [path, before]));
+    call.files = body.files.map(({ path, after }) => ({ path, after, before: known.get(path) ?? { kind: 'absent' } }));
+  },
+  'checkpoint.restored': (turn, event) => {
+    const { restoreId, callIds, files, refused, by } = event.body;
+    const isAgain = callIds.some((callId) => turn.undos[callId] !== undefined);
+    const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
+    const done =
+      files.length === 0 ? `Undo over ${by}: nothing was put back` : `${isAgain ? 'Done again' : 'Undone'} over ${by}: ${count} put back`;
+    note(turn, event, refused.length === 0 ? 'quiet' : 'warn', `${done}${refused.length === 0 ? '' : `, ${refused.length} refused`}.`);
+    if (restoreId === null || files.length === 0) return;
+    turn.undos[restoreId] = callIds;
+    const kept = new Set(refused.map(({ path }) => path));
+    const whole = callIds.filter((callId) => !changedFiles(turn.calls[callId]).some(({ path }) => kept.has(path)));
+    markUndone(turn, whole, restoreId);
+  },
   'verification.finished': (turn, { body }) => {
     callOf(turn, body.callId).verified = { ok: body.ok, detail: body.detail };
   },
@@ -133,6 +164,15 @@ const folds: Folds = {
     call.state = settledState[body.answer];
   },
 };
+
+/** Taking back an undo puts what it had taken back in force again, however deep that goes. */
+function markUndone(turn: Turn, ids: readonly string[], restoreId: string, isUndone = true): void {
+  for (const id of ids) {
+    const call = turn.calls[id];
+    if (call === undefined) markUndone(turn, turn.undos[id] ?? [], restoreId, !isUndone);
+    else call.undoneBy = isUndone ? restoreId : null;
+  }
+}
 
 const settledState = { done: 'ok', retry: 'proposed', abandon: 'skipped' } as const;
 

@@ -1,5 +1,6 @@
 // The window's picture of a turn, derived from events alone. Plain mutable objects, so that the same fold runs in tests and under runes.
 
+import type { FileImage } from '../../../core/contracts/checkpoints.ts';
 import type { ErrorBody } from '../../../core/contracts/errors.ts';
 import type { Phase, TurnStatus } from '../../../core/contracts/events.ts';
 import type { Usage } from '../../../core/contracts/llm.ts';
@@ -14,6 +15,13 @@ export interface CallDecision {
   readonly reason: string;
   readonly facts: CallFacts;
   readonly grantId: string | null;
+}
+
+export interface WrittenFile {
+  readonly path: string;
+  readonly before: FileImage;
+  /** Null while the call runs, or where nobody saw what it left. */
+  readonly after: FileImage | null;
 }
 
 export interface Call {
@@ -36,6 +44,10 @@ export interface Call {
   error: ErrorBody | null;
   /** Why nobody knows what happened; null once somebody said. */
   unknownReason: string | null;
+  /** What was kept of the files it writes. */
+  files: readonly WrittenFile[];
+  /** The undo that took it back, unless that was taken back in turn. */
+  undoneBy: string | null;
 }
 
 export type NoteTone = 'quiet' | 'warn' | 'bad';
@@ -78,6 +90,8 @@ export interface Turn {
   costUsd: number | null;
   error: ErrorBody | null;
   packIds: string[];
+  /** Which calls each undo took back. */
+  undos: Record<string, readonly string[]>;
   /** False while its beginning lies before the events that were loaded. */
   hasStart: boolean;
 }
@@ -104,6 +118,7 @@ export function createTurn(turnId: string, atMs: number): Turn {
     costUsd: null,
     error: null,
     packIds: [],
+    undos: {},
     hasStart: false,
   };
 }
@@ -132,10 +147,17 @@ export function callOf(turn: Turn, callId: string, about?: { readonly tool: stri
     verified: null,
     error: null,
     unknownReason: null,
+    files: [],
+    undoneBy: null,
   };
   turn.entries.push({ kind: 'call', key: callId, callId });
   // Read back: under runes the stored object is a proxy, and only changes through it are seen.
   return turn.calls[callId];
+}
+
+/** The files a call left in another state than it found them. */
+export function changedFiles(call: Call | undefined): readonly WrittenFile[] {
+  return call?.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after)) ?? [];
 }
 
 export function isOpen(turn: Turn): boolean {

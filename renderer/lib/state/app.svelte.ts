@@ -3,6 +3,7 @@
 import { createContext } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import type { DesktopBridge, ShellCommand } from '../../../core/contracts/desktop-channels.ts';
+import type { BudgetScope, BudgetUnit } from '../../../core/contracts/policy.ts';
 import { OpFailure, type LinkState, type OpClient } from '../client.ts';
 import { Approvals } from './approvals.svelte.ts';
 import { Notices } from './notices.svelte.ts';
@@ -121,6 +122,20 @@ export class App {
     });
     if (taken) this.sentCount += 1;
     return taken;
+  }
+
+  /** Allows more for what ended a turn, and goes on with its work. */
+  allowMore(turnId: string, sessionId: string, more: { scope: BudgetScope; unit: BudgetUnit; amount: number }): Promise<boolean> {
+    const place = { turn: { turnId }, session: { sessionId }, day: {} }[more.scope];
+    return this.attempt(async () => {
+      await this.client.op('budget.allow', { scope: more.scope, ...place, [more.unit]: more.amount });
+      await this.client.op('turn.continue', { turnId });
+    });
+  }
+
+  /** Takes up the work of a turn that a limit ended. */
+  continueTurn(turnId: string): Promise<boolean> {
+    return this.attempt(() => this.client.op('turn.continue', { turnId }));
   }
 
   async #steer(turnId: string, text: string): Promise<boolean> {

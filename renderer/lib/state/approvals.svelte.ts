@@ -2,17 +2,23 @@
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
-import type { Approval, Grant, GrantScope } from '../../../core/contracts/policy.ts';
+import type { Approval, Grant, GrantListing, GrantMatch, GrantScope } from '../../../core/contracts/policy.ts';
 import type { OpClient } from '../client.ts';
 
 export type UnknownOutcome = OpResult<'outcome.list'>['outcomes'][number];
 export type SettleAnswer = 'done' | 'retry' | 'abandon';
 
+/** A grant given while the window looks on has no uses yet. */
+export type KnownGrant = Grant & Partial<GrantListing>;
+export type GrantPreview = OpResult<'grant.preview'>;
+
+const previewDays = 30;
+
 const decidedState = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 
 export class Approvals {
   byId = $state<Record<string, Approval>>({});
-  grantsById = $state<Record<string, Grant>>({});
+  grantsById = $state<Record<string, KnownGrant>>({});
   outcomes = $state.raw<readonly UnknownOutcome[]>([]);
   readonly #client: OpClient;
 
@@ -44,16 +50,22 @@ export class Approvals {
     this.grantsById = Object.fromEntries(grants.map((grant) => [grant.grantId, grant]));
   }
 
-  async decide(approvalId: string, decision: 'approve' | 'deny', scope?: GrantScope): Promise<void> {
-    this.byId[approvalId] = await this.#client.op('approval.decide', {
-      approvalId,
-      decision,
-      ...(scope === undefined ? {} : { scope }),
-    });
+  async decide(
+    approvalId: string,
+    decision: 'approve' | 'deny',
+    given: { readonly scope?: GrantScope; readonly choice?: number } = {},
+  ): Promise<void> {
+    this.byId[approvalId] = await this.#client.op('approval.decide', { approvalId, decision, ...given });
+  }
+
+  /** What a grant would have covered in the last 30 days, the call aside that is being asked about. */
+  preview(match: GrantMatch, exceptCallId: string | null, signal?: AbortSignal): Promise<GrantPreview> {
+    const params = { match: $state.snapshot(match), days: previewDays, ...(exceptCallId === null ? {} : { exceptCallId }) };
+    return this.#client.op('grant.preview', params, signal);
   }
 
   async revoke(grantId: string): Promise<void> {
-    this.grantsById[grantId] = await this.#client.op('grant.revoke', { grantId });
+    this.#changeGrant(grantId, await this.#client.op('grant.revoke', { grantId }));
   }
 
   async settle(callId: string, answer: SettleAnswer): Promise<void> {
@@ -67,6 +79,7 @@ export class Approvals {
     else if (event.type === 'turn.finished') this.#withdrawOf(event.turnId, event.atMs);
     else if (event.type === 'grant.created') this.grantsById[event.body.grant.grantId] = event.body.grant;
     else if (event.type === 'grant.revoked') this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
+    else if (event.type === 'tool.requested') this.#used(event.body.grantId, event.atMs);
     else if (event.type === 'grant.spent') this.#spent(event.body.grantId, event.atMs);
     else if (event.type === 'tool.outcome_unknown') {
       const { callId, tool, args, reason } = event.body;
@@ -104,7 +117,12 @@ export class Approvals {
     if (this.grantsById[grantId]?.scope.kind === 'once') this.#changeGrant(grantId, { spentAtMs: atMs });
   }
 
-  #changeGrant(grantId: string, change: Partial<Grant>): void {
+  #used(grantId: string | null, atMs: number): void {
+    if (grantId === null) return;
+    this.#changeGrant(grantId, { uses: (this.grantsById[grantId]?.uses ?? 0) + 1, lastUsedAtMs: atMs });
+  }
+
+  #changeGrant(grantId: string, change: Partial<KnownGrant>): void {
     const grant = this.grantsById[grantId];
     if (grant !== undefined) this.grantsById[grantId] = { ...grant, ...change };
   }

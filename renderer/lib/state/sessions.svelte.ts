@@ -2,7 +2,7 @@
 
 import { SvelteSet } from 'svelte/reactivity';
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
-import type { SessionInfo } from '../../../core/contracts/ops.ts';
+import type { SessionInfo } from '../../../core/contracts/op-results.ts';
 import type { OpClient } from '../client.ts';
 import { oneLine } from '../format.ts';
 

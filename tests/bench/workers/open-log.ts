@@ -20,7 +20,7 @@ export function openLog(home: string): OpenLog {
     storage,
     clock: systemClock,
     logger: silentLogger,
-    scrub: (text) => safety.redact(text).text,
+    scrub: (body) => safety.redactDeep(body),
     projections: [new PolicyStore(storage.db)],
   });
   return { log, storage };

@@ -1,7 +1,7 @@
 // The real server with a scripted model behind it, each host on a folder of its own that goes with it.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,7 @@ export async function startServedHost(options: HostOptions = {}): Promise<Window
       return server.token;
     },
     readFile: (path) => readFile(join(home, 'workspace', path), 'utf8').catch(absentAsNull),
+    writeFile: (path, text) => writeFile(join(home, 'workspace', path), text),
     stop: (signal = 'SIGTERM') => server.stop(signal),
     start: async () => {
       server = await ServerProcess.start(home, port);

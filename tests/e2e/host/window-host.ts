@@ -21,6 +21,8 @@ export interface WindowHost {
   readonly token: string;
   /** Files of the workspace as they are now. */
   readFile(path: string): Promise<string | null>;
+  /** Changes a file of the workspace, as a person does beside the program. */
+  writeFile(path: string, text: string): Promise<void>;
   /** Ends the process, orderly unless told otherwise. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   /** Starts it again on the same folder and port. */

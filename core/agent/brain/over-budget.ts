@@ -1,0 +1,30 @@
+// What a turn says when its budget ended it: the limit in words, and as data what a person may be offered to allow. Pure.
+
+import { AppError, type ErrorBody } from '../../contracts/errors.ts';
+import type { EventBodies } from '../../contracts/events.ts';
+
+export type OverBudget = EventBodies['budget.exceeded'];
+
+/** `data`: scope, unit, limit, spent, and `suggested`, an amount that makes sense to allow on top. */
+export function overBudgetError(over: OverBudget): ErrorBody {
+  const { scope, unit, limit, spent, needed } = over;
+  const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
+  const message =
+    needed === undefined
+      ? `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`
+      : `The next call would cost at least ${show(needed)}; of this ${scope}'s budget of ${show(limit)}, ${show(limit - spent)} is left.`;
+  return new AppError('over_budget', message, { data: { scope, unit, limit, spent, suggested: suggestedMore(over) } }).toBody();
+}
+
+/** As much again as was allowed, at most a dollar; never less than the next call needs. */
+function suggestedMore({ unit, limit, needed = 0 }: OverBudget): number {
+  if (unit === 'tokens') return Math.max(limit, roundUp(2 * needed), 1000);
+  return Math.max(limit > 0 ? Math.min(limit, 1) : 1, roundUp(2 * needed));
+}
+
+/** To one significant digit. */
+function roundUp(amount: number): number {
+  if (amount <= 0) return 0;
+  const digit = 10 ** Math.floor(Math.log10(amount));
+  return Number((Math.ceil(amount / digit) * digit).toPrecision(1));
+}

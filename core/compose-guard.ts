@@ -1,0 +1,106 @@
+// The part of the composition that decides: the gate and everything it goes by.
+
+import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join, resolve, sep } from 'node:path';
+import type { Config } from './contracts/config.ts';
+import { systemSessionId } from './contracts/events.ts';
+import type { FactContext } from './contracts/tools.ts';
+import { Checkpoints } from './store/checkpoint/checkpoint.ts';
+import { BudgetBook } from './guard/budget/budget.ts';
+import { PanicSwitch } from './guard/panic/panic.ts';
+import { PolicyGate } from './guard/policy/policy.ts';
+import { domainSets } from './guard/safety/safety.ts';
+import { Sandbox } from './guard/sandbox/sandbox.ts';
+import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
+import { TaintBook } from './guard/taint/taint.ts';
+import type { Base, Store } from './compose-base.ts';
+
+/** More than a person can have allowed by hand. */
+const EXTENSIONS_MAX = 10_000;
+export function composeGuard(base: Base, store: Store) {
+  const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
+  const { policy, marks, telemetry, log, catchUp } = store;
+  const workspace = openWorkspace(home, config);
+  const facts = {
+    workspace,
+    home: realpathSync(home),
+    extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
+  };
+  const panic = new PanicSwitch();
+  const extraFolders = facts.extraFolders.map(realFolder);
+  const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
+  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
+  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
+  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
+  secrets.registerKnown(secretRefsOf(config));
+  const sandbox = lifetimes.add(
+    new Sandbox({
+      config: config.sandbox,
+      facts,
+      environment,
+      clock,
+      logger,
+      userHome: homedir(),
+      platform: process.platform,
+      temporaryFolder: tmpdir(),
+    }),
+  );
+  const current = <T>(read: () => T): T => {
+    catchUp();
+    return read();
+  };
+  const budget = new BudgetBook(config.budget, {
+    spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
+    spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
+    spentSince: (query) => current(() => telemetry.spentSince(query)),
+    extensions: () =>
+      log.reads
+        .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })
+        .flatMap((event) => (event.type === 'budget.extended' ? [event.body] : [])),
+  });
+  const checkpoints = new Checkpoints({
+    rows: store.checkpointRows,
+    store: store.artifacts,
+    clock,
+    undoDays: config.retention.undoDays,
+    isStopped: () => panic.engaged,
+    forbids: (path) => whyOwnData(path, facts),
+  });
+  return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
+}
+export type Guard = ReturnType<typeof composeGuard>;
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
+    return false;
+  }
+}
+
+function openWorkspace(home: string, config: Config): string {
+  const folder = resolve(home, config.workspace.path ?? 'workspace');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return realpathSync(folder);
+}
+
+/** A folder that is not there opens nothing until the next start. */
+function realFolder(folder: string): string {
+  return existsSync(folder) ? realpathSync(folder) : folder;
+}
+
+/** Nothing puts files back into the data folder, its workspace and other opened folders aside. */
+function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext): string | null {
+  const isBelow = (folder: string): boolean => path === folder || path.startsWith(folder + sep);
+  const isOwn = isBelow(home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isBelow(folder));
+  return isOwn ? "It is TrayClaw's own data, which is never written this way." : null;
+}

@@ -1,0 +1,53 @@
+// What is known of a file before and after a call, and how a change of it is shown. Forms only.
+
+import * as z from 'zod';
+
+/** What is at a path. The content of a `file` is kept under its hash; `mode` holds the permission bits. */
+export const fileImageSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('absent') }),
+  z.object({
+    kind: z.literal('file'),
+    sha256: z.string(),
+    sizeBytes: z.number().int().nonnegative(),
+    mode: z.number().int(),
+  }),
+  z.object({ kind: z.literal('link'), target: z.string() }),
+  z.object({ kind: z.literal('folder'), mode: z.number().int() }),
+  /** Nothing was kept; `reason` completes "nothing was kept because …". */
+  z.object({ kind: z.literal('unknown'), reason: z.string() }),
+]);
+export type FileImage = z.infer<typeof fileImageSchema>;
+
+export const beforeFileSchema = z.object({
+  /** Absolute real path. */
+  path: z.string(),
+  before: fileImageSchema,
+  /** Folders above an absent path that were missing as well, the deepest first. */
+  folders: z.array(z.string()).optional(),
+});
+export type BeforeFile = z.infer<typeof beforeFileSchema>;
+
+export const afterFileSchema = z.object({
+  path: z.string(),
+  after: fileImageSchema,
+  /** The missing folders above it that are there now; `identity` tells each from a later folder of the same name. */
+  made: z.array(z.object({ path: z.string(), identity: z.string(), mode: z.number().int() })).optional(),
+});
+export type AfterFile = z.infer<typeof afterFileSchema>;
+
+export const refusedFileSchema = z.object({ path: z.string(), reason: z.string() });
+export type RefusedFile = z.infer<typeof refusedFileSchema>;
+
+export const fileChangeSchema = z.enum(['created', 'changed', 'removed', 'none', 'unknown']);
+export type FileChange = z.infer<typeof fileChangeSchema>;
+
+/** A change of one file for people. `diff` is in unified form; null where there is none to show, and then `note` says why. */
+export const fileDiffSchema = z.object({
+  path: z.string(),
+  change: fileChangeSchema,
+  diff: z.string().nullable(),
+  addedLines: z.number().int().nonnegative(),
+  removedLines: z.number().int().nonnegative(),
+  note: z.string().nullable(),
+});
+export type FileDiff = z.infer<typeof fileDiffSchema>;

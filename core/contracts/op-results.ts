@@ -1,0 +1,162 @@
+// What operations answer with, where it is more than a few fields.
+
+import * as z from 'zod';
+import { fileChangeSchema } from './checkpoints.ts';
+import { phaseSchema, turnStatusSchema } from './events.ts';
+import { errorBodySchema } from './errors.ts';
+import { usageSchema } from './llm.ts';
+import { artifactRefSchema, toolOutcomeSchema } from './tools.ts';
+
+export const sessionInfoSchema = z.object({
+  sessionId: z.string(),
+  title: z.string(),
+  agentId: z.string(),
+  channel: z.string(),
+  archived: z.boolean(),
+  createdAtMs: z.number().int(),
+  updatedAtMs: z.number().int(),
+  lastText: z.string(),
+  events: z.number().int(),
+  /** Status of the newest turn, or null where there is none. */
+  status: turnStatusSchema.nullable(),
+  pendingApprovals: z.number().int(),
+});
+export type SessionInfo = z.infer<typeof sessionInfoSchema>;
+
+export const pendingSchema = z.object({ approvalId: z.string(), tool: z.string(), summary: z.string(), risk: z.string() });
+
+export const askResultSchema = z.object({
+  sessionId: z.string(),
+  turnId: z.string(),
+  status: turnStatusSchema,
+  text: z.string(),
+  usage: usageSchema.extend({ costUsd: z.number().nullable() }),
+  error: errorBodySchema.optional(),
+  pending: z.array(pendingSchema).optional(),
+});
+export type AskResult = z.infer<typeof askResultSchema>;
+
+export const turnCallSchema = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+  summary: z.string(),
+  decision: z.string().nullable(),
+  ruleId: z.string().nullable(),
+  reason: z.string().nullable(),
+  outcome: z.union([toolOutcomeSchema, z.enum(['waiting', 'running', 'proposed'])]),
+  forUser: z.string(),
+  forModel: z.string(),
+  tookMs: z.number().nullable(),
+  artifacts: z.array(artifactRefSchema),
+});
+export type TurnCall = z.infer<typeof turnCallSchema>;
+
+export const turnViewSchema = z.object({
+  turnId: z.string(),
+  sessionId: z.string(),
+  status: turnStatusSchema,
+  text: z.string(),
+  error: errorBodySchema.nullable(),
+  startedAtMs: z.number().int(),
+  finishedAtMs: z.number().int().nullable(),
+  model: z.string().nullable(),
+  phases: z.array(z.object({ phase: phaseSchema, atMs: z.number().int(), events: z.number().int() })),
+  calls: z.array(turnCallSchema),
+  decisions: z.array(z.object({ step: z.number().int(), phase: phaseSchema.nullable(), intent: z.string(), reason: z.string() })),
+  packs: z.array(z.string()),
+  usage: usageSchema,
+  costUsd: z.number().nullable(),
+});
+export type TurnView = z.infer<typeof turnViewSchema>;
+
+export const packViewSchema = z.object({
+  packId: z.string(),
+  turnId: z.string(),
+  tokens: z.number().int(),
+  budgetTokens: z.number().int(),
+  sections: z.array(z.object({ name: z.string(), tokens: z.number().int(), items: z.number().int() })),
+  dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
+  truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
+  messages: z.array(z.object({ role: z.string(), text: z.string() })),
+});
+
+export const unknownOutcomeSchema = z.object({
+  callId: z.string(),
+  tool: z.string(),
+  args: z.string(),
+  reason: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+});
+
+export const artifactInfoSchema = artifactRefSchema.extend({
+  aliases: z.array(z.string()),
+  createdAtMs: z.number().int(),
+  sessionId: z.string().nullable(),
+});
+
+export const usageRowSchema = z.object({
+  key: z.string(),
+  turns: z.number().int(),
+  modelCalls: z.number().int(),
+  inputTokens: z.number().int(),
+  outputTokens: z.number().int(),
+  cachedInputTokens: z.number().int(),
+  costUsd: z.number().nullable(),
+});
+
+export const modelListingSchema = z.object({
+  ref: z.string(),
+  provider: z.string(),
+  kind: z.string(),
+  isDefault: z.boolean(),
+  /** "configured", or how it was found. */
+  source: z.string(),
+});
+
+/** Where secrets are kept; `none` where neither a keychain nor a vault answers. */
+export const secretStatusSchema = z.object({
+  store: z.enum(['keychain', 'vault', 'none']),
+  locked: z.boolean(),
+  /** There is a vault, whether it is used or not; the first `secret.unlock` makes it. */
+  hasVault: z.boolean(),
+  detail: z.string(),
+});
+
+export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
+
+export const sandboxExplanationSchema = z.object({
+  mode: z.enum(['off', 'auto', 'required']),
+  backend: z.object({ name: z.string(), how: z.string() }).nullable(),
+  available: z.boolean(),
+  missing: z.array(z.object({ what: z.string(), install: z.string() })),
+  /** What would become of the command; null when none was named. */
+  command: z.object({ runs: z.enum(['inside', 'outside', 'refused']), reason: z.string() }).nullable(),
+  files: z.object({
+    write: z.array(z.string()),
+    /** Parts of hidden folders that are readable all the same; the rest of the machine is readable anyway. */
+    read: z.array(z.string()),
+    hidden: z.array(z.string()),
+    deny: z.array(z.string()),
+    /** In words: what is protected below the folders it may write. */
+    protected: z.array(z.string()),
+  }),
+  network: z.object({ allowDomains: z.array(z.string()) }),
+  /** Names of the variables it sees, besides HOME, TMPDIR and the marker a stop finds it by. */
+  environment: z.array(z.string()),
+  limits: z.array(z.object({ name: z.string(), value: z.number(), how: z.string(), holds: z.boolean() })),
+});
+
+export const checkpointSchema = z.object({
+  callId: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+  /** The calls this took back; empty for a call of a tool. */
+  undoes: z.array(z.string()),
+  /** False where the program ended while the call ran, or it still runs. */
+  closed: z.boolean(),
+  files: z.array(z.object({ path: z.string(), change: fileChangeSchema, note: z.string().nullable() })),
+});

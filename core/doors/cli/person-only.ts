@@ -1,0 +1,38 @@
+// What a command line that was started by a tool may not do. A tool's processes carry the mark of their call; one that takes it off is
+// still only a command that a person was asked about.
+
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { OpName } from '../../contracts/ops.ts';
+
+/** Answers only a person gives. */
+const personOps: ReadonlySet<OpName> = new Set<OpName>([
+  'approval.decide',
+  'grant.revoke',
+  'outcome.settle',
+  'panic.release',
+  'budget.allow',
+  'config.set',
+  'secret.set',
+  'secret.delete',
+]);
+
+export function isInsideTool(env: Readonly<Record<string, string | undefined>>): boolean {
+  return (env['TRAYCLAW_CALL'] ?? '') !== '';
+}
+
+export function refusedInsideTool(what: string): AppError {
+  return new AppError('forbidden', `${what} is for a person; this command was started by a tool.`, {
+    data: { hint: 'Answer in the window or in a terminal of your own.' },
+  });
+}
+
+/** The same Claw without those operations. */
+export function withoutPersonOps(claw: Claw): Claw {
+  return {
+    op: (name, params, caller) => (personOps.has(name) ? Promise.reject(refusedInsideTool(name)) : claw.op(name, params, caller)),
+    events: (query) => claw.events(query),
+    onDelta: (listener) => claw.onDelta(listener),
+    close: () => claw.close(),
+  };
+}

@@ -1,0 +1,65 @@
+// The things a plain command is made of when it runs: its program, the scripts and settings that are its code, its environment. A yes is
+// for them as they were.
+
+import { hash } from 'node:crypto';
+import { isAbsolute, join } from 'node:path';
+import { canonicalJson } from '../../base/json.ts';
+import type { CommandBinding } from '../../contracts/tools.ts';
+import { realOrGiven, type ContentHashes } from './content-hash.ts';
+
+/** One hash for all of them, whatever their order. */
+export function bindingsHash(bindings: readonly CommandBinding[]): string {
+  const sorted = bindings.map((binding) => canonicalJson(binding)).sort();
+  return hash('sha256', canonicalJson(sorted), 'hex');
+}
+
+export interface BoundParts {
+  /** Real path. */
+  readonly program: string;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** Files of settings, relative to `cwd` or absolute. */
+  readonly configs: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Programs whose first operand is code, and flags of theirs that name more of it. */
+const interpreter =
+  /^(?:python[\d.]*|pypy\d*|node|nodejs|deno|bun|tsx|ts-node|bash|sh|dash|zsh|ksh|fish|ruby|perl|php|lua|rscript|osascript|java|pwsh|awk|gawk|sed|make|tclsh|expect|groovy|swift)$/i;
+const codeFlags = new Set(['-r', '--require', '--import', '--loader', '--experimental-loader', '-f', '--file', '-jar', '--config', '-c']);
+const SCRIPTS_MAX = 8;
+
+export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBinding[] {
+  const file = (kind: CommandBinding['kind'], path: string): CommandBinding => {
+    const name = realOrGiven(isAbsolute(path) ? path : join(parts.cwd, path));
+    return { kind, name, sha256: hashes.of(name) };
+  };
+  return [
+    file('program', parts.program),
+    ...scriptsOf(parts, hashes).map((path) => file('script', path)),
+    ...unique(parts.configs).map((path) => file('config', path)),
+    { kind: 'environment', name: 'environment', sha256: hash('sha256', canonicalJson(parts.environment), 'hex') },
+  ];
+}
+
+/** The first operand that is a file, and what flags name as code. Too many are no harm: they only ask again sooner. */
+function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly string[] {
+  const [program = '', ...args] = argv;
+  if (!interpreter.test(program.slice(program.lastIndexOf('/') + 1))) return [];
+  const scripts: string[] = [];
+  let hasMain = false;
+  for (const [index, argument] of args.entries()) {
+    const named = argument.startsWith('--') ? argument.slice(argument.indexOf('=') + 1) : argument;
+    const isNamed = codeFlags.has(args[index - 1] ?? '') || (argument.startsWith('--') && argument.includes('='));
+    if ((argument.startsWith('-') && !isNamed) || (hasMain && !isNamed)) continue;
+    const path = isAbsolute(named) ? named : join(cwd, named);
+    if (hashes.of(path) === null) continue;
+    scripts.push(path);
+    hasMain ||= !isNamed;
+  }
+  return unique(scripts).slice(0, SCRIPTS_MAX);
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return [...new Set(values)];
+}

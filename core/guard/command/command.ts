@@ -1,0 +1,90 @@
+// Commands understood before they run: whether a line is one plain program, what that is known to do, what it is made of, and what any
+// line may do to the machine. Decides nothing about permission and starts nothing.
+
+import type { CommandFact, PathFact, ToolClass } from '../../contracts/tools.ts';
+import { ContentHashes } from './content-hash.ts';
+import { lookAtLine } from './line-risks.ts';
+import type { CommandPlaces } from './places.ts';
+import { lookAtPlain } from './plain-command.ts';
+import { readPlainLine } from './plain-line.ts';
+import { findProgram } from './program-path.ts';
+
+export { bindingsHash } from './bindings.ts';
+export type { CommandPlaces } from './places.ts';
+export { isPreApproved } from './pre-approval.ts';
+
+export interface CommandRequest {
+  readonly line: string;
+  /** Real path of the folder it runs in. */
+  readonly cwd: string;
+  /** What the child gets, without the markers of a call. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** How a plain command is started: this file, under the first word of the list as its name. */
+export interface PlainLaunch {
+  readonly file: string;
+  readonly argv: readonly string[];
+  /** Set beside what every child gets. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface CommandAnalysis {
+  readonly fact: CommandFact;
+  readonly class: ToolClass;
+  /** Paths it names, as far as they are known. */
+  readonly paths: readonly PathFact[];
+  readonly hosts: readonly string[];
+  /** Sentences, the gravest first. */
+  readonly risks: readonly string[];
+  /** Null for a line that only the shell can run. */
+  readonly launch: PlainLaunch | null;
+}
+
+export interface CommandAnalystOptions {
+  readonly platform: NodeJS.Platform;
+  readonly nowMs: () => number;
+}
+
+export class CommandAnalyst {
+  readonly #platform: NodeJS.Platform;
+  readonly #hashes: ContentHashes;
+
+  constructor(options: CommandAnalystOptions) {
+    this.#platform = options.platform;
+    this.#hashes = new ContentHashes(options.nowMs);
+  }
+
+  /** Looks at the disk, changes nothing. The same answer for the same line as long as nothing it depends on changes. */
+  analyse(request: CommandRequest, places: CommandPlaces): CommandAnalysis {
+    const { line, cwd } = request;
+    const about = lookAtLine(line, cwd, places);
+    const unclear = (why: string): CommandAnalysis => ({ ...about, fact: { line, cwd, unclear: why }, launch: null });
+    const plain = readPlainLine(line, this.#platform);
+    if (!plain.ok) return unclear(plain.error);
+    const [name = ''] = plain.value;
+    const program = this.#find(name, request, places);
+    if (program === null) return unclear(`no program ${name} was found`);
+    const look = lookAtPlain({ argv: plain.value, program, cwd, environment: request.environment }, places, this.#hashes);
+    return {
+      ...about,
+      fact: { line, cwd, plain: look.plain },
+      paths: withoutRepeats([...look.paths, ...about.paths]),
+      risks: [...about.risks, ...look.risks],
+      launch: { file: program.file, argv: plain.value, environment: look.environment },
+    };
+  }
+
+  #find(name: string, { cwd, environment }: CommandRequest, places: CommandPlaces) {
+    const path = environment['PATH'] ?? environment['Path'] ?? '';
+    return findProgram(name, { cwd, path, writable: [...places.opened, places.home], platform: this.#platform });
+  }
+}
+
+function withoutRepeats(paths: readonly PathFact[]): readonly PathFact[] {
+  const seen = new Set<string>();
+  return paths.filter((path) => {
+    const key = `${path.access} ${path.given} ${path.real}`;
+    return !seen.has(key) && seen.add(key) !== null;
+  });
+}

@@ -1,0 +1,66 @@
+// What a file holds, as a hash, remembered for as long as the file's own marks stay the same. Bounded in memory and in time.
+
+import { hash } from 'node:crypto';
+import { readFileSync, realpathSync, statSync, type BigIntStats } from 'node:fs';
+
+const ENTRIES_MAX = 1000;
+const CONTENT_BYTES_MAX = 16_000_000n;
+/** File systems count time in ticks: a file changed in the tick of its reading would keep its marks. */
+const SETTLED_MS = 2000n;
+
+interface Remembered {
+  readonly marks: string;
+  readonly sha256: string;
+}
+
+export class ContentHashes {
+  readonly #remembered = new Map<string, Remembered>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** SHA-256 of a plain file's content, hex; null when there is none that can be read. */
+  of(path: string): string | null {
+    try {
+      const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+      return stat?.isFile() === true ? this.#hashOf(path, stat) : null;
+    } catch {
+      // Not readable is told apart from a content, not from being absent: neither can be run or obeyed.
+      return null;
+    }
+  }
+
+  /**
+   * Beyond 16 MB reading would be felt at every first question, so such a file goes by its marks instead: size, inode and
+   * the two times of change, of which the kernel alone sets the second.
+   */
+  #hashOf(path: string, stat: BigIntStats): string {
+    const marks = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+    if (stat.size > CONTENT_BYTES_MAX) return hash('sha256', marks, 'hex');
+    const known = this.#remembered.get(path);
+    if (known?.marks === marks) return known.sha256;
+    const sha256 = hash('sha256', readFileSync(path), 'hex');
+    if (BigInt(this.#nowMs()) - stat.ctimeMs > SETTLED_MS) this.#remember(path, { marks, sha256 });
+    return sha256;
+  }
+
+  #remember(path: string, entry: Remembered): void {
+    this.#remembered.delete(path);
+    this.#remembered.set(path, entry);
+    const oldest = this.#remembered.keys().next();
+    if (this.#remembered.size > ENTRIES_MAX && oldest.done !== true) this.#remembered.delete(oldest.value);
+  }
+}
+
+/** The path with its links resolved, or as it is where nothing is there. */
+export function realOrGiven(path: string): string {
+  try {
+    // Most settings that are looked for are not there, and a failure costs more than a look.
+    return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync.native(path);
+  } catch {
+    // Not to be followed: its letters name it.
+    return path;
+  }
+}

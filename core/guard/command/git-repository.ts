@@ -1,0 +1,170 @@
+// Which repository git would use in a folder, and whether anything that lies in it could make git run something. Looks the way git
+// does: upwards, the folder itself before its parents, pointer files followed. Whatever is unusual is a reason to ask.
+
+import { lstatSync, readFileSync, statSync, type Stats } from 'node:fs';
+import { dirname, isAbsolute, join, sep } from 'node:path';
+import { configProblem } from './git-config.ts';
+import { readIndex, type TrackedFiles } from './git-index.ts';
+
+export interface RepositoryLook {
+  /** Why git may do more here than what is asked of it, as the end of "this repository …"; null when nothing says so. */
+  readonly problem: string | null;
+  /** Files that decide what git runs here, also those that are not there. */
+  readonly bindings: readonly string[];
+  readonly tracked: readonly string[];
+  readonly root: string | null;
+}
+
+const CONFIG_BYTES_MAX = 256_000;
+const INDEX_BYTES_MAX = 32_000_000;
+const SUBMODULES_MAX = 20;
+const DEPTH_MAX = 3;
+
+export function lookAtRepository(cwd: string, opened: readonly string[]): RepositoryLook {
+  return new Look(opened).from(cwd);
+}
+
+class Look {
+  readonly #opened: readonly string[];
+  readonly #bindings: string[] = [];
+  readonly #tracked: string[] = [];
+  #submodules = 0;
+
+  constructor(opened: readonly string[]) {
+    this.#opened = opened;
+  }
+
+  from(cwd: string): RepositoryLook {
+    const found = discover(cwd);
+    if (found === null) {
+      this.#bindings.push(join(cwd, '.git', 'config'));
+      return this.#end(null, null);
+    }
+    if (found.problem !== null) return this.#end(found.problem, null);
+    return this.#end(this.#repository(found.root, 0), found.root);
+  }
+
+  #end(problem: string | null, root: string | null): RepositoryLook {
+    return { problem, bindings: this.#bindings, tracked: this.#tracked, root };
+  }
+
+  #isOpened(path: string): boolean {
+    return this.#opened.some((folder) => path === folder || path.startsWith(folder + sep));
+  }
+
+  #repository(root: string, depth: number): string | null {
+    if (!this.#isOpened(root)) return 'begins outside the workspace';
+    const folder = gitFolder(root);
+    if (folder === null) return 'has an unusual .git';
+    const common = commonFolder(folder);
+    if (common === null || !this.#isOpened(folder) || !this.#isOpened(common)) return 'keeps its data elsewhere';
+    // What git does not take for a repository it passes by, and goes on looking in the folders above.
+    if (!isRepository(folder, common)) return 'has an unusual .git';
+    return this.#settings(root, folder, common) ?? this.#files(root, folder, depth);
+  }
+
+  #settings(root: string, folder: string, common: string): string | null {
+    const configs = [join(common, 'config'), join(folder, 'config.worktree'), join(common, 'config.worktree')];
+    this.#bindings.push(...new Set(configs), join(root, '.gitattributes'), join(root, '.gitmodules'), join(common, 'info', 'attributes'));
+    for (const file of new Set(configs)) {
+      const text = readSmall(file);
+      if (text === undefined) return 'has settings that cannot be read';
+      const problem = text === null ? null : configProblem(text, (path) => join(isAbsolute(path) ? path : join(folder, path)) === root);
+      if (problem !== null) return `has settings of its own that could run something or lead elsewhere (${problem})`;
+    }
+    // Read-only commands run this one hook, when they renew the index.
+    const hook = join(common, 'hooks', 'post-index-change');
+    this.#bindings.push(hook);
+    if (look(hook) !== null) return 'has a hook that git runs here (post-index-change)';
+    return look(join(common, 'objects', 'info', 'alternates')) === null ? null : 'borrows its objects from elsewhere';
+  }
+
+  #files(root: string, folder: string, depth: number): string | null {
+    const tracked = trackedFiles(join(folder, 'index'));
+    if (tracked === null) return 'has a list of files that cannot be read';
+    this.#tracked.push(...tracked.paths.map((path) => join(root, path)));
+    for (const path of tracked.submodules) {
+      const inner = join(root, path);
+      if (look(join(inner, '.git')) === null) continue;
+      if (++this.#submodules > SUBMODULES_MAX || depth >= DEPTH_MAX) return 'has very many repositories in it';
+      const problem = this.#repository(inner, depth + 1);
+      if (problem !== null) return `holds another one (${path.slice(0, 60)}) that ${problem}`;
+    }
+    return null;
+  }
+}
+
+/** The folder git takes for the top, or null where it finds none. */
+function discover(cwd: string): { root: string; problem: string | null } | null {
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (look(join(folder, '.git')) !== null) return { root: folder, problem: null };
+    // A folder of the form of a .git is a repository to git, with settings that arrived like any other file.
+    if (look(join(folder, 'HEAD')) !== null && (look(join(folder, 'objects')) !== null || look(join(folder, 'commondir')) !== null)) {
+      return { root: folder, problem: 'is a bare one' };
+    }
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+function gitFolder(root: string): string | null {
+  const path = join(root, '.git');
+  const stat = look(path);
+  if (stat?.isDirectory() === true) return path;
+  if (stat?.isFile() !== true) return null;
+  const target = /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(readSmall(path) ?? '')?.[1];
+  return target === undefined ? null : plainFolder(target, root);
+}
+
+function commonFolder(folder: string): string | null {
+  const pointer = readSmall(join(folder, 'commondir'));
+  if (pointer === null) return folder;
+  return pointer === undefined ? null : plainFolder(pointer.trim(), folder);
+}
+
+function isRepository(folder: string, common: string): boolean {
+  const head = readSmall(join(folder, 'HEAD'));
+  if (typeof head !== 'string' || look(join(folder, 'HEAD'))?.isFile() !== true) return false;
+  if (!/^(?:ref: refs\/[^\s]+|[0-9a-f]{40})\n?$/.test(head)) return false;
+  return look(join(common, 'objects'))?.isDirectory() === true && look(join(common, 'refs'))?.isDirectory() === true;
+}
+
+/** A folder that is reached without any link. */
+function plainFolder(target: string, base: string): string | null {
+  const path = isAbsolute(target) ? join(target) : join(base, target);
+  for (let part = path; dirname(part) !== part; part = dirname(part)) {
+    if (look(part)?.isDirectory() !== true) return null;
+  }
+  return path;
+}
+
+function trackedFiles(index: string): TrackedFiles | null {
+  try {
+    const stat = statSync(index, { throwIfNoEntry: false });
+    if (stat === undefined) return { paths: [], submodules: [] };
+    return stat.isFile() && stat.size <= INDEX_BYTES_MAX ? readIndex(readFileSync(index)) : null;
+  } catch {
+    // Not readable: not known.
+    return null;
+  }
+}
+
+/** The text of a small file; null where nothing is, undefined where something is that cannot be read as such. */
+function readSmall(path: string): string | null | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return look(path) === null ? null : undefined;
+    return stat.isFile() && stat.size <= CONFIG_BYTES_MAX ? readFileSync(path, 'utf8') : undefined;
+  } catch {
+    // There, and not to be read.
+    return undefined;
+  }
+}
+
+function look(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    // A part of the way is a file: nothing is there.
+    return null;
+  }
+}

@@ -1,0 +1,127 @@
+// What can be said of a line beyond whether it is plain: the gravest class of effect, warnings, hosts, and files it would write. Looks at
+// every command of the line; only ever raises.
+
+import { isAbsolute, join } from 'node:path';
+import type { PathFact, ToolClass } from '../../contracts/tools.ts';
+import { commandsOf, type LineCommand, type LineWord } from './line-commands.ts';
+import { hostsOf } from './line-hosts.ts';
+import type { CommandPlaces } from './places.ts';
+import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
+import { nameOf } from './wrappers.ts';
+import { writeTargets } from './write-targets.ts';
+
+export interface LineLook {
+  readonly class: ToolClass;
+  readonly risks: readonly string[];
+  readonly hosts: readonly string[];
+  readonly paths: readonly PathFact[];
+}
+
+const ranks: readonly Risk['class'][] = ['destructive', 'credential', 'network', 'exec'];
+const PATHS_MAX = 100;
+const RISKS_MAX = 12;
+const HOSTS_MAX = 50;
+/** Each word may be a path, and each look at one asks the disk. */
+const WORDS_MAX = 1000;
+/** Writing here changes nothing. */
+const nowhere = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|fd\/\d+)$/;
+const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression)$/i;
+const fetchers = /^(?:curl|wget|iwr|irm|invoke-webrequest|fetch|http|xh|nc|ncat)$/i;
+
+const carriesCode: Risk = { class: 'network', sentence: 'It runs code straight from the network.' };
+const opensSocket: Risk = { class: 'network', sentence: 'It opens a network connection through the shell.' };
+const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read beforehand.' };
+const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place where keys or settings of the person are kept.' };
+
+export function lookAtLine(line: string, cwd: string, places: CommandPlaces): LineLook {
+  const { commands, isWhole } = commandsOf(line);
+  const paths = new Map<string, PathFact>();
+  const found: Risk[] = isWhole ? [] : [isTooMuch];
+  const hosts = new Set<string>();
+  let wordsLeft = WORDS_MAX;
+  for (const command of commands) {
+    found.push(...risksOf(command));
+    for (const host of hostsOf(command.words.map(({ text }) => text))) if (hosts.size < HOSTS_MAX) hosts.add(host);
+    wordsLeft -= command.words.length;
+    if (wordsLeft < 0) {
+      found.push(isTooMuch);
+      continue;
+    }
+    for (const fact of pathsOf(command, cwd, places)) {
+      if (paths.size < PATHS_MAX) paths.set(`${fact.access} ${fact.given} ${fact.real}`, fact);
+    }
+  }
+  if ([...paths.values()].some((fact) => fact.access === 'read' && fact.protectedBy !== null)) found.push(readsKeys);
+  const sorted = [...new Set(found)].sort((a, b) => gravity(a) - gravity(b));
+  const risks = [...new Set(sorted.map(({ sentence }) => sentence))].slice(0, RISKS_MAX);
+  const gravest = ranks.find((rank) => sorted.some((risk) => risk.class === rank));
+  return { class: gravest ?? 'exec', risks, hosts: [...hosts], paths: [...paths.values()] };
+}
+
+/** Lower is graver: the place in the table; what is found in other ways comes right after what destroys. */
+function gravity(risk: Risk): number {
+  return gravities.get(risk) ?? firstNotDestructive - 0.5;
+}
+
+function risksOf(command: LineCommand): readonly Risk[] {
+  const [program, ...args] = command.words.map(({ text }) => text);
+  const found: Risk[] = [];
+  const name = nameOf(program ?? '').toLowerCase();
+  const listed = rulesByProgram.get(name)?.find((rule) => rule.when === undefined || rule.when(args));
+  if (listed !== undefined) found.push(listed);
+  const isFed = command.pipedFrom.some((before) => fetchers.test(nameOf(before)));
+  const isCarried = command.wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
+  if ((isFed && interpreters.test(name)) || isCarried) found.push(carriesCode);
+  if ([...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) found.push(opensSocket);
+  return found;
+}
+
+const gravities: ReadonlyMap<Risk, number> = new Map(riskRules.map((rule, index) => [rule, index]));
+const firstNotDestructive = riskRules.findIndex((rule) => rule.class !== 'destructive');
+const rulesByProgram = groupByProgram();
+
+function groupByProgram(): ReadonlyMap<string, readonly RiskRule[]> {
+  const groups = new Map<string, RiskRule[]>();
+  for (const rule of riskRules) {
+    for (const program of rule.programs) groups.set(program, [...(groups.get(program) ?? []), rule]);
+  }
+  return groups;
+}
+
+function pathsOf(command: LineCommand, cwd: string, places: CommandPlaces): readonly PathFact[] {
+  const base = command.folders.reduce((folder, word) => goneInto(word, folder, places), cwd);
+  const texts = command.words;
+  const byText = new Map(texts.map((word) => [word.text, word]));
+  const targets = writeTargets(texts.map(({ text }) => text)).map((text) => byText.get(text) ?? { text, isLiteral: true, isHome: false });
+  const written = [...command.written, ...targets]
+    .filter((word) => word.isLiteral && !nowhere.test(word.text) && !/^\/dev\/(?:tcp|udp)\//.test(word.text))
+    .map((word) => factOf(word, base, 'write', places));
+  const read = [...command.read, ...command.words.slice(1)]
+    .filter((word) => !targets.includes(word) && word.isLiteral && word.text !== '' && mayNamePlace.test(word.text))
+    .map((word) => factOf(word, base, 'read', places))
+    .filter((fact) => isOfThePerson(fact, places));
+  return [...written, ...read];
+}
+
+/** Words that are no flag, no pattern and not long can be the name of a file. */
+const mayNamePlace = /^[^-\s*?][^\s*?]{0,400}$/;
+
+function factOf(word: LineWord, base: string, access: PathFact['access'], places: CommandPlaces): PathFact {
+  const fact = places.fact(expanded(word, places), base, access);
+  return { ...fact, given: word.text };
+}
+
+function expanded(word: LineWord, places: CommandPlaces): string {
+  return word.isHome && (word.text === '~' || word.text.startsWith('~/')) ? places.userHome + word.text.slice(1) : word.text;
+}
+
+function goneInto(word: LineWord, folder: string, places: CommandPlaces): string {
+  const target = expanded(word, places);
+  return isAbsolute(target) ? target : join(folder, target);
+}
+
+/** Programs and libraries lie in protected places as well; only what the person keeps there is worth a word. */
+function isOfThePerson(fact: PathFact, places: CommandPlaces): boolean {
+  if (fact.protectedBy === null) return false;
+  return [...places.opened, places.home, places.userHome].some((folder) => fact.real.startsWith(`${folder}/`));
+}

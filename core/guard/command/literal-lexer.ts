@@ -1,0 +1,192 @@
+// Our own reading of a line, independent of any shell parser: words of literal text, or the first thing that is more than that.
+// Knows nothing of what a shell would do with the rest; everything it does not list is refused.
+
+import { err, ok, type Result } from '../../base/result.ts';
+import { bareProblem, quotedProblem } from './characters.ts';
+
+export interface LiteralWord {
+  readonly text: string;
+  /** True when no part of it stands in quotes. */
+  readonly isBare: boolean;
+}
+
+const WORDS_MAX = 512;
+/** A longer run of blanks can push the rest of a line out of a person's sight. */
+const BLANKS_MAX = 32;
+
+const bare = /^[A-Za-z0-9_./:=,@%+^-]$/;
+
+const metaProblems: Readonly<Record<string, string>> = {
+  ';': 'it chains several commands',
+  '|': 'it pipes one command into another',
+  '(': 'it contains a group of commands',
+  ')': 'it contains a group of commands',
+  '`': 'it contains a command substitution',
+  '{': 'it contains a brace expansion',
+  '}': 'it contains a brace expansion',
+  '*': 'it contains a pattern the shell replaces by file names',
+  '?': 'it contains a pattern the shell replaces by file names',
+  '[': 'it contains a pattern the shell replaces by file names',
+  ']': 'it contains a pattern the shell replaces by file names',
+  '\\': 'it contains a backslash outside quotes',
+  '\n': 'it has more than one line',
+  '\r': 'it has more than one line',
+};
+
+/** The words of a line, or why it is not made of literal words alone. */
+export function lexLiteral(line: string): Result<readonly LiteralWord[], string> {
+  const lexer = new Lexer(line);
+  const problem = lexer.run();
+  return problem === null ? ok(lexer.words) : err(problem);
+}
+
+class Lexer {
+  readonly words: LiteralWord[] = [];
+  readonly #line: string;
+  #at = 0;
+  #blanks = 0;
+  #text = '';
+  #isInWord = false;
+  #isBare = true;
+
+  constructor(line: string) {
+    this.#line = line;
+  }
+
+  run(): string | null {
+    while (this.#at < this.#line.length) {
+      const problem = this.#step(this.#line[this.#at] ?? '');
+      if (problem !== null) return problem;
+    }
+    this.#endWord();
+    return this.words.length > WORDS_MAX ? `it has more than ${WORDS_MAX} words` : null;
+  }
+
+  #step(character: string): string | null {
+    if (character === ' ' || character === '\t') return this.#blank();
+    this.#blanks = 0;
+    if (character === "'") return this.#singleQuoted();
+    if (character === '"') return this.#doubleQuoted();
+    const problem = this.#bareProblem(character);
+    if (problem !== null) return problem;
+    this.#take(character);
+    this.#at += 1;
+    return null;
+  }
+
+  #blank(): string | null {
+    this.#endWord();
+    this.#at += 1;
+    this.#blanks += 1;
+    return this.#blanks > BLANKS_MAX ? 'a long run of blanks could hide what follows' : null;
+  }
+
+  #bareProblem(character: string): string | null {
+    if (bare.test(character)) return null;
+    const next = this.#line[this.#at + 1] ?? '';
+    switch (character) {
+      case '&':
+        return next === '&' ? 'it chains several commands' : 'it runs something in the background';
+      case '<':
+      case '>':
+        return redirectProblem(character, next);
+      case '$':
+        return dollarProblem(next, this.#line[this.#at + 2] ?? '');
+      case '~':
+        return this.#tildeProblem();
+      case '#':
+        return this.#isInWord ? null : 'it contains a comment';
+      case '!':
+        return this.#isLoneBang(next) ? null : 'it contains a history expansion';
+      default:
+        return metaProblems[character] ?? bareProblem(this.#codePoint());
+    }
+  }
+
+  /** After the start of a word a tilde is a letter (`HEAD~1`), but shells differ after `=` and `:`. */
+  #tildeProblem(): string | null {
+    const before = this.#line[this.#at - 1] ?? '';
+    return this.#isInWord && this.#isBare && before !== '=' && before !== ':' ? null : 'it contains a home folder expansion (~)';
+  }
+
+  /** A `!` that stands alone as an argument is an operator of the program (`find . ! -name x`). */
+  #isLoneBang(next: string): boolean {
+    return this.words.length > 0 && !this.#isInWord && (next === ' ' || next === '\t');
+  }
+
+  #singleQuoted(): string | null {
+    const end = this.#line.indexOf("'", this.#at + 1);
+    if (end < 0) return 'a quote is not closed';
+    for (const character of this.#line.slice(this.#at + 1, end)) {
+      const problem = quotedLineProblem(character);
+      if (problem !== null) return problem;
+      this.#take(character);
+    }
+    this.#quoted(end + 1);
+    return null;
+  }
+
+  #doubleQuoted(): string | null {
+    this.#at += 1;
+    for (;;) {
+      const character = this.#codePoint();
+      if (character === '') return 'a quote is not closed';
+      if (character === '"') break;
+      const next = this.#line[this.#at + 1] ?? '';
+      const escape = character === '\\' && next !== '' && '\\"$`'.includes(next);
+      const problem = escape ? null : doubleQuotedProblem(character, next);
+      if (problem !== null) return problem;
+      this.#take(escape ? next : character);
+      this.#at += escape ? 2 : character.length;
+    }
+    this.#quoted(this.#at + 1);
+    return null;
+  }
+
+  #quoted(next: number): void {
+    this.#isInWord = true;
+    this.#isBare = false;
+    this.#at = next;
+  }
+
+  #take(character: string): void {
+    this.#text += character;
+    this.#isInWord = true;
+  }
+
+  #endWord(): void {
+    if (this.#isInWord) this.words.push({ text: this.#text, isBare: this.#isBare });
+    this.#text = '';
+    this.#isInWord = false;
+    this.#isBare = true;
+  }
+
+  #codePoint(): string {
+    const code = this.#line.codePointAt(this.#at);
+    return code === undefined ? '' : String.fromCodePoint(code);
+  }
+}
+
+function redirectProblem(character: string, next: string): string {
+  if (next === '(') return 'it contains a process substitution';
+  return character === '<' && next === '<' ? 'it contains a here-document' : 'it redirects input or output';
+}
+
+function dollarProblem(next: string, second: string): string {
+  if (next === '(') return second === '(' ? 'it contains an arithmetic expansion' : 'it contains a command substitution';
+  if (next === "'" || next === '"') return 'it contains a quotation only some shells know';
+  return 'it contains a variable';
+}
+
+function quotedLineProblem(character: string): string | null {
+  return character === '\n' || character === '\r' ? 'it has more than one line' : quotedProblem(character);
+}
+
+/** Inside double quotes a shell still replaces; a dollar right before the closing quote is a letter to all of them. */
+function doubleQuotedProblem(character: string, next: string): string | null {
+  if (character === '`') return 'it contains a command substitution';
+  if (character === '$' && next !== '"') return dollarProblem(next, '');
+  if (character === '\\' && next === '\n') return 'it has more than one line';
+  if (character === '!' && !' \t="'.includes(next)) return 'it contains a history expansion';
+  return quotedLineProblem(character);
+}

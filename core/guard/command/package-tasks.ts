@@ -1,0 +1,100 @@
+// `npm test`, `npm run NAME` and their like: what they run is a line of package.json, looked up and shown. Known here is which flags leave
+// it at that, and which settings of the project would have something else run.
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import { flagTable, readArguments } from './argument-reader.ts';
+import { foldersAbove, isInOrAbove } from './folders-above.ts';
+import type { TaskForm } from './task-form.ts';
+
+const FILE_BYTES_MAX = 1_000_000;
+const packageFiles = [
+  'package.json',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'pnpm-lock.yaml',
+  'pnpm-workspace.yaml',
+  '.pnpmfile.cjs',
+  'yarn.lock',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.npmrc',
+];
+const packageFlags = flagTable('-s, --silent, -q, --quiet, --if-present, --no-color, --loglevel=LEVEL');
+const npmrcLine =
+  /^(?:[#;].*|(?:@[\w.-]+:)?registry\s*=.*|(?:\/\/.*)?:?_(?:authToken|auth)\s*=.*|(?:save-exact|fund|audit|engine-strict|legacy-peer-deps|package-lock|loglevel|progress|save-prefix|strict-peer-dependencies|auto-install-peers|shamefully-hoist|hoist|update-notifier|always-auth|color|access|save|prefer-offline)\s*=\s*[\w.^~-]*)$/;
+
+/** Null when the command is neither the test nor a script of the project. */
+export function readPackageTask(program: string, args: readonly string[], cwd: string): TaskForm | null {
+  const named = namedScript(args);
+  if (named === null) return null;
+  const { script, words, isAlone } = named;
+  const folder = packageFolder(cwd);
+  return {
+    family: isAlone && hasPlainSettings(folder, program) ? [program, ...words] : null,
+    bindings: packageFiles.map((file) => join(folder, file)),
+    remark: describeScript(folder, [program, ...words].join(' '), script),
+    // A project that begins further up runs from there.
+    operands: [folder],
+  };
+}
+
+interface NamedScript {
+  readonly script: string;
+  readonly words: readonly string[];
+  /** Nothing stands beside it that could change what runs. */
+  readonly isAlone: boolean;
+}
+
+function namedScript([command = '', ...rest]: readonly string[]): NamedScript | null {
+  const read = readArguments(rest, packageFlags);
+  const [first, ...more] = read?.operands ?? [];
+  if (command === 'test' || command === 't') {
+    return { script: 'test', words: ['test'], isAlone: command === 'test' && read?.operands.length === 0 && !rest.includes('--') };
+  }
+  if ((command !== 'run' && command !== 'run-script') || first === undefined) return null;
+  const isAlone = command === 'run' && more.length === 0 && !rest.includes('--') && /^[\w:.-]+$/.test(first);
+  return { script: first, words: ['run', first], isAlone };
+}
+
+/** npm looks upwards for the project it belongs to. */
+function packageFolder(cwd: string): string {
+  return foldersAbove(cwd).find((folder) => existsSync(join(folder, 'package.json'))) ?? cwd;
+}
+
+/** A project above may count this one as its own part, and then its settings hold here too. */
+function hasPlainSettings(folder: string, program: string): boolean {
+  const projects = foldersAbove(folder).filter((above) => existsSync(join(above, 'package.json')));
+  if (![folder, ...projects].every((project) => isPlainNpmrc(readSmall(join(project, '.npmrc'))))) return false;
+  // These name a program, or code, that runs before the script does.
+  return program === 'npm' || !['.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml'].some((file) => isInOrAbove(folder, file));
+}
+
+function isPlainNpmrc(text: string | null | undefined): boolean {
+  return typeof text === 'string' ? text.split(/\r?\n/).every((line) => line.trim() === '' || npmrcLine.test(line.trim())) : text === null;
+}
+
+function describeScript(folder: string, words: string, script: string): string | null {
+  const text = readSmall(join(folder, 'package.json'));
+  const parsed = typeof text === 'string' ? parseJson(text) : null;
+  const scripts = parsed?.ok === true && isPlainObject(parsed.value) ? parsed.value['scripts'] : null;
+  if (!isPlainObject(scripts)) return null;
+  const steps = [`pre${script}`, script, `post${script}`].flatMap((name) => {
+    const step = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+    return typeof step === 'string' ? [step.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')] : [];
+  });
+  return steps.length === 0 ? null : `${words} runs: ${steps.join(' && ').slice(0, 300)}`;
+}
+
+/** Null where nothing is, undefined where something is that is not read. */
+function readSmall(path: string): string | null | undefined {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) return null;
+    return stat.isFile() && stat.size <= FILE_BYTES_MAX ? readFileSync(path, 'utf8') : undefined;
+  } catch {
+    // There, and not to be read.
+    return undefined;
+  }
+}

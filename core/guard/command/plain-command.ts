@@ -1,0 +1,131 @@
+// What one plain command is known to do: what it reads, by which words it can be allowed, and what it is made of. Every doubt leaves
+// it a plain command that is asked about.
+
+import { statSync } from 'node:fs';
+import { sep } from 'node:path';
+import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
+import { bindingsOf } from './bindings.ts';
+import type { ContentHashes } from './content-hash.ts';
+import { quietGit, readGit } from './git-profiles.ts';
+import { lookAtRepository } from './git-repository.ts';
+import type { CommandPlaces } from './places.ts';
+import type { FolderWalk, Reading } from './profile.ts';
+import { readers } from './profiles.ts';
+import type { FoundProgram } from './program-path.ts';
+import { findProtected } from './protected-walk.ts';
+import { readTask } from './task-profiles.ts';
+
+export interface PlainLook {
+  readonly plain: PlainCommand;
+  readonly paths: readonly PathFact[];
+  readonly risks: readonly string[];
+  /** Set for the run, beside what every child gets. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export interface PlainSubject {
+  readonly argv: readonly string[];
+  readonly program: FoundProgram;
+  readonly cwd: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+interface Known {
+  readonly reads: string | null;
+  readonly family: readonly string[] | null;
+  readonly paths: readonly PathFact[];
+  readonly configs: readonly string[];
+  readonly risks: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const PATHS_MAX = 200;
+const unknown: Known = { reads: null, family: null, paths: [], configs: [], risks: [], environment: {} };
+
+export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes: ContentHashes): PlainLook {
+  const { argv, program, cwd } = subject;
+  const known = whatIsKnown(subject, places);
+  // Wherever the agent was not let in, nothing runs on a word given for the workspace.
+  const isAtHome = isOpen(places.fact('.', cwd, 'read'));
+  const environment = { ...subject.environment, ...known.environment };
+  return {
+    plain: {
+      argv: [...argv],
+      reads: program.isTrusted ? known.reads : null,
+      family: program.isTrusted && isAtHome && known.family !== null ? [...known.family] : null,
+      bindings: bindingsOf({ program: program.real, argv, cwd, configs: known.configs, environment }, hashes),
+    },
+    paths: known.paths,
+    risks: known.risks,
+    environment: known.environment,
+  };
+}
+
+function whatIsKnown({ argv, cwd }: PlainSubject, places: CommandPlaces): Known {
+  const [program = '', ...args] = argv;
+  if (program === 'git') return gitKnown(args, cwd, places);
+  const task = readTask(argv, cwd);
+  if (task !== null) {
+    const paths = task.operands.map((operand) => places.fact(operand, cwd, 'read'));
+    const risks = task.remark === null ? [] : [task.remark];
+    return { ...unknown, paths, risks, configs: task.bindings, family: paths.every(isOpen) ? task.family : null };
+  }
+  const reading = readers.get(program)?.read(args) ?? null;
+  return reading === null ? unknown : readerKnown(program, reading, cwd, places);
+}
+
+function readerKnown(program: string, reading: Reading, cwd: string, places: CommandPlaces): Known {
+  if (reading.files.length > PATHS_MAX) return unknown;
+  const files = reading.files.map((file) => places.fact(file, cwd, 'read'));
+  if (reading.refusesFolders === true && files.some(({ real }) => isFolder(real))) return { ...unknown, paths: files };
+  const walked = walkAll(reading.walks, cwd, places);
+  const paths = [...files, ...walked.paths];
+  if (!walked.isComplete) return { ...unknown, paths, risks: ['It goes through more folders than could be looked at beforehand.'] };
+  return { ...unknown, reads: reading.reads, family: paths.every(isOpen) ? [program] : null, paths };
+}
+
+function walkAll(walks: readonly FolderWalk[], cwd: string, places: CommandPlaces): { paths: PathFact[]; isComplete: boolean } {
+  const paths: PathFact[] = [];
+  for (const walk of walks) {
+    const root = places.fact(walk.root, cwd, 'read');
+    // What is asked about anyway need not be looked through.
+    if (!isOpen(root) || !isFolder(root.real)) continue;
+    const found = findProtected(root.real, walk, (real) => places.protectionOf(real));
+    paths.push(...found.places.map((place) => places.fact(place, cwd, 'read')));
+    if (!found.isComplete) return { paths, isComplete: false };
+  }
+  return { paths, isComplete: true };
+}
+
+function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): Known {
+  const form = readGit(args);
+  const repository = lookAtRepository(cwd, places.opened);
+  const risks = repository.problem === null ? [] : [`This repository ${repository.problem}.`];
+  const configs = repository.bindings;
+  if (form === null || repository.problem !== null) return { ...unknown, configs, risks };
+  const paths = form.operands.slice(0, PATHS_MAX).map((operand) => places.fact(operand, cwd, 'read'));
+  if (form.showsContent) {
+    const guarded = repository.tracked.filter((path) => places.protectionOf(path) !== null);
+    paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
+  }
+  const isFree = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || isWithin(paths, repository.root));
+  return { ...unknown, paths, configs, risks, family: isFree ? form.family : null, environment: isFree ? quietGit : {} };
+}
+
+/** Outside a repository git compares any files and folders it is given, tracked or not. */
+function isWithin(paths: readonly PathFact[], root: string | null): boolean {
+  return root !== null && paths.every(({ real }) => real === root || real.startsWith(root + sep));
+}
+
+function isOpen(path: PathFact): boolean {
+  return path.insideWorkspace && path.protectedBy === null;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    // What cannot be looked at is taken for the worse.
+    return true;
+  }
+}

@@ -1,0 +1,90 @@
+// Which file a program's name means, and whether somebody other than the person could have put it there. Looks, never runs.
+
+import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, sep } from 'node:path';
+
+export interface FoundProgram {
+  /** Absolute, as found: a program with several names looks at the one it was called by. */
+  readonly file: string;
+  readonly real: string;
+  /** Named without a folder, found on a search path nobody but the owner of the machine or the person writes to. */
+  readonly isTrusted: boolean;
+}
+
+export interface ProgramSearch {
+  readonly cwd: string;
+  /** The value of PATH. */
+  readonly path: string;
+  /** Folders the agent may write to; nothing below them is a known program. */
+  readonly writable: readonly string[];
+  readonly platform: NodeJS.Platform;
+}
+
+const PATH_ENTRIES_MAX = 200;
+
+/** The file a shell in `cwd` would start for this name, or null. */
+export function findProgram(name: string, search: ProgramSearch): FoundProgram | null {
+  if (name.includes('/') || (search.platform === 'win32' && name.includes('\\'))) {
+    const file = isAbsolute(name) ? name : join(search.cwd, name);
+    const real = executableAt(file, search.platform);
+    return real === null ? null : { file, real, isTrusted: false };
+  }
+  for (const entry of pathEntries(search)) {
+    const folder = isAbsolute(entry) ? entry : join(search.cwd, entry);
+    for (const file of candidates(folder, name, search.platform)) {
+      const real = executableAt(file, search.platform);
+      if (real !== null) return { file, real, isTrusted: isAbsolute(entry) && isOutOfReach(file, real, search) };
+    }
+  }
+  return null;
+}
+
+function pathEntries({ path, platform }: ProgramSearch): readonly string[] {
+  return path.split(platform === 'win32' ? ';' : ':').slice(0, PATH_ENTRIES_MAX);
+}
+
+/** Windows starts scripts (.cmd, .bat) through a shell, which reads their arguments a second time: those are never found. */
+function candidates(folder: string, name: string, platform: NodeJS.Platform): readonly string[] {
+  if (platform !== 'win32') return [join(folder, name)];
+  return /\.(?:exe|com)$/i.test(name) ? [join(folder, name)] : [join(folder, `${name}.exe`), join(folder, `${name}.com`)];
+}
+
+function executableAt(file: string, platform: NodeJS.Platform): string | null {
+  try {
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return null;
+    if (platform !== 'win32') accessSync(file, constants.X_OK);
+    return realpathSync.native(file);
+  } catch {
+    // What cannot be looked at cannot be started either.
+    return null;
+  }
+}
+
+function isOutOfReach(file: string, real: string, search: ProgramSearch): boolean {
+  if (search.platform === 'win32') return isSystemFolder(real);
+  const isOpen = [file, real].some((path) => search.writable.some((folder) => path === folder || path.startsWith(folder + sep)));
+  return !isOpen && !isWritableByAll(real) && (file === real || !isBelowSharedFolder(file)) && !isBelowSharedFolder(real);
+}
+
+/** A folder everybody writes to, such as the one for temporary files, with a sticky bit or without. */
+function isBelowSharedFolder(path: string): boolean {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    if (isWritableByAll(folder)) return true;
+    if (dirname(folder) === folder) return false;
+  }
+}
+
+function isWritableByAll(path: string): boolean {
+  try {
+    const stat = lstatSync(path);
+    // The bits of a link say nothing; what it leads to is looked at by its real path.
+    return !stat.isSymbolicLink() && (stat.mode & 0o002) !== 0;
+  } catch {
+    // Gone between two looks: not to be relied on.
+    return true;
+  }
+}
+
+function isSystemFolder(real: string): boolean {
+  return /^[a-z]:\\(?:windows|program files|program files \(x86\))\\/i.test(real);
+}

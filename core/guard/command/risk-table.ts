@@ -1,0 +1,106 @@
+// What a person should know of a command before saying yes, by program and arguments: data, and the few questions it asks of
+// arguments. Only ever adds a warning.
+
+import type { ToolClass } from '../../contracts/tools.ts';
+
+export interface Risk {
+  readonly class: Extract<ToolClass, 'destructive' | 'credential' | 'network' | 'exec'>;
+  readonly sentence: string;
+}
+
+export interface RiskRule extends Risk {
+  readonly programs: readonly string[];
+  readonly when?: (args: readonly string[]) => boolean;
+}
+
+const programs = (names: string): readonly string[] => names.split(' ');
+
+/** True when a short flag stands in any bundle, or a long one as it is or shortened. */
+export function hasFlag(args: readonly string[], letters: string, ...longs: readonly string[]): boolean {
+  return args.some((argument) => {
+    if (argument.startsWith('--')) {
+      const name = argument.split('=')[0] ?? '';
+      return longs.some((long) => name.length > 3 && long.startsWith(name));
+    }
+    return /^-[A-Za-z]/.test(argument) && Array.from(argument.slice(1)).some((letter) => letters.includes(letter));
+  });
+}
+
+const operandsOf = (args: readonly string[]): readonly string[] => args.filter((argument) => !argument.startsWith('-'));
+const begins = (...names: readonly string[]) => (args: readonly string[]): boolean => names.includes(operandsOf(args)[0] ?? ''); // prettier-ignore
+/** `git -C folder reset --hard`: the flags before the command, with their values, are passed over. */
+const gitWords = (args: readonly string[]): readonly string[] => {
+  let at = 0;
+  while (at < args.length && (args[at] ?? '').startsWith('-'))
+    at += /^-[cC]$|^--(?:git-dir|work-tree|namespace)$/.test(args[at] ?? '') ? 2 : 1;
+  return args.slice(at);
+};
+const gitIs = (name: string, test: (args: readonly string[]) => boolean = () => true) => (args: readonly string[]): boolean => {
+  const [given, ...rest] = gitWords(args);
+  return given === name && test(rest);
+}; // prettier-ignore
+
+const destructive = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('destructive', names, sentence, when);
+const credential = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('credential', names, sentence, when);
+const network = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('network', names, sentence, when);
+const exec = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('exec', names, sentence, when);
+
+function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskRule['when']): RiskRule {
+  return { class: kind, programs: programs(names), sentence, ...(when === undefined ? {} : { when }) };
+}
+
+/** The gravest first. */
+export const riskRules: readonly RiskRule[] = [
+  destructive('mkfs mkfs.ext4 mkfs.xfs mkfs.vfat mkswap wipefs fdisk sfdisk parted diskpart format', 'It writes over whole disks.'),
+  destructive('dd', 'It writes raw data over a file or a disk.', (args) => args.some((argument) => argument.startsWith('of='))),
+  destructive('rm unlink rmdir del erase rd srm', 'It deletes folders with all they hold.', (args) => hasFlag(args, 'rR', '--recursive')),
+  destructive('rm unlink rmdir del erase rd srm', 'It deletes files; they do not go to a bin.'),
+  destructive('remove-item ri', 'It deletes files; they do not go to a bin.'),
+  destructive('shred', 'It destroys files so that they cannot come back.'),
+  destructive('truncate', 'It cuts files off.'),
+  destructive('find', 'It deletes the files it finds.', (args) => args.includes('-delete')),
+  destructive('git', 'It throws away changes that were not committed.', gitIs('reset', (args) => args.includes('--hard') || args.includes('--merge'))),
+  destructive('git', 'It deletes files git does not know.', gitIs('clean', (args) => hasFlag(args, 'f', '--force'))),
+  destructive('git', 'It throws away changes that were not committed.', gitIs('checkout', (args) => args.includes('--') || args.includes('.') || hasFlag(args, 'f', '--force'))),
+  destructive('git', 'It throws away changes that were not committed.', gitIs('restore', (args) => !args.includes('--staged'))),
+  destructive('git', 'It replaces history on the server.', gitIs('push', (args) => hasFlag(args, 'f', '--force', '--force-with-lease', '--mirror', '--delete') || args.some((argument) => /^[+:]/.test(argument)))),
+  destructive('git', 'It deletes a branch, merged or not.', gitIs('branch', (args) => hasFlag(args, 'D'))),
+  destructive('git', 'It throws away what was put aside.', gitIs('stash', begins('drop', 'clear'))),
+  destructive('git', 'It rewrites history.', (args) => gitIs('filter-branch')(args) || gitIs('filter-repo')(args) || gitIs('update-ref', (rest) => rest.includes('-d'))(args)),
+  destructive('rsync', 'It deletes what the source does not have.', (args) => args.some((argument) => argument.startsWith('--delete') || argument === '--remove-source-files')),
+  destructive('kill pkill killall taskkill', 'It ends running programs.'),
+  destructive('shutdown reboot halt poweroff init', 'It stops the machine.'),
+  destructive('docker podman', 'It deletes containers, images or their data.', (args) => /\b(?:prune|rm|rmi|down -v|volume rm|system prune)\b/.test(operandsOf(args).join(' '))),
+  destructive('kubectl helm', 'It deletes things in a cluster.', begins('delete', 'uninstall', 'drain')),
+  destructive('terraform tofu pulumi', 'It tears down infrastructure.', begins('destroy')),
+  destructive('dropdb', 'It deletes a database.'),
+  destructive('psql mysql sqlite3 mariadb', 'It deletes data in a database.', (args) => /\b(?:drop|truncate|delete\s+from)\b/i.test(args.join(' '))),
+  destructive('crontab', 'It deletes the list of scheduled commands.', (args) => hasFlag(args, 'r')),
+  credential('gpg gpg2 pass op bw lpass vault secret-tool security keyring age sops keychain', 'It works with keys or stored passwords.'),
+  credential('ssh-keygen ssh-add ssh-copy-id ssh-agent', 'It works with keys for signing in.'),
+  credential('passwd chpasswd htpasswd', 'It sets a password.'),
+  credential('aws', 'It sets or shows keys of a cloud account.', begins('configure', 'sso', 'sts', 'secretsmanager', 'ssm')),
+  credential('gcloud az gh glab doctl heroku npm cargo docker podman', 'It signs in, or shows what signs in.', begins('auth', 'login', 'logout', 'token', 'adduser', 'secret', 'secrets', 'account')),
+  credential('git', 'It works with stored passwords of git.', gitIs('credential')),
+  exec('sudo su doas pkexec runas', 'It asks for the rights of another user, most likely all rights.'),
+  network('ssh scp sftp sshfs mosh telnet', 'It acts on another machine.'),
+  network('rsync', 'It copies to or from another machine.', (args) => args.some((argument) => /^[^-/][^/]*:/.test(argument))),
+  network('kubectl helm ansible ansible-playbook ansible-galaxy terraform tofu pulumi aws gcloud az doctl heroku fly flyctl vercel netlify eksctl', 'It acts on machines or services elsewhere.'),
+  exec('docker podman docker-compose nerdctl buildah vagrant virsh lxc multipass', 'It starts or changes containers or virtual machines, which can reach past this folder.'),
+  exec('systemctl service launchctl sc rc-service update-rc.d loginctl', 'It changes what runs on this machine.'),
+  exec('crontab at batch schtasks', 'It has commands run later, without a question.'),
+  exec('iptables nft ufw firewall-cmd netsh ip ifconfig route mount umount sysctl modprobe useradd usermod userdel visudo chsh', 'It changes the settings of this machine.'),
+  network('git', 'It sends commits to a server.', gitIs('push')),
+  network('npm pnpm yarn cargo gem twine poetry uv vsce ovsx gh', 'It publishes something others will use.', begins('publish', 'push', 'upload', 'release', 'unpublish', 'deprecate')),
+  network('npm pnpm yarn bun', 'It installs packages, which can run code of their own.', begins('install', 'i', 'add', 'ci', 'update', 'upgrade', 'exec', 'dlx', 'create', 'init')),
+  network('npx bunx pnpx uvx pipx', 'It can fetch a package and runs it at once.'),
+  network('pip pip3 uv poetry conda mamba gem bundle composer cpan luarocks', 'It installs packages, which can run code of their own.', begins('install', 'add', 'sync', 'update', 'download', 'require', 'pip')),
+  network('cargo go', 'It fetches and builds code of others.', begins('install', 'get', 'add')),
+  network('apt apt-get aptitude dnf yum zypper pacman apk brew port snap flatpak winget choco scoop dpkg rpm nix nix-env', 'It installs or removes programs on this machine.'),
+  network('git', 'It talks to a server.', (args) => ['clone', 'fetch', 'pull', 'ls-remote', 'remote-update', 'submodule'].includes(gitWords(args)[0] ?? '')),
+  network('curl wget http https xh aria2c fetch', 'It talks to the network.'),
+  network('nc ncat netcat socat ftp lftp ping dig nslookup host traceroute nmap whois rclone s3cmd', 'It talks to the network.'),
+  network('invoke-webrequest invoke-restmethod iwr irm start-bitstransfer', 'It talks to the network.'),
+  exec('chmod chown chgrp chattr setfacl icacls takeown', 'It changes who may read or change files.'),
+  exec('git', 'It sets what git runs.', gitIs('config')),
+]; // prettier-ignore

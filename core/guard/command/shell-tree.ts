@@ -1,0 +1,58 @@
+// What the shell parser says of a line: the words of the one simple command it is, or why it is something else. Runs nothing.
+
+import { parse, type Command, type DoubleQuotedPart, type ParsedScript, type Word, type WordPart } from 'unbash';
+import { err, ok, type Result } from '../../base/result.ts';
+
+/** A parser that gives up is a parser that did not understand. */
+export function parseShell(line: string): ParsedScript | null {
+  try {
+    return parse(line);
+  } catch {
+    // A line that breaks the parser counts as not understood.
+    return null;
+  }
+}
+
+/** The literal words of the one simple command a line is. */
+export function literalWords(line: string): Result<readonly string[], string> {
+  const tree = parseShell(line);
+  if (tree === null || (tree.errors?.length ?? 0) > 0) return err('it cannot be read as a command');
+  const [statement, ...more] = tree.commands;
+  if (statement === undefined) return err('it is empty');
+  if (more.length > 0 || tree.shebang !== undefined) return err('it chains several commands');
+  if (statement.background === true) return err('it runs something in the background');
+  if (statement.command.type !== 'Command') return err('it is more than one simple command');
+  try {
+    return wordsOf(statement.command);
+  } catch {
+    // Parts are read at first sight; a parser that gives up there has not understood either.
+    return err('it cannot be read as a command');
+  }
+}
+
+function wordsOf(command: Command): Result<readonly string[], string> {
+  if (command.prefix.length > 0) return err('it sets variables for the command');
+  if (command.redirects.length > 0) return err('it redirects input or output');
+  if (command.name === undefined) return err('it is empty');
+  const words: string[] = [];
+  for (const word of [command.name, ...command.args]) {
+    if (word.type !== 'Word') return err('it sets variables for the command');
+    if (!isLiteral(word)) return err('it contains an expansion');
+    words.push(word.value);
+  }
+  return ok(words);
+}
+
+/** True when every part of a word stands for itself. */
+export function isLiteral(word: Word): boolean {
+  return word.parts === undefined || word.parts.every(isLiteralPart);
+}
+
+function isLiteralPart(part: WordPart): boolean {
+  if (part.type === 'Literal' || part.type === 'SingleQuoted') return true;
+  return part.type === 'DoubleQuoted' && hasLiteralParts(part);
+}
+
+function hasLiteralParts(part: DoubleQuotedPart): boolean {
+  return part.parts.every((child) => child.type === 'Literal');
+}

@@ -1,0 +1,214 @@
+// The one way out for tools: a request to an address that was checked, hop by hop, within bounds. Asks the URL rules before every
+// dial and every redirect; keeps no cookie, uses no proxy, sends no credential but what the caller gave for that very origin.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemDialer, type Dialer } from './connect.ts';
+import { exchange, type ExchangeAnswer, type ExchangePorts, type FetchLimits } from './exchange.ts';
+import { abortError, failure, timeoutError } from './fetch-failure.ts';
+import { systemResolver, type NameResolver } from './name-lookup.ts';
+import { checkHeaders, checkMethod, type FetchMethod, type HeaderFields } from './request-headers.ts';
+
+export type { Dialer, DialTarget } from './connect.ts';
+export type { FetchLimits } from './exchange.ts';
+export type { NameResolver } from './name-lookup.ts';
+export { carriesCredential, fetchMethods, refuseHeader } from './request-headers.ts';
+
+export interface UrlVerdict {
+  readonly decision: 'allow' | 'deny';
+  readonly reason: string;
+  /** As it would be fetched. */
+  readonly url: string;
+  /** The person listed this host. */
+  readonly isListed: boolean;
+}
+
+export interface ResolvedVerdict extends UrlVerdict {
+  readonly addresses: readonly string[];
+  /** Denied for want of an address, not by a rule. */
+  readonly isUnresolved?: boolean;
+}
+
+/** The URL rules. What they do not allow is not dialled. */
+export interface UrlJudge {
+  url(url: string): UrlVerdict;
+  /** Looks the name up, once; the addresses are the only ones to dial. */
+  resolvedUrl(url: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedVerdict>;
+  redirect(redirect: { from: string; to: string; method: string }): UrlVerdict & { readonly keepsHeaders: boolean };
+}
+
+export interface RedirectHop {
+  readonly from: URL;
+  readonly to: URL;
+  /** The person listed the host it leads to. */
+  readonly isListed: boolean;
+  /** It stays on scheme, host and port. */
+  readonly staysOnOrigin: boolean;
+}
+
+export interface FetchRequest {
+  readonly url: string;
+  /** GET unless told. */
+  readonly method?: string;
+  /** None of those the client sets itself; sent to this origin and to no other a redirect leads to. */
+  readonly headers?: HeaderFields;
+  readonly body?: string | Uint8Array;
+  /** Whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
+  readonly mayFollow?: (hop: RedirectHop) => boolean;
+}
+
+export interface FetchAnswer {
+  /** The URL that answered, after redirects. */
+  readonly url: string;
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: HeaderFields;
+  /** Decoded. Empty for a redirect that was not followed. */
+  readonly body: Buffer;
+  /** There was more than the bound on bytes. */
+  readonly isCut: boolean;
+  /** Every host that was asked, in order, each once. */
+  readonly hosts: readonly string[];
+  /** Where the answer leads, when the caller did not want to follow. */
+  readonly redirectTo: string | null;
+}
+
+export interface GuardedFetchOptions {
+  readonly judge: UrlJudge;
+  readonly limits: FetchLimits;
+  /** The system's own unless told. */
+  readonly resolver?: NameResolver;
+  readonly dialer?: Dialer;
+  /** Certificate authorities (PEM) in place of those Node brings. */
+  readonly authorities?: readonly string[];
+  readonly userAgent?: string;
+}
+
+const REDIRECTS_MAX = 5;
+const USER_AGENT = 'Mozilla/5.0 (compatible; TrayClaw)';
+const redirectStatus = new Set([301, 302, 303, 307, 308]);
+
+interface Hop {
+  readonly url: string;
+  readonly method: FetchMethod;
+  readonly headers: HeaderFields;
+  readonly body: Buffer | null;
+}
+
+export class GuardedFetch {
+  readonly #judge: UrlJudge;
+  readonly #limits: FetchLimits;
+  readonly #resolver: NameResolver;
+  readonly #ports: ExchangePorts;
+
+  constructor(options: GuardedFetchOptions) {
+    this.#judge = options.judge;
+    this.#limits = options.limits;
+    this.#resolver = options.resolver ?? systemResolver;
+    this.#ports = {
+      dialer: options.dialer ?? systemDialer,
+      authorities: options.authorities ?? [],
+      userAgent: options.userAgent ?? USER_AGENT,
+    };
+  }
+
+  /** What the rules say of a URL without asking DNS. */
+  check(url: string): UrlVerdict {
+    return this.#judge.url(url);
+  }
+
+  /**
+   * One request with its redirects, five at most. Any status is an answer. Fails with `address_refused` (the rules, at any hop),
+   * `fetch_failed` (connection, TLS, HTTP, time limits), `invalid_params` (method, headers, body) or the signal's reason.
+   */
+  async fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchAnswer> {
+    const first = firstHop(request);
+    if (signal.aborted) throw abortError(signal);
+    const limit = new AbortController();
+    const { totalMs } = this.#limits;
+    const timer = setTimeout(() => limit.abort(timeoutError(hostOf(first.url), 'was not done', totalMs)), totalMs);
+    try {
+      return await this.#follow(first, request.mayFollow ?? staysOnHost, AbortSignal.any([signal, limit.signal]));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #follow(first: Hop, mayFollow: (hop: RedirectHop) => boolean, signal: AbortSignal): Promise<FetchAnswer> {
+    const hosts = new Set<string>();
+    let hop = first;
+    for (let redirects = 0; ; redirects++) {
+      const { url, answer } = await this.#ask(hop, signal);
+      hosts.add(url.hostname);
+      const to = redirectTarget(answer, url);
+      const next = to === null ? null : this.#nextHop(hop, url, to, answer.status);
+      if (next === null || to === null || !mayFollow({ from: url, to, ...next.leads })) {
+        const { status, headers, bytes: body, isCut } = answer;
+        return { url: url.href, status, headers, body, isCut, hosts: [...hosts], redirectTo: to?.href ?? null };
+      }
+      if (redirects === REDIRECTS_MAX) {
+        throw failure(`${first.url.slice(0, 200)} was redirected more than ${REDIRECTS_MAX} times.`, { code: 'redirects' });
+      }
+      hop = next.hop;
+    }
+  }
+
+  async #ask(hop: Hop, signal: AbortSignal): Promise<{ url: URL; answer: ExchangeAnswer }> {
+    const verdict = await this.#judge.resolvedUrl(hop.url, this.#resolver, signal);
+    if (signal.aborted) throw abortError(signal);
+    if (verdict.isUnresolved === true) throw failure(verdict.reason, { code: 'ENOTFOUND', isRetryable: true });
+    if (verdict.decision === 'deny') throw refused(verdict);
+    const url = new URL(verdict.url);
+    const request = { url, addresses: verdict.addresses, method: hop.method, headers: hop.headers, body: hop.body };
+    const bounds = { limits: this.#limits, readsBody: (status: number) => !redirectStatus.has(status) };
+    return { url, answer: await exchange(request, this.#ports, bounds, signal) };
+  }
+
+  /** Asked anew from the start; what was given for one origin stays behind when it leads to another, for good. */
+  #nextHop(hop: Hop, from: URL, to: URL, status: number): { hop: Hop; leads: Pick<RedirectHop, 'isListed' | 'staysOnOrigin'> } {
+    const becomesGet = status < 304 && hop.method !== 'GET' && hop.method !== 'HEAD';
+    const method: FetchMethod = becomesGet ? 'GET' : hop.method;
+    const verdict = this.#judge.redirect({ from: from.href, to: to.href, method });
+    if (verdict.decision === 'deny') throw refused(verdict);
+    const { isListed, keepsHeaders } = verdict;
+    const kept = keepsHeaders ? hop.headers : {};
+    const next = { url: to.href, method, headers: becomesGet ? withoutContent(kept) : kept, body: becomesGet ? null : hop.body };
+    return { hop: next, leads: { isListed, staysOnOrigin: keepsHeaders } };
+  }
+}
+
+/** The host that was asked for, with or without `www.`, on whichever of its web ports. */
+export function staysOnHost({ from, to }: Pick<RedirectHop, 'from' | 'to'>): boolean {
+  const bare = (url: URL): string => url.hostname.replace(/^www\./, '').replace(/\.+$/, '');
+  return bare(from) === bare(to);
+}
+
+function firstHop(request: FetchRequest): Hop {
+  const method = checkMethod(request.method ?? 'GET');
+  const headers = checkHeaders(request.headers ?? {});
+  const body = request.body === undefined ? null : Buffer.from(request.body as string);
+  if (body !== null && (method === 'GET' || method === 'HEAD')) {
+    throw new AppError('invalid_params', `A ${method} request has no body.`);
+  }
+  return { url: request.url, method, headers, body };
+}
+
+function redirectTarget(answer: ExchangeAnswer, from: URL): URL | null {
+  const location = answer.headers['location'];
+  if (location === undefined || !redirectStatus.has(answer.status)) return null;
+  if (!URL.canParse(location, from.href)) throw failure(`${from.hostname} redirects to what is not a URL.`, { code: 'location' });
+  return new URL(location, from.href);
+}
+
+function withoutContent(headers: HeaderFields): HeaderFields {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('content-')));
+}
+
+function refused(verdict: UrlVerdict): AppError {
+  return new AppError('address_refused', `${verdict.url.slice(0, 200)} was not fetched. ${verdict.reason}`, {
+    data: { url: verdict.url.slice(0, 500) },
+  });
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).hostname : 'the request';
+}

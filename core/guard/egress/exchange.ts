@@ -1,0 +1,156 @@
+// One request and its answer over one connection that is opened for it and closed after it. Knows nothing of rules or redirects;
+// the addresses it is given are the only ones it dials. The HTTP client is imported at first use: it costs start-up time.
+
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { Client } from 'undici';
+import { openConnection, type Dialer } from './connect.ts';
+import { mapFailure, timeoutError } from './fetch-failure.ts';
+import { acceptedEncodings, readBody, type ReadBody } from './read-body.ts';
+import type { FetchMethod, HeaderFields } from './request-headers.ts';
+
+export interface FetchLimits {
+  readonly connectMs: number;
+  /** From the connection to the last header of the answer. */
+  readonly headersMs: number;
+  /** Silence in the middle of a body. */
+  readonly idleMs: number;
+  /** Everything, redirects included. */
+  readonly totalMs: number;
+  readonly bytesMax: number;
+}
+
+export interface ExchangeRequest {
+  readonly url: URL;
+  readonly addresses: readonly string[];
+  readonly method: FetchMethod;
+  readonly headers: HeaderFields;
+  readonly body: Buffer | null;
+}
+
+export interface ExchangeAnswer extends ReadBody {
+  readonly status: number;
+  /** Lower-case names; several of one name are joined by a comma, cookies by a line break. */
+  readonly headers: HeaderFields;
+}
+
+export interface ExchangePorts {
+  readonly dialer: Dialer;
+  readonly authorities: readonly string[];
+  readonly userAgent: string;
+}
+
+const HEADER_BYTES_MAX = 64 * 1024;
+
+type RawAnswer = Awaited<ReturnType<Client['request']>>;
+
+/** Fails with `fetch_failed` or the signal's reason. `readsBody` false leaves the body where it is. */
+export async function exchange(
+  request: ExchangeRequest,
+  ports: ExchangePorts,
+  bounds: { readonly limits: FetchLimits; readonly readsBody: (status: number) => boolean },
+  signal: AbortSignal,
+): Promise<ExchangeAnswer> {
+  const { url } = request;
+  const isSecure = url.protocol === 'https:';
+  const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
+  const { limits } = bounds;
+  let client: Client | null = null;
+  try {
+    const { addresses } = request;
+    const target = { host: url.hostname, port, addresses, isSecure, authorities: ports.authorities };
+    const socket = await openConnection(target, ports.dialer, limits.connectMs, signal);
+    client = await createClient(url, socket);
+    const answer = await firstHeaders(send(client, request, ports.userAgent), limits.headersMs, url.hostname, signal);
+    return await settle(answer, url.hostname, bounds, signal);
+  } catch (cause) {
+    throw mapFailure(cause, url.hostname, signal);
+  } finally {
+    await client?.destroy();
+  }
+}
+
+/** A client of the socket that is there. It never opens another: the second time it asks for one, it is refused. */
+async function createClient(url: URL, socket: Socket): Promise<Client> {
+  const { Client: HttpClient } = await import('undici');
+  let isTaken = false;
+  return new HttpClient(url.origin, {
+    // Never within the call: the client would wait for ever for a connection it has not yet begun to expect.
+    connect: (_options, callback) => {
+      const isFirst = !isTaken;
+      isTaken = true;
+      setImmediate(() => (isFirst ? callback(null, socket) : callback(Object.assign(new Error('closed'), { code: 'ECONNRESET' }), null)));
+    },
+    pipelining: 1,
+    allowH2: false,
+    useMilo: false,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    // The clocks here are finer.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+}
+
+function send(client: Client, { url, method, headers, body }: ExchangeRequest, userAgent: string) {
+  return (signal: AbortSignal): Promise<RawAnswer> =>
+    client.request({
+      path: url.pathname + url.search,
+      method,
+      headers: { 'user-agent': userAgent, accept: '*/*', 'accept-encoding': acceptedEncodings, ...headers },
+      body,
+      reset: true,
+      signal,
+    });
+}
+
+/** However slowly they drip, the headers have so long and no longer. */
+async function firstHeaders(
+  ask: (signal: AbortSignal) => Promise<RawAnswer>,
+  headersMs: number,
+  host: string,
+  signal: AbortSignal,
+): Promise<RawAnswer> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(timeoutError(host, 'did not answer', headersMs)), headersMs);
+  try {
+    return await ask(AbortSignal.any([signal, limit.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function settle(
+  { statusCode, headers, body }: RawAnswer,
+  host: string,
+  { limits, readsBody }: Parameters<typeof exchange>[2],
+  signal: AbortSignal,
+): Promise<ExchangeAnswer> {
+  const fields = plainFields(headers);
+  if (!readsBody(statusCode)) {
+    discard(body);
+    return { status: statusCode, headers: fields, bytes: Buffer.alloc(0), isCut: false };
+  }
+  const onAbort = (): void => void body.destroy(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const { bytesMax, idleMs } = limits;
+    const read = await readBody(body, fields['content-encoding'] ?? '', { host, bytesMax, idleMs });
+    signal.throwIfAborted();
+    return { status: statusCode, headers: fields, ...read };
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function discard(body: Readable): void {
+  body.on('error', () => undefined);
+  body.destroy();
+}
+
+function plainFields(headers: RawAnswer['headers']): HeaderFields {
+  const fields: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) fields[name] = Array.isArray(value) ? value.join(name === 'set-cookie' ? '\n' : ', ') : value;
+  }
+  return fields;
+}

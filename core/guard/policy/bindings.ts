@@ -1,0 +1,43 @@
+// What a yes to a command is bound to: the things that decide what it does, as one hash, and in words what became of them. Pure.
+
+import { hash } from 'node:crypto';
+import { relative } from 'node:path';
+import { canonicalJson } from '../../base/json.ts';
+import type { CallFacts, CommandBinding } from '../../contracts/tools.ts';
+import { isWithin } from './inside-folder.ts';
+
+const SHOWN_MAX = 3;
+
+/** Of a plain command; of any other line nothing is known, and there is none. */
+export function bindingsOf(facts: CallFacts): readonly CommandBinding[] | null {
+  return facts.command?.plain?.bindings ?? null;
+}
+
+/** The same for the same things in whatever order. */
+export function bindingsHash(bindings: readonly CommandBinding[]): string {
+  const lines = bindings.map((binding) => canonicalJson(binding)).sort();
+  return hash('sha256', lines.join('\n'), 'hex');
+}
+
+/** What is another thing now, each in words; "what it runs" where nobody wrote down what it was. */
+export function changedBindings(
+  before: readonly CommandBinding[] | undefined,
+  now: readonly CommandBinding[],
+  workspace: string,
+): readonly string[] {
+  if (before === undefined) return ['what it runs'];
+  const key = ({ kind, name }: CommandBinding): string => `${kind} ${name}`;
+  const old = new Map(before.map((binding) => [key(binding), binding.sha256]));
+  const fresh = new Map(now.map((binding) => [key(binding), binding.sha256]));
+  const changed = now.filter((binding) => old.get(key(binding)) !== binding.sha256);
+  const gone = before.filter((binding) => !fresh.has(key(binding)));
+  const names = [...new Set([...changed, ...gone].map((binding) => showBinding(binding, workspace)))];
+  if (names.length <= SHOWN_MAX) return names.length === 0 ? ['what it runs'] : names;
+  return [...names.slice(0, SHOWN_MAX), `${names.length - SHOWN_MAX} more`];
+}
+
+function showBinding({ kind, name }: CommandBinding, workspace: string): string {
+  if (kind === 'environment') return 'its environment';
+  if (kind === 'program') return `the program ${name}`;
+  return isWithin(name, workspace) ? relative(workspace, name) || name : name;
+}

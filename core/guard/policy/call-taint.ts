@@ -1,0 +1,49 @@
+// Whose words a call may be following, as the gate is told it, and which of them a permission has not seen. Marks nothing itself.
+
+import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+
+export interface CallTaint {
+  /** Every untrusted source the session has taken in. */
+  readonly session: readonly TaintSource[];
+  /** Those the deciding arguments of this call may come from. */
+  readonly derived: readonly TaintSource[];
+  /** The session has read something private. */
+  readonly sensitive: boolean;
+}
+
+/** Who can tell: asked once for each call, before the gate is. */
+export interface TaintPort {
+  of(call: {
+    readonly sessionId: string;
+    readonly tool: string;
+    readonly argsJson: string;
+    readonly argsHash: string;
+    readonly facts: CallFacts;
+  }): CallTaint;
+}
+
+export const noTaint: CallTaint = { session: [], derived: [], sensitive: false };
+
+const SHOWN_MAX = 3;
+
+export function taintKey({ kind, where }: TaintSource): string {
+  return `${kind}:${where}`;
+}
+
+/** Of what led to a call those whose key is not among `seen`. */
+export function unseenSources(derived: readonly TaintSource[], seen: readonly string[]): readonly TaintSource[] {
+  return derived.filter((source) => !seen.includes(taintKey(source)));
+}
+
+/** Each source once, those that led to the call first. */
+export function allSources(taint: CallTaint): TaintSource[] {
+  return [...new Map([...taint.derived, ...taint.session].map((source) => [taintKey(source), source])).values()];
+}
+
+/** "example.org and notes.md". */
+export function nameSources(sources: readonly TaintSource[]): string {
+  const names = [...new Set(sources.map(({ where }) => where))];
+  const shown = names.length > SHOWN_MAX ? [...names.slice(0, SHOWN_MAX), `${names.length - SHOWN_MAX} more`] : names;
+  const last = shown.at(-1) ?? 'elsewhere';
+  return shown.length < 2 ? last : `${shown.slice(0, -1).join(', ')} and ${last}`;
+}

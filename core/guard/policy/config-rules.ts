@@ -1,0 +1,113 @@
+// policy.rules of config.yaml, made ready once: which is the first that is about a call. A rule that refuses or asks counts when any
+// part of the call fits; one that allows only when every part does. Knows nothing of the rules of the house.
+
+import type { PolicyRule } from '../../contracts/config.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
+import { pathGlob } from './path-glob.ts';
+import { sameWords } from './grant-match.ts';
+
+export interface CallOrigin {
+  readonly channel: string;
+  readonly agentId: string;
+}
+
+export interface RuledCall {
+  readonly tool: string;
+  readonly facts: CallFacts;
+  readonly origin: CallOrigin;
+}
+
+/** A list of domains as config.yaml has it. */
+export type DomainSets = (entries: readonly string[]) => { covers(host: string): boolean };
+
+export interface MatchedRule {
+  /** As a person counts them: the first is 1. */
+  readonly number: number;
+  readonly then: PolicyRule['then'];
+  readonly reason: string | null;
+  /** It allows a command by its words, and so only as the command was when it first ran. */
+  readonly allowsCommand: boolean;
+  /** It says itself where the command may reach. */
+  readonly allowsPaths: boolean;
+}
+
+type Condition = (call: RuledCall) => boolean;
+
+export class ConfigRules {
+  readonly #rules: readonly (MatchedRule & { readonly conditions: readonly Condition[] })[];
+
+  constructor(rules: readonly PolicyRule[], workspace: string, domains: DomainSets) {
+    this.#rules = rules.map((rule, at) => ({
+      number: at + 1,
+      then: rule.then,
+      reason: rule.reason ?? null,
+      allowsCommand: rule.then === 'allow' && rule.when.commands !== undefined,
+      allowsPaths: rule.then === 'allow' && rule.when.paths !== undefined,
+      conditions: conditionsOf(rule, workspace, domains),
+    }));
+  }
+
+  firstFor(call: RuledCall): MatchedRule | null {
+    if (this.#rules.length === 0) return null;
+    return this.#rules.find(({ conditions }) => conditions.every((fits) => fits(call))) ?? null;
+  }
+}
+
+function conditionsOf(rule: PolicyRule, workspace: string, domains: DomainSets): Condition[] {
+  const { tools, classes, agents, channels, hosts, paths, commands } = rule.when;
+  const allows = rule.then === 'allow';
+  const conditions: Condition[] = [];
+  if (tools !== undefined) conditions.push(({ tool }) => namesIt(tools, tool));
+  if (classes !== undefined) conditions.push(({ facts }) => classes.includes(facts.class) || (!allows && isOfClass(classes, facts)));
+  if (agents !== undefined) conditions.push(({ origin }) => namesIt(agents, origin.agentId));
+  if (channels !== undefined) conditions.push(({ origin }) => namesIt(channels, origin.channel));
+  if (hosts !== undefined) {
+    const listed = domains(hosts);
+    conditions.push(({ facts }) => holds(facts.hosts, (host) => listed.covers(host), allows));
+  }
+  if (paths !== undefined) {
+    const globs = paths.map((path) => pathGlob(path, workspace, !allows));
+    conditions.push(({ facts }) => holds(facts.paths, ({ real }) => globs.some((matches) => matches(real)), allows));
+  }
+  if (commands !== undefined) {
+    const lines = commands.map((text) => text.split(/\s+/));
+    conditions.push(({ facts }) => lines.some((words) => (allows ? allowsWords(words, facts) : hasWords(words, facts))));
+  }
+  // Of a command only the known files and hosts are in the facts: what lies where cannot allow it by itself.
+  if (allows && commands === undefined && (hosts !== undefined || paths !== undefined))
+    conditions.push(({ facts }) => facts.command === null);
+  return conditions;
+}
+
+function holds<T>(parts: readonly T[], fits: (part: T) => boolean, all: boolean): boolean {
+  return parts.length > 0 && (all ? parts.every(fits) : parts.some(fits));
+}
+
+/** A command is one whatever graver class its line puts it in, and whatever names hosts uses the network. */
+function isOfClass(classes: readonly string[], facts: CallFacts): boolean {
+  return (facts.command !== null && classes.includes('exec')) || (facts.hosts.length > 0 && classes.includes('network'));
+}
+
+function namesIt(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
+}
+
+/** Only what the words are known to mean: the family's first words, or the whole command word for word. */
+function allowsWords(words: readonly string[], facts: CallFacts): boolean {
+  const plain = facts.command?.plain;
+  if (plain === undefined) return false;
+  return sameWords(plain.argv, words) || (plain.family !== null && sameWords(plain.family.slice(0, words.length), words));
+}
+
+/** Also in the middle of a line that was not understood: refusing and asking may be too careful, never too little. */
+function hasWords(words: readonly string[], facts: CallFacts): boolean {
+  const { command } = facts;
+  if (command === null) return false;
+  if (command.plain !== undefined) return startsWith(command.plain.argv, words);
+  const all = command.line.split(/[\s;&|(){}<>`"'$]+/);
+  return all.some((_, at) => startsWith(all.slice(at, at + words.length), words));
+}
+
+function startsWith(argv: readonly string[], words: readonly string[]): boolean {
+  return words.every((word, at) => argv[at] === word || (at === 0 && argv[0]?.replace(/^.*[\\/]/, '') === word));
+}

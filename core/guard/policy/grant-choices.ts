@@ -1,0 +1,87 @@
+// The scopes wider than once that are offered for a call, narrowest first, each in words. Pure; in doubt only the exact one is offered.
+
+import { basename, dirname } from 'node:path';
+import type { GrantChoice } from '../../contracts/policy.ts';
+import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
+import { bindingsHash } from './bindings.ts';
+import { exactMatch, type GrantableCall } from './grant-match.ts';
+import { showFolder } from './inside-folder.ts';
+
+const LINE_SHOWN_MAX = 200;
+
+/** Programs that reach machines and services beyond this one: never more than the very same line. */
+const infrastructure: ReadonlySet<string> = new Set(
+  (
+    'docker podman nerdctl kubectl helm terraform tofu pulumi packer vagrant ansible ansible-playbook systemctl service launchctl ssh scp ' +
+    'sftp rsync aws gcloud az doctl flyctl heroku vercel wrangler crontab iptables nft mount umount'
+  ).split(' '),
+);
+
+/** At least one. */
+export function choicesFor(call: GrantableCall): readonly [GrantChoice, ...GrantChoice[]] {
+  const { facts, tool } = call;
+  if (facts.command !== null) return commandChoices(call, facts.command);
+  if (facts.class === 'write') {
+    const written = writtenFolder(facts);
+    if (written !== null) return folderChoices(call, written);
+  }
+  const exact = { match: exactMatch(call), covers: describeExact(call) };
+  const [host] = facts.hosts;
+  const onlyFetches = facts.class === 'network' && facts.request?.reads === true && facts.hosts.length === 1 && facts.paths.length === 0;
+  if (!onlyFetches || host === undefined) return [exact];
+  return [exact, { match: { kind: 'host', tool, host }, covers: `fetch from ${host}` }];
+}
+
+function describeExact({ tool, facts }: GrantableCall): string {
+  return facts.request?.reads === true ? `fetch exactly ${shorten(facts.request.url)}` : `${tool} with exactly these arguments`;
+}
+
+function commandChoices(call: GrantableCall, command: CommandFact): readonly [GrantChoice, ...GrantChoice[]] {
+  const { tool, facts, workspace } = call;
+  const { line, cwd, plain } = command;
+  const place = showFolder(cwd, workspace);
+  if (plain === undefined) {
+    return [
+      {
+        match: { kind: 'command', tool, line, cwd },
+        covers: `run exactly \`${shorten(line)}\` in ${place}, whatever the files it uses hold by then`,
+      },
+    ];
+  }
+  const bound = bindingsHash(plain.bindings);
+  const exact: GrantChoice = {
+    match: { kind: 'command', tool, line, cwd, bindingsHash: bound },
+    covers: `run exactly \`${shorten(line)}\` in ${place}`,
+  };
+  const { family } = plain;
+  const program = basename(plain.argv[0] ?? '');
+  if (family === null || facts.class !== 'exec' || facts.hosts.length > 0 || infrastructure.has(program)) return [exact];
+  return [
+    exact,
+    {
+      match: { kind: 'family', tool, family, cwd, bindingsHash: bound },
+      covers: `\`${shorten(family.join(' '))}\` in ${place}, with any options known to be harmless`,
+    },
+  ];
+}
+
+/** The folder everything is written to, where that is one inside the workspace. */
+function writtenFolder(facts: CallFacts): string | null {
+  const [first, ...others] = facts.paths;
+  if (first === undefined || facts.hosts.length > 0) return null;
+  const folder = dirname(first.real);
+  const alike = [first, ...others].every((path) => path.insideWorkspace && path.access === 'write' && dirname(path.real) === folder);
+  return alike ? folder : null;
+}
+
+function folderChoices({ tool, workspace }: GrantableCall, folder: string): readonly [GrantChoice, ...GrantChoice[]] {
+  const place = showFolder(folder, workspace);
+  return [
+    { match: { kind: 'folder', tool, folder }, covers: `${tool} for files in ${place}` },
+    { match: { kind: 'writes', tool: '*', folder }, covers: `write files under ${place}` },
+  ];
+}
+
+function shorten(text: string): string {
+  return text.length <= LINE_SHOWN_MAX ? text : `${text.slice(0, LINE_SHOWN_MAX)}…`;
+}

@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { GrantMatch } from '../../contracts/policy.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
+import { bindingsHash } from './bindings.ts';
+import { choicesFor } from './grant-choices.ts';
+import { exactMatch, matches } from './grant-match.ts';
+import { bindings, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
+
+const call = (given: CallFacts, argsHash = 'h', tool = 'put') => ({ tool, argsHash, facts: given, workspace: '/ws' });
+const folder = (at: string) => ({ kind: 'folder', tool: 'put', folder: at }) as const;
+const covers = (match: GrantMatch, given: CallFacts, tool = 'put'): boolean => matches(match, call(given, 'h', tool));
+const offered = (given: CallFacts): string[] => choicesFor(call(given)).map((choice) => choice.covers);
+
+test.each([
+  ['/ws/notes/a.md', true],
+  ['/ws/notes/deep/a.md', true],
+  ['/ws/notes/..a', true],
+  ['/ws/notes', false],
+  ['/ws/notes2/a.md', false],
+  ['/ws/a.md', false],
+  ['/ws/notes/../a.md', false],
+])('a grant for a folder and %s: %s', (real, isCovered) => {
+  const inside = facts('write', [path(real)]);
+  expect([covers(folder('/ws/notes'), inside), covers({ kind: 'writes', tool: '*', folder: '/ws/notes' }, inside, 'any')]).toEqual([
+    isCovered,
+    isCovered,
+  ]);
+});
+
+test('a grant for a folder covers neither what lies outside, nor another tool, class or host, nor a command, nor half a call', () => {
+  const inside = path('/ws/notes/a');
+  const match = folder('/ws/notes');
+  expect(covers(match, facts('write', [inside]))).toBe(true);
+  expect([
+    covers(match, facts('write', [{ ...inside, insideWorkspace: false }])),
+    covers(match, facts('write', [inside]), 'other'),
+    covers(match, facts('write', [inside], { line: 'rm a', cwd: '/ws/notes' })),
+    covers(match, facts('write', [inside, path('/ws/b')])),
+    covers(match, facts('write')),
+    covers(match, facts('destructive', [inside])),
+    covers(match, { ...facts('write', [inside]), hosts: ['a.example'] }),
+    covers(match, facts('write', [{ ...inside, protectedBy: 'keys' }])),
+  ]).toEqual(Array.from({ length: 8 }, () => false));
+});
+
+test('a grant for a command is for that line in that folder, made of the same things', () => {
+  const match: GrantMatch = { kind: 'command', tool: 'put', line: 'npm test', cwd: '/ws', bindingsHash: bindingsHash(bindings('1')) };
+  const { bindingsHash: _, ...old } = match;
+  const plain = facts('exec', [], { line: 'npm test', cwd: '/ws' });
+  expect([covers(match, npmTest('1')), covers(old, plain)]).toEqual([true, true]);
+  expect([
+    covers(match, npmTest('2')),
+    covers(match, npmTest('1', '/ws/a')),
+    covers(match, plainCommand('npm test --x', { bindings: bindings('1') })),
+    covers(match, plain),
+    covers(match, facts('exec')),
+    // Given before bindings were known.
+    covers(old, npmTest('1')),
+  ]).toEqual(Array.from({ length: 6 }, () => false));
+});
+
+test('a grant for a family is for the same words in the same folder, made of the same things, and nothing beyond', () => {
+  const match: GrantMatch = { kind: 'family', tool: 'put', family: ['npm', 'test'], cwd: '/ws', bindingsHash: bindingsHash(bindings('1')) };
+  const verbose = plainCommand('npm test --silent', { family: ['npm', 'test'], bindings: bindings('1') });
+  expect([covers(match, npmTest('1')), covers(match, verbose)]).toEqual([true, true]);
+  expect([
+    covers(match, npmTest('2')),
+    covers(match, npmTest('1', '/ws/a')),
+    covers(match, plainCommand('npm test', { family: ['npm'], bindings: bindings('1') })),
+    covers(match, plainCommand('npm test', { family: null, bindings: bindings('1') })),
+    covers(match, { ...npmTest('1'), class: 'destructive' }),
+    covers(match, { ...npmTest('1'), hosts: ['a.example'] }),
+    covers(match, { ...npmTest('1'), paths: [path('/ws/a')] }),
+    covers(match, { ...npmTest('1'), paths: [path('/etc/hosts', { access: 'read' })] }),
+  ]).toEqual(Array.from({ length: 8 }, () => false));
+  // Where the folder itself lies outside, a person said yes to that.
+  const outside = npmTest('1', '/home/ada/project');
+  expect(covers({ ...match, cwd: '/home/ada/project' }, outside)).toBe(true);
+});
+
+test('a grant for a host only fetches, and only from there', () => {
+  const match: GrantMatch = { kind: 'host', tool: 'put', host: 'a.example' };
+  expect(covers(match, fetchFrom('a.example'))).toBe(true);
+  expect([
+    covers(match, fetchFrom('b.example')),
+    covers(match, fetchFrom('a.example', 'b.example')),
+    covers(match, fetchFrom('www.a.example')),
+    covers(match, fetchFrom('a.example'), 'other'),
+    covers(match, { ...fetchFrom('a.example'), request: { method: 'POST', url: 'x', reads: false } }),
+    covers(match, { ...facts('network'), hosts: ['a.example'] }),
+    covers(match, { ...fetchFrom('a.example'), class: 'message' }),
+    covers(match, { ...fetchFrom('a.example'), paths: [path('/ws/out')] }),
+    covers(match, { ...fetchFrom('a.example'), command: npmTest('1').command }),
+  ]).toEqual(Array.from({ length: 9 }, () => false));
+});
+
+test('the scopes that are offered, narrowest first', () => {
+  expect({
+    command: offered(npmTest('1')),
+    elsewhere: offered(plainCommand('make', {}, '/home/ada/x')),
+    unclear: offered(facts('exec', [], { line: 'a | b', cwd: '/ws/sub', unclear: 'it is more than one command' })),
+    write: offered(facts('write', [path('/ws/notes/a')])),
+    top: offered(facts('write', [path('/ws/a'), path('/ws/b')])),
+    writeApart: offered(facts('write', [path('/ws/a'), path('/ws/notes/b')])),
+    writeOutside: offered(facts('write', [path('/etc/x')])),
+    fetch: offered(fetchFrom('a.example')),
+    send: offered({ ...fetchFrom('a.example'), request: { method: 'POST', url: 'https://a.example/', reads: false } }),
+    message: offered({ ...facts('message'), hosts: ['a.example'] }),
+  }).toEqual({
+    command: ['run exactly `npm test` in the workspace', '`npm test` in the workspace, with any options known to be harmless'],
+    elsewhere: ['run exactly `make` in /home/ada/x'],
+    unclear: ['run exactly `a | b` in sub/, whatever the files it uses hold by then'],
+    write: ['put for files in notes/', 'write files under notes/'],
+    top: ['put for files in the workspace', 'write files under the workspace'],
+    writeApart: ['put with exactly these arguments'],
+    writeOutside: ['put with exactly these arguments'],
+    fetch: ['fetch exactly https://a.example/', 'fetch from a.example'],
+    send: ['put with exactly these arguments'],
+    message: ['put with exactly these arguments'],
+  });
+});
+
+test.each([
+  ['destructive', { class: 'destructive' }],
+  ['credential', { class: 'credential' }],
+  ['network', { class: 'network', hosts: ['a.example'] }],
+] as const)('a command of the class %s is offered word for word only', (_what, change) => {
+  expect(offered({ ...npmTest('1'), ...change, hosts: [] })).toHaveLength(1);
+});
+
+test('what reaches other machines is offered word for word only', () => {
+  expect(offered(plainCommand('kubectl get pods', { family: ['kubectl', 'get'] }))).toEqual([
+    'run exactly `kubectl get pods` in the workspace',
+  ]);
+});
+
+test('every scope that is offered covers the call it is offered for, unless that touches a protected place', () => {
+  const given = fc.oneof(
+    fc.constantFrom('1', '2').map((content) => npmTest(content)),
+    fc.constantFrom('/ws/a', '/ws/notes/a', '/etc/a').map((real) => facts('write', [path(real)])),
+    fc.constantFrom('a.example', 'b.example').map((host) => fetchFrom(host)),
+    fc.constantFrom('message' as const, 'spend' as const).map((toolClass) => facts(toolClass)),
+  );
+  fc.assert(
+    fc.property(given, fc.boolean(), (one, isProtected) => {
+      const touched = isProtected ? { ...one, paths: [...one.paths, path('/ws/.env', { protectedBy: 'keys', access: 'read' })] } : one;
+      for (const { match } of choicesFor(call(touched))) expect(matches(match, call(touched))).toBe(!isProtected);
+    }),
+  );
+});
+
+test('an exact grant of before knows no facts, and so nothing of what a command is made of', () => {
+  const { factsHash: _, ...old } = exactMatch(call(npmTest('1'))) as Extract<GrantMatch, { kind: 'exact' }>;
+  expect([covers(old, facts('write', [path('/ws/a')])), covers(old, npmTest('1'))]).toEqual([true, false]);
+});

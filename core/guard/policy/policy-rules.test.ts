@@ -1,0 +1,155 @@
+import { expect, test } from 'vitest';
+import { ownDataProtection, toolClasses, type CallFacts } from '../../contracts/tools.ts';
+import { noTaint } from './call-taint.ts';
+import type { MatchedRule } from './config-rules.ts';
+import { facts, fetchFrom, fromWeb, npmTest, path, plainCommand } from './policy-bench.ts';
+import { decideByRules, ruleIds, type RuleInput } from './policy-rules.ts';
+import type { PreApproval } from './pre-approved.ts';
+
+const input = (given: CallFacts, changes: Partial<RuleInput> = {}): RuleInput => ({
+  tool: 'put',
+  facts: given,
+  panicEngaged: false,
+  deniedTools: [],
+  mode: 'supervised',
+  rule: null,
+  overLimit: null,
+  taint: noTaint,
+  staysInside: true,
+  grant: null,
+  outdated: null,
+  preApproved: null,
+  domainsAllowed: false,
+  ...changes,
+});
+const covered = (kind: 'once' | 'minutes' | 'session' | 'always'): Pick<RuleInput, 'grant'> => ({
+  grant: { kind, covers: 'write files in notes/', unseen: [] },
+});
+const rule = (then: MatchedRule['then'], reason: string | null = null, changes: Partial<MatchedRule> = {}): Pick<RuleInput, 'rule'> => ({
+  rule: { number: 2, then, reason, allowsCommand: false, allowsPaths: false, ...changes },
+});
+const pre = (state: PreApproval['state'], changes: readonly string[] = []): Pick<RuleInput, 'preApproved'> => ({
+  preApproved: { state, grant: null, match: null, covers: '`npm test` in the workspace, as config.yaml says', changes },
+});
+const ownData = path('/home/trayclaw.db', { protectedBy: ownDataProtection });
+const guarded = path('/ws/.ssh/key', { protectedBy: 'keys are kept there' });
+const outside = path('/etc/hosts', { access: 'read' });
+const note = facts('write', [path('/ws/a')]);
+const look = facts('read', [path('/ws/a', { access: 'read' })]);
+const ls = plainCommand('ls', { reads: 'lists files', family: ['ls'] });
+const threeWay = { taint: { ...fromWeb('evil.example'), sensitive: true } };
+const web = { taint: fromWeb('evil.example') };
+const over = { overLimit: { name: 'exec', limit: 60 } };
+const all = { ...covered('always'), preApproved: pre('free').preApproved, domainsAllowed: true, mode: 'workspace-free' } as const;
+
+/** Each rule with what reaches it; a later one's reason is there as well where it must not win. */
+const table: readonly (readonly [string, string, RuleInput])[] = [
+  ['panic.engaged', 'deny', input(facts('write', [ownData]), { panicEngaged: true, deniedTools: ['put'], ...all })],
+  ['tool.denied', 'deny', input(facts('write', [ownData]), { deniedTools: ['put'], ...all })],
+  ['path.own-data', 'deny', input(facts('write', [guarded, ownData]), { ...all, ...rule('deny') })],
+  ['rule.deny', 'deny', input(look, { ...all, ...rule('deny', 'Not today'), mode: 'locked-down' })],
+  ['mode.locked-down', 'deny', input(note, { ...all, mode: 'locked-down', ...rule('allow') })],
+  ['mode.locked-down', 'deny', input(facts('write', [guarded]), { mode: 'locked-down' })],
+  ['mode.locked-down', 'deny', input(look, { mode: 'locked-down', ...rule('ask') })],
+  ['mode.locked-down', 'deny', input(facts('read', [outside]), { ...all, mode: 'locked-down' })],
+  ['read.workspace', 'allow', input(look, { mode: 'locked-down' })],
+  ['command.reads', 'allow', input(ls, { mode: 'locked-down' })],
+  ['path.protected', 'ask', input(facts('write', [path('/ws/a'), guarded]), { ...all, ...threeWay, ...rule('allow') })],
+  ['path.protected', 'ask', input(facts('read', [{ ...ownData, access: 'read' }]), all)],
+  ['taint.three-way', 'ask', input(fetchFrom('a.example'), { ...all, ...threeWay, ...over, ...rule('allow') })],
+  ['taint.three-way', 'ask', input(npmTest('1'), { ...all, ...threeWay })],
+  ['rate.limit', 'ask', input(ls, { ...all, ...over, ...rule('ask') })],
+  ['rule.ask', 'ask', input(look, { ...all, ...rule('ask', 'I want to see it.') })],
+  ['read.workspace', 'allow', input(look, { ...all, ...threeWay })],
+  ['command.reads', 'allow', input(ls, { ...all, ...threeWay })],
+  ['grant.session', 'allow', input(facts('read', [outside]), covered('session'))],
+  ...(['once', 'minutes', 'session', 'always'] as const).map(
+    (kind) => [`grant.${kind}`, 'allow', input(npmTest('1'), { ...covered(kind), ...rule('allow') })] as const,
+  ),
+  ['taint.unseen', 'ask', input(note, { grant: { kind: 'always', covers: 'notes', unseen: web.taint.derived }, ...web })],
+  ['rule.allow', 'allow', input(facts('destructive'), rule('allow', 'It is a toy'))],
+  ['taint.unseen', 'ask', input(facts('destructive'), { ...rule('allow'), ...web })],
+  ['rule.allow', 'allow', input(npmTest('1'), { ...rule('allow', null, { allowsCommand: true }), ...pre('bound') })],
+  ['command.changed', 'ask', input(npmTest('2'), { ...rule('allow', null, { allowsCommand: true }), ...pre('changed', ['package.json']) })],
+  ['ask.exec', 'ask', input(npmTest('1'), { ...rule('allow', null, { allowsCommand: true }), ...pre('free'), staysInside: false })],
+  ['command.allowed', 'allow', input(npmTest('1'), { ...pre('first'), mode: 'workspace-free' })],
+  ['command.changed', 'ask', input(npmTest('2'), pre('changed', ['package.json', 'the program /usr/bin/npm']))],
+  ['ask.exec', 'ask', input(npmTest('1'), pre('revoked'))],
+  ['ask.exec', 'ask', input(npmTest('1'), { ...pre('bound'), staysInside: false })],
+  ['taint.unseen', 'ask', input(npmTest('1'), { ...pre('first'), ...web })],
+  ['domain.allowed', 'allow', input(fetchFrom('a.example'), { domainsAllowed: true })],
+  [
+    'ask.network',
+    'ask',
+    input({ ...fetchFrom('a.example'), request: { method: 'POST', url: 'x', reads: false } }, { domainsAllowed: true }),
+  ],
+  ['taint.unseen', 'ask', input(fetchFrom('a.example'), { domainsAllowed: true, ...web })],
+  ['write.workspace', 'allow', input(note, { mode: 'workspace-free' })],
+  ['ask.exec', 'ask', input(npmTest('1'), { mode: 'workspace-free' })],
+  ['ask.destructive', 'ask', input(facts('destructive', [path('/ws/a')]), { mode: 'workspace-free' })],
+  ['ask.write-outside-workspace', 'ask', input(facts('write', [path('/ws/a'), path('/etc/x')]), { mode: 'workspace-free' })],
+  ['taint.unseen', 'ask', input(note, { mode: 'workspace-free', ...web })],
+  ['command.changed', 'ask', input(npmTest('2'), { outdated: { covers: '`npm test`', changes: ['package.json'] } })],
+  ['read.outside-workspace', 'ask', input(facts('read', [path('/ws/a', { access: 'read' }), outside]))],
+  ...toolClasses.filter((one) => one !== 'read').map((one) => [`ask.${one}`, 'ask', input(facts(one))] as const),
+];
+
+test.each(table)('%s: %s', (ruleId, decision, given) => {
+  const ruled = decideByRules(given);
+  expect([ruled.ruleId, ruled.decision, /[.!?]$/.test(ruled.reason), ruled.reason.includes('..')]).toEqual([ruleId, decision, true, false]);
+});
+
+test('every rule can be reached', () => {
+  expect([...new Set(table.map(([ruleId]) => ruleId))].sort()).toEqual([...ruleIds].sort());
+});
+
+test('only what asks can be allowed for longer, and not every question', () => {
+  const grantable = table.filter(([, , given]) => decideByRules(given).grantable).map(([ruleId]) => ruleId);
+  expect([...new Set(grantable)].filter((ruleId) => !ruleId.startsWith('ask.')).sort()).toEqual([
+    'command.changed',
+    'read.outside-workspace',
+    'taint.unseen',
+  ]);
+});
+
+test('what says that it reads and would do more is taken for what it would do', () => {
+  expect(decideByRules(input({ ...look, hosts: ['a.example'] })).ruleId).toBe('ask.network');
+  expect(decideByRules(input(facts('read', [path('/ws/a')]))).ruleId).toBe('ask.write');
+  expect(decideByRules(input({ ...look, command: ls.command })).ruleId).toBe('ask.exec');
+});
+
+test('a command is free to read only inside, with no host and nothing written', () => {
+  expect(decideByRules(input(ls, { staysInside: false })).ruleId).toBe('ask.exec');
+  expect(decideByRules(input({ ...ls, hosts: ['a.example'] })).ruleId).toBe('ask.exec');
+  expect(decideByRules(input({ ...ls, paths: [path('/ws/a')] })).ruleId).toBe('ask.exec');
+  expect(decideByRules(input({ ...ls, class: 'destructive' })).ruleId).toBe('ask.destructive');
+});
+
+test.each([
+  ['nothing private was read', { ...threeWay.taint, sensitive: false }],
+  ['nothing of others was read', { ...threeWay.taint, session: [] }],
+  ['its words are the person’s', { ...threeWay.taint, derived: [] }],
+])('the three-way rule does not hold where %s', (_why, taint) => {
+  expect(decideByRules(input(facts('message'), { taint })).ruleId).toBe('ask.message');
+});
+
+test('reasons are for people', () => {
+  const reason = (changes: Partial<RuleInput>, given: CallFacts = note): string => decideByRules(input(given, changes)).reason;
+  expect([
+    reason(rule('deny', 'It is archived')),
+    reason(rule('ask')),
+    reason(over, ls),
+    reason({ grant: { kind: 'always', covers: 'put for files in notes/', unseen: web.taint.derived } }),
+    reason(pre('changed', ['package.json', 'its environment']), npmTest('2')),
+    reason(threeWay, facts('message')),
+    reason({}, ls),
+  ]).toEqual([
+    'Rule 2 of policy.rules refuses it: It is archived.',
+    'Rule 2 of policy.rules wants you to be asked.',
+    'More than 60 calls of exec within a minute.',
+    'These arguments may come from evil.example, which you had not seen when you allowed: put for files in notes/.',
+    'policy.allowCommands allows it, but package.json and its environment have changed since it first ran. Your yes takes it as it is now.',
+    'It sends something out, may follow words from evil.example, and private things were read before.',
+    'The command only lists files, inside the workspace.',
+  ]);
+});

@@ -1,0 +1,79 @@
+// policy.allowCommands and rules that allow a command by its words: what they cover, and that they hold for the command as it was when
+// it first ran. Pure over the grants that were made of first uses.
+
+import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
+import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
+import { bindingsHash, changedBindings } from './bindings.ts';
+import { sameWords } from './grant-match.ts';
+import { isWithin, showFolder } from './inside-folder.ts';
+
+export interface PreApproval {
+  /** free: nothing that could change decides what it does. first: never run before. bound: as it was then. */
+  readonly state: 'free' | 'first' | 'bound' | 'changed' | 'revoked';
+  /** The grant of its first use, where it is bound. */
+  readonly grant: Grant | null;
+  /** What the grant of a first use would be. */
+  readonly match: GrantMatch | null;
+  readonly covers: string;
+  /** In words, of a changed one. */
+  readonly changes: readonly string[];
+}
+
+/** An entry is the words that name what a plain command does, or the whole command word for word. */
+export function isPreApproved(fact: CommandFact, allowed: readonly string[]): boolean {
+  const { plain } = fact;
+  if (plain === undefined) return false;
+  return allowed.some((entry) => {
+    const words = entry.trim().split(/\s+/);
+    return (plain.family !== null && sameWords(plain.family, words)) || sameWords(plain.argv, words);
+  });
+}
+
+/** Everything it is known to touch is in the opened folders, and so is the folder it runs in. */
+export function staysInside(facts: CallFacts, opened: readonly string[]): boolean {
+  const { command } = facts;
+  if (command === null) return false;
+  return (
+    opened.some((folder) => isWithin(command.cwd, folder)) && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)
+  );
+}
+
+/** How a command stands that config.yaml allows by its words. `grants` are those of first uses, taken back ones included. */
+export function judgePreApproval(tool: string, command: CommandFact, grants: readonly Grant[], workspace: string): PreApproval {
+  const { plain, line, cwd } = command;
+  const words = plain?.family ?? null;
+  const covers = `\`${words === null ? line : words.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
+  const none = { grant: null, match: null, covers, changes: [] };
+  if (plain === undefined || plain.bindings.length === 0) return { ...none, state: 'free' };
+  const bound = bindingsHash(plain.bindings);
+  const match: GrantMatch =
+    words === null
+      ? { kind: 'command', tool, line, cwd, bindingsHash: bound }
+      : { kind: 'family', tool, family: words, cwd, bindingsHash: bound };
+  const earlier = grants.filter((grant) => isOfSameWords(grant.match, match));
+  const held = earlier.filter((grant) => grant.revokedAtMs === null);
+  const same = held.find((grant) => hashOf(grant.match) === bound);
+  if (same !== undefined) return { ...none, state: 'bound', grant: same };
+  // In another folder other files decide what it does: that is a change as well.
+  const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? held[0];
+  if (last !== undefined)
+    return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, plain.bindings, workspace) };
+  return earlier.length > 0 ? { ...none, match, state: 'revoked' } : { ...none, match, state: 'first' };
+}
+
+export function isOfConfig(grant: Grant): boolean {
+  return grant.approvalId === configApprovalId;
+}
+
+function isOfSameWords(a: GrantMatch, b: GrantMatch): boolean {
+  if (a.kind === 'command' && b.kind === 'command') return a.tool === b.tool && a.line === b.line;
+  return a.kind === 'family' && b.kind === 'family' && a.tool === b.tool && sameWords(a.family, b.family);
+}
+
+function hashOf(match: GrantMatch): string | undefined {
+  return match.kind === 'command' || match.kind === 'family' ? match.bindingsHash : undefined;
+}
+
+export function cwdOf(match: GrantMatch): string | undefined {
+  return match.kind === 'command' || match.kind === 'family' ? match.cwd : undefined;
+}

@@ -1,0 +1,41 @@
+// The rules for one origin a person wrote into config.yaml, such as their own search server: that origin and nothing else, wherever
+// it lies. A metadata service is not opened even so. Decides only.
+
+import { isMetadataAddress } from './address.ts';
+import type { NameResolver, ResolvedDecision, UrlDecision } from './url-check.ts';
+
+export class OneOriginCheck {
+  readonly #origin: string;
+
+  constructor(url: string) {
+    this.#origin = new URL(url).origin;
+  }
+
+  url(given: string): UrlDecision {
+    const url = URL.canParse(given) ? new URL(given) : null;
+    if (url === null || url.origin !== this.#origin || url.username !== '' || url.password !== '') {
+      return {
+        decision: 'deny',
+        reason: `Only ${this.#origin} may be asked here.`,
+        url: url?.href ?? given.slice(0, 500),
+        isListed: false,
+      };
+    }
+    return { decision: 'allow', reason: `${this.#origin} is named in config.yaml.`, url: url.href, isListed: true };
+  }
+
+  async resolvedUrl(given: string, resolver: NameResolver, signal: AbortSignal): Promise<ResolvedDecision> {
+    const decision = this.url(given);
+    if (decision.decision === 'deny') return { ...decision, addresses: [] };
+    const host = new URL(decision.url).hostname.replace(/^\[|\]$/g, '');
+    const addresses = await resolver.resolve(host, signal);
+    const deny = (reason: string): ResolvedDecision => ({ ...decision, decision: 'deny', reason, addresses: [] });
+    if (addresses.length === 0) return { ...deny(`${host} does not resolve to an address.`), isUnresolved: true };
+    return addresses.some(isMetadataAddress) ? deny(`${host} leads to a metadata service.`) : { ...decision, addresses };
+  }
+
+  redirect(redirect: { from: string; to: string; method: string }): UrlDecision & { readonly keepsHeaders: boolean } {
+    const decision = this.url(redirect.to);
+    return { ...decision, keepsHeaders: decision.decision === 'allow' };
+  }
+}

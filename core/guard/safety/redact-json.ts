@@ -1,0 +1,67 @@
+// Redaction inside structured data: JSON text stays JSON, and a secret that two fields make together (a key and its value) is found too.
+
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import type { Redaction } from './redactor.ts';
+
+export interface TextRedactor {
+  redact(text: string): Redaction;
+}
+
+/** What is nested deeper is treated as one text. */
+const DEPTH_MAX = 64;
+
+export function redactJson(redactor: TextRedactor, text: string): Redaction {
+  const asText = redactor.redact(text);
+  if (asText.text === text || parseJson(asText.text).ok) return asText;
+  const parsed = parseJson(text);
+  if (!parsed.ok) return asText;
+  // A find that reaches into the syntax would break it: string by string then.
+  return { text: JSON.stringify(redactDeep(redactor, parsed.value)), found: asText.found };
+}
+
+/** The very same value when nothing was found. Keys are redacted like values. */
+export function redactDeep<T>(redactor: TextRedactor, value: T): T {
+  return walk(redactor, value, 0) as T;
+}
+
+function walk(redactor: TextRedactor, value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return redactor.redact(value).text;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > DEPTH_MAX) return redactor.redact(JSON.stringify(value)).text;
+  if (Array.isArray(value)) return walkList(redactor, value, depth);
+  return isPlainObject(value) ? walkFields(redactor, value, depth) : value;
+}
+
+function walkList(redactor: TextRedactor, list: readonly unknown[], depth: number): readonly unknown[] {
+  let changed: unknown[] | null = null;
+  for (const [index, item] of list.entries()) {
+    const now = walk(redactor, item, depth + 1);
+    if (now !== item) (changed ??= [...list])[index] = now;
+  }
+  return changed ?? list;
+}
+
+function walkFields(redactor: TextRedactor, fields: Readonly<Record<string, unknown>>, depth: number): Readonly<Record<string, unknown>> {
+  let changed: [string, unknown][] | null = null;
+  const entries = Object.entries(fields);
+  for (const [index, [key, value]] of entries.entries()) {
+    const safeKey = key.length < KEY_LENGTH_MIN ? key : redactor.redact(key).text;
+    const now = walkField(redactor, key, value, depth);
+    if (now !== value || safeKey !== key) (changed ??= [...entries])[index] = [safeKey, now];
+  }
+  return changed === null ? fields : Object.fromEntries(changed);
+}
+
+/** Names of fields are shorter than any secret that would be one. */
+const KEY_LENGTH_MIN = 16;
+const tellingKey = /pass|pwd|secret|token|key|credential|cookie|authorization/i;
+
+/** A value is judged with the name of its field where that says what it is. */
+function walkField(redactor: TextRedactor, key: string, value: unknown, depth: number): unknown {
+  if (typeof value !== 'string' || !tellingKey.test(key)) return walk(redactor, value, depth + 1);
+  const alone = redactor.redact(value).text;
+  if (alone !== value) return alone;
+  const lead = `${key}: `;
+  const together = redactor.redact(lead + value).text;
+  return together.startsWith(lead) ? together.slice(lead.length) : value;
+}

@@ -1,0 +1,134 @@
+// A text as it reads with its escapes undone (JSON, C, URL, HTML), and where each character came from, so that what is found there can
+// be taken out here. Only the surroundings of escapes are shown; stretches without any are left out. Pure.
+
+export interface View {
+  readonly text: string;
+  /** By place in the view: the place in the original. One more entry than characters. */
+  readonly places: Int32Array;
+}
+
+/** Stands for what was left out; no secret contains it. */
+const GAP = '\uffff';
+
+const escapes =
+  /\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x[0-9A-Fa-f]{2}(?:\\x[0-9A-Fa-f]{2})*|([0-7]{3})|([abefnrtv])|([\\"'/&%$=?#!]))|(?:%[0-9A-Fa-f]{2})+|&(?:#[xX]([0-9A-Fa-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos|nbsp));/g;
+
+const letters: Readonly<Record<string, string>> = { a: '\x07', b: '\b', e: '\x1b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+
+/** Null for a text without escapes. `reach` is how much is shown before and after each. */
+export function unescapedView(text: string, reach: number): View | null {
+  escapes.lastIndex = 0;
+  let match = escapes.exec(text);
+  if (match === null) return null;
+  const writer = new ViewWriter(text, reach);
+  for (; match !== null; match = escapes.exec(text)) writer.add(match);
+  return writer.finish();
+}
+
+/** Where an escape begins that more text could complete; the length of the text where none does. */
+export function openEscape(text: string): number {
+  const tail = text.slice(-24);
+  const partial = /(?:%[0-9A-Fa-f]?|\\(?:x[0-9A-Fa-f]?|u\{?[0-9A-Fa-f]{0,6}|[0-7]{1,2})?|&#?[A-Za-z0-9]{0,8})$/.exec(tail);
+  const isWhole = partial === null || /^\\u(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{5,})$/.test(partial[0]);
+  const end = isWhole ? tail.length : partial.index;
+  return text.length - tail.length + openCharacter(tail.slice(0, end));
+}
+
+/** Where a character of several bytes begins that the text ends in the middle of, as %C3 of %C3%BC. */
+function openCharacter(text: string): number {
+  const run = /(?:(?:%[0-9A-Fa-f]{2}){1,3}|(?:\\x[0-9A-Fa-f]{2}){1,3})$/.exec(text);
+  if (run === null) return text.length;
+  const bytes = byteRun(run[0]);
+  if (bytes === null) return text.length;
+  for (let back = 1; back <= bytes.bytes.length; back++) {
+    const byte = bytes.bytes[bytes.bytes.length - back] ?? 0;
+    if (byte < 0x80) return text.length;
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? text.length - back * bytes.width : text.length;
+  }
+  return text.length;
+}
+
+class ViewWriter {
+  readonly #text: string;
+  readonly #reach: number;
+  readonly #parts: string[] = [];
+  readonly #places: Int32Array;
+  #length = 0;
+  /** End of what was taken over so far. */
+  #at = 0;
+  #hasEscape = false;
+
+  constructor(text: string, reach: number) {
+    this.#text = text;
+    this.#reach = reach;
+    this.#places = new Int32Array(text.length + 2);
+  }
+
+  add(match: RegExpExecArray): void {
+    this.#copyBefore(match.index);
+    this.#at = match.index + match[0].length;
+    this.#hasEscape = true;
+    const bytes = byteRun(match[0]);
+    if (bytes === null) this.#write(decodeOne(match), match.index);
+    else this.#writeBytes(bytes.bytes, match.index, bytes.width);
+  }
+
+  finish(): View {
+    const end = Math.min(this.#text.length, this.#at + this.#reach);
+    this.#copy(this.#at, end);
+    this.#places[this.#length] = end;
+    return { text: this.#parts.join(''), places: this.#places.subarray(0, this.#length + 1) };
+  }
+
+  /** What lies between the last escape and this one, or as much as is in reach of either. */
+  #copyBefore(index: number): void {
+    const from = this.#at;
+    if (this.#hasEscape && index - from <= 2 * this.#reach) {
+      this.#copy(from, index);
+      return;
+    }
+    if (this.#hasEscape) this.#copy(from, from + this.#reach);
+    const start = Math.max(from, index - this.#reach);
+    if (this.#hasEscape) this.#write(GAP, from + this.#reach);
+    this.#copy(start, index);
+  }
+
+  #copy(from: number, to: number): void {
+    if (to <= from) return;
+    this.#parts.push(this.#text.slice(from, to));
+    for (let index = from; index < to; index++) this.#places[this.#length++] = index;
+  }
+
+  #write(chars: string, place: number): void {
+    this.#parts.push(chars);
+    for (let i = 0; i < chars.length; i++) this.#places[this.#length++] = place;
+  }
+
+  #writeBytes(bytes: Buffer, place: number, width: number): void {
+    let at = 0;
+    for (const char of bytes.toString('utf8')) {
+      this.#write(char, place + at * width);
+      // A byte that is none of UTF-8 was read as one replacement character.
+      at = Math.min(bytes.length, at + (char === '\ufffd' ? 1 : Buffer.byteLength(char)));
+    }
+  }
+}
+
+/** %C3%BC and \xc3\xbc are bytes of UTF-8 together. */
+function byteRun(escape: string): { bytes: Buffer; width: number } | null {
+  if (escape.startsWith('%')) return { bytes: Buffer.from(escape.replaceAll('%', ''), 'hex'), width: 3 };
+  if (escape.startsWith('\\x')) return { bytes: Buffer.from(escape.replaceAll('\\x', ''), 'hex'), width: 4 };
+  return null;
+}
+
+function decodeOne(match: RegExpExecArray): string {
+  const [, braced, unit, octal, letter, itself, hexEntity, entity, named] = match;
+  if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+  if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
+  if (letter !== undefined) return letters[letter] ?? letter;
+  if (itself !== undefined) return itself;
+  if (named !== undefined) return entities[named] ?? '';
+  const code = Number.parseInt(braced ?? hexEntity ?? entity ?? '', entity === undefined ? 16 : 10);
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
+}

@@ -1,0 +1,99 @@
+// The argument list of bubblewrap for one run: the machine read-only, personal folders empty, the write folders open with their
+// protected places shut, no capability, own processes, and no network unless it is given. Pure; the order of mounts is the policy.
+
+import { dirname } from 'node:path';
+import type { ProtectedPlace } from './protected-scan.ts';
+import { accessOf, isAtOrBelow, type FolderRule, type SandboxPolicy } from './sandbox-policy.ts';
+
+export interface BubblewrapRun {
+  readonly policy: SandboxPolicy;
+  readonly places: readonly ProtectedPlace[];
+  readonly cwd: string;
+  /** The run's own folder; it appears as /tmp. */
+  readonly temporaryFolder: string;
+  /** Where the folders of all runs lie. */
+  readonly instanceFolder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** True where a layer around it has taken the network away already, all but the way to its proxy. */
+  readonly keepsNetwork: boolean;
+  /** Already open descriptor of the syscall filter. */
+  readonly filterDescriptor: number;
+}
+
+/** Without the program's own name, up to and with the `--` before the command. */
+export function bubblewrapArguments(run: BubblewrapRun): string[] {
+  return [
+    ...'--unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try'.split(' '),
+    ...(run.keepsNetwork ? [] : ['--unshare-net']),
+    ...'--die-with-parent --new-session --cap-drop ALL'.split(' '),
+    '--seccomp',
+    String(run.filterDescriptor),
+    ...mounts(run),
+    '--clearenv',
+    ...Object.entries(run.environment).flatMap(([name, value]) => ['--setenv', name, value]),
+    '--chdir',
+    run.cwd,
+    '--',
+  ];
+}
+
+function mounts(run: BubblewrapRun): string[] {
+  const { policy, places } = run;
+  const closed = policy.folders.filter(({ access }) => access === 'hidden');
+  return [
+    ...'--ro-bind / / --dev /dev'.split(' '),
+    // As root the files of /proc/sys are the kernel's own settings, and they are root's to write whatever the capabilities.
+    ...'--proc /proc --remount-ro /proc'.split(' '),
+    ...policy.folders.flatMap((rule) => openFolder(rule, run)),
+    ...policy.hiddenFiles.filter((path) => accessOf(path, policy) !== 'hidden').flatMap(shutFile),
+    ...places.flatMap(shutPlace),
+    ...temporaryOf(run),
+    // Last, because mount points are made in them until here.
+    ...closed.flatMap(({ path }) => ['--remount-ro', path]),
+  ];
+}
+
+function openFolder({ path, access }: FolderRule, { places, temporaryFolder }: BubblewrapRun): string[] {
+  switch (access) {
+    case 'hidden':
+      return ['--tmpfs', path];
+    case 'temporary':
+      return ['--bind', temporaryFolder, path];
+    case 'read':
+      return ['--ro-bind', path, path];
+    case 'write': {
+      const pinned = pins(places, path);
+      return pinned.length === 0 ? ['--bind', path, path] : ['--bind', path, path, ...pinned, '--bind', path, path];
+    }
+  }
+}
+
+/** Where /tmp is the command's own in the policy, the run's folder has its own name, and those of other runs are not to be seen. */
+function temporaryOf({ policy, instanceFolder, temporaryFolder }: BubblewrapRun): string[] {
+  if (policy.folders.some(({ access }) => access === 'temporary')) return [];
+  return ['--tmpfs', instanceFolder, '--bind', temporaryFolder, temporaryFolder, '--remount-ro', instanceFolder];
+}
+
+/**
+ * Every folder above a protected place becomes a mount point, which the kernel lets nobody rename or remove: the place could
+ * otherwise be moved aside and another put there. The write folder is mounted over them again, so that no path leads through one.
+ */
+function pins(places: readonly ProtectedPlace[], root: string): string[] {
+  const pinned = new Set<string>();
+  for (const { path } of places) {
+    for (let folder = dirname(path); folder !== root && isAtOrBelow(folder, root); folder = dirname(folder)) pinned.add(folder);
+  }
+  const fromTheTop = [...pinned].sort((a, b) => a.length - b.length);
+  return fromTheTop.flatMap((folder) => ['--ro-bind', folder, folder]);
+}
+
+function shutPlace({ path, kind, isFolder, git }: ProtectedPlace): string[] {
+  // What is in a hooks folder is shut with it.
+  if (git === 'hook') return [];
+  if (kind === 'code') return ['--ro-bind', path, path];
+  return isFolder ? ['--tmpfs', path, '--remount-ro', path] : shutFile(path);
+}
+
+function shutFile(path: string): string[] {
+  return ['--ro-bind', '/dev/null', path];
+}

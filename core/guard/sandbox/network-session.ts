@@ -1,0 +1,137 @@
+// The part of the sandbox library that is kept for the whole instance: its filtering proxies on loopback, started when a command
+// that may reach a domain first needs them, and its wrap around one command. The library keeps one session a process; this file is
+// the only one that knows it.
+
+import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { SandboxManager, SandboxRuntimeConfig } from '@anthropic-ai/sandbox-runtime';
+import { AppError } from '../../contracts/errors.ts';
+
+export type SandboxLibrary = Pick<
+  typeof SandboxManager,
+  | 'initialize'
+  | 'wrapWithSandbox'
+  | 'cleanupAfterCommand'
+  | 'registerCommandNetworkLists'
+  | 'unregisterCommandNetworkLists'
+  | 'getProxyPort'
+  | 'getProxyAuthToken'
+  | 'getLinuxHttpSocketPath'
+  | 'reset'
+>;
+
+export interface LibraryWrap {
+  /** A shell command that starts the given one inside. */
+  readonly line: string;
+  release(): void;
+}
+
+export interface LibraryPolicy {
+  readonly allowDomains: readonly string[];
+  readonly filesystem: SandboxRuntimeConfig['filesystem'];
+}
+
+export interface OpenProxy {
+  /** The proxy's local socket, which speaks HTTP and SOCKS. */
+  readonly socket: string;
+  /** What leads programs to the proxy at the port they see. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly release: () => void;
+}
+
+const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
+
+/** The same for every instance in a process; what differs goes with each command. */
+const session: SandboxRuntimeConfig = {
+  // The library itself refuses names that lead to this machine, to link-local addresses and to those of clouds.
+  network: { allowedDomains: [], deniedDomains: [], deniedResolvedAddresses: privateNetworks },
+  filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
+};
+
+export class NetworkSession {
+  readonly #load: () => Promise<SandboxLibrary>;
+  #library: SandboxLibrary | null = null;
+
+  constructor(load: () => Promise<SandboxLibrary> = loadLibrary) {
+    this.#load = load;
+  }
+
+  /** Linux: the way to the allowed domains and no others. Fails with `sandbox_unavailable` when the proxy cannot be started. */
+  async openProxy(allowDomains: readonly string[], port: number): Promise<OpenProxy> {
+    const library = await this.#start();
+    const socket = library.getLinuxHttpSocketPath();
+    const token = library.getProxyAuthToken();
+    if (socket === undefined || token === undefined) throw proxyFailure();
+    const commandId = createCommandId();
+    library.registerCommandNetworkLists(commandId, { allowedDomains: [...allowDomains] });
+    // The library reads the command's id from the user name, in this form; were it another, every host would be refused.
+    const user = encodeURIComponent(`srt.${Buffer.from(commandId).toString('base64')}`);
+    return {
+      socket,
+      environment: proxyEnvironment(`http://${user}:${token}@127.0.0.1:${port}`),
+      release: () => {
+        library.unregisterCommandNetworkLists(commandId);
+      },
+    };
+  }
+
+  /** macOS: the command in a profile of its own, with the network only through the proxy. */
+  async wrap(command: string, policy: LibraryPolicy, signal: AbortSignal): Promise<LibraryWrap> {
+    const library = await this.#start();
+    const commandId = createCommandId();
+    const { filesystem } = policy;
+    const line = await library.wrapWithSandbox(command, '/bin/bash', { filesystem }, signal, { commandId });
+    library.registerCommandNetworkLists(commandId, { allowedDomains: [...policy.allowDomains] });
+    return {
+      line,
+      release: () => {
+        library.unregisterCommandNetworkLists(commandId);
+        library.cleanupAfterCommand();
+      },
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#library?.reset();
+    this.#library = null;
+  }
+
+  /** Another instance in this process may have closed the session; then it is opened again. */
+  async #start(): Promise<SandboxLibrary> {
+    const library = await this.#load();
+    try {
+      if (library.getProxyPort() === undefined) await library.initialize(session);
+    } catch (cause) {
+      throw proxyFailure(cause);
+    }
+    this.#library = library;
+    return library;
+  }
+}
+
+/** Whoever knows the id gets the domains that go with it. */
+function createCommandId(): string {
+  return randomBytes(18).toString('base64url');
+}
+
+function proxyFailure(cause?: unknown): AppError {
+  return new AppError('sandbox_unavailable', 'The proxy of the sandbox could not be started.', { cause });
+}
+
+function proxyEnvironment(address: string): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+  // Node reads the variables only when it is told to.
+  return { ...Object.fromEntries(names.map((name) => [name, address])), NODE_USE_ENV_PROXY: '1' };
+}
+
+/** The folder the library's own programs lie in; a confined command must be able to run them. */
+export function libraryFolder(): string {
+  const entry = createRequire(import.meta.url).resolve('@anthropic-ai/sandbox-runtime');
+  return join(dirname(entry), '..');
+}
+
+async function loadLibrary(): Promise<SandboxLibrary> {
+  const { SandboxManager: manager } = await import('@anthropic-ai/sandbox-runtime');
+  return manager;
+}

@@ -1,0 +1,75 @@
+// The private folder of this instance for its confined runs: made when first needed, removed at the end, and what an instance left
+// that was killed is removed by the next. Follows no link.
+
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PREFIX = 'trayclaw-sandbox-';
+
+export class PrivateFolder {
+  readonly #parent: string;
+  #path: string | null = null;
+  #runs = 0;
+
+  constructor(parent: string) {
+    this.#parent = parent;
+  }
+
+  get path(): string {
+    if (this.#path === null) {
+      sweep(this.#parent);
+      this.#path = realpathSync(mkdtempSync(join(this.#parent, `${PREFIX}${process.pid}-`)));
+    }
+    return this.#path;
+  }
+
+  /** A new empty folder for one run. */
+  createRun(): string {
+    const path = join(this.path, `run-${++this.#runs}`);
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  }
+
+  remove(): void {
+    if (this.#path !== null) removeFolder(this.#path);
+    this.#path = null;
+  }
+}
+
+/** Also where folders in it were closed by their mode. */
+export function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && (cause.code === 'EACCES' || cause.code === 'EPERM'))) throw cause;
+    openFolders(folder);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function openFolders(top: string): void {
+  const waiting = [top];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    chmodSync(folder, 0o700);
+    for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) waiting.push(join(folder, entry.name));
+  }
+}
+
+/** Folders of this user whose process is gone. */
+function sweep(parent: string): void {
+  for (const name of readdirSync(parent)) {
+    const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]);
+    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    const stat = lstatSync(join(parent, name), { throwIfNoEntry: false });
+    if (stat?.isDirectory() === true && stat.uid === process.getuid?.()) removeFolder(join(parent, name));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    // Not ours to signal, but there.
+    return cause instanceof Error && 'code' in cause && cause.code === 'EPERM';
+  }
+}

@@ -1,0 +1,24 @@
+// Finds programs on a PATH. Runs nothing.
+
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+
+/** The first executable file of that name on the path, in absolute folders only; null where there is none. */
+export function findProgram(name: string, path: string | undefined): string | null {
+  for (const folder of (path ?? '').split(delimiter)) {
+    if (!isAbsolute(folder)) continue;
+    const candidate = join(folder, name);
+    if (isExecutable(candidate)) return candidate;
+  }
+  return null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Not there, or not ours to run: the same to whoever looks for it.
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+// What the parts of the sandbox hand each other: a command to confine, what it may touch, and the prepared start. No behaviour.
+
+import type { SpawnMarker } from './sandbox-command.ts';
+import type { ProtectedScan } from './protected-scan.ts';
+import type { SandboxPolicy } from './sandbox-policy.ts';
+
+export interface MissingProgram {
+  /** What is not there, in words: "bubblewrap (bwrap)". */
+  readonly what: string;
+  /** What to do about it. */
+  readonly install: string;
+}
+
+export interface Availability {
+  /** Empty when the backend can run commands. */
+  readonly missing: readonly MissingProgram[];
+}
+
+export interface LimitFact {
+  readonly name: 'timeoutMs' | 'processes' | 'memoryMb' | 'fileMb';
+  readonly value: number;
+  /** How it is held here, or why it is not. */
+  readonly how: string;
+  readonly holds: boolean;
+}
+
+export interface SandboxJob {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Already cut down to the pass list. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly marker: SpawnMarker;
+  readonly policy: SandboxPolicy;
+  readonly protectedPlaces: ProtectedScan;
+  /** A private empty folder of this run; removed by the caller afterwards. */
+  readonly temporaryFolder: string;
+  /** Private to this instance; no run sees it. */
+  readonly instanceFolder: string;
+  readonly signal: AbortSignal;
+}
+
+export interface PreparedRun {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** What a person should know of this way of running, beyond the policy; shown when the command fails. */
+  readonly remark?: string;
+  /** Gives back what the run held. Called once, also when it never started. */
+  release(): void;
+}
+
+export interface SandboxBackend {
+  readonly name: 'srt' | 'openshell';
+  /** How it confines, in words. */
+  readonly how: string;
+  availability(): Promise<Availability>;
+  limits(): readonly LimitFact[];
+  /** Fails with `sandbox_unavailable` when the run cannot be confined as the policy says. */
+  prepare(job: SandboxJob): Promise<PreparedRun>;
+  dispose(): Promise<void>;
+}

@@ -1,0 +1,249 @@
+// What a confined command tries and must not get, run for real; and the same attempts without the sandbox, which must all succeed:
+// an attempt that fails for another reason would prove nothing.
+
+import { createSocket } from 'node:dgram';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { hasBubblewrap, SandboxBench } from './sandbox-bench.ts';
+
+let bench: SandboxBench;
+const closing: (() => Promise<void>)[] = [];
+
+beforeEach(() => {
+  bench = new SandboxBench();
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await bench.dispose();
+});
+
+function listen(server: Server, at: { port: number; host: string } | { path: string }): Promise<Server> {
+  closing.push(() => new Promise((resolve) => server.close(() => resolve())));
+  return new Promise((resolve) => server.listen(at, () => resolve(server)));
+}
+
+/** Every attempt says `got NAME` when it succeeds. */
+async function findEscapes(isConfined: boolean): Promise<string[]> {
+  bench.put('notes.txt', 'mine');
+  bench.put('.ssh/id_ed25519', 'private-key');
+  bench.put('.bashrc', '# mine');
+  bench.put('trayclaw/config.yaml', 'secret-config');
+  bench.put('trayclaw/workspace/.env', 'KEY=1');
+  bench.put('trayclaw/workspace/.bashrc', '# of the project');
+  bench.put('trayclaw/workspace/repo/.git/HEAD', 'ref');
+  bench.put('trayclaw/workspace/repo/.git/config', '[core]\n');
+  mkdirSync(join(bench.workspace, 'repo/.git/hooks'));
+  symlinkSync(join(bench.person, '.ssh'), join(bench.workspace, 'link'));
+  const hits: string[] = [];
+  const tcp = await listen(
+    createServer((socket) => {
+      hits.push('tcp');
+      socket.destroy();
+    }),
+    { port: 0, host: '127.0.0.1' },
+  );
+  const local = await listen(
+    createServer((socket) => socket.destroy()),
+    { path: join(bench.person, 'service.sock') },
+  );
+  const { port } = tcp.address() as { port: number };
+  const udp = createSocket('udp4', () => hits.push('udp'));
+  closing.push(() => new Promise((resolve) => udp.close(() => resolve())));
+  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', () => resolve()));
+  const script = `
+    const fs = require('node:fs'), net = require('node:net'), dgram = require('node:dgram');
+    const attempt = (name, act) => { try { act(); console.log('got ' + name); } catch {} };
+    const holds = (path, text) => { if (!fs.readFileSync(path, 'utf8').includes(text)) throw new Error('nothing in it'); };
+    attempt('a write beside the workspace', () => fs.writeFileSync('../beside', 'x'));
+    attempt('a write to the home folder', () => fs.writeFileSync('${bench.person}/new', 'x'));
+    attempt('a start-up file', () => fs.appendFileSync('${bench.person}/.bashrc', 'evil'));
+    attempt('a start-up file of the project', () => fs.appendFileSync('.bashrc', 'evil'));
+    attempt('a key', () => holds('${bench.person}/.ssh/id_ed25519', 'private-key'));
+    attempt('a key through a link', () => holds('link/id_ed25519', 'private-key'));
+    attempt('a document', () => holds('${bench.person}/notes.txt', 'mine'));
+    attempt("TrayClaw's own data", () => holds('${bench.home}/config.yaml', 'secret-config'));
+    attempt('.env', () => holds('.env', 'KEY=1'));
+    attempt('.env for writing', () => fs.appendFileSync('.env', 'x'));
+    attempt('.env by its removal', () => fs.rmSync('.env'));
+    attempt('.env by another name', () => fs.renameSync('.env', 'env'));
+    attempt('a hook', () => fs.writeFileSync('repo/.git/hooks/pre-commit', 'x'));
+    attempt('a git setting', () => fs.appendFileSync('repo/.git/config', 'x'));
+    attempt('a git folder moved aside', () => { fs.renameSync('repo/.git', 'repo/old'); fs.renameSync('repo/old', 'repo/.git'); });
+    attempt('a repository moved aside', () => { fs.renameSync('repo', 'old'); fs.renameSync('old', 'repo'); });
+    const connected = (name, to) => new Promise((done) => {
+      const socket = net.connect(to, () => { console.log('got ' + name); socket.destroy(); done(); });
+      socket.on('error', () => done());
+    });
+    (async () => {
+      await connected('a TCP service of this machine', { port: ${port}, host: '127.0.0.1' });
+      await connected('a local service', { path: '${local.address() as string}' });
+      await new Promise((done) => {
+        const socket = dgram.createSocket('udp4');
+        socket.send('x', ${udp.address().port}, '127.0.0.1', () => socket.close(done));
+      });
+    })();`;
+  const { output } = await bench.script(script, { attended: !isConfined });
+  await new Promise((resolve) => setImmediate(resolve));
+  return [...[...output.matchAll(/^got (.*)$/gm)].map((match) => match[1] ?? ''), ...(hits.includes('udp') ? ['a UDP service'] : [])];
+}
+
+test.skipIf(!hasBubblewrap)('nothing outside the policy can be read, written or reached', async () => {
+  expect(await findEscapes(true)).toEqual([]);
+});
+
+test('without the sandbox every one of the same attempts succeeds', async () => {
+  await bench.dispose();
+  bench = new SandboxBench({ mode: 'auto' });
+  expect(await findEscapes(false)).toEqual([
+    'a write beside the workspace',
+    'a write to the home folder',
+    'a start-up file',
+    'a start-up file of the project',
+    'a key',
+    'a key through a link',
+    'a document',
+    "TrayClaw's own data",
+    '.env',
+    '.env for writing',
+    '.env by its removal',
+    'a hook',
+    'a git setting',
+    'a git folder moved aside',
+    'a repository moved aside',
+    'a TCP service of this machine',
+    'a local service',
+    'a UDP service',
+  ]);
+});
+
+test.skipIf(!hasBubblewrap)('the metadata service and the rest of the network are out of reach by every family', async () => {
+  const { output } = await bench.script(`
+    const net = require('node:net');
+    const tries = [['169.254.169.254', 80], ['10.0.0.1', 80], ['1.1.1.1', 53], ['fd00:ec2::254', 80]];
+    for (const [host, port] of tries) net.connect({ host, port }).on('connect', () => console.log('got ' + host)).on('error', (e) => console.log(e.code));`);
+  expect(output.trim().split('\n').sort()).toEqual(['ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH']);
+});
+
+test.skipIf(!hasBubblewrap)('the workspace and a private temporary folder are open, and the latter is gone afterwards', async () => {
+  const line =
+    'echo a > made && mkdir sub && mv made sub/ && echo t > $TMPDIR/t && cat $TMPDIR/t && echo h > ~/h && stat -c %a $TMPDIR && rm -r sub && echo done > end';
+  const { code, output, report } = await bench.shell(line);
+  expect({ code, output, report: report.remarks, end: bench.has('end'), sub: bench.has('sub') }).toEqual({
+    code: 0,
+    output: 't\n700\n',
+    report: [],
+    end: true,
+    sub: false,
+  });
+  expect(existsSync(join(bench.person, 'h'))).toBe(false);
+});
+
+test.skipIf(!hasBubblewrap)('a command has no capability, whoever runs TrayClaw, and the kernel is not its to set', async () => {
+  const { output } = await bench.shell(`
+    grep -E '^(CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'
+    now=$(cat /proc/sys/vm/swappiness); (echo $now > /proc/sys/vm/swappiness) 2>/dev/null && echo got the kernel
+    (echo $now > /proc/sys/kernel/core_pattern) 2>/dev/null && echo got core dumps
+    unshare --user true 2>/dev/null && echo got a user namespace
+    mount -t tmpfs none /mnt 2>/dev/null && echo got a mount
+    ls /proc | grep -c '^[0-9]'`);
+  const [count, ...rest] = output.trim().split('\n').reverse();
+  expect(rest.reverse()).toEqual([
+    ...['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'].map((name) => `${name}:0000000000000000`),
+    'NoNewPrivs:1',
+    'Seccomp:2',
+  ]);
+  // Its own processes are all it sees.
+  expect(Number(count)).toBeLessThan(10);
+});
+
+test.skipIf(!hasBubblewrap)('the environment has what the pass list names, its own folders and the marker, and nothing else', async () => {
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    LANG: 'C',
+    LC_TIME: 'C',
+    TOKEN: 's3cret',
+    LD_PRELOAD: '/x',
+    BASH_ENV: '/x',
+    NODE_OPTIONS: '--x',
+  };
+  await bench.dispose();
+  bench = new SandboxBench({ environment: ['PATH', 'LC_*', 'WANTED'] }, { environment: { ...environment, WANTED: 'w', OTHER: 'o' } });
+  const { output } = await bench.run('/usr/bin/env', [], { environment });
+  expect(
+    Object.fromEntries(
+      output
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/=(.*)/s).slice(0, 2)),
+    ),
+  ).toEqual({
+    PATH: environment.PATH,
+    LC_TIME: 'C',
+    WANTED: 'w',
+    HOME: expect.stringMatching(/\/home$/),
+    TMPDIR: '/tmp',
+    PWD: bench.workspace,
+    TRAYCLAW_CALL: 'call-1',
+  });
+});
+
+test.skipIf(!hasBubblewrap)('what the person lists is denied or opened: by name, by pattern, for reading and for writing', async () => {
+  await bench.dispose();
+  bench = new SandboxBench({ files: { deny: ['*.pem', 'private', '~/shared/not'], read: ['~/shared'], write: ['~/output'] } });
+  for (const path of ['workspace/deep/a.pem', 'workspace/private/p', 'workspace/open']) bench.put(`trayclaw/${path}`, 'text');
+  for (const path of ['shared/s', 'shared/not/n', 'output/o', 'other/o']) bench.put(path, 'text');
+  const { output } = await bench.script(`
+    const fs = require('node:fs');
+    const can = (act) => { try { act(); return 'yes'; } catch { return 'no'; } };
+    const about = {};
+    for (const path of ['deep/a.pem', 'private/p', 'open', '${bench.person}/shared/s', '${bench.person}/shared/not/n', '${bench.person}/output/o', '${bench.person}/other/o'])
+      about[path.replace('${bench.person}/', '~/')] = can(() => fs.readFileSync(path)) + '/' + can(() => fs.appendFileSync(path, 'x'));
+    console.log(JSON.stringify(about));`);
+  expect(JSON.parse(output)).toEqual({
+    'deep/a.pem': 'no/no',
+    'private/p': 'no/no',
+    open: 'yes/yes',
+    '~/shared/s': 'yes/no',
+    '~/shared/not/n': 'no/no',
+    '~/output/o': 'yes/yes',
+    '~/other/o': 'no/no',
+  });
+});
+
+test.skipIf(!hasBubblewrap)('hooks, settings and keys that appear in new nested folders are moved away, and the call fails', async () => {
+  const { code, report } = await bench.shell(`
+    mkdir -p deep/new/.git/hooks && echo evil > deep/new/.git/hooks/post-checkout
+    git init -q --bare deep/bare && git -C deep/bare config core.fsmonitor ./evil
+    mkdir shape && cd shape && mkdir objects refs hooks && echo x > HEAD && ln -s ../deep hooks/pre-push && cd ..
+    echo K=1 > deep/.env; mkdir -p deep/.ssh && echo k > deep/.ssh/authorized_keys; echo evil > deep/.zshrc
+    git init -q fine; cp .gitignore-less x 2>/dev/null; echo kept > deep/kept; mkdir -p closed/.git/hooks; echo x > closed/.git/hooks/h; chmod 0 closed; true`);
+  expect({ code, failed: report.failed }).toEqual({ code: 0, failed: true });
+  const seen = ['deep/new/.git/hooks/post-checkout', 'deep/bare/config', 'shape/hooks/pre-push', 'deep/.env', 'deep/.ssh', 'deep/.zshrc'];
+  expect(seen.filter((path) => bench.has(path))).toEqual([]);
+  expect(seen.filter((path) => !report.remarks.join('\n').includes(join(bench.workspace, path)))).toEqual([]);
+  // What runs nothing stays.
+  expect(['deep/kept', 'fine/.git/config', 'fine/.git/HEAD'].filter((path) => !bench.has(path))).toEqual([]);
+  const folder = /moved to (\S+?)(?:;|$)/.exec(report.remarks[0] ?? '')?.[1] ?? '';
+  expect(folder.startsWith(join(bench.home, 'undone'))).toBe(true);
+  if (bench.has('closed')) chmodSync(join(bench.workspace, 'closed'), 0o700);
+});
+
+test.skipIf(!hasBubblewrap)('a repository can be worked in: commits, branches and clones are no change of what is protected', async () => {
+  const git = 'git -c user.name=t -c user.email=t@t -c init.defaultBranch=main';
+  writeFileSync(join(bench.workspace, 'a'), 'a');
+  const made = await bench.shell(
+    `${git} init -q . && ${git} add a && ${git} commit -qm one && ${git} branch two && ${git} clone -q . ../workspace/copy && cat copy/a`,
+  );
+  expect(made).toEqual({ code: 0, signal: null, output: 'a', report: { remarks: [], failed: false, whenFailed: expect.any(String) } });
+  const again = await bench.shell(
+    `echo b > a && ${git} commit -qam two && ${git} log --oneline | wc -l && echo '[alias] x = !evil' >> .git/config`,
+  );
+  expect({ code: again.code, lines: again.output.split('\n')[0], failed: again.report.failed }).toEqual({
+    code: 1,
+    lines: '2',
+    failed: false,
+  });
+  expect(readFileSync(join(bench.workspace, '.git/config'), 'utf8')).not.toContain('evil');
+});

@@ -1,0 +1,175 @@
+// What a confined command may touch on this machine, worked out from the configuration. Looks at the disk for what exists; changes
+// nothing and starts nothing.
+
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import picomatch from 'picomatch';
+import type { Config } from '../../contracts/config.ts';
+import type { FactContext } from '../../contracts/tools.ts';
+
+/** temporary: looks empty and takes writes, which are gone afterwards. */
+export type FolderAccess = 'hidden' | 'temporary' | 'read' | 'write';
+
+export interface FolderRule {
+  /** Real path of an existing folder. */
+  readonly path: string;
+  readonly access: FolderAccess;
+}
+
+export interface SandboxPolicy {
+  /** From the top down: of the rules above a path the nearest holds, and where there is none it can be read. */
+  readonly folders: readonly FolderRule[];
+  /** Files that cannot be read. */
+  readonly hiddenFiles: readonly string[];
+  /** Places of the person's own choice that are shut below the write folders. */
+  readonly isDenied: (path: string) => boolean;
+  readonly allowDomains: readonly string[];
+  readonly limits: Config['sandbox']['limits'];
+}
+
+export interface PolicyPlace {
+  readonly facts: FactContext;
+  /** The person's own folder. */
+  readonly userHome: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** Where people keep what is theirs, and where programs meet. */
+const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes', '/run/user', '/tmp', '/private/tmp', '/var/tmp'];
+
+/** Every run has one of its own here. */
+export const temporaryPlace = '/tmp';
+
+const keyPlaces = [
+  ...'/etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/krb5.keytab /etc/master.passwd'.split(' '),
+  ...['rsa', 'ecdsa', 'ed25519'].map((kind) => `/etc/ssh/ssh_host_${kind}_key`),
+  ...'/etc/sudoers.d /etc/ssl/private /etc/wireguard /etc/NetworkManager/system-connections /Library/Keychains'.split(' '),
+];
+
+/** Below the person's folder, for who opens all of it. */
+const ownKeys = [
+  ...'.ssh .gnupg .aws .azure .kube .docker .password-store .netrc .pgpass .npmrc .pypirc .env'.split(' '),
+  ...'.git-credentials .vault-token .terraform.d .config/gcloud .config/gh .config/op .config/rclone .mozilla'.split(' '),
+  ...'.config/google-chrome .config/chromium .config/BraveSoftware .local/share/keyrings .local/share/kwalletd'.split(' '),
+  ...'.cargo/credentials.toml Library/Keychains Library/Cookies'.split(' '),
+  'Library/Application Support/Google/Chrome',
+];
+
+/** Where tools live that a person installed for themselves; keys are kept elsewhere. */
+const toolFolders = [
+  ...'.nvm/versions .volta .fnm .local/share/fnm .asdf .local/share/mise .nodenv .npm-global .bun/bin'.split(' '),
+  ...'.deno/bin .pyenv .rbenv .rustup .cargo/bin .local/bin .local/lib .local/share/pipx .local/share/uv'.split(' '),
+  ...'.sdkman/candidates go/bin bin'.split(' '),
+];
+
+export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extraReads: readonly string[] = []): SandboxPolicy {
+  const { facts, userHome } = place;
+  const at = (path: string): string => expand(path, place);
+  const denied = config.files.deny.map(at);
+  const write = existing([facts.workspace, ...facts.extraFolders, ...config.files.write.map(at)]);
+  const opened = existing([...config.files.read.map(at), ...extraReads]);
+  const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
+  // Hidden as a whole unless the person opened all of it; what holds keys or is ours is hidden whatever was opened around it.
+  const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isAtOrBelow(path, open)));
+  const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
+  const rules = new Map<string, FolderAccess>();
+  const set = (paths: readonly string[], access: FolderAccess): void => {
+    for (const path of paths) if (path !== '/' && isFolder(path)) rules.set(path, access);
+  };
+  // Later ones win where two name the same folder.
+  set(whole, 'hidden');
+  set(
+    whole.filter((path) => path === temporaryPlace),
+    'temporary',
+  );
+  set(
+    tools.filter((path) => !isAtOrBelow(path, facts.home)),
+    'read',
+  );
+  set(opened, 'read');
+  set(firm, 'hidden');
+  set(write, 'write');
+  return {
+    folders: withoutRepetition(rules),
+    hiddenFiles: firm.filter((path) => !isFolder(path)),
+    isDenied: matcherOf(denied),
+    allowDomains: config.network.allowDomains,
+    limits: config.limits,
+  };
+}
+
+/** What the policy says of a folder. */
+export function accessOf(path: string, policy: Pick<SandboxPolicy, 'folders'>): FolderAccess {
+  return policy.folders.findLast((rule) => isAtOrBelow(path, rule.path))?.access ?? 'read';
+}
+
+export function foldersWith(access: FolderAccess, { folders }: Pick<SandboxPolicy, 'folders'>): string[] {
+  return folders.filter((rule) => rule.access === access).map(({ path }) => path);
+}
+
+/** From the top down, and without those that say what holds there anyway. */
+function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule[] {
+  const kept: FolderRule[] = [];
+  for (const path of [...rules.keys()].sort((a, b) => a.length - b.length)) {
+    const access = rules.get(path) ?? 'hidden';
+    if (accessOf(path, { folders: kept }) !== access) kept.push({ path, access });
+  }
+  return kept;
+}
+
+/** The part of an environment that its pass list names; `LC_*` stands for all that begin so. */
+export function passEnvironment(
+  names: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    const isPassed = names.some((wanted) => (wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted));
+    if (isPassed && value !== undefined) passed[name] = value;
+  }
+  return passed;
+}
+
+export function isAtOrBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder === sep ? sep : folder + sep);
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path).isDirectory();
+}
+
+function isPlain(path: string): boolean {
+  return !isPattern(path);
+}
+
+function isPattern(path: string): boolean {
+  return /[*?[\]{}]/.test(path);
+}
+
+function expand(path: string, { facts, userHome }: PolicyPlace): string {
+  if (path === '~' || path.startsWith('~/')) return join(userHome, path.slice(2));
+  if (isAbsolute(path)) return path;
+  // A pattern without a folder is meant anywhere in the workspace.
+  return isPattern(path) && !path.includes('/') ? join(facts.workspace, '**', path) : resolve(facts.workspace, path);
+}
+
+function matcherOf(denied: readonly string[]): (path: string) => boolean {
+  const exact = new Set(denied.filter(isPlain));
+  const patterns = denied.filter(isPattern).map((pattern) => picomatch(pattern, { dot: true, nonegate: true }));
+  return (path) => exact.has(path) || patterns.some((matches) => matches(path));
+}
+
+/** Programs of the person's own on the path, each with the folder its libraries usually lie in. */
+function programFolders({ environment, userHome }: PolicyPlace): string[] {
+  const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder) && isAtOrBelow(folder, userHome));
+  // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.
+  return folders.flatMap((folder) => {
+    const above = dirname(folder);
+    const isDeep = above.slice(userHome.length).split(sep).filter(Boolean).length >= 2;
+    return folder.endsWith(`${sep}bin`) && isDeep ? [above] : folder === userHome ? [] : [folder];
+  });
+}
+
+function existing(paths: readonly string[]): string[] {
+  return [...new Set(paths.filter((path) => existsSync(path)).map((path) => realpathSync(path)))];
+}

@@ -1,0 +1,233 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { configSchema } from '../../contracts/config.ts';
+import { bubblewrapArguments } from './bubblewrap-line.ts';
+import { findRunnableSetting } from './git-config-check.ts';
+import { protectionOfName } from './protected-names.ts';
+import { accessOf, createPolicy, foldersWith, passEnvironment } from './sandbox-policy.ts';
+import { createSyscallFilter } from './syscall-filter.ts';
+
+test.each([
+  ['[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n', null],
+  [
+    '[remote "origin"]\n\turl = https://example.org/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n[branch "main"]\n\tremote = origin\n',
+    null,
+  ],
+  ['# note\n; note\n[user]\n\tname = A B\n\temail = a@b\n', null],
+  ['[core]\n\tfsmonitor = ./evil\n', 'core.fsmonitor'],
+  ['[core]\n\thooksPath = x\n', 'core.hookspath'],
+  ['[CORE]\n\tSshCommand = x\n', 'core.sshcommand'],
+  ['[include]\n\tpath = ../x\n', 'include.path'],
+  ['[includeIf "gitdir:/"]\n\tpath = ../x\n', 'includeif.gitdir:/.path'],
+  ['[filter "x"]\n\tclean = evil\n', 'filter.x.clean'],
+  ['[alias]\n\tst = !evil\n', 'alias.st'],
+  ['[remote "o"]\n\turl = ext::sh -c evil\n', 'remote.o.url'],
+  ['[remote "o"]\n\turl = "ext::sh"\n', 'remote.o.url'],
+  ['[remote "o"]\n\tuploadpack = evil\n', 'remote.o.uploadpack'],
+  ['[core] fsmonitor = evil\n', ': [core] fsmonitor = evil'],
+  ['[user]\n\tname = a \\\n[core]\n', 'user: name = a \\'],
+])('a git configuration is fine only when it names nothing that is run: %j', (text, expected) => {
+  expect(findRunnableSetting(text)).toBe(expected);
+});
+
+test('whatever the letters, a setting that is not known is found', () => {
+  const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/);
+  fc.assert(
+    fc.property(name, name, (section, key) => {
+      fc.pre(!['core', 'extensions', 'remote', 'branch', 'user', 'init', 'pull', 'push'].includes(section));
+      return findRunnableSetting(`[core]\n\tbare = false\n[${section}]\n\t${key} = x\n`) === `${section}.${key}`;
+    }),
+  );
+});
+
+test('names that hold keys or run by themselves are protected in any case, samples are not', () => {
+  const kinds = [
+    '.env',
+    '.ENV',
+    '.env.local',
+    '.envrc',
+    'id_rsa',
+    'id_ed25519.old',
+    '.ssh',
+    '.bashrc',
+    '.gitconfig',
+    '.env.example',
+    'id_rsa.pub',
+    'env',
+    '.github',
+    '.gitignore',
+  ];
+  expect(Object.fromEntries(kinds.map((name) => [name, protectionOfName(name)?.kind ?? null]))).toEqual({
+    '.env': 'secret',
+    '.ENV': 'secret',
+    '.env.local': 'secret',
+    '.envrc': 'secret',
+    id_rsa: 'secret',
+    'id_ed25519.old': 'secret',
+    '.ssh': 'secret',
+    '.bashrc': 'code',
+    '.gitconfig': 'code',
+    '.env.example': null,
+    'id_rsa.pub': null,
+    env: null,
+    '.github': null,
+    '.gitignore': null,
+  });
+});
+
+/** A machine that judges one call as the kernel's interpreter does (bpf(4), seccomp(2)). */
+function judge(filter: Buffer, call: { architecture: number; number: number; first?: number }): number {
+  const words: Readonly<Record<number, number>> = { 0: call.number, 4: call.architecture, 16: call.first ?? 0 };
+  let value = 0;
+  for (let at = 0; at * 8 < filter.length; at++) {
+    const code = filter.readUInt16LE(at * 8);
+    const [ifTrue, ifFalse, operand] = [filter.readUInt8(at * 8 + 2), filter.readUInt8(at * 8 + 3), filter.readUInt32LE(at * 8 + 4)];
+    if (code === 0x06) return operand;
+    if (code === 0x20) value = words[operand] ?? 0;
+    else {
+      const holds = code === 0x15 ? value === operand : code === 0x35 ? value >= operand : (value & operand) !== 0;
+      at += holds ? ifTrue : ifFalse;
+    }
+  }
+  throw new Error('the program fell off its end');
+}
+
+test.each([
+  ['x64', 0xc000_003e, { socket: 41, clone: 56, unshare: 272, setns: 308, keyctl: 250, read: 0 }],
+  ['arm64', 0xc000_00b7, { socket: 198, clone: 220, unshare: 97, setns: 268, keyctl: 219, read: 63 }],
+] as const)(
+  'the filter for %s refuses local sockets, key ring, io_uring and user namespaces, and lets the rest pass',
+  (machine, architecture, numbers) => {
+    const filter = createSyscallFilter(machine) ?? Buffer.alloc(0);
+    const [allow, refuse, missing, kill] = [0x7fff_0000, 0x0005_0001, 0x0005_0026, 0x8000_0000];
+    const call = (number: number, first?: number): number =>
+      judge(filter, { architecture, number, ...(first === undefined ? {} : { first }) });
+    expect([call(numbers.socket, 1), call(numbers.socket, 2), call(numbers.socket, 10)]).toEqual([refuse, allow, allow]);
+    expect([
+      call(numbers.clone, 0x1000_0011),
+      call(numbers.clone, 0x11),
+      call(numbers.unshare, 0x1000_0000),
+      call(numbers.unshare, 0x400),
+    ]).toEqual([refuse, allow, refuse, allow]);
+    expect([call(numbers.setns), call(numbers.keyctl), call(425), call(426), call(427), call(435)]).toEqual([
+      refuse,
+      refuse,
+      refuse,
+      refuse,
+      refuse,
+      missing,
+    ]);
+    expect([call(numbers.read), call(1000)]).toEqual([allow, allow]);
+    expect(judge(filter, { architecture: 0x4000_0003, number: numbers.read })).toBe(kill);
+  },
+);
+
+test('the x32 form of a call is no way around the filter, and a machine whose calls are not known has none', () => {
+  const filter = createSyscallFilter('x64') ?? Buffer.alloc(0);
+  expect(judge(filter, { architecture: 0xc000_003e, number: 0x4000_0000 + 41, first: 1 })).toBe(0x0005_0026);
+  expect(createSyscallFilter('mips')).toBe(null);
+});
+
+function openPolicy(sandbox: Parameters<typeof configSchema.parse>[0], workspace = 'person/trayclaw/workspace') {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-policy-')));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  for (const path of [
+    'person/trayclaw/workspace',
+    'person/.ssh',
+    'person/papers/private',
+    'person/.cargo/bin',
+    'person/.nvm/versions/node/v1/bin',
+  ])
+    mkdirSync(join(root, path), { recursive: true });
+  const facts = { workspace: join(root, workspace), home: join(root, 'person/trayclaw'), extraFolders: [] };
+  const { sandbox: config } = configSchema.parse({ sandbox });
+  const environment = { PATH: `/usr/bin:${root}/person/.nvm/versions/node/v1/bin:${root}/person:relative` };
+  const policy = createPolicy(config, { facts, userHome: join(root, 'person'), environment });
+  return { root, policy, access: (path: string) => accessOf(join(root, path), policy) };
+}
+
+test('the nearest rule holds: home hidden, tools readable, the workspace open, keys hidden whatever is opened around them', () => {
+  const usual = openPolicy({});
+  const paths = [
+    'person',
+    'person/.ssh',
+    'person/trayclaw',
+    'person/trayclaw/workspace/x',
+    'person/.cargo/bin',
+    'person/.nvm/versions/node/v1/lib',
+    'person/papers',
+  ];
+  expect(paths.map((path) => usual.access(path))).toEqual(['hidden', 'hidden', 'hidden', 'write', 'read', 'read', 'hidden']);
+  expect(accessOf('/usr/bin', usual.policy)).toBe('read');
+  expect(accessOf('/tmp/x', usual.policy)).toBe('temporary');
+
+  const wide = openPolicy({ files: { read: ['~'], write: ['~/papers'], deny: ['~/papers/private'] } });
+  expect([...paths, 'person/papers/private'].map((path) => wide.access(path))).toEqual([
+    'read',
+    'hidden',
+    'hidden',
+    'write',
+    'read',
+    'read',
+    'write',
+    'hidden',
+  ]);
+
+  const around = openPolicy({}, 'person');
+  expect(['person', 'person/.ssh', 'person/trayclaw'].map((path) => around.access(path))).toEqual(['write', 'hidden', 'hidden']);
+});
+
+test('folders are taken as what they really are, and denied patterns are matched below the workspace', () => {
+  const { root, policy } = openPolicy({ files: { deny: ['*.key', 'sub/deep'], write: ['~/papers'] } });
+  symlinkSync(join(root, 'person/papers'), join(root, 'person/link'));
+  const workspace = join(root, 'person/trayclaw/workspace');
+  expect(foldersWith('write', policy)).toEqual([join(root, 'person/papers'), workspace]);
+  expect(
+    [`${workspace}/a/b.key`, `${workspace}/.b.key`, `${workspace}/sub/deep`, `${workspace}/sub`, '/elsewhere/b.key'].map(policy.isDenied),
+  ).toEqual([true, true, true, false, false]);
+});
+
+test('an environment is cut down to the names of the list', () => {
+  expect(passEnvironment(['A', 'LC_*'], { A: '1', AB: '2', LC_ALL: 'C', LC: 'x', B: '3', LC_X: undefined })).toEqual({
+    A: '1',
+    LC_ALL: 'C',
+  });
+});
+
+test('folders are mounted from the top down, protected places last, and what is hidden is closed at the very end', () => {
+  const { root, policy } = openPolicy({});
+  const workspace = join(root, 'person/trayclaw/workspace');
+  const place = { kind: 'code', isFolder: true, reason: '', stamp: '', git: 'hooks', mayAppear: false } as const;
+  const args = bubblewrapArguments({
+    policy,
+    places: [{ ...place, path: `${workspace}/a/.git/hooks` }],
+    cwd: workspace,
+    temporaryFolder: '/run/t',
+    instanceFolder: '/run',
+    environment: { A: '1' },
+    keepsNetwork: false,
+    filterDescriptor: 9,
+  });
+  const at = (...words: string[]): number => args.findIndex((_, index) => words.every((word, n) => args[index + n] === word));
+  const order = [
+    at('--ro-bind', '/', '/'),
+    at('--remount-ro', '/proc'),
+    at('--bind', '/run/t', '/tmp'),
+    at('--tmpfs', join(root, 'person')),
+    at('--bind', workspace, workspace),
+    at('--ro-bind', `${workspace}/a`, `${workspace}/a`),
+    at('--ro-bind', `${workspace}/a/.git`, `${workspace}/a/.git`),
+    args.lastIndexOf(workspace, args.indexOf('--chdir') - 1),
+    at('--ro-bind', `${workspace}/a/.git/hooks`, `${workspace}/a/.git/hooks`),
+    at('--remount-ro', join(root, 'person')),
+    at('--clearenv', '--setenv', 'A', '1', '--chdir', workspace, '--'),
+  ];
+  expect(order).toEqual([...order].sort((a, b) => a - b));
+  expect(order.every((index) => index >= 0)).toBe(true);
+  expect(
+    ['--unshare-net', '--unshare-user', '--unshare-pid', '--new-session', '--die-with-parent'].filter((flag) => !args.includes(flag)),
+  ).toEqual([]);
+});

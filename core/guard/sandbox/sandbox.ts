@@ -1,0 +1,251 @@
+// The sandbox: decides whether a command runs inside, has it prepared by the backend of this machine, and looks afterwards at what it
+// left in protected places. Decides nothing about permission: whoever starts a command has asked the gate.
+
+import { release as kernelRelease } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Config } from '../../contracts/config.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { FactContext } from '../../contracts/tools.ts';
+import { explainSandbox, type SandboxExplanation } from './explain-sandbox.ts';
+import { LinuxBackend } from './linux-backend.ts';
+import { MacBackend } from './mac-backend.ts';
+import { NetworkSession } from './network-session.ts';
+import { OpenShellBackend } from './openshell-backend.ts';
+import { scanProtected, type ProtectedScan } from './protected-scan.ts';
+import type { MissingProgram, PreparedRun, SandboxBackend } from './sandbox-backend.ts';
+import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
+import { chooseSide, type SideChoice } from './sandbox-side.ts';
+import { PrivateFolder, removeFolder } from './private-folder.ts';
+import { accessOf, createPolicy, foldersWith, passEnvironment, type SandboxPolicy } from './sandbox-policy.ts';
+import { describeChanges, findChanges, undoAppeared } from './undo-changes.ts';
+
+export type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
+export type { SandboxExplanation } from './explain-sandbox.ts';
+
+export interface SandboxOptions {
+  readonly config: Config['sandbox'];
+  readonly facts: FactContext;
+  readonly userHome: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly temporaryFolder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How many folders may lie in what a command may write; 50,000 unless told. */
+  readonly foldersMax?: number;
+  /** In place of the machine's own. */
+  readonly backend?: SandboxBackend;
+}
+
+export interface SandboxHealth {
+  readonly ok: boolean;
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+const nothingToReport: SandboxReport = { remarks: [], failed: false, whenFailed: null };
+
+export class Sandbox implements CommandSandbox {
+  readonly #options: SandboxOptions;
+  readonly #backend: SandboxBackend | null;
+  readonly #folder: PrivateFolder;
+  #undone = 0;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.#folder = new PrivateFolder(options.temporaryFolder);
+    this.#backend = options.backend ?? createBackend(options);
+  }
+
+  async wrap(command: SandboxCommand): Promise<WrappedCommand> {
+    const { side } = chooseSide(this.#options.config.mode, command);
+    if (side === 'outside') return outside(command, nothingToReport);
+    const missing = await this.#missing();
+    if (missing.length > 0 || this.#backend === null) {
+      if (this.#options.config.mode === 'required') throw unavailable(missing);
+      return outside(command, {
+        ...nothingToReport,
+        remarks: [`it ran without a sandbox, for there is none here: ${listMissing(missing)}`],
+      });
+    }
+    return this.#confine(command, this.#backend);
+  }
+
+  /** For people: what a command would be let do, and whether it would run inside. Starts nothing but a probe of the backend. */
+  async explain(command: Pick<SandboxCommand, 'attended' | 'reads'> | null): Promise<SandboxExplanation> {
+    const { config, environment } = this.#options;
+    const missing = config.mode === 'off' ? [] : await this.#missing();
+    const choice: SideChoice = command === null ? { side: 'inside', reason: 'what runs inside' } : chooseSide(config.mode, command);
+    return explainSandbox({
+      config,
+      policy: this.#policy(),
+      backend: this.#backend,
+      missing,
+      choice: command === null ? null : choice,
+      environmentNames: Object.keys(passEnvironment(config.environment, environment)).sort(),
+    });
+  }
+
+  async health(): Promise<SandboxHealth> {
+    const { mode } = this.#options.config;
+    if (mode === 'off') return { ok: true, detail: 'Switched off: commands run with all your rights.' };
+    const missing = await this.#missing();
+    if (missing.length === 0 && this.#backend !== null) return { ok: true, detail: `Commands can be confined by ${this.#backend.how}.` };
+    const meanwhile = mode === 'required' ? 'no command runs' : 'commands that run without your yes are not confined';
+    const fix = missing.map(({ install }) => install).join(' ');
+    // Where commands wait for a person's yes anyway, a machine without a sandbox is not ill.
+    return { ok: mode !== 'required', detail: `No sandbox here, so ${meanwhile}: ${listMissing(missing)}.`, fix };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#backend?.dispose();
+    this.#folder.remove();
+  }
+
+  async #missing(): Promise<readonly MissingProgram[]> {
+    if (this.#backend === null)
+      return [{ what: `a backend for ${this.#options.platform}`, install: 'Run TrayClaw on Linux or macOS, or in WSL 2, to have one.' }];
+    return (await this.#backend.availability()).missing;
+  }
+
+  #policy(readFolders: readonly string[] = []): SandboxPolicy {
+    const { config, facts, userHome, environment } = this.#options;
+    return createPolicy(config, { facts, userHome, environment }, readFolders);
+  }
+
+  async #confine(command: SandboxCommand, backend: SandboxBackend): Promise<WrappedCommand> {
+    const policy = this.#policy(command.readFolders);
+    assertVisible(command.cwd, policy);
+    const before = await this.#scan(policy, command.signal);
+    if (!before.isComplete) throw tooLarge(policy);
+    const instanceFolder = this.#folder.path;
+    const temporaryFolder = this.#folder.createRun();
+    const drop = (): void => this.#drop(temporaryFolder);
+    try {
+      const environment = passEnvironment(this.#options.config.environment, { ...this.#options.environment, ...command.environment });
+      const prepared = await backend.prepare({ ...command, environment, policy, protectedPlaces: before, temporaryFolder, instanceFolder });
+      const finish = once(() => this.#finish({ policy, before, prepared, drop }));
+      return { file: prepared.file, args: prepared.args, environment: prepared.environment, side: 'inside', dispose: finish };
+    } catch (cause) {
+      drop();
+      throw cause;
+    }
+  }
+
+  #scan(policy: SandboxPolicy, signal: AbortSignal): Promise<ProtectedScan> {
+    const { foldersMax } = this.#options;
+    return scanProtected({
+      folders: foldersWith('write', policy),
+      isDenied: policy.isDenied,
+      signal,
+      ...(foldersMax === undefined ? {} : { foldersMax }),
+    });
+  }
+
+  async #finish(run: FinishedRun): Promise<SandboxReport> {
+    const whenFailed = describeWalls(run.policy, run.prepared.remark);
+    try {
+      run.prepared.release();
+      const remarks = await this.#undo(run);
+      return { remarks, failed: remarks.length > 0, whenFailed };
+    } catch (cause) {
+      this.#options.logger.log('error', 'what a confined command left could not be looked at', { cause: String(cause) });
+      return { remarks: ['what it left in protected places could not be looked at'], failed: true, whenFailed };
+    } finally {
+      run.drop();
+    }
+  }
+
+  #drop(folder: string): void {
+    try {
+      removeFolder(folder);
+    } catch (cause) {
+      this.#options.logger.log('warn', 'the private folder of a command could not be removed', { folder, cause: String(cause) });
+    }
+  }
+
+  async #undo({ policy, before }: FinishedRun): Promise<string[]> {
+    // The look must not be called off with the command: it is what the command's end is for.
+    const after = await this.#scan(policy, new AbortController().signal);
+    const changes = findChanges(before, after);
+    const stamp = new Date(this.#options.clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '');
+    const folder = join(this.#options.facts.home, 'undone', `${stamp}-${process.pid}-${++this.#undone}`);
+    const undone = undoAppeared(changes, folder);
+    const sentences = describeChanges(changes, undone, folder);
+    if (!after.isComplete) sentences.push('it made so many folders that not all could be looked at for hooks and keys');
+    return sentences;
+  }
+}
+
+interface FinishedRun {
+  readonly policy: SandboxPolicy;
+  readonly before: ProtectedScan;
+  readonly prepared: PreparedRun;
+  drop(): void;
+}
+
+function createBackend(options: SandboxOptions): SandboxBackend | null {
+  const { config, environment, facts, platform } = options;
+  const { limits } = config;
+  if (config.backend === 'openshell') return new OpenShellBackend({ environment, limits, workspace: facts.workspace });
+  const network = new NetworkSession();
+  if (platform === 'darwin') return new MacBackend({ network, limits });
+  if (platform !== 'linux') return null;
+  const { allowDomains } = config.network;
+  const isRoot = process.getuid?.() === 0;
+  return new LinuxBackend({
+    environment,
+    network,
+    limits,
+    allowDomains,
+    isRoot,
+    kernel: kernelRelease(),
+    machine: process.arch,
+  });
+}
+
+function outside({ file, args, environment }: SandboxCommand, report: SandboxReport): WrappedCommand {
+  return { file, args, environment, side: 'outside', dispose: () => Promise.resolve(report) };
+}
+
+function listMissing(missing: readonly MissingProgram[]): string {
+  return `${missing.map(({ what }) => what).join(' and ')} ${missing.length === 1 ? 'is' : 'are'} missing`;
+}
+
+function unavailable(missing: readonly MissingProgram[]): AppError {
+  return new AppError('sandbox_unavailable', `Commands run in the sandbox only, and there is none here: ${listMissing(missing)}.`, {
+    data: { hint: `${missing.map(({ install }) => install).join(' ')} Or set sandbox.mode to auto in config.yaml.` },
+  });
+}
+
+function assertVisible(cwd: string, policy: SandboxPolicy): void {
+  const access = accessOf(cwd, policy);
+  if (access === 'read' || access === 'write') return;
+  throw new AppError('sandbox_unavailable', `The folder ${cwd} is hidden in the sandbox, so no command can run in it there.`, {
+    data: { hint: 'Add it to sandbox.files.read or sandbox.files.write in config.yaml, or run the command in the workspace.' },
+  });
+}
+
+function tooLarge(policy: SandboxPolicy): AppError {
+  return new AppError(
+    'sandbox_unavailable',
+    `There is too much in ${foldersWith('write', policy).join(' and ')} to be looked through for hooks and keys.`,
+    {
+      data: { hint: 'Choose smaller folders for workspace.path and sandbox.files.write in config.yaml.' },
+    },
+  );
+}
+
+function describeWalls(policy: SandboxPolicy, remark: string | undefined): string {
+  const { allowDomains } = policy;
+  const network = allowDomains.length === 0 ? 'no network' : `only ${allowDomains.join(', ')} of the network`;
+  const walls = `it ran in the sandbox, which lets it write only ${foldersWith('write', policy).join(', ')} and $TMPDIR, and gives it ${network}`;
+  return remark === undefined ? walls : `${walls}; ${remark}`;
+}
+
+function once<T>(run: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | null = null;
+  return () => (result ??= run());
+}

@@ -1,0 +1,124 @@
+// Where secrets are kept: the keychain, or the vault where config says so, where one was made, or where no keychain is. Decides which of
+// the two answers; a keychain that is there but locked is an error to show and never a reason to use the other one.
+
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import type { Config } from '../../contracts/config.ts';
+import type { Keychain } from './keychain.ts';
+import type { Vault } from './vault.ts';
+
+export interface SecretStatus {
+  readonly store: 'keychain' | 'vault' | 'none';
+  readonly locked: boolean;
+  readonly hasVault: boolean;
+  readonly detail: string;
+}
+
+export interface SecretStoreOptions {
+  readonly kind: Config['secrets']['store'];
+  readonly keychain: Keychain;
+  readonly vault: Vault;
+}
+
+export class SecretStore {
+  readonly #options: SecretStoreOptions;
+
+  constructor(options: SecretStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Looks into both where config leaves the choice. Null where neither has it. */
+  async get(name: string): Promise<string | null> {
+    const { kind, keychain, vault } = this.#options;
+    if (kind === 'keychain') return keychain.get(name);
+    const kept = await vault.get(name);
+    if (kept !== null || kind === 'vault') return kept;
+    return this.#orVault(() => keychain.get(name), null);
+  }
+
+  async set(name: string, value: string): Promise<void> {
+    const { kind, keychain, vault } = this.#options;
+    if (kind === 'vault' || (kind === 'auto' && vault.exists)) return vault.set(name, value);
+    try {
+      await keychain.set(name, value);
+    } catch (cause) {
+      if (kind === 'keychain' || !isAbsent(cause)) throw cause;
+      await vault.set(name, value);
+    }
+  }
+
+  async delete(name: string): Promise<boolean> {
+    const { kind, keychain, vault } = this.#options;
+    const wasInVault = kind !== 'keychain' && vault.exists && (await vault.delete(name));
+    if (kind === 'vault') return wasInVault;
+    const wasInKeychain = wasInVault
+      ? await ifThere(() => keychain.delete(name), false)
+      : await this.#orVault(() => keychain.delete(name), false);
+    return wasInVault || wasInKeychain;
+  }
+
+  /** Sorted, each once. */
+  async list(): Promise<readonly string[]> {
+    const { kind, keychain, vault } = this.#options;
+    const kept = kind === 'keychain' ? [] : vault.names();
+    const others = kind === 'vault' ? [] : await this.#orVault(() => keychain.list(), []);
+    return [...new Set([...kept, ...others])].sort();
+  }
+
+  async status(): Promise<SecretStatus> {
+    return { ...(await this.#state()), hasVault: this.#options.vault.exists };
+  }
+
+  async #state(): Promise<Omit<SecretStatus, 'hasVault'>> {
+    const { kind, vault } = this.#options;
+    try {
+      if (kind === 'vault' || (kind === 'auto' && vault.exists)) return this.#vaultState();
+      await this.#options.keychain.list();
+      return { store: 'keychain', locked: false, detail: 'Secrets are kept in the keychain of this computer.' };
+    } catch (cause) {
+      if (!isAppError(cause)) throw cause;
+      if (cause.code === 'keychain_unavailable' && cause.data['state'] === 'locked')
+        return { store: 'keychain', locked: true, detail: `${cause.message} ${cause.hint ?? ''}`.trim() };
+      const detail = isAbsent(cause) && kind === 'auto' ? `${cause.message} ${makeVault}` : `${cause.message} ${cause.hint ?? ''}`.trim();
+      return { store: cause.code === 'vault_damaged' ? 'vault' : 'none', locked: false, detail };
+    }
+  }
+
+  /** Makes the vault where there is none. Fails with `conflict` where config wants the keychain only, and as `Vault.unlock` does. */
+  async unlock(passphrase: string): Promise<SecretStatus> {
+    if (this.#options.kind === 'keychain') {
+      throw new AppError('conflict', 'Secrets are kept in the keychain: there is nothing to unlock here.', {
+        data: { hint: 'To use a vault set secrets.store to vault or auto in config.yaml.' },
+      });
+    }
+    await this.#options.vault.unlock(passphrase);
+    return this.status();
+  }
+
+  #vaultState(): Omit<SecretStatus, 'hasVault'> {
+    const { vault } = this.#options;
+    if (!vault.exists) return { store: 'vault', locked: true, detail: makeVault };
+    const count = vault.names().length;
+    const kept = `Secrets are kept in an encrypted vault in the data folder (${count === 1 ? '1 entry' : `${count} entries`}).`;
+    return { store: 'vault', locked: vault.isLocked, detail: vault.isLocked ? `${kept} It is locked: trayclaw secret unlock` : kept };
+  }
+
+  /** A keychain that is absent is no failure while the vault may be used in its place. */
+  async #orVault<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
+    if (this.#options.kind === 'keychain') return ask();
+    return this.#options.vault.exists ? ifThere(ask, otherwise) : ask();
+  }
+}
+
+const makeVault = 'An encrypted vault can take its place: trayclaw secret unlock';
+
+const isAbsent = (cause: unknown): boolean =>
+  isAppError(cause) && cause.code === 'keychain_unavailable' && cause.data['state'] === 'absent';
+
+async function ifThere<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    if (isAbsent(cause)) return otherwise;
+    throw cause;
+  }
+}

@@ -1,0 +1,52 @@
+// Which files are run, loaded or obeyed by something, so that what is written into them matters as much as where. Pure but for the port.
+
+import { extname, basename } from 'node:path';
+
+/** Text and pictures that people read and programs only show. Whatever is not listed counts as live. */
+const inertExtensions: ReadonlySet<string> = new Set([
+  '.md',
+  '.markdown',
+  '.txt',
+  '.text',
+  '.rst',
+  '.adoc',
+  '.org',
+  '.csv',
+  '.tsv',
+  '.log',
+  '.srt',
+  '.vtt',
+  '.bib',
+  '.png',
+  '.jpg',
+  '.jpeg',
+  '.gif',
+  '.webp',
+  '.pdf',
+  '.wav',
+  '.mp3',
+]);
+
+/** Of those, the ones that build tools, agents or crawlers take orders from. */
+const liveNames: ReadonlySet<string> = new Set([
+  'agents.md',
+  'claude.md',
+  'gemini.md',
+  'skill.md',
+  'memory.md',
+  'soul.md',
+  'copilot-instructions.md',
+  'requirements.txt',
+  'constraints.txt',
+  'cmakelists.txt',
+  'robots.txt',
+  'llms.txt',
+]);
+
+/** `relativePath` within the workspace, or as it was given outside; `isExecutable` asks the disk. */
+export function isLiveFile(relativePath: string, isExecutable: () => boolean): boolean {
+  const name = basename(relativePath).toLowerCase();
+  if (relativePath.split(/[/\\]/).some((part) => part.startsWith('.') && part !== '.')) return true;
+  if (liveNames.has(name) || name.startsWith('requirements')) return true;
+  return !inertExtensions.has(extname(name)) || isExecutable();
+}

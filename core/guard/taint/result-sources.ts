@@ -1,0 +1,64 @@
+// Whose words the result of a call may hold: from what the call touched, what its tool says, and what else it was given to read. Pure.
+
+import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import { taintKey } from './taint-store.ts';
+
+/** More of them below one folder are named by the folder. */
+const FILES_NAMED_MAX = 8;
+
+/** Tools that show the names below a folder and nothing of what is in the files. */
+const nameTools: ReadonlySet<string> = new Set(['list_dir', 'glob']);
+/** Tools that write a whole file and show nothing of what was in it. */
+export const wholeFileTools: ReadonlySet<string> = new Set(['write_file']);
+
+/** Sources that the facts alone show: hosts it spoke to, and what it read outside of the opened folders. */
+export function shownSources(facts: CallFacts): TaintSource[] {
+  const hosts = facts.hosts.map((host): TaintSource => ({ kind: 'web', where: host.toLowerCase() }));
+  const outside = facts.paths.filter((path) => path.access === 'read' && !path.insideWorkspace);
+  return [...hosts, ...outside.map((path): TaintSource => ({ kind: 'file', where: path.real }))];
+}
+
+export interface FileMarks {
+  writerOf(path: string): string | null;
+  filesBelow(folder: string, besides: string, limit: number): string[];
+}
+
+export interface FileReading {
+  readonly sessionId: string;
+  readonly tool: string;
+  readonly facts: CallFacts;
+  readonly resultText: string;
+}
+
+/**
+ * Files the call may have read that hold words of others. What this session wrote itself is not among them: it holds those words
+ * already. `exists` leaves out files that are gone.
+ */
+export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: (path: string) => boolean): TaintSource[] {
+  const { facts, tool } = reading;
+  if (wholeFileTools.has(tool)) return [];
+  const exact = facts.paths.map((path) => path.real).filter((path) => ![null, reading.sessionId].includes(marks.writerOf(path)));
+  const folders = nameTools.has(tool) ? [] : foldersOf(facts);
+  const below = folders.flatMap((folder) => {
+    const found = marks.filesBelow(folder, reading.sessionId, FILES_NAMED_MAX + 1);
+    if (found.length > FILES_NAMED_MAX) return [folder];
+    const there = found.filter(exists);
+    // A search names each file it shows lines of; a command shows what it likes.
+    return facts.command !== null ? there : there.filter((path) => reading.resultText.includes(nameOf(path)));
+  });
+  return distinct([...exact, ...below].map((path): TaintSource => ({ kind: 'file', where: path })));
+}
+
+function foldersOf(facts: CallFacts): string[] {
+  const folders = facts.paths.filter((path) => path.access === 'read').map((path) => path.real);
+  if (facts.command !== null) folders.push(facts.command.cwd);
+  return [...new Set(folders)];
+}
+
+function nameOf(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
+
+export function distinct(sources: readonly TaintSource[]): TaintSource[] {
+  return [...new Map(sources.map((source) => [taintKey(source), source])).values()];
+}

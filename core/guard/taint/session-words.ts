@@ -1,0 +1,223 @@
+// What was said in one session, by whom, as far back as is looked: the person's words, trusted results of before, and texts of others with
+// their sources. Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
+
+import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { SliceQuery } from '../../store/session/session.ts';
+import type { Said } from './missing-pieces.ts';
+import { distinct, shownSources } from './result-sources.ts';
+import type { SessionTaint } from './taint-store.ts';
+import { foldText, saysVerbatim, singleSpaced, wordsOf } from './text-words.ts';
+
+export interface LogSlices {
+  slice(sessionId: string, query: SliceQuery): AnyEvent[];
+  head(sessionId: string): { sessionSeq: number } | null;
+}
+
+/** How far back: events of each kind, characters of each kind, and places of the log at most. */
+const EVENTS_MAX = 200;
+const CHARS_MAX = 256 * 1024;
+const PLACES_MAX = 6_000;
+const NEW_EVENTS_MAX = 2_000;
+
+const spokenTypes: readonly EventType[] = ['user.message', 'turn.steered', 'turn.started', 'taint.marked'];
+const callTypes: readonly EventType[] = ['tool.requested', 'tool.finished', 'model.finished', 'policy.decided', 'taint.marked'];
+const allTypes: readonly EventType[] = [...new Set([...spokenTypes, ...callTypes])];
+
+interface SaidText {
+  readonly text: string;
+  readonly words: ReadonlySet<string>;
+}
+
+interface ForeignText {
+  readonly text: string;
+  /** Null where it is not known which of the session's sources it came from. */
+  readonly sources: readonly TaintSource[] | null;
+}
+
+export class SessionWords {
+  readonly #sessionId: string;
+  readonly #reads: LogSlices;
+  readonly firstSeq: number;
+  #readTo = 0;
+  readonly #person = new Kept<SaidText>();
+  readonly #workspace = new Kept<SaidText>();
+  readonly #foreign = new Kept<ForeignText>();
+  /** Calls a person made, or a model before it had read words of others. */
+  readonly #ownCalls = new Set<string>();
+  readonly #earlierCalls = new Set<string>();
+  readonly #forwardedTurns = new Map<string, readonly TaintSource[]>();
+  readonly #callSources = new Map<string, TaintSource[]>();
+
+  constructor(reads: LogSlices, sessionId: string, taint: SessionTaint) {
+    this.#reads = reads;
+    this.#sessionId = sessionId;
+    this.firstSeq = taint.firstSeq;
+  }
+
+  /** Takes in what the log holds by now. */
+  catchUp(): void {
+    const head = this.#reads.head(this.#sessionId)?.sessionSeq ?? 0;
+    if (head <= this.#readTo) return;
+    const events = this.#readTo === 0 ? this.#lookBack(head) : this.#newest(head);
+    this.#readTo = head;
+    for (const event of events) this.#apply(event);
+  }
+
+  readonly person: Said = {
+    word: (word) => this.#person.items.some((said) => said.words.has(word)),
+    verbatim: (text) => this.#person.items.some((said) => saysVerbatim(said.text, text)),
+  };
+
+  readonly workspace: Said = {
+    word: (word) => this.#workspace.items.some((said) => said.words.has(word)),
+    verbatim: (text) => this.#workspace.items.some((said) => saysVerbatim(said.text, text)),
+  };
+
+  /** Made by a person, written by the model before it read any words of others, or the same as one that ran before. */
+  isEarlierCall(call: { readonly callId?: string; readonly tool: string; readonly argsHash: string }): boolean {
+    return (call.callId !== undefined && this.#ownCalls.has(call.callId)) || this.#earlierCalls.has(`${call.tool} ${call.argsHash}`);
+  }
+
+  /** Of which sources a piece may come: those whose text has it; all (null) where none has, or the one that has it is not known. */
+  sourcesOf(piece: string): readonly TaintSource[] | null {
+    const found = this.#foreign.items.filter(({ text }) => (piece.length < 4 ? saysVerbatim(text, piece) : text.includes(piece)));
+    if (found.length === 0) return null;
+    const sources = found.map((item) => item.sources);
+    return sources.includes(null) ? null : distinct(sources.flatMap((known) => known ?? []));
+  }
+
+  /** Sources of which no text is kept: they can never be ruled out. */
+  unseen(sources: readonly TaintSource[]): TaintSource[] {
+    const kept = new Set(this.#foreign.items.flatMap((item) => item.sources ?? []).map((source) => `${source.kind}:${source.where}`));
+    return sources.filter((source) => !kept.has(`${source.kind}:${source.where}`));
+  }
+
+  /** Whether a source showed exactly this text. */
+  wasShownBy(source: TaintSource, text: string): boolean {
+    return this.#foreign.items.some(
+      (item) =>
+        (item.sources ?? []).some((known) => known.kind === source.kind && known.where === source.where) && saysVerbatim(item.text, text),
+    );
+  }
+
+  #lookBack(head: number): AnyEvent[] {
+    const after = Math.max(0, head - PLACES_MAX);
+    const spoken = this.#slice({ after, types: spokenTypes, limit: EVENTS_MAX * 2, newest: true });
+    if (spoken.length === EVENTS_MAX * 2 || after > 0) dropUnmarked(spoken);
+    const before = this.#slice({ after, before: this.firstSeq, types: callTypes, limit: EVENTS_MAX, newest: true });
+    const since = this.#slice({ after: Math.max(after, this.firstSeq - 1), types: callTypes, limit: EVENTS_MAX * 2, newest: true });
+    const all = new Map([...spoken, ...before, ...since].map((event) => [event.sessionSeq, event]));
+    return [...all.values()].sort((a, b) => a.sessionSeq - b.sessionSeq);
+  }
+
+  #newest(head: number): AnyEvent[] {
+    const after = Math.max(this.#readTo, head - PLACES_MAX);
+    const events = this.#slice({ after, types: allTypes, limit: NEW_EVENTS_MAX, newest: true });
+    if (after > this.#readTo || events.length === NEW_EVENTS_MAX) dropUnmarked(events);
+    return events;
+  }
+
+  #slice(query: SliceQuery): AnyEvent[] {
+    return this.#reads.slice(this.#sessionId, query);
+  }
+
+  #apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'user.message':
+        this.#hear(event.body.text, event.turnId === null ? undefined : this.#forwardedTurns.get(event.turnId));
+        return;
+      case 'turn.steered':
+        this.#hear(event.body.text, undefined);
+        return;
+      case 'turn.started':
+        for (const call of event.body.calls) this.#takeOwnCall(call);
+        return;
+      case 'taint.marked':
+        this.#takeMark(event);
+        return;
+      default:
+        this.#applyCall(event, event.sessionSeq < this.firstSeq);
+    }
+  }
+
+  #applyCall(event: AnyEvent, isBefore: boolean): void {
+    switch (event.type) {
+      case 'model.finished':
+        if (isBefore) for (const call of event.body.calls) this.#ownCalls.add(call.callId);
+        return;
+      case 'tool.requested':
+        if (isBefore) this.#earlierCalls.add(`${event.body.tool} ${event.body.argsHash}`);
+        return;
+      case 'policy.decided':
+        this.#addSources(event.body.callId, shownSources(event.body.facts));
+        return;
+      case 'tool.finished':
+        this.#takeResult(event, isBefore);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #takeOwnCall(call: { readonly callId: string; readonly args: string }): void {
+    this.#ownCalls.add(call.callId);
+    this.#hear(call.args, undefined);
+  }
+
+  #takeMark({ body, turnId }: EventOf<'taint.marked'>): void {
+    if (body.callId !== null) this.#addSources(body.callId, body.sources);
+    else if (turnId !== null) this.#forwardedTurns.set(turnId, body.sources);
+  }
+
+  #hear(text: string, forwarded: readonly TaintSource[] | undefined): void {
+    if (forwarded === undefined) this.#person.add(saidText(text), text.length);
+    else this.#foreign.add({ text: singleSpaced(foldText(text)), sources: forwarded }, text.length);
+  }
+
+  #takeResult(event: EventOf<'tool.finished'>, isBefore: boolean): void {
+    const { callId, forModel } = event.body;
+    if (isBefore) {
+      this.#workspace.add(saidText(forModel), forModel.length);
+      return;
+    }
+    const sources = this.#callSources.get(callId) ?? [];
+    this.#callSources.delete(callId);
+    this.#foreign.add({ text: singleSpaced(foldText(forModel)), sources: sources.length === 0 ? null : sources }, forModel.length);
+  }
+
+  #addSources(callId: string, sources: readonly TaintSource[]): void {
+    if (sources.length > 0) this.#callSources.set(callId, distinct([...(this.#callSources.get(callId) ?? []), ...sources]));
+  }
+}
+
+/** A message whose mark may have been cut off before it might not be the person's. */
+function dropUnmarked(events: AnyEvent[]): void {
+  while (events[0]?.type === 'user.message') events.shift();
+}
+
+function saidText(text: string): SaidText {
+  const part = text.slice(0, CHARS_MAX);
+  return { text: singleSpaced(foldText(part)), words: wordsOf(part) };
+}
+
+/** The newest of what was said, within the limits. */
+class Kept<T> {
+  #items: { readonly item: T; readonly chars: number }[] = [];
+  #chars = 0;
+  #shown: T[] | null = null;
+
+  get items(): readonly T[] {
+    this.#shown ??= this.#items.map(({ item }) => item);
+    return this.#shown;
+  }
+
+  add(item: T, chars: number): void {
+    this.#items.push({ item, chars });
+    this.#chars += chars;
+    this.#shown = null;
+    while (this.#items.length > EVENTS_MAX || (this.#chars > CHARS_MAX && this.#items.length > 1)) {
+      this.#chars -= this.#items.shift()?.chars ?? 0;
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// Whose words each session holds, whether it saw private data, and which files hold words of others: rows kept in step with the log.
+// Decides nothing; what counts as untrusted is said by the events.
+
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+export const taintMigrations: readonly Migration[] = [
+  {
+    id: '0004-taint',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS session_taint (
+          session_id TEXT NOT NULL, source_key TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, session_seq INTEGER NOT NULL,
+          PRIMARY KEY (session_id, source_key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS session_private_reads (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        -- The session is the one that wrote it last; the file outlives it. One that was cleaned is kept, since an undo may bring it back.
+        CREATE TABLE IF NOT EXISTS tainted_files (
+          path TEXT PRIMARY KEY, session_id TEXT NOT NULL, seq INTEGER NOT NULL, cleaned INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+];
+
+/** What is known of a session that holds words of others. */
+export interface SessionTaint {
+  readonly sources: readonly TaintSource[];
+  readonly keys: ReadonlySet<string>;
+  /** Place of the first mark: what stands before it was said before any of it was read. */
+  readonly firstSeq: number;
+  /** It has read something private. */
+  readonly sensitive: boolean;
+}
+
+const SESSIONS_KEPT = 256;
+
+/** Tools whose results are private though no path of theirs says so: what was said in other conversations. */
+const privateTools: ReadonlySet<string> = new Set(['session_search', 'artifact_read']);
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    putSource: db.prepare('INSERT OR IGNORE INTO session_taint (session_id, source_key, kind, source, session_seq) VALUES (?, ?, ?, ?, ?)'),
+    sources: db.prepare(
+      'SELECT kind, source AS "where", session_seq AS seq FROM session_taint WHERE session_id = ? ORDER BY session_seq, source_key',
+    ),
+    putPrivate: db.prepare('INSERT OR IGNORE INTO session_private_reads (session_id) VALUES (?)'),
+    isPrivate: db.prepare('SELECT 1 FROM session_private_reads WHERE session_id = ?'),
+    putFile: db.prepare(
+      'INSERT INTO tainted_files (path, session_id, seq) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, seq = excluded.seq, cleaned = 0',
+    ),
+    setCleaned: db.prepare('UPDATE tainted_files SET cleaned = ? WHERE path = ?'),
+    filesBelow: db
+      .prepare('SELECT path FROM tainted_files WHERE path > ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?')
+      .pluck(),
+    writer: db.prepare('SELECT session_id FROM tainted_files WHERE path = ? AND cleaned = 0').pluck(),
+    dropSources: db.prepare('DELETE FROM session_taint WHERE session_id = ?'),
+    dropPrivate: db.prepare('DELETE FROM session_private_reads WHERE session_id = ?'),
+  };
+}
+
+export class TaintStore {
+  readonly #db: SqlDatabase;
+  readonly #sql: ReturnType<typeof prepareAll>;
+  /** Sessions looked up before; null for one without a mark. */
+  readonly #known = new Map<string, SessionTaint | null>();
+
+  constructor(db: SqlDatabase) {
+    this.#db = db;
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    if (event.type === 'taint.marked') this.#applyFiles(event);
+    if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
+    this.applyCopied(event);
+  }
+
+  /** Of an event copied into a fork: the conversation inherits what it holds, the files are as they were. */
+  applyCopied(event: AnyEvent): void {
+    switch (event.type) {
+      case 'taint.marked':
+        for (const source of event.body.sources)
+          this.#sql.putSource.run(event.sessionId, taintKey(source), source.kind, source.where, event.sessionSeq);
+        this.#known.delete(event.sessionId);
+        return;
+      case 'policy.decided':
+        // A question counts as well: whether it was answered with yes is not known here, and the flag only ever makes more be asked.
+        if (event.body.decision === 'deny' || !showsPrivateData(event.body.tool, event.body.facts)) return;
+        if (this.#sql.putPrivate.run(event.sessionId).changes > 0) this.#known.delete(event.sessionId);
+        return;
+      case 'session.deleted':
+        this.#sql.dropSources.run(event.body.sessionId);
+        this.#sql.dropPrivate.run(event.body.sessionId);
+        this.#known.delete(event.body.sessionId);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Null for a session that holds no words of others. One look into a map, once it was looked up. */
+  session(sessionId: string): SessionTaint | null {
+    const known = this.#known.get(sessionId);
+    if (known !== undefined) return known;
+    const read = this.#read(sessionId);
+    // What a transaction shows may be rolled back: only what is committed is remembered.
+    if (!this.#db.inTransaction) {
+      if (this.#known.size >= SESSIONS_KEPT) this.#known.clear();
+      this.#known.set(sessionId, read);
+    }
+    return read;
+  }
+
+  /** The session that last wrote words of others into the file; null for a file that holds none. */
+  writerOf(path: string): string | null {
+    return (this.#sql.writer.get(path) as string | undefined) ?? null;
+  }
+
+  /** Files below a folder into which another session wrote words of others, at most `limit`. */
+  filesBelow(folder: string, besides: string, limit: number): string[] {
+    const root = folder.replace(/[/\\]+$/, '');
+    const sign = folder.includes('\\') && !folder.includes('/') ? '\\' : '/';
+    return this.#sql.filesBelow.all(root + sign, root + String.fromCharCode(sign.charCodeAt(0) + 1), besides, limit) as string[];
+  }
+
+  /**
+   * Makes all rows again from the log. `isCopied` tells the events a fork took over from the session it began with. Files of sessions
+   * whose events are gone stay marked.
+   */
+  rebuild(events: Iterable<AnyEvent>, isCopied: (event: AnyEvent) => boolean): void {
+    this.#known.clear();
+    this.#db.exec(`
+      DELETE FROM session_taint;
+      DELETE FROM session_private_reads;
+      DELETE FROM tainted_files WHERE session_id IN (SELECT session_id FROM sessions);
+    `);
+    for (const event of events) {
+      if (isCopied(event)) this.applyCopied(event);
+      else this.apply(event);
+    }
+  }
+
+  #applyFiles(event: EventOf<'taint.marked'>): void {
+    for (const path of event.body.cleaned ?? []) this.#sql.setCleaned.run(1, path);
+    for (const path of event.body.paths) this.#sql.putFile.run(path, event.sessionId, event.seq);
+  }
+
+  #read(sessionId: string): SessionTaint | null {
+    const rows = this.#sql.sources.all(sessionId) as (TaintSource & { seq: number })[];
+    const first = rows[0];
+    if (first === undefined) return null;
+    const sources = rows.map(({ kind, where }) => ({ kind, where }));
+    return {
+      sources,
+      keys: new Set(sources.map(taintKey)),
+      firstSeq: first.seq,
+      sensitive: this.#sql.isPrivate.get(sessionId) !== undefined,
+    };
+  }
+}
+
+/** How a source is named in a grant: `kind:where`. */
+export function taintKey(source: TaintSource): string {
+  return `${source.kind}:${source.where}`;
+}
+
+/** Files of the workspace are private data as well, and a command may read any of them. */
+function showsPrivateData(tool: string, facts: CallFacts): boolean {
+  return (
+    facts.class === 'credential' ||
+    facts.command !== null ||
+    facts.paths.some((path) => path.access === 'read' || path.protectedBy !== null) ||
+    privateTools.has(tool)
+  );
+}

@@ -1,0 +1,187 @@
+// Whose words is the agent following? Marks what a call brought in from others, and tells of a later call whether its deciding arguments
+// may come from there. Owns no permission: the gate decides what follows from it.
+
+import type { EventBodies } from '../../contracts/events.ts';
+import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
+import { missingPieces } from './missing-pieces.ts';
+import { distinct, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
+import { SessionWords, type LogSlices } from './session-words.ts';
+import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
+import { foldText } from './text-words.ts';
+
+export { TaintStore, taintMigrations } from './taint-store.ts';
+
+export interface TaintBookDeps {
+  readonly store: TaintStore;
+  readonly reads: LogSlices;
+  /** The workspace and further opened folders, real paths. */
+  readonly folders: readonly string[];
+  readonly files: TaintFiles;
+}
+
+export interface TaintFiles {
+  exists(path: string): boolean;
+  isExecutable(path: string): boolean;
+}
+
+export interface JudgedCall {
+  readonly sessionId: string;
+  readonly callId?: string;
+  readonly tool: string;
+  readonly argsJson: string;
+  readonly argsHash: string;
+  readonly facts: CallFacts;
+}
+
+/** Whose words a call may be following. */
+export interface CallTaint {
+  /** Everything the session holds words of. */
+  readonly session: readonly TaintSource[];
+  /** Those the deciding arguments may come from; empty where they are the person's own, or written before any of it was read. */
+  readonly derived: readonly TaintSource[];
+  /** The session has read something private. Only told of a session that holds words of others. */
+  readonly sensitive: boolean;
+}
+
+/** What else a call was given to read, beyond what its facts show. */
+export interface Heard {
+  /** As the tool says. */
+  readonly untrusted: readonly TaintSource[];
+  /** Other conversations it showed parts of. */
+  readonly sessions: readonly string[];
+  readonly resultText: string;
+  readonly ok: boolean;
+}
+
+const SOURCES_MAX = 200;
+/** Stands for all sources beyond the limit. */
+const anywhere: TaintSource = { kind: 'web', where: '*' };
+const SESSIONS_READ_MAX = 8;
+
+export const untainted: CallTaint = Object.freeze({ session: [], derived: [], sensitive: false });
+
+export class TaintBook {
+  readonly #deps: TaintBookDeps;
+  readonly #values: ValueContext;
+  /** Tainted sessions in use; the least recently used leaves. */
+  readonly #words = new Map<string, SessionWords>();
+
+  constructor(deps: TaintBookDeps) {
+    this.#deps = deps;
+    this.#values = { folders: deps.folders, files: deps.files };
+  }
+
+  /** Whether the session holds words of others. What it recorded must be in the log before `of` is asked about it. */
+  isTainted(sessionId: string): boolean {
+    return this.#deps.store.session(sessionId) !== null;
+  }
+
+  /** A look into a map for a session that holds no words of others. */
+  of(call: JudgedCall): CallTaint {
+    const taint = this.#deps.store.session(call.sessionId);
+    if (taint === null) return untainted;
+    return { session: taint.sources, derived: this.#deriveCall(call, taint), sensitive: taint.sensitive };
+  }
+
+  /** What a finished call brought in or wrote down that was not known before; null when there is nothing. */
+  marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
+    const { store, files } = this.#deps;
+    const taint = store.session(call.sessionId);
+    const shown = shownSources(call.facts);
+    const told = [
+      ...heard.untrusted,
+      ...heard.sessions.filter((sessionId) => sessionId !== call.sessionId).flatMap((sessionId) => store.session(sessionId)?.sources ?? []),
+      ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => files.exists(path)),
+    ];
+    const { paths, cleaned } = this.#writtenFiles(call, heard.ok, shown.length + told.length > 0);
+    const isNew = (source: TaintSource): boolean => taint?.keys.has(taintKey(source)) !== true;
+    const shownKeys = new Set(shown.map(taintKey));
+    // What the facts do not show is written down each time: later it could not be known whose text this was.
+    const sources = withinLimit(
+      distinct([...shown, ...told]).filter((source) => isNew(source) || !shownKeys.has(taintKey(source))),
+      taint,
+    );
+    if (sources.length + paths.length + cleaned.length === 0) return null;
+    return { callId: call.callId ?? null, sources, paths, ...(cleaned.length > 0 ? { cleaned } : {}) };
+  }
+
+  #deriveCall(call: JudgedCall, taint: SessionTaint): readonly TaintSource[] {
+    const values = decidingValues(call, this.#values);
+    if (values.length === 0) return [];
+    const words = this.#wordsOf(call.sessionId, taint);
+    if (words.isEarlierCall(call) || followsOwnLink(call.facts, values, words)) return [];
+    return derive(values, words, taint);
+  }
+
+  /** Files that hold words of others from now on, and files that hold none any more. */
+  #writtenFiles(call: JudgedCall, ok: boolean, broughtIn: boolean): { paths: string[]; cleaned: string[] } {
+    const { store } = this.#deps;
+    const written = call.facts.paths.filter((path) => path.access === 'write').map((path) => path.real);
+    if (written.length === 0) return { paths: [], cleaned: [] };
+    if (broughtIn || this.#writesForeign(call)) {
+      return { paths: written.filter((path) => store.writerOf(path) !== call.sessionId), cleaned: [] };
+    }
+    const isWhole = ok && wholeFileTools.has(call.tool);
+    return { paths: [], cleaned: isWhole ? written.filter((path) => store.writerOf(path) !== null) : [] };
+  }
+
+  #writesForeign(call: JudgedCall): boolean {
+    const taint = this.#deps.store.session(call.sessionId);
+    if (taint === null) return false;
+    const values = call.facts.command === null ? contentValues(call) : decidingValues(call, this.#values);
+    const words = this.#wordsOf(call.sessionId, taint);
+    return !words.isEarlierCall(call) && derive(values, words, taint).length > 0;
+  }
+
+  #wordsOf(sessionId: string, taint: SessionTaint): SessionWords {
+    const kept = this.#words.get(sessionId);
+    const words = kept?.firstSeq === taint.firstSeq ? kept : new SessionWords(this.#deps.reads, sessionId, taint);
+    this.#words.delete(sessionId);
+    this.#words.set(sessionId, words);
+    if (this.#words.size > SESSIONS_READ_MAX) {
+      const oldest = this.#words.keys().next();
+      if (oldest.done !== true) this.#words.delete(oldest.value);
+    }
+    words.catchUp();
+    return words;
+  }
+}
+
+/** A link that a host itself showed tells that host nothing, and fetching it, with nothing else given along, is all the call does. */
+function followsOwnLink({ request }: CallFacts, values: readonly DecidingValue[], words: SessionWords): boolean {
+  const given = values[0]?.value;
+  if (request?.reads !== true || values.length !== 1 || given === undefined) return false;
+  const url = URL.parse(given);
+  if (url === null || url.href !== URL.parse(request.url)?.href) return false;
+  return [url.host, url.hostname].some((where) => words.wasShownBy({ kind: 'web', where }, foldText(given)));
+}
+
+/** A piece nobody trusted said comes from wherever it was read, or, when it was read nowhere as it stands, from anywhere. */
+function derive(values: readonly DecidingValue[], words: SessionWords, taint: SessionTaint): readonly TaintSource[] {
+  const found = new Map<string, TaintSource>();
+  for (const { value, kind, vouched } of values) {
+    const both = {
+      word: (word: string) => words.person.word(word) || words.workspace.word(word),
+      verbatim: (text: string) => words.person.verbatim(text) || words.workspace.verbatim(text),
+    };
+    const spoken = { word: (word: string) => words.person.word(word), verbatim: (text: string) => both.verbatim(text) };
+    const said = vouched === 'workspace' ? both : kind === 'command' ? spoken : words.person;
+    for (const piece of missingPieces(value, kind, said)) {
+      const sources = words.sourcesOf(piece);
+      if (sources === null) return taint.sources;
+      for (const source of sources) found.set(taintKey(source), source);
+    }
+  }
+  if (found.size === 0) return [];
+  return distinct([...found.values(), ...words.unseen(taint.sources)]);
+}
+
+function withinLimit(sources: readonly TaintSource[], taint: SessionTaint | null): TaintSource[] {
+  const room = SOURCES_MAX - (taint?.keys.size ?? 0);
+  const fresh = sources.filter((source) => taint?.keys.has(taintKey(source)) !== true);
+  if (fresh.length < room) return [...sources];
+  const known = sources.filter((source) => !fresh.includes(source));
+  const kept = fresh.slice(0, Math.max(0, room - 1));
+  return taint?.keys.has(taintKey(anywhere)) === true ? [...known, ...kept] : [...known, ...kept, anywhere];
+}

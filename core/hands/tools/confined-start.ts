@@ -1,0 +1,24 @@
+// The one place where a command meets the sandbox: right before it is started it is wrapped, and when it has ended what the sandbox
+// found is told. Knows nothing of how commands are confined.
+
+import type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from '../../guard/sandbox/sandbox.ts';
+import { settlesWithin } from './settles-within.ts';
+import type { ShellCommand } from './shell-command.ts';
+
+const REPORT_WAIT_MS = 30_000;
+const nothingToReport: SandboxReport = { remarks: [], failed: false, whenFailed: null };
+
+/** Fails with `sandbox_unavailable` where the command must not run as it is. */
+export function wrapCommand(
+  sandbox: CommandSandbox,
+  plain: ShellCommand,
+  options: Omit<SandboxCommand, 'file' | 'args'>,
+): Promise<WrappedCommand> {
+  const { cwd, environment, marker, attended, reads, signal } = options;
+  return sandbox.wrap({ ...plain, cwd, environment, marker, attended, reads, signal });
+}
+
+/** What is to be said of a command that has ended; nothing when that takes too long to be found out. */
+export async function reportOf(settled: Promise<SandboxReport>): Promise<SandboxReport> {
+  return (await settlesWithin(settled, REPORT_WAIT_MS)) ? settled : nothingToReport;
+}

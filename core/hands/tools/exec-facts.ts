@@ -1,0 +1,89 @@
+// What the gate is told of a command, and the same looked at once more right before it is started: what runs is what was shown, made of
+// the same things, or nothing runs. Decides nothing about permission.
+
+import { canonicalJson } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
+import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { childEnvironment, type Environment } from './child-environment.ts';
+import type { Runnable } from './shell-command.ts';
+
+export interface ExecFactsOptions {
+  readonly paths: CheckedPaths;
+  readonly analyst: CommandAnalyst;
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+}
+
+export interface CommandCall {
+  readonly command: string;
+  readonly cwd: string;
+}
+
+/** What a checked command is started as. */
+export interface ConfirmedCommand {
+  readonly cwd: string;
+  readonly run: Runnable;
+  /** Set beside what every child gets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What it reads, in words, where it is known to do nothing else. */
+  readonly reads: string | null;
+}
+
+export class ExecFacts {
+  readonly #options: ExecFactsOptions;
+  readonly #shown = new WeakMap<object, CallFacts>();
+
+  constructor(options: ExecFactsOptions) {
+    this.#options = options;
+  }
+
+  /** The facts of a call, remembered by the call's own argument object. */
+  of(args: object, call: CommandCall, context: FactContext): CallFacts {
+    const { facts, cwd } = this.#look(call, context);
+    this.#options.paths.remember(args, cwd);
+    this.#shown.set(args, facts);
+    return facts;
+  }
+
+  /** The folder to run in, as it is now. Fails with `tool_failed` where it is not the one the facts named. */
+  folderOf(args: object, cwd: string, context: FactContext): string {
+    return this.#options.paths.confirm(args, cwd, 'read', context).real;
+  }
+
+  /** What to start now. Fails with `tool_failed` where it is no longer what the facts named. */
+  confirm(args: object, call: CommandCall, context: FactContext): ConfirmedCommand {
+    const cwd = this.folderOf(args, call.cwd, context);
+    const { facts, analysis } = this.#look(call, context);
+    const shown = this.#shown.get(args);
+    if (shown !== undefined && canonicalJson(shown) !== canonicalJson(facts)) {
+      throw new AppError('tool_failed', 'What this command would run or touch has changed since it was checked.', {
+        data: { hint: 'Nothing was done. Look again, then repeat the call.' },
+      });
+    }
+    const { launch } = analysis;
+    return {
+      cwd,
+      run: launch === null ? { kind: 'line', line: call.command } : { kind: 'plain', file: launch.file, argv: launch.argv },
+      environment: launch?.environment ?? {},
+      reads: analysis.fact.plain?.reads ?? null,
+    };
+  }
+
+  #look(call: CommandCall, context: FactContext): { facts: CallFacts; cwd: PathFact; analysis: CommandAnalysis } {
+    const { paths, analyst, environment, platform } = this.#options;
+    const places = paths.commandPlaces(context);
+    const cwd = places.given(call.cwd);
+    const child = childEnvironment(environment, {}, platform);
+    const analysis = analyst.analyse({ line: call.command, cwd: cwd.real, environment: child }, places);
+    const facts: CallFacts = {
+      class: analysis.class,
+      paths: [cwd, ...analysis.paths],
+      command: analysis.fact,
+      hosts: [...analysis.hosts],
+      ...(analysis.risks.length === 0 ? {} : { risks: [...analysis.risks] }),
+    };
+    return { facts, cwd, analysis };
+  }
+}

@@ -1,0 +1,22 @@
+// The thread that reads pages: one job from its starter, one answer back. Holds the libraries for it away from everything else.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import type { PageJob } from './web-page.ts';
+import { readPage } from './web-readable.ts';
+import { readResultsPage } from './web-results-page.ts';
+import { prettyJson } from './web-text.ts';
+
+const job = workerData as PageJob;
+
+function work(): unknown {
+  switch (job.kind) {
+    case 'page':
+      return readPage(job.html, job.url);
+    case 'json':
+      return prettyJson(job.text);
+    case 'results':
+      return readResultsPage(job.html);
+  }
+}
+
+parentPort?.postMessage(work());

@@ -1,0 +1,59 @@
+// Reads pages in a thread of its own, so that one that takes long, or means harm, keeps nothing else waiting and can be ended.
+// Owns the thread's life; a job has one thread.
+
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../contracts/errors.ts';
+import type { ReadablePage } from './web-readable.ts';
+import type { ResultsPage } from './web-results-page.ts';
+
+export interface PageJobs {
+  readonly page: { readonly job: { readonly kind: 'page'; readonly html: string; readonly url: string }; readonly result: ReadablePage };
+  /** Null when the text is not JSON. */
+  readonly json: { readonly job: { readonly kind: 'json'; readonly text: string }; readonly result: string | null };
+  readonly results: { readonly job: { readonly kind: 'results'; readonly html: string }; readonly result: ResultsPage };
+}
+export type PageJob = PageJobs[keyof PageJobs]['job'];
+
+export const pageTimeMaxMs = 10_000;
+const MEMORY_MB_MAX = 512;
+
+/** Fails with `tool_failed` when the page is too much for the thread's time or memory, and with `cancelled`. */
+export function runPageJob<K extends keyof PageJobs>(
+  job: PageJobs[K]['job'],
+  signal: AbortSignal,
+  timeMaxMs = pageTimeMaxMs,
+): Promise<PageJobs[K]['result']> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(new AppError('cancelled', 'Reading the page was stopped.'));
+    const worker = new Worker(workerFile(), {
+      workerData: job,
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
+    });
+    let isOver = false;
+    const end = (settle: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      // Settled when the thread is gone: nothing is left running behind a result.
+      void worker.terminate().then(settle, settle);
+    };
+    const fail = (message: string, cause?: unknown): void =>
+      end(() => reject(new AppError('tool_failed', message, cause === undefined ? {} : { cause })));
+    const onAbort = (): void => end(() => reject(new AppError('cancelled', 'Reading the page was stopped.')));
+    const timer = setTimeout(() => fail('The page takes too long to be made readable.'), timeMaxMs);
+    signal.addEventListener('abort', onAbort, { once: true });
+    worker.once('message', (result: PageJobs[K]['result']) => end(() => resolve(result)));
+    worker.once('error', (cause) => fail('The page could not be made readable.', cause));
+    worker.once('exit', () => fail('The page could not be made readable.'));
+  });
+}
+
+/** Beside this file in the checkout; an entry of its own in the build, where this file is part of a chunk. */
+function workerFile(): URL {
+  const here = import.meta.url;
+  if (here.endsWith('.ts')) return new URL('./web-page-worker.ts', here);
+  return new URL(here.includes('/chunks/') ? '../page-worker.js' : './page-worker.js', here);
+}

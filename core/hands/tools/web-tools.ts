@@ -1,0 +1,31 @@
+// The tools for the web, wired from what they need. A search is among them only when the person chose a service.
+
+import type { Config } from '../../contracts/config.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { createHttpRequest } from './http-request.ts';
+import type { SecretValues } from './http-request-headers.ts';
+import { createWebFetch } from './web-fetch.ts';
+import { pageTimeMaxMs } from './web-page.ts';
+import { createWebSearch } from './web-search.ts';
+import type { WebHttp } from './web-tool-ports.ts';
+
+export interface WebDeps {
+  readonly http: WebHttp;
+  /** For searches: the same way out, or one that leads to the configured service and nowhere else. */
+  readonly searchHttp: WebHttp;
+  readonly secrets: SecretValues;
+  readonly config: Config['web'];
+  /** Takes known secrets out of text, in whatever form they are written. */
+  readonly redact: (text: string) => string;
+}
+
+export function createWebTools(deps: WebDeps, outputBytesMax: number): readonly ToolDefinition[] {
+  const { http, secrets, redact } = deps;
+  const { search, timeoutMs: requestMs } = deps.config;
+  const shared = { http, outputBytesMax, timeoutMs: requestMs + 2 * pageTimeMaxMs };
+  return [
+    createWebFetch(shared),
+    createHttpRequest({ ...shared, secrets, redact }),
+    ...(search === undefined ? [] : [createWebSearch({ ...shared, http: deps.searchHttp, search, secrets })]),
+  ];
+}

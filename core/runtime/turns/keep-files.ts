@@ -1,0 +1,52 @@
+// Before a call that writes: keeps what is at its paths, or keeps the call from running. Records nothing but a refusal.
+
+import type { BeforeFile } from '../../contracts/checkpoints.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
+import type { CallState } from '../../agent/brain/brain.ts';
+import type { ParsedCall } from './ports.ts';
+import type { RunningTurn } from './running-turn.ts';
+
+export interface ReadyCall {
+  readonly call: CallState;
+  readonly parsed: ParsedCall;
+  /** Null for a call that only looks and that nobody was asked about. */
+  readonly facts: CallFacts | null;
+}
+
+export interface KeptCall extends ReadyCall {
+  /** Null where the call is not known to write anything. */
+  readonly before: readonly BeforeFile[] | null;
+}
+
+/** The calls that may run, in order; at once when there is little to keep. A call whose files cannot be kept is rejected. */
+export function keepFiles(runner: RunningTurn, ready: readonly ReadyCall[]): KeptCall[] | Promise<KeptCall[]> {
+  const kept = ready.map((item) => keepOne(runner, item));
+  if (kept.some((item) => item instanceof Promise)) return Promise.all(kept).then((items) => items.filter((item) => item !== null));
+  return (kept as (KeptCall | null)[]).filter((item) => item !== null);
+}
+
+export function writtenPaths(facts: CallFacts | null): string[] {
+  return facts?.paths.filter(({ access }) => access === 'write').map(({ real }) => real) ?? [];
+}
+
+function keepOne(runner: RunningTurn, item: ReadyCall): KeptCall | null | Promise<KeptCall | null> {
+  const paths = writtenPaths(item.facts);
+  if (paths.length === 0) return { ...item, before: null };
+  try {
+    const before = runner.deps.checkpoints.take(paths, runner.abort.signal);
+    if (!(before instanceof Promise)) return { ...item, before };
+    return before.then(
+      (files) => ({ ...item, before: files }),
+      (cause: unknown) => reject(runner, item, cause),
+    );
+  } catch (cause) {
+    return reject(runner, item, cause);
+  }
+}
+
+function reject(runner: RunningTurn, { call }: ReadyCall, cause: unknown): null {
+  // What a closing program cut off is decided anew at the next start.
+  if (!runner.halted) runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: toAppError(cause).toBody() });
+  return null;
+}

@@ -1,0 +1,37 @@
+// Which ended turn may be taken up again, and what the turn that does it has to know. Reads only.
+
+import { AppError, type ErrorCode } from '../../contracts/errors.ts';
+import type { EventBodies } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+
+export type Continues = NonNullable<EventBodies['turn.started']['continues']>;
+
+export interface EndedTurn {
+  readonly sessionId: string;
+  readonly agentId: string;
+  /** The turn and those it took up itself, oldest first. */
+  readonly turnIds: string[];
+}
+
+const endedByLimit: readonly (ErrorCode | undefined)[] = ['over_budget', 'step_limit', 'time_limit'];
+
+/** Fails with not_found, or with conflict for a turn that no limit ended or that is not the newest of its session. */
+export function findEnded(log: SessionLog, turnId: string): EndedTurn {
+  const row = log.index.turn(turnId);
+  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  const { sessionId } = row;
+  if (!endedByLimit.includes(log.reads.turnEnd(sessionId, turnId)?.error?.code)) {
+    throw new AppError('conflict', `Turn ${turnId} was not ended by a budget or a limit, so there is nothing to take up.`);
+  }
+  if (log.index.lastTurn(sessionId)?.turnId !== turnId) throw hasGoneOn(turnId);
+  const started = log.reads.turn(sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
+  if (started?.type !== 'turn.started' || started.body.kind !== 'chat') {
+    throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
+  }
+  const { agentId, continues } = started.body;
+  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId] };
+}
+
+export function hasGoneOn(turnId: string): AppError {
+  return new AppError('conflict', `The conversation has gone on since turn ${turnId}.`, { data: { hint: 'Send a message instead.' } });
+}

@@ -1,0 +1,180 @@
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import type { ConfigInput } from '../../contracts/config.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+import { noTaint, type CallTaint } from '../../guard/policy/policy.ts';
+import { defineTool } from '../../hands/tools/tools.ts';
+import { BenchTools } from './bench-tools.ts';
+import { TurnBench } from './turn-bench.ts';
+
+/** A command as the exec tool tells it, made of a package.json that a test rewrites. */
+class BoundCommand {
+  content = '1';
+  readonly ran: { line: string; attended: boolean }[] = [];
+  /** Called once the facts were read for a decision; the next look is the one before it runs. */
+  afterDecision: () => void = () => undefined;
+
+  tool(workspace: () => string): ToolDefinition {
+    return defineTool({
+      name: 'exec',
+      description: 'Runs a command.',
+      input: z.strictObject({ line: z.string() }),
+      class: 'exec',
+      idempotency: () => 'unsafe',
+      facts: ({ line }) => {
+        const cwd = workspace();
+        const bindings = [{ kind: 'config' as const, name: `${cwd}/package.json`, sha256: this.content }];
+        this.afterDecision();
+        const argv = line.split(' ');
+        return {
+          class: 'exec',
+          paths: [{ given: '.', real: cwd, access: 'read', insideWorkspace: true, protectedBy: null }],
+          command: { line, cwd, plain: { argv, reads: null, family: argv.slice(0, 2), bindings } },
+          hosts: [],
+        };
+      },
+      summarize: ({ line }) => `run ${line}`,
+      run: ({ line }, { attended }) => {
+        this.ran.push({ line, attended });
+        return Promise.resolve({ forModel: 'done' });
+      },
+    });
+  }
+}
+
+function open(policy: NonNullable<ConfigInput['policy']> = {}) {
+  const tools = new BenchTools();
+  const command = new BoundCommand();
+  const bench: TurnBench = new TurnBench({ policy, tools: [...tools.list(), command.tool(() => bench.workspace)] });
+  onTestFinished(() => bench.dispose());
+  return { bench, tools, command };
+}
+
+const calls = (...list: readonly (readonly [string, string])[]) =>
+  ({ calls: list.map(([tool, value]) => [tool, tool === 'exec' ? { line: value } : { arg: value }] as const) }) as const;
+const web: CallTaint = {
+  session: [{ kind: 'web', where: 'a.example' }],
+  derived: [{ kind: 'web', where: 'a.example' }],
+  sensitive: false,
+};
+
+test('where the workspace is free a write runs, is looked at again before it does, and nothing else is let through', async () => {
+  const { bench, tools } = open({ mode: 'workspace-free' });
+  bench.script.push(calls(['put', 'a']), { say: 'ok' });
+  expect(await bench.ask('write a')).toBe('done');
+  // The command waits for its answer, and meanwhile the folder becomes a protected one.
+  bench.script.push(calls(['fire', 'x'], ['put', 'b']), { say: 'ok' });
+  const { turnId } = bench.send('run x, write b');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  tools.folder.isProtected = true;
+  bench.decide('deny');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().ruleId]).toEqual([['put a'], 'path.protected']);
+});
+
+test('a command of config.yaml is bound by its first run, on record with the decision, and asks once it changed', async () => {
+  const { bench, command } = open({ allowCommands: ['npm test'] });
+  bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
+  const first = bench.send('test it');
+  expect(await bench.rest(first.turnId)).toBe('done');
+  const [grant] = bench.policy.grants(false, bench.clock.nowMs());
+  expect(grant).toMatchObject({ approvalId: 'config', scope: { kind: 'always' }, bindings: [{ sha256: '1' }] });
+  expect(bench.of(first.turnId, 'policy.decided')).toMatchObject([{ ruleId: 'command.allowed', grantId: grant?.grantId }]);
+  expect(bench.policy.listGrants(false, bench.clock.nowMs())).toMatchObject([{ uses: 1 }]);
+  expect(command.ran).toEqual([{ line: 'npm test', attended: false }]);
+
+  command.content = '2';
+  bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
+  const second = bench.send('test it again');
+  expect(await bench.rest(second.turnId)).toBe('waiting');
+  expect(bench.pending()).toMatchObject({
+    ruleId: 'command.changed',
+    reason: expect.stringContaining('package.json has changed') as string,
+  });
+});
+
+test('a command of config.yaml that changes between the decision and the run asks', async () => {
+  const { bench, command } = open({ allowCommands: ['npm test'] });
+  let looks = 0;
+  command.afterDecision = () => {
+    looks += 1;
+    if (looks === 1) command.content = 'swapped';
+  };
+  bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
+  expect(await bench.ask('test it')).toBe('waiting');
+  expect([command.ran, bench.pending().ruleId]).toEqual([[], 'command.changed']);
+});
+
+test('a grant that a person gave for a command does not cover it once it is made of another thing', async () => {
+  const { bench, command } = open();
+  bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
+  const first = bench.send('test it');
+  await bench.rest(first.turnId);
+  bench.decide('approve', { kind: 'always' });
+  expect(await bench.rest(first.turnId)).toBe('done');
+  bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
+  expect(await bench.ask('again')).toBe('done');
+  expect(command.ran.map(({ attended }) => attended)).toEqual([true, true]);
+  command.content = '2';
+  bench.script.push(calls(['exec', 'npm test']));
+  expect(await bench.ask('and again')).toBe('waiting');
+  expect([command.ran.length, bench.pending().ruleId]).toEqual([2, 'command.changed']);
+});
+
+test('what may come from others asks until the person has seen from whom, and the answer says who was at work', async () => {
+  const { bench, tools } = open();
+  const write = async (name: string): Promise<string> => {
+    bench.script.push(calls(['put', name]), { say: 'ok' });
+    return bench.ask(`write ${name}`);
+  };
+  await write('a');
+  bench.decide('approve', { kind: 'always' });
+  await bench.runtime.whenIdle();
+  bench.taintOf = () => web;
+  expect(await write('b')).toBe('waiting');
+  expect(bench.pending()).toMatchObject({ ruleId: 'taint.unseen', origin: { channel: 'cli', agentId: 'main', taint: web.derived } });
+  bench.decide('approve', { kind: 'always' });
+  await bench.runtime.whenIdle();
+  expect(await write('c')).toBe('done');
+  bench.taintOf = () => noTaint;
+  expect(await write('d')).toBe('done');
+  expect(tools.ran).toEqual(['put a', 'put b', 'put c', 'put d']);
+});
+
+test('what came in after a call was judged does not make it ask again', async () => {
+  const { bench, tools } = open({ mode: 'workspace-free' });
+  bench.script.push(calls(['look', 'page'], ['put', 'a']), { say: 'ok' });
+  tools.result = (tool) => {
+    if (tool === 'look') bench.taintOf = () => web;
+    return 'words of others';
+  };
+  expect(await bench.ask('look and write')).toBe('done');
+});
+
+test('over the limit it asks, approved calls count as well, and so does a direct call with its own door', async () => {
+  const { bench, tools } = open({ mode: 'workspace-free', limits: { callsPerMinute: { write: 1 } } });
+  bench.script.push(calls(['put', 'a'], ['put', 'b']), { say: 'ok' });
+  const { turnId } = bench.send('write a and b');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect(bench.pending()).toMatchObject({ ruleId: 'rate.limit', widerScope: null });
+  bench.clock.advance(59_999);
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('done');
+  bench.clock.advance(1);
+  const direct = bench.direct('put', { arg: 'c' });
+  expect(await bench.rest(direct.turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().origin?.channel]).toEqual([['put a', 'put b'], 'cli']);
+  expect(bench.of(direct.turnId, 'turn.started')).toMatchObject([{ kind: 'tool', channel: 'cli' }]);
+});
+
+test('locked down, a call is refused and the model is told; nobody is asked', async () => {
+  const { bench, tools } = open({ mode: 'locked-down' });
+  bench.script.push(calls(['look', 'a'], ['put', 'a'], ['spy', 'x']), { say: 'I may only look.' });
+  const { turnId } = bench.send('do it');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect([tools.ran, bench.of(turnId, 'policy.decided').map(({ ruleId }) => ruleId)]).toEqual([
+    ['look a'],
+    ['read.workspace', 'mode.locked-down', 'mode.locked-down'],
+  ]);
+  expect(bench.policy.recentApprovals()).toEqual([]);
+});

@@ -1,0 +1,114 @@
+// The further look at grave calls: between the gate's answer and the question or the run, and only ever stricter.
+
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ToolClass, ToolDefinition } from '../../contracts/tools.ts';
+import { defineTool } from '../../hands/tools/tools.ts';
+import type { ReviewPort } from './turns.ts';
+import { TurnBench } from './turn-bench.ts';
+
+type Review = Awaited<ReturnType<ReviewPort['review']>>;
+
+function createBench(answer: (tool: string) => Review | Promise<Review>): { bench: TurnBench; ran: string[]; seen: string[] } {
+  const ran: string[] = [];
+  const seen: string[] = [];
+  const tool = (name: string, toolClass: ToolClass): ToolDefinition =>
+    defineTool({
+      name,
+      description: name,
+      input: z.strictObject({}),
+      class: toolClass,
+      idempotency: () => 'unsafe',
+      facts: (_args, { workspace }) => ({ class: toolClass, paths: [], command: { line: name, cwd: workspace }, hosts: [] }),
+      summarize: () => name,
+      run: () => {
+        ran.push(name);
+        return Promise.resolve({ forModel: 'done' });
+      },
+    });
+  const reviewBefore: ReviewPort = {
+    review: async (request, decision) => {
+      seen.push(`${request.tool} ${decision.decision}`);
+      return answer(request.tool);
+    },
+  };
+  const bench = new TurnBench({
+    tools: [tool('wipe', 'destructive'), tool('pay', 'spend'), tool('sign', 'credential'), tool('shell', 'exec')],
+    reviewBefore,
+  });
+  onTestFinished(async () => {
+    expect(bench.replay('trn_1')).toMatchObject({ identical: true, differences: [] });
+    await bench.dispose();
+  });
+  return { bench, ran, seen };
+}
+
+const decided = (bench: TurnBench, turnId = 'trn_1') =>
+  bench.of(turnId, 'policy.decided').map(({ tool, decision, ruleId }) => [tool, decision, ruleId]);
+
+test('a no stops the call, names its rule, and nobody is asked', async () => {
+  const { bench, ran, seen } = createBench(() => ({ decision: 'deny', reason: 'It would delete the only copy.' }));
+  bench.script.push({ calls: ['wipe', 'pay', 'sign'].map((tool) => [tool, {}] as const) });
+  expect(await bench.ask('go')).toBe('done');
+  expect(seen).toEqual(['wipe ask', 'pay ask', 'sign ask']);
+  expect(decided(bench)).toEqual(['wipe', 'pay', 'sign'].map((tool) => [tool, 'deny', 'review.denied']));
+  expect([ran, bench.policy.pendingApprovals()]).toEqual([[], []]);
+  expect(bench.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', text: 'Not allowed: It would delete the only copy.' });
+});
+
+test('control: with no reviewer the same call waits for a yes and then runs', async () => {
+  const { bench, ran } = createBench(() => ({ decision: 'allow', reason: '' }));
+  bench.script.push({ calls: [['wipe', {}]] });
+  expect(await bench.ask('go')).toBe('waiting');
+  bench.decide('approve');
+  expect(await bench.rest('trn_1')).toBe('done');
+  expect([ran, decided(bench)]).toEqual([['wipe'], [['wipe', 'ask', 'ask.destructive']]]);
+});
+
+test('its yes loosens nothing; its question makes one of a grant, and no grant answers that', async () => {
+  let answer: Review = { decision: 'allow', reason: '' };
+  const { bench, ran, seen } = createBench(() => answer);
+  bench.script.push({ calls: [['pay', {}]] });
+  expect(await bench.ask('go')).toBe('waiting');
+  bench.decide('approve', { kind: 'always' });
+  expect(await bench.rest('trn_1')).toBe('done');
+  answer = { decision: 'ask', reason: 'The amount is unusual.' };
+  bench.script.push({ calls: [['pay', {}]] });
+  expect(await bench.ask('again')).toBe('waiting');
+  expect(bench.pending()).toMatchObject({ ruleId: 'review.asked', reason: 'The amount is unusual.', widerScope: null });
+  expect([seen, ran]).toEqual([['pay ask', 'pay allow'], ['pay']]);
+});
+
+test('other classes are not reviewed', async () => {
+  const { bench, seen } = createBench(() => ({ decision: 'deny', reason: 'no' }));
+  bench.script.push({ calls: [['shell', {}]] });
+  expect([await bench.ask('go'), seen]).toEqual(['waiting', []]);
+});
+
+test('a review that fails is no yes: a granted call asks', async () => {
+  let fails = false;
+  const { bench, ran } = createBench(() => {
+    if (fails) throw new AppError('model_unavailable', 'gone');
+    return { decision: 'allow', reason: '' };
+  });
+  bench.script.push({ calls: [['wipe', {}]] }, { say: 'ok' }, { calls: [['wipe', {}]] });
+  await bench.ask('go');
+  bench.decide('approve', { kind: 'always' });
+  await bench.rest('trn_1');
+  fails = true;
+  expect(await bench.ask('again')).toBe('waiting');
+  expect([bench.pending().ruleId, ran]).toEqual(['review.asked', ['wipe']]);
+});
+
+test('stopping a turn does not wait for its review', async () => {
+  const hangs = new Deferred<Review>();
+  const { bench } = createBench(() => hangs.promise);
+  bench.script.push({ calls: [['wipe', {}]] });
+  const { turnId } = bench.send('go');
+  await new Promise((resolve) => setImmediate(resolve));
+  bench.runtime.cancel(turnId, 'enough', 'person');
+  expect(await bench.rest(turnId)).toBe('cancelled');
+  hangs.resolve({ decision: 'allow', reason: '' });
+});

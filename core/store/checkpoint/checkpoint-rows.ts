@@ -1,0 +1,194 @@
+// Checkpoints as rows kept in step with their events: which call wrote which file, what was there before, what it left.
+// The events are the truth; touches no file.
+
+import type { AnyEvent } from '../../contracts/events.ts';
+import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
+import type { Migration, SqlDatabase } from '../storage/storage.ts';
+
+export const checkpointMigrations: readonly Migration[] = [
+  {
+    id: 'checkpoint-001-tables',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- One row a checkpoint.taken; a call that ran a second time after a crash has two.
+        CREATE TABLE IF NOT EXISTS checkpoints (
+          seq INTEGER PRIMARY KEY,
+          call_id TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          turn_id TEXT,
+          at_ms INTEGER NOT NULL,
+          closed INTEGER NOT NULL DEFAULT 0,
+          undoes TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS checkpoints_by_call ON checkpoints (call_id);
+        CREATE INDEX IF NOT EXISTS checkpoints_by_turn ON checkpoints (turn_id);
+        CREATE INDEX IF NOT EXISTS checkpoints_by_session ON checkpoints (session_id);
+        CREATE TABLE IF NOT EXISTS checkpoint_files (
+          seq INTEGER NOT NULL,
+          path TEXT NOT NULL,
+          before TEXT NOT NULL,
+          after TEXT,
+          sha256 TEXT,
+          PRIMARY KEY (seq, path)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS checkpoint_files_by_path ON checkpoint_files (path, seq);
+        CREATE INDEX IF NOT EXISTS checkpoint_files_by_content ON checkpoint_files (sha256) WHERE sha256 IS NOT NULL;
+        -- By folder first: asked for each folder that becomes empty. Those of one checkpoint are few.
+        CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);
+      `);
+    },
+  },
+];
+
+export interface CheckpointFile {
+  readonly path: string;
+  readonly before: FileImage;
+  /** Null while the call runs, and for ever where the program ended meanwhile. */
+  readonly after: FileImage | null;
+}
+
+export interface Checkpoint {
+  /** Place of its event in the log. */
+  readonly seq: number;
+  readonly callId: string;
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly atMs: number;
+  readonly closed: boolean;
+  /** The calls it took back; empty for a call of a tool. */
+  readonly undoes: readonly string[];
+  readonly files: readonly CheckpointFile[];
+  /** Folders it made on the way to its files. */
+  readonly made: readonly { readonly path: string; readonly mode: number }[];
+}
+
+interface CheckpointRow extends Omit<Checkpoint, 'closed' | 'undoes' | 'files' | 'made'> {
+  readonly closed: number;
+  readonly undoes: string;
+}
+
+const columns = 'seq, call_id AS callId, session_id AS sessionId, turn_id AS turnId, at_ms AS atMs, closed, undoes';
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    put: db.prepare('INSERT INTO checkpoints (seq, call_id, session_id, turn_id, at_ms, undoes) VALUES (?, ?, ?, ?, ?, ?)'),
+    putFile: db.prepare('INSERT OR IGNORE INTO checkpoint_files (seq, path, before, sha256) VALUES (?, ?, ?, ?)'),
+    putFolder: db.prepare('INSERT OR IGNORE INTO checkpoint_folders (folder, seq, identity, mode) VALUES (?, ?, ?, ?)'),
+    close: db.prepare('UPDATE checkpoints SET closed = 1 WHERE seq = ?'),
+    setAfter: db.prepare('UPDATE checkpoint_files SET after = ? WHERE seq = ? AND path = ?'),
+    openOf: db.prepare('SELECT seq FROM checkpoints WHERE call_id = ? AND closed = 0 ORDER BY seq DESC LIMIT 1'),
+    ofCall: db.prepare(`SELECT ${columns} FROM checkpoints WHERE call_id = ? ORDER BY seq`),
+    ofTurn: db.prepare(`SELECT ${columns} FROM checkpoints WHERE turn_id = ? ORDER BY seq`),
+    newest: db.prepare(
+      `SELECT ${columns} FROM checkpoints WHERE session_id = coalesce(?, session_id) AND (? IS NULL OR turn_id = ?) ORDER BY seq DESC LIMIT ?`,
+    ),
+    files: db.prepare('SELECT path, before, after FROM checkpoint_files WHERE seq = ? ORDER BY path'),
+    made: db.prepare('SELECT folder AS path, mode FROM checkpoint_folders WHERE seq = ? ORDER BY folder'),
+    later: db.prepare(
+      `SELECT c.call_id AS callId, f.after FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.path = ? AND f.seq > ? ORDER BY f.seq DESC LIMIT 1`,
+    ),
+    isLive: db.prepare('SELECT 1 FROM checkpoint_files f JOIN checkpoints c USING (seq) WHERE f.sha256 = ? AND c.at_ms >= ? LIMIT 1'),
+    madeFolder: db.prepare('SELECT 1 FROM checkpoint_folders WHERE folder = ? AND identity = ? LIMIT 1'),
+    removeFolders: db.prepare('DELETE FROM checkpoint_folders WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
+    removeFiles: db.prepare('DELETE FROM checkpoint_files WHERE seq IN (SELECT seq FROM checkpoints WHERE session_id = ?)'),
+    remove: db.prepare('DELETE FROM checkpoints WHERE session_id = ?'),
+  };
+}
+
+export class CheckpointRows {
+  readonly #sql: ReturnType<typeof prepareAll>;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'checkpoint.taken': {
+        const { callId, files, undoes } = event.body;
+        this.#sql.put.run(event.seq, callId, event.sessionId, event.turnId, event.atMs, JSON.stringify(undoes ?? []));
+        for (const file of files) this.#putFile(event.seq, file);
+        return;
+      }
+      case 'checkpoint.closed':
+        this.#close(event.body.callId, event.body.files);
+        return;
+      case 'session.deleted':
+        for (const statement of [this.#sql.removeFolders, this.#sql.removeFiles, this.#sql.remove]) statement.run(event.body.sessionId);
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** In the order they were taken; several where a call ran again after a crash. */
+  ofCall(callId: string): Checkpoint[] {
+    return (this.#sql.ofCall.all(callId) as CheckpointRow[]).map((row) => this.#read(row));
+  }
+
+  /** All that was done to files in a turn, undos among it, in order. */
+  ofTurn(turnId: string): Checkpoint[] {
+    return (this.#sql.ofTurn.all(turnId) as CheckpointRow[]).map((row) => this.#read(row));
+  }
+
+  newest(query: { readonly sessionId?: string | undefined; readonly turnId?: string | undefined; readonly limit: number }): Checkpoint[] {
+    const rows = this.#sql.newest.all(query.sessionId ?? null, query.turnId ?? null, query.turnId ?? null, query.limit) as CheckpointRow[];
+    return rows.map((row) => this.#read(row));
+  }
+
+  /** The last call that wrote a path after a place in the log, and what it left there. */
+  laterWrite(path: string, seq: number): { readonly callId: string; readonly after: FileImage | null } | null {
+    const row = this.#sql.later.get(path, seq) as { callId: string; after: string | null } | undefined;
+    return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
+  }
+
+  /** Whether a checkpoint since then needs this content. */
+  isLive(sha256: string, sinceMs: number): boolean {
+    return this.#sql.isLive.get(sha256, sinceMs) !== undefined;
+  }
+
+  /** Whether a folder came to be because a call wrote below it. */
+  madeFolder(folder: string, identity: string): boolean {
+    return this.#sql.madeFolder.get(folder, identity) !== undefined;
+  }
+
+  #putFile(seq: number, file: BeforeFile): void {
+    const { path, before } = file;
+    this.#sql.putFile.run(seq, path, JSON.stringify(before), before.kind === 'file' ? before.sha256 : null);
+  }
+
+  #close(callId: string, files: readonly AfterFile[]): void {
+    const row = this.#sql.openOf.get(callId) as { seq: number } | undefined;
+    if (row === undefined) return;
+    this.#sql.close.run(row.seq);
+    for (const { path, after, made } of files) {
+      for (const folder of made ?? []) this.#sql.putFolder.run(folder.path, row.seq, folder.identity, folder.mode);
+      const text = JSON.stringify(after);
+      if (this.#sql.setAfter.run(text, row.seq, path).changes > 0) continue;
+      this.#putFile(row.seq, { path, before: { kind: 'absent' } });
+      this.#sql.setAfter.run(text, row.seq, path);
+    }
+  }
+
+  #read(row: CheckpointRow): Checkpoint {
+    const files = this.#sql.files.all(row.seq) as { path: string; before: string; after: string | null }[];
+    return {
+      ...row,
+      closed: row.closed === 1,
+      undoes: JSON.parse(row.undoes) as string[],
+      made: this.#sql.made.all(row.seq) as { path: string; mode: number }[],
+      files: files.map(({ path, before, after }) => ({
+        path,
+        before: beforeFileSchema.shape.before.parse(JSON.parse(before)),
+        after: parseImage(after),
+      })),
+    };
+  }
+}
+
+function parseImage(text: string | null): FileImage | null {
+  return text === null ? null : fileImageSchema.parse(JSON.parse(text));
+}

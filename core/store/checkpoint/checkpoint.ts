@@ -1,0 +1,314 @@
+// Checkpoints: what is at a path before a call writes it, and putting it back. Owns the images' rows, the judgement and the restore.
+// Asks nobody for permission and appends no event: the turn runtime records what is taken, the operation what is put back.
+
+import { join } from 'node:path';
+import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { BeforeImages, defaultImageLimits, type ImageLimits, type ImageStore } from './before-images.ts';
+import { CheckpointRows, type Checkpoint } from './checkpoint-rows.ts';
+import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-calls.ts';
+import { describeDiff, diffBytesMax, type DiffSide } from './file-diff.ts';
+import { FileLook, notSeen, type Glance } from './file-look.ts';
+import { RestoreFiles } from './restore-files.ts';
+import { composeChanges, judge, sameImage, type PathChange, type PathNow, type Verdict } from './restore-plan.ts';
+
+export type { ImageLimits, ImageStore } from './before-images.ts';
+export { CheckpointRows, checkpointMigrations, type Checkpoint, type CheckpointFile } from './checkpoint-rows.ts';
+export type { FileCalls } from './file-calls.ts';
+export { changeOf } from './file-diff.ts';
+
+export interface CheckpointsOptions {
+  readonly rows: CheckpointRows;
+  readonly store: ImageStore;
+  readonly clock: Clock;
+  /** Why a path must never be put back, as a sentence, or null. */
+  readonly forbids: (path: string) => string | null;
+  /** How long images are kept. */
+  readonly undoDays: number;
+  readonly isStopped: () => boolean;
+  readonly fs?: FileCalls;
+  readonly limits?: Partial<ImageLimits>;
+}
+
+export type UndoTarget = { readonly callId: string } | { readonly turnId: string };
+
+/** Writes down what a restore does, before and after it does it. */
+export interface RestoreJournal {
+  /** Durable when it returns. Gives the undo its own id. */
+  begin(taken: readonly BeforeFile[]): string;
+  end(done: {
+    readonly restoreId: string | null;
+    readonly left: readonly AfterFile[];
+    readonly restored: readonly string[];
+    readonly refused: readonly RefusedFile[];
+  }): void;
+}
+
+export interface RestoreReport {
+  readonly restoreId: string | null;
+  readonly restored: readonly string[];
+  readonly refused: readonly RefusedFile[];
+  readonly unchanged: readonly string[];
+}
+
+interface Judged {
+  readonly change: PathChange;
+  readonly glance: Glance;
+  readonly image: FileImage;
+  readonly verdict: Verdict;
+}
+
+const DAY_MS = 86_400_000;
+const absent: DiffSide = { image: { kind: 'absent' }, content: null };
+
+export class Checkpoints {
+  readonly #rows: CheckpointRows;
+  readonly #store: ImageStore;
+  readonly #options: CheckpointsOptions;
+  readonly #fs: FileCalls;
+  readonly #look: FileLook;
+  readonly #images: BeforeImages;
+  #isRestoring = false;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+    this.#store = options.store;
+    this.#rows = options.rows;
+    this.#fs = options.fs ?? realFileCalls;
+    this.#look = new FileLook(this.#fs);
+    this.#images = new BeforeImages(this.#look, options.store, { ...defaultImageLimits, ...options.limits });
+  }
+
+  /** Keeps what is at the paths; at once where it is little. See `BeforeImages.take` for what it fails with. */
+  take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
+    return this.#images.take(paths, true, signal);
+  }
+
+  /** What is there after the call. Never fails. */
+  after(taken: readonly BeforeFile[], signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
+    return this.#images.after(taken, true, signal);
+  }
+
+  /** Newest first. */
+  list(query: { readonly sessionId?: string | undefined; readonly turnId?: string | undefined; readonly limit: number }): Checkpoint[] {
+    return this.#rows.newest(query);
+  }
+
+  /** The checkpoints an undo would take back, in the order they were taken. Fails with `not_found`. */
+  find(target: UndoTarget): Checkpoint[] {
+    const found = 'callId' in target ? this.#rows.ofCall(target.callId) : this.#rows.ofTurn(target.turnId);
+    if (found.some(({ files }) => files.length > 0)) return found;
+    const what = 'callId' in target ? `call ${target.callId}` : `turn ${target.turnId}`;
+    throw new AppError('not_found', `There is nothing to undo: no file was kept for ${what}.`, {
+      data: { hint: 'Only files that TrayClaw knew would be written are kept. List them with: trayclaw undo' },
+    });
+  }
+
+  /** What `restore` would do. */
+  async preview(target: UndoTarget, force: boolean): Promise<(FileDiff & { readonly refused: string | null })[]> {
+    const judged = await this.#judgeAll(this.find(target), force);
+    return judged.map(({ change, image, verdict }) => ({
+      ...describeDiff(change.path, this.#sideNow(change.path, image), this.#sideKept(change.before)),
+      refused: verdict.kind === 'refuse' ? verdict.reason : null,
+    }));
+  }
+
+  /** What the call changed, as far as both sides are still at hand. */
+  async diff(callId: string): Promise<FileDiff[]> {
+    const changes = composeChanges(this.find({ callId }));
+    const diffs: FileDiff[] = [];
+    for (const { path, before, after } of changes) {
+      const left: FileImage = after ?? { kind: 'unknown', reason: 'the program ended while it was being changed' };
+      diffs.push(describeDiff(path, this.#sideKept(before), await this.#sideLeft(path, left)));
+    }
+    return diffs.filter(({ change }) => change !== 'none');
+  }
+
+  /** From what is at a path now to a text that is not written yet. */
+  diffTo(path: string, after: string): FileDiff {
+    const glance = this.#look.glance(path);
+    const content = Buffer.from(after);
+    const from =
+      glance.kind === 'file' && glance.sizeBytes <= diffBytesMax ? this.#sideNow(path, this.#look.imageNow(path, glance)) : absent;
+    const mode = from.image.kind === 'file' ? from.image.mode : 0o644;
+    return describeDiff(path, from, { image: { kind: 'file', sha256: '', sizeBytes: content.length, mode }, content });
+  }
+
+  /**
+   * Puts files back, all or none unless `keepGoing`. What it replaces is kept first, through the journal, so that it can be undone.
+   * Fails with `not_found`, `conflict` (another is under way), `panic_engaged`, `store_*` or `tool_failed`; then nothing was changed.
+   */
+  async restore(
+    target: UndoTarget,
+    options: { readonly keepGoing: boolean; readonly force: boolean },
+    journal: RestoreJournal,
+  ): Promise<RestoreReport> {
+    this.#assertRunning();
+    if (this.#isRestoring) throw new AppError('conflict', 'Another undo is under way; try again when it is over.');
+    this.#isRestoring = true;
+    try {
+      const checkpoints = this.find(target);
+      const judged = await this.#judgeAll(checkpoints, options.force);
+      return await this.#carryOut(judged, options.keepGoing, 'callId' in target ? target.callId : target.turnId, journal);
+    } finally {
+      this.#isRestoring = false;
+    }
+  }
+
+  /** Whether content is still needed to undo something. */
+  needs(sha256: string): boolean {
+    return this.#rows.isLive(sha256, this.#options.clock.nowMs() - this.#options.undoDays * DAY_MS);
+  }
+
+  async #carryOut(judged: readonly Judged[], keepGoing: boolean, name: string, journal: RestoreJournal): Promise<RestoreReport> {
+    const refused = judged.flatMap(({ change, verdict }) =>
+      verdict.kind === 'refuse' ? [{ path: change.path, reason: verdict.reason }] : [],
+    );
+    const already = judged.filter(({ verdict }) => verdict.kind === 'already');
+    const unchanged = already.map(({ change }) => change.path);
+    const work = judged.filter(({ verdict }) => verdict.kind === 'restore');
+    if (refused.length > 0 && (work.length === 0 || !keepGoing)) {
+      journal.end({ restoreId: null, left: [], restored: [], refused });
+      return { restoreId: null, restored: [], refused, unchanged };
+    }
+    const files = this.#openRestore(name);
+    const gone = [...work, ...already].filter(({ change }) => change.before.kind === 'absent').map(({ change }) => change.path);
+    if (work.length === 0) {
+      files.tidy(gone);
+      return { restoreId: null, restored: [], refused, unchanged };
+    }
+    const { restoreId, restored, failed } = await this.#replace(work, files, { journal, refused, gone });
+    return { restoreId, restored, refused: [...refused, ...failed], unchanged };
+  }
+
+  async #replace(
+    work: readonly Judged[],
+    files: RestoreFiles,
+    { journal, refused, gone }: { journal: RestoreJournal; refused: readonly RefusedFile[]; gone: readonly string[] },
+  ): Promise<{ restoreId: string; restored: string[]; failed: RefusedFile[] }> {
+    const paths = work.map(({ change }) => change.path);
+    const taken = await this.#images.take(paths, false);
+    this.#assertSame(work, taken);
+    this.#assertRunning();
+    const restoreId = journal.begin(taken);
+    const end = async (failed: readonly RefusedFile[]): Promise<string[]> => {
+      const restored = paths.filter((path) => !failed.some((failure) => failure.path === path));
+      journal.end({ restoreId, left: await this.#images.after(taken, false), restored, refused: [...refused, ...failed] });
+      return restored;
+    };
+    let failed: RefusedFile[];
+    try {
+      failed = await files.run(work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })));
+    } catch (cause) {
+      // Nothing was changed: that is written down as well.
+      await end(paths.map((path) => ({ path, reason: whyItFailed(cause) })));
+      throw cause;
+    }
+    files.tidy(gone);
+    return { restoreId, restored: await end(failed), failed };
+  }
+
+  #openRestore(name: string): RestoreFiles {
+    return new RestoreFiles(
+      {
+        fs: this.#fs,
+        look: this.#look,
+        store: this.#store,
+        isStopped: this.#options.isStopped,
+        madeFolder: (folder) => this.#rows.madeFolder(folder, this.#look.glance(folder).identity),
+      },
+      name.replace(/[^A-Za-z0-9_-]/g, '').slice(-40),
+    );
+  }
+
+  async #judgeAll(checkpoints: readonly Checkpoint[], force: boolean): Promise<Judged[]> {
+    const judged: Judged[] = [];
+    for (const change of composeChanges(checkpoints)) judged.push(await this.#judgeOne(change, force));
+    return withFolders(judged, (folder) => this.#look.names(folder));
+  }
+
+  async #judgeOne(change: PathChange, force: boolean): Promise<Judged> {
+    const { path, before } = change;
+    const unseen = (reason: string): Judged => ({
+      change,
+      glance: notSeen,
+      image: { kind: 'unknown', reason: 'it was not looked at' },
+      verdict: { kind: 'refuse', reason },
+    });
+    try {
+      const forbidden = this.#whyForbidden(path);
+      if (forbidden !== null) return unseen(forbidden);
+      const glance = this.#look.glance(path);
+      const image = await this.#look.image(path);
+      const later = this.#rows.laterWrite(path, change.lastSeq);
+      const verdict = judge(change, { glance, image } satisfies PathNow, {
+        hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
+        rewrittenBy: later?.after != null && sameImage(later.after, image) ? later.callId : null,
+        force,
+      });
+      return { change, glance, image, verdict };
+    } catch (cause) {
+      return unseen(`It cannot be looked at, because ${whyItFailed(cause)}.`);
+    }
+  }
+
+  #whyForbidden(path: string): string | null {
+    const real = this.#look.leadsElsewhere(path);
+    return real === null ? this.#options.forbids(path) : `Its folder leads elsewhere now, to ${real}.`;
+  }
+
+  /** What was just kept is what was judged. */
+  #assertSame(work: readonly Judged[], taken: readonly BeforeFile[]): void {
+    for (const { change, image } of work) {
+      const now = taken.find(({ path }) => path === change.path)?.before;
+      if (now === undefined || now.kind === 'unknown')
+        throw new AppError('conflict', `What ${change.path} holds now cannot be kept, so that this undo could not be undone.`);
+      if (!sameImage(now, image)) throw new AppError('conflict', `${change.path} was changed just now; nothing was put back. Try again.`);
+    }
+  }
+
+  #assertRunning(): void {
+    if (this.#options.isStopped()) throw new AppError('panic_engaged', 'Nothing can be undone while everything is stopped.');
+  }
+
+  #sideNow(path: string, image: FileImage): DiffSide {
+    if (image.kind !== 'file' || image.sizeBytes > diffBytesMax) return { image, content: null };
+    try {
+      return { image, content: this.#look.read(path) };
+    } catch (cause) {
+      throw fileFailure(cause, `read ${path}`);
+    }
+  }
+
+  #sideKept(image: FileImage): DiffSide {
+    const isAtHand = image.kind === 'file' && image.sizeBytes <= diffBytesMax && this.#store.has(image.sha256);
+    return { image, content: isAtHand ? this.#store.read(image.sha256) : null };
+  }
+
+  /** What a call left is at hand while it is still there, or when it was kept before a later change. */
+  async #sideLeft(path: string, image: FileImage): Promise<DiffSide> {
+    const kept = this.#sideKept(image);
+    if (kept.content !== null || image.kind !== 'file' || image.sizeBytes > diffBytesMax) return kept;
+    try {
+      const now = await this.#look.image(path);
+      return now.kind === 'file' && now.sha256 === image.sha256 ? { image, content: this.#look.read(path) } : kept;
+    } catch {
+      return kept;
+    }
+  }
+}
+
+/** A folder goes only when nothing else is in it than what goes as well. */
+function withFolders(judged: readonly Judged[], namesIn: (folder: string) => readonly string[]): Judged[] {
+  const goes = new Set(
+    judged.filter(({ change, verdict }) => change.before.kind === 'absent' && verdict.kind === 'restore').map(({ change }) => change.path),
+  );
+  return judged.map((item) => {
+    if (item.verdict.kind !== 'restore' || item.glance.kind !== 'folder' || item.change.before.kind === 'folder') return item;
+    const { path } = item.change;
+    const stays = namesIn(path).find((name) => !goes.has(join(path, name)));
+    if (stays === undefined) return item;
+    return { ...item, verdict: { kind: 'refuse', reason: `It is a folder that holds ${stays}, which was not put there by this.` } };
+  });
+}

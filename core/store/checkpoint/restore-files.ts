@@ -1,0 +1,259 @@
+// Puts images back: everything that can fail is prepared beside the files first, then moved into place. Decides nothing about what may
+// be put back; whoever calls has judged it.
+
+import { createHash, hash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import type { FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
+import type { ImageStore } from './before-images.ts';
+import { errnoOf, fileFailure, whyItFailed, type FileCalls } from './file-calls.ts';
+import { giveWay, type FileLook, type Glance } from './file-look.ts';
+
+export interface RestoreWork {
+  readonly path: string;
+  readonly before: FileImage;
+  readonly now: Glance;
+}
+
+export interface RestoreFilesParts {
+  readonly fs: FileCalls;
+  readonly look: FileLook;
+  readonly store: ImageStore;
+  /** Checked until the first file is replaced; true fails with `panic_engaged`. */
+  isStopped(): boolean;
+  /** Whether a folder came to be because a call wrote below it; such a folder goes when it is empty. */
+  madeFolder(folder: string): boolean;
+}
+
+const PIECE_BYTES = 1_000_000;
+const SYNC_BYTES = 8_000_000;
+
+export class RestoreFiles {
+  readonly #parts: RestoreFilesParts;
+  /** Names the temporary files, so that what a crash leaves is replaced when the same undo is tried again. */
+  readonly #name: string;
+  readonly #staged = new Map<string, string>();
+  readonly #madeFolders: string[] = [];
+
+  constructor(parts: RestoreFilesParts, name: string) {
+    this.#parts = parts;
+    this.#name = name;
+  }
+
+  /**
+   * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that
+   * cannot be moved into place after that is in the answer, and the others go on.
+   */
+  async run(work: readonly RestoreWork[]): Promise<RefusedFile[]> {
+    try {
+      this.#makeFolders(work);
+      for (const item of work) if (item.before.kind === 'file') await this.#stage(item, item.before);
+      this.#assertRunning();
+    } catch (cause) {
+      this.#discard();
+      throw cause;
+    }
+    return this.#commit(work);
+  }
+
+  #commit(work: readonly RestoreWork[]): RefusedFile[] {
+    const failed: RefusedFile[] = [];
+    const attempt = (path: string, act: () => void): void => {
+      try {
+        act();
+      } catch (cause) {
+        failed.push({ path, reason: `It could not be put back, because ${whyItFailed(cause)}.` });
+      }
+    };
+    const deepestFirst = work.toSorted((a, b) => b.path.length - a.path.length);
+    const removals = deepestFirst.filter(({ before }) => before.kind === 'absent');
+    for (const item of removals) if (item.now.kind !== 'folder') attempt(item.path, () => this.#remove(item));
+    for (const item of removals) if (item.now.kind === 'folder') attempt(item.path, () => this.#parts.fs.rmdirSync(item.path));
+    for (const item of work) if (item.before.kind === 'file' || item.before.kind === 'link') attempt(item.path, () => this.#place(item));
+    for (const item of deepestFirst) attempt(item.path, () => this.#setFolderMode(item));
+    this.#madeFolders.length = 0;
+    this.#discard();
+    this.#syncFolders(work);
+    return failed;
+  }
+
+  /** Folders that were there, and those above files that will be; the outermost first. */
+  #makeFolders(work: readonly RestoreWork[]): void {
+    const needed = work.flatMap(({ path, before }) =>
+      before.kind === 'folder' ? [path] : before.kind === 'absent' ? [] : [dirname(path)],
+    );
+    for (const folder of [...new Set(needed)].sort((a, b) => a.length - b.length)) {
+      try {
+        this.#makeFolder(folder);
+      } catch (cause) {
+        throw fileFailure(cause, `make the folder ${folder} again`);
+      }
+    }
+  }
+
+  #makeFolder(folder: string): void {
+    const { fs, look } = this.#parts;
+    const missing: string[] = [];
+    for (let above = folder; look.glance(above).kind === 'absent'; above = dirname(above)) missing.push(above);
+    for (const path of missing.reverse()) {
+      fs.mkdirSync(path);
+      this.#madeFolders.push(path);
+    }
+    const real = look.leadsElsewhere(join(folder, 'x'));
+    if (real !== null) throw new AppError('tool_failed', `The folder ${folder} leads elsewhere now, to ${dirname(real)}.`);
+  }
+
+  async #stage({ path, now }: RestoreWork, image: Extract<FileImage, { kind: 'file' }>): Promise<void> {
+    const { fs, look } = this.#parts;
+    const temporary = this.#temporaryFor(path);
+    try {
+      this.#unlinkIfThere(temporary);
+      const handle = look.openPlain(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+      this.#staged.set(path, temporary);
+      try {
+        await this.#fill(handle, image);
+        if (now.owner !== null) this.#keepOwner(handle, now.owner);
+        fs.fchmodSync(handle, image.mode);
+        fs.fsyncSync(handle);
+      } finally {
+        fs.closeSync(handle);
+      }
+    } catch (cause) {
+      throw fileFailure(cause, `put ${path} back`);
+    }
+  }
+
+  async #fill(handle: number, image: { readonly sha256: string; readonly sizeBytes: number }): Promise<void> {
+    const { fs, store } = this.#parts;
+    const digest = createHash('sha256');
+    for (let offset = 0, unsynced = 0; offset < image.sizeBytes;) {
+      this.#assertRunning();
+      const piece = store.read(image.sha256, { offset, length: PIECE_BYTES });
+      if (piece.length === 0) break;
+      digest.update(piece);
+      for (let written = 0; written < piece.length;) written += fs.writeSync(handle, piece, written, piece.length - written);
+      offset += piece.length;
+      unsynced += piece.length;
+      if (offset >= image.sizeBytes) break;
+      if (unsynced >= SYNC_BYTES) {
+        fs.fsyncSync(handle);
+        unsynced = 0;
+      }
+      await giveWay();
+    }
+    if (digest.digest('hex') !== image.sha256) throw new AppError('store_corrupt', 'The copy that was kept is damaged.');
+  }
+
+  #remove(item: RestoreWork): void {
+    this.#assertUntouched(item);
+    this.#parts.fs.unlinkSync(item.path);
+  }
+
+  #place(item: RestoreWork): void {
+    const { fs } = this.#parts;
+    this.#assertUntouched(item);
+    if (item.now.kind === 'folder') fs.rmdirSync(item.path);
+    if (item.before.kind === 'link') {
+      const temporary = this.#temporaryFor(item.path);
+      this.#unlinkIfThere(temporary);
+      fs.symlinkSync(item.before.target, temporary);
+      this.#staged.set(item.path, temporary);
+    }
+    const temporary = this.#staged.get(item.path);
+    if (temporary === undefined) return;
+    fs.renameSync(temporary, item.path);
+    this.#staged.delete(item.path);
+  }
+
+  /** Last, so that a folder nobody may write could be filled. */
+  #setFolderMode({ path, before }: RestoreWork): void {
+    if (before.kind === 'folder') this.#parts.fs.chmodSync(path, before.mode);
+  }
+
+  /** Removes the folders above these paths that a call made on its way, once nothing is left in them. */
+  tidy(paths: readonly string[]): void {
+    for (const path of paths) this.#removeEmptyAbove(path);
+  }
+
+  #removeEmptyAbove(path: string): void {
+    const { fs, madeFolder } = this.#parts;
+    for (let folder = dirname(path); madeFolder(folder); folder = dirname(folder)) {
+      try {
+        fs.rmdirSync(folder);
+      } catch (cause) {
+        // Somebody else uses it, or it is gone: both are fine.
+        void cause;
+        if (errnoOf(cause) !== 'ENOENT') return;
+      }
+    }
+  }
+
+  /** Between the judgement and this moment nobody may have touched it. */
+  #assertUntouched({ path, now }: RestoreWork): void {
+    const { look } = this.#parts;
+    if (look.glance(path).stamp !== now.stamp && now.kind !== 'folder') throw new AppError('conflict', 'it was changed just now');
+    if (look.leadsElsewhere(path) !== null) throw new AppError('conflict', 'a folder above it leads elsewhere now');
+  }
+
+  #assertRunning(): void {
+    if (this.#parts.isStopped()) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop; nothing was put back.');
+  }
+
+  #keepOwner(handle: number, owner: { readonly uid: number; readonly gid: number }): void {
+    try {
+      this.#parts.fs.fchownSync(handle, owner.uid, owner.gid);
+    } catch (cause) {
+      if (errnoOf(cause) !== 'EPERM' && errnoOf(cause) !== 'EINVAL') throw cause;
+    }
+  }
+
+  #syncFolders(work: readonly RestoreWork[]): void {
+    // Windows has no handle on a directory to sync; NTFS journals the rename.
+    if (process.platform === 'win32') return;
+    for (const folder of new Set(work.map(({ path }) => dirname(path)))) {
+      try {
+        const handle = this.#parts.fs.openSync(folder, 'r');
+        this.#parts.fs.fsyncSync(handle);
+        this.#parts.fs.closeSync(handle);
+      } catch (cause) {
+        // Removed with what was in it. Any other failure costs durability of names, not what is in the files.
+        void cause;
+      }
+    }
+  }
+
+  /** What was prepared and not used. */
+  #discard(): void {
+    for (const temporary of this.#staged.values()) {
+      try {
+        this.#unlinkIfThere(temporary);
+      } catch (cause) {
+        // The failure that led here is the one to report; the next try of the same undo removes it.
+        void cause;
+      }
+    }
+    this.#staged.clear();
+    for (const folder of this.#madeFolders.splice(0).reverse()) {
+      try {
+        this.#parts.fs.rmdirSync(folder);
+      } catch (cause) {
+        // In use by now: then it was needed.
+        void cause;
+      }
+    }
+  }
+
+  #unlinkIfThere(path: string): void {
+    try {
+      this.#parts.fs.unlinkSync(path);
+    } catch (cause) {
+      if (errnoOf(cause) !== 'ENOENT') throw cause;
+    }
+  }
+
+  #temporaryFor(path: string): string {
+    const short = hash('sha256', basename(path), 'hex').slice(0, 12);
+    return join(dirname(path), `.trayclaw-undo-${this.#name}-${short}.tmp`);
+  }
+}

@@ -1,0 +1,139 @@
+// What an undo has to do, and why it must not: the writes of one or more calls to a path become one change, which is held against
+// what is there now. Pure; looks at no file.
+
+import type { FileImage } from '../../contracts/checkpoints.ts';
+import type { Checkpoint } from './checkpoint-rows.ts';
+import type { Glance } from './file-look.ts';
+
+/** All that some calls did to one path, as one change. */
+export interface PathChange {
+  readonly path: string;
+  readonly before: FileImage;
+  /** What the last of them left; null where the program ended meanwhile. */
+  readonly after: FileImage | null;
+  /** The file was something else between two of them, so another hand was at it. */
+  readonly isBroken: boolean;
+  /** Place in the log of the last of them. */
+  readonly lastSeq: number;
+}
+
+interface Write extends PathChange {
+  readonly callId: string;
+  /** A folder that came to be on the way to a file. By itself nobody asked for it. */
+  readonly isOnTheWay: boolean;
+}
+
+/** The calls in the order they ran. */
+export function composeChanges(checkpoints: readonly Checkpoint[]): PathChange[] {
+  const changes = new Map<string, Write>();
+  for (const checkpoint of checkpoints) {
+    for (const write of writesOf(checkpoint)) {
+      const known = changes.get(write.path);
+      changes.set(write.path, known === undefined ? write : join(known, write));
+    }
+  }
+  const named = Array.from(changes.values()).filter(({ isOnTheWay }) => !isOnTheWay);
+  return named.map(({ path, before, after, isBroken, lastSeq }) => ({ path, before, after, isBroken, lastSeq }));
+}
+
+function writesOf({ seq, callId, files, made }: Checkpoint): Write[] {
+  const common = { isBroken: false, lastSeq: seq, callId };
+  const named = files.map(({ path, before, after }): Write => ({ ...common, path, before, after, isOnTheWay: false }));
+  const onTheWay = made.filter(({ path }) => !files.some((file) => file.path === path));
+  return [...onTheWay.map(({ path, mode }) => ({ ...common, ...folderMade(path, mode), isOnTheWay: true })), ...named];
+}
+
+function folderMade(path: string, mode: number): Pick<Write, 'path' | 'before' | 'after'> {
+  return { path, before: { kind: 'absent' }, after: { kind: 'folder', mode } };
+}
+
+function join(first: Write, second: Write): Write {
+  const joined = { ...second, before: first.before, isBroken: first.isBroken, isOnTheWay: first.isOnTheWay && second.isOnTheWay };
+  if (first.after === null && first.callId === second.callId) {
+    // It ran again after a crash. What it found the second time is what it had found or had written itself; else it is somebody's.
+    const own = sameImage(second.before, first.before) || (second.after !== null && sameImage(second.before, second.after));
+    return own ? joined : second;
+  }
+  // Folders on the way come and go with what is in them.
+  const isUnbroken = first.isOnTheWay || second.isOnTheWay || (first.after !== null && sameImage(first.after, second.before));
+  return { ...joined, isBroken: joined.isBroken || !isUnbroken };
+}
+
+/** Never true for what is not known. */
+export function sameImage(one: FileImage, other: FileImage): boolean {
+  switch (one.kind) {
+    case 'absent':
+      return other.kind === 'absent';
+    case 'file':
+      return other.kind === 'file' && one.sha256 === other.sha256 && one.mode === other.mode;
+    case 'link':
+      return other.kind === 'link' && one.target === other.target;
+    case 'folder':
+      return other.kind === 'folder' && one.mode === other.mode;
+    case 'unknown':
+      return false;
+  }
+}
+
+/** What is at a path now. */
+export interface PathNow {
+  readonly glance: Glance;
+  readonly image: FileImage;
+}
+
+export interface Circumstances {
+  readonly hasCopy: boolean;
+  /** The call that wrote it after the ones to undo and left what is there now. */
+  readonly rewrittenBy: string | null;
+  /** Also what was changed since. */
+  readonly force: boolean;
+}
+
+export type Verdict = { readonly kind: 'restore' } | { readonly kind: 'already' } | { readonly kind: 'refuse'; readonly reason: string };
+
+const restore: Verdict = { kind: 'restore' };
+const already: Verdict = { kind: 'already' };
+const refuse = (reason: string): Verdict => ({ kind: 'refuse', reason });
+
+/** Whether a change may be taken back. The reasons are whole sentences. */
+export function judge(change: PathChange, now: PathNow, circumstances: Circumstances): Verdict {
+  const { before } = change;
+  if (before.kind === 'unknown') return refuse(`No copy of it was kept: ${before.reason}.`);
+  if (sameImage(now.image, before)) return already;
+  if (before.kind === 'file' && !circumstances.hasCopy) return refuse('The copy of it is no longer kept.');
+  const misfit = findMisfit(before, change.after, now);
+  if (misfit !== null) return refuse(misfit);
+  return circumstances.force ? restore : judgeSince(change, now, circumstances.rewrittenBy);
+}
+
+function judgeSince({ after, isBroken }: PathChange, now: PathNow, rewrittenBy: string | null): Verdict {
+  if (after === null)
+    return refuse('The program ended while it was being changed, so what was left there is not known; it is not what was there before.');
+  if (after.kind === 'unknown') return refuse(`What was left there is not known, because ${after.reason}.`);
+  if (!sameImage(now.image, after))
+    return refuse(rewrittenBy === null ? describeSince(after, now.image) : `It was changed again by ${rewrittenBy}; undo that first.`);
+  if (isBroken) return refuse('Something else changed it between these calls, and undoing them all would lose that.');
+  return restore;
+}
+
+function describeSince(after: FileImage, now: FileImage): string {
+  if (now.kind === 'absent') return 'It was removed since.';
+  if (after.kind === 'absent') return 'Something was put there since.';
+  if (after.kind === 'file' && now.kind === 'file' && after.sha256 === now.sha256) return 'Its permissions were changed since.';
+  return 'It was changed since.';
+}
+
+/** What even force does not do: replace a thing of another kind, or one that is also somewhere else. */
+function findMisfit(before: FileImage, after: FileImage | null, { glance, image }: PathNow): string | null {
+  if (glance.kind === 'other') return 'It is a pipe, a socket or a device now.';
+  if (glance.kind === 'file' && glance.links > 1)
+    return 'It has further names elsewhere (hard links) now, which would keep what is in it or lose it.';
+  if (glance.kind === 'link' && !sameImageKind(image, before) && !sameImageKind(image, after)) return 'It is a symbolic link now.';
+  if (glance.kind === 'folder' && before.kind !== 'folder' && after?.kind !== 'folder') return 'It is a folder now.';
+  if (before.kind === 'folder' && glance.kind !== 'folder' && glance.kind !== 'absent') return 'It was a folder and is none now.';
+  return null;
+}
+
+function sameImageKind(one: FileImage, other: FileImage | null): boolean {
+  return other !== null && one.kind === other.kind;
+}

@@ -1,0 +1,67 @@
+// What a person sees and does with permissions: the scopes of a question, what they would have covered, grants, and the policy in force.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const writes = (path: string) => ({ calls: [{ tool: 'write_file', args: { path, content: 'x' } }] });
+
+test('a wider scope is chosen by keyboard, covers what it says, is listed with its use, and can be taken back', async () => {
+  const window = await openWindow(browser, {
+    replies: [writes('notes/a.md'), { text: 'One.' }, writes('notes/b.md'), { text: 'Two.' }, writes('notes/c.md'), { text: 'Three.' }],
+  });
+  const { page, approval } = window;
+  await window.send('Write one');
+  await approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+
+  await window.send('Write two');
+  const scopes = approval.getByRole('group', { name: 'A wider approval would cover' });
+  const [narrow, wide] = [
+    scopes.getByRole('radio', { name: 'write_file for files in notes/' }),
+    scopes.getByRole('radio', { name: 'write files under notes/' }),
+  ];
+  expect(await narrow.isChecked()).toBe(true);
+  await approval.getByText('Would have covered 1 call in 30 days, 1 of them asked.').waitFor();
+  await narrow.focus();
+  await page.keyboard.press('ArrowDown');
+  expect(await wide.isChecked()).toBe(true);
+  await approval.getByRole('button', { name: 'Approve until revoked' }).click();
+  await window.conversation.getByText('Two.', { exact: true }).waitFor();
+  await window.send('Write three');
+  await window.conversation.getByText('Three.', { exact: true }).waitFor();
+
+  await window.go('Approvals');
+  const grants = page.getByRole('list', { name: 'Grants' });
+  await grants.getByText(/used 2 times/).waitFor();
+  await grants.getByRole('button', { name: 'Past calls: write files under notes/' }).click();
+  await page.getByRole('list', { name: 'Past calls it covers' }).getByText('write notes/c.md').waitFor();
+  await grants.getByRole('button', { name: 'Revoke: write files under notes/' }).click();
+  await page.getByText('No grants.').waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('the policy in force is shown, and a rule of it refuses', async () => {
+  const window = await openWindow(browser, { replies: [writes('archive/a.md'), { text: 'It was refused.' }] });
+  const rules = [{ when: { paths: ['archive'] }, then: 'deny', reason: 'The archive is finished' }];
+  await window.host.op('config.set', { key: 'policy.rules', value: rules });
+  await window.host.op('config.set', { key: 'policy.allowCommands', value: ['git status'] });
+  await window.host.stop();
+  await window.host.start();
+  await window.openAddress();
+  await window.page.reload();
+  await window.send('Write into the archive');
+  await window.conversation.getByText('It was refused.', { exact: true }).waitFor();
+  expect(await window.host.readFile('archive/a.md')).toBe(null);
+  await window.go('Approvals');
+  await window.page.getByRole('list', { name: 'Policy rules' }).getByText('The archive is finished').waitFor();
+  await window.page.getByText('git status').waitFor();
+  await window.page.getByText('60 calls of exec a minute').waitFor();
+  expect(window.incidents).toEqual([]);
+});

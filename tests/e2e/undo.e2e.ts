@@ -1,0 +1,113 @@
+// Undo in the window: what a call would change and did change, taking it back, doing it again, and a refusal in words.
+
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.\nBuy p\u0430per.' } };
+const write = { tool: 'write_file', args: { path: 'plans/list.md', content: '# List\n' } };
+const before = '# Notes\n\nBuy milk.\n';
+const after = '# Notes\n\nBuy bread.\nBuy p\u0430per.\n';
+
+/** Where a folder is named, every look is kept there as a picture. */
+async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['TRAYCLAW_PICTURES'];
+  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
+}
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).analyze();
+  return found.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)}`));
+}
+
+async function changeTwoFiles(window: WindowUnderTest): Promise<void> {
+  await window.send('Change my notes and start a list');
+  await window.approval.getByRole('button', { name: 'Approve once' }).first().click();
+  await window.conversation.getByText('plans/list.md').first().waitFor();
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Both are done.', { exact: true }).waitFor();
+}
+
+const replies = [{ calls: [edit] }, { calls: [write] }, { text: 'Both are done.' }];
+
+test('a call that waits shows what it would change; once done it shows that it did, is undone and done again', async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await window.send('Change my notes and start a list');
+  await window.approval.waitFor();
+  await page.getByRole('button', { name: /^Wants to edit notes\.md/ }).click();
+  const differences = page.getByRole('group', { name: 'Differences in notes.md' });
+  expect(await differences.locator('ins').allInnerTexts()).toEqual(['+Buy bread.', expect.stringMatching(/^\+Buy p.+per\.$/)]);
+  expect(await differences.locator('del').allInnerTexts()).toEqual(['-Buy milk.']);
+  expect(await differences.locator('mark').count()).toBe(1);
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Both are done.', { exact: true }).waitFor();
+
+  const undo = page.getByRole('button', { name: 'Undo', exact: true });
+  await undo.waitFor();
+  expect(await page.getByText('2 lines added, 1 line removed').count()).toBe(1);
+  await undo.focus();
+  await page.keyboard.press('Enter');
+  await window.conversation.getByText('1 file put back.', { exact: true }).waitFor();
+  expect(await window.host.readFile('notes.md')).toBe(before);
+  await page.getByRole('button', { name: 'Do it again' }).click();
+  await undo.waitFor();
+  expect(await window.host.readFile('notes.md')).toBe(after);
+  expect(await violations(page)).toEqual([]);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a turn is undone whole, its new folder with it; what a person changed since is refused with the reason, and kept', async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await changeTwoFiles(window);
+  const all = page.getByRole('button', { name: 'Undo all changes of this turn' });
+  await window.host.writeFile('notes.md', `${after}And mine.\n`);
+  await all.click();
+  await page.getByText('It was changed since.').waitFor();
+  expect(await window.host.readFile('plans/list.md')).toBe('# List\n');
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 420]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.getByText('It was changed since.').scrollIntoViewIfNeeded();
+      await shoot(page, `refused-${colorScheme}-${width}`);
+      expect(await violations(page)).toEqual([]);
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole('button', { name: 'Put back the others' }).click();
+  await window.conversation.getByText('1 file put back. 1 file refused:').waitFor();
+  expect(await window.host.readFile('plans/list.md')).toBe(null);
+  expect(await window.host.readFile('notes.md')).toBe(`${after}And mine.\n`);
+  expect(window.incidents).toEqual([]);
+});
+
+test('the difference looks the same light and dark, wide and narrow', async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await changeTwoFiles(window);
+  await page.getByRole('button', { name: /^Edited notes\.md/ }).click();
+  await page.getByRole('group', { name: 'Differences in notes.md' }).waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const width of [1280, 420]) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.getByRole('button', { name: 'Undo', exact: true }).scrollIntoViewIfNeeded();
+      await shoot(page, `card-${colorScheme}-${width}`);
+      expect(await violations(page)).toEqual([]);
+      expect(await page.locator('html').evaluate((root) => root.scrollWidth <= root.clientWidth)).toBe(true);
+    }
+  }
+  await page.getByRole('button', { name: 'Undo all changes of this turn' }).click();
+  await window.conversation.getByText('2 files put back.', { exact: true }).waitFor();
+  expect([await window.host.readFile('notes.md'), await window.host.readFile('plans/list.md')]).toEqual([before, null]);
+});

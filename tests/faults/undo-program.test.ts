@@ -1,0 +1,146 @@
+// Undo asked of the whole program: real tools behind the real gate, the operations of a person, and the negative controls of its two
+// promises. Without the copy an undo says that it cannot; without the look at what changed since, a person's later edit would be lost.
+
+import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { FaultHooks } from '../../core/compose.ts';
+import { isAppError } from '../../core/contracts/errors.ts';
+import type { OpResult } from '../../core/contracts/ops.ts';
+import type { TrayClaw } from '../../core/index.ts';
+import { TestHome } from './test-home.ts';
+
+let home: TestHome;
+
+beforeEach(() => {
+  home = new TestHome();
+});
+afterEach(() => home.dispose());
+
+const open = (faults: FaultHooks = {}): Promise<TrayClaw> => home.open({ config: { models: { default: 'demo/offline' } }, faults });
+
+/** One approved call; resolves to its id when it is over. */
+async function run(claw: TrayClaw, tool: string, args: Record<string, unknown>, meanwhile?: () => void): Promise<string> {
+  const { callId, turnId, pending } = await claw.op('tool.run', { tool, args, wait: false });
+  const [question] = pending ?? (await claw.op('turn.wait', { turnId })).pending ?? [];
+  meanwhile?.();
+  await claw.op('approval.decide', { approvalId: question?.approvalId ?? '', decision: 'approve' });
+  await claw.op('turn.wait', { turnId });
+  return callId;
+}
+
+const read = (name: string): string => readFileSync(join(home.workspace, name), 'utf8');
+const write = (name: string, text: string): void => writeFileSync(join(home.workspace, name), text);
+const without = ({ restoreId: _, ...rest }: OpResult<'checkpoint.restore'>): Omit<OpResult<'checkpoint.restore'>, 'restoreId'> => rest;
+
+test('every file tool is undone, seen before and after, on the command line as well', async () => {
+  const claw = await open();
+  write('a.md', 'one\ntwo\n');
+  const edited = await run(claw, 'edit_file', { path: 'a.md', old: 'two', new: '2' });
+  const appended = await run(claw, 'append_file', { path: 'a.md', content: 'three\n' });
+  const written = await run(claw, 'write_file', { path: 'deep/er/b.md', content: 'b\n' });
+  expect((await claw.op('checkpoint.diff', { callId: appended })).files).toEqual([
+    {
+      path: join(home.workspace, 'a.md'),
+      change: 'changed',
+      diff: '@@ -1,2 +1,3 @@\n one\n 2\n+three\n',
+      addedLines: 1,
+      removedLines: 0,
+      note: null,
+    },
+  ]);
+  const preview = await claw.op('checkpoint.preview', { callId: edited });
+  expect(preview.files[0]?.refused).toBe('It was changed again by ' + appended + '; undo that first.');
+  const { checkpoints } = await claw.op('checkpoint.list', {});
+  expect(checkpoints.map(({ callId, closed, files }) => [callId, closed, files[0]?.change])).toEqual([
+    [written, true, 'created'],
+    [appended, true, 'changed'],
+    [edited, true, 'changed'],
+  ]);
+  expect((await claw.op('audit.verify', {})).ok).toBe(true);
+  await home.close(claw);
+
+  const undo = await home.cli(['undo', written]);
+  expect([undo.code, undo.json]).toEqual([
+    0,
+    expect.objectContaining({ callIds: [written], restored: [{ path: join(home.workspace, 'deep/er/b.md') }], refused: [] }),
+  ]);
+  expect(existsSync(join(home.workspace, 'deep'))).toBe(false);
+  const refused = await home.cli(['undo', edited]);
+  expect([refused.code, refused.json]).toEqual([
+    1,
+    expect.objectContaining({ restored: [], refused: [expect.objectContaining({ path: join(home.workspace, 'a.md') })] }),
+  ]);
+  for (const callId of [appended, edited]) expect((await home.cli(['undo', callId])).code).toBe(0);
+  expect(read('a.md')).toBe('one\ntwo\n');
+  expect((await home.cli(['undo', 'call_none'])).code).toBe(1);
+  expect((await home.cli(['undo', '--force'])).code).toBe(2);
+  await home.cli(['panic']);
+  expect((await home.cli(['undo', edited])).code).toBe(5);
+});
+
+test('a question shows what its file would hold, and looks at nothing else', async () => {
+  const claw = await open();
+  write('a.md', 'one\n');
+  const asked = async (tool: string, args: Record<string, unknown>) => {
+    const { turnId } = await claw.op('tool.run', { tool, args, wait: false });
+    const { pending } = await claw.op('turn.wait', { turnId });
+    return (await claw.op('approval.diff', { approvalId: pending?.[0]?.approvalId ?? '' })).files.map(({ change, diff }) => [change, diff]);
+  };
+  expect(await asked('write_file', { path: 'new.md', content: 'x\n' })).toEqual([['created', '@@ -0,0 +1,1 @@\n+x\n']]);
+  expect(await asked('edit_file', { path: 'a.md', old: 'one', new: 'two' })).toEqual([['changed', '@@ -1,1 +1,1 @@\n-one\n+two\n']]);
+  expect(await asked('edit_file', { path: 'a.md', old: 'not there', new: 'two' })).toEqual([]);
+  expect(await asked('append_file', { path: 'a.md', content: 'two\n' })).toEqual([['changed', '@@ -1,1 +1,2 @@\n one\n+two\n']]);
+  expect(await asked('exec', { command: 'true' })).toEqual([]);
+  await home.close(claw);
+});
+
+test('a path that was led elsewhere after the question is asked about anew, and nothing is written', async () => {
+  const claw = await open();
+  mkdirSync(join(home.workspace, 'd'));
+  write('d/a.md', 'one\n');
+  const { turnId } = await claw.op('tool.run', { tool: 'write_file', args: { path: 'd/a.md', content: 'two\n' }, wait: false });
+  const { pending } = await claw.op('turn.wait', { turnId });
+  renameSync(join(home.workspace, 'd'), join(home.workspace, 'moved'));
+  symlinkSync('moved', join(home.workspace, 'd'));
+  await claw.op('approval.decide', { approvalId: pending?.[0]?.approvalId ?? '', decision: 'approve' });
+  expect((await claw.op('turn.wait', { turnId })).status).toBe('waiting');
+  expect(read('moved/a.md')).toBe('one\n');
+  expect((await claw.op('checkpoint.list', {})).checkpoints).toEqual([]);
+  await home.close(claw);
+});
+
+test('control: without the copy an undo says that it cannot; with it the file is back', async () => {
+  const check = async (faults: FaultHooks): Promise<string[]> => {
+    const claw = await open(faults);
+    write('a.md', 'before');
+    const callId = await run(claw, 'write_file', { path: 'a.md', content: 'after' });
+    const said = await claw.op('checkpoint.restore', { callId }).then(
+      () => [],
+      (cause: unknown) => [isAppError(cause) ? cause.message.replace(callId, 'ID') : String(cause)],
+    );
+    await home.close(claw);
+    return read('a.md') === 'before' ? said : [...said, 'the file is not back'];
+  };
+  expect(await check({})).toEqual([]);
+  const keepsNothing = { take: () => [], after: () => [] };
+  expect(await check({ replaceParts: (real) => ({ ...real, checkpoints: keepsNothing }) })).toEqual([
+    'There is nothing to undo: no file was kept for call ID.',
+    'the file is not back',
+  ]);
+});
+
+test('control: without the look at what changed since, the later edit of a person is lost', async () => {
+  const check = async (force: boolean): Promise<string[]> => {
+    const claw = await open();
+    write('a.md', 'before');
+    const callId = await run(claw, 'write_file', { path: 'a.md', content: 'after' });
+    write('a.md', 'after, and mine');
+    const result = without(await claw.op('checkpoint.restore', { callId, force }));
+    await home.close(claw);
+    if (!force) expect(result.refused.map(({ reason }) => reason)).toEqual(['It was changed since.']);
+    return read('a.md') === 'after, and mine' ? [] : ['the edit of a person is gone'];
+  };
+  expect(await check(false)).toEqual([]);
+  expect(await check(true)).toEqual(['the edit of a person is gone']);
+});

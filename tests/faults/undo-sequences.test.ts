@@ -1,0 +1,182 @@
+// Random work on a tree, taken back: turn by turn it is byte for byte the tree of before, modes and folders with it; call by call in
+// any order what is refused changes nothing, and in the end all is as it was.
+
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { UndoRig, type RigCall } from '../doubles/undo-rig.ts';
+
+const names = ['a.txt', 'b.bin', 'ünï/日本語 ☃.md', 'deep/er/c', 'deep/d', '.hidden', 'deep/er/still/e'];
+const folders = ['deep', 'deep/er', 'ünï', 'new'];
+const modes = [0o644, 0o600, 0o755, 0o444];
+
+const operation = fc.record({
+  kind: fc.constantFrom(
+    'write',
+    'edit',
+    'append',
+    'write',
+    'edit',
+    'empty',
+    'binary',
+    'mode',
+    'large',
+    'remove',
+    'move',
+    'make',
+    'clear',
+    'nothing',
+  ),
+  name: fc.constantFrom(...names),
+  other: fc.constantFrom(...names),
+  folder: fc.constantFrom(...folders),
+  mode: fc.constantFrom(...modes),
+});
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+interface Planned {
+  readonly targets: readonly string[];
+  run(): void;
+}
+
+/** What an operation touches and does on the tree as it is; null where it makes no sense there. */
+function plan(rig: UndoRig, { kind, name, other, folder, mode }: Operation, nth: number): Planned | null {
+  const path = rig.path(name);
+  const isThere = existsSync(path);
+  const put = (content: string | Uint8Array): Planned => ({
+    targets: [name],
+    run: () => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    },
+  });
+  const one = (run: () => void): Planned | null => (isThere ? { targets: [name], run } : null);
+  switch (kind) {
+    case 'write':
+      return put(`text ${nth}\nline\n`);
+    case 'empty':
+      return put('');
+    case 'binary':
+      return put(Uint8Array.from([0, 255, nth, 10, 13, 0, nth]));
+    case 'large':
+      return put(Buffer.alloc(1_050_000, nth));
+    case 'edit':
+      return one(() => writeFileSync(path, readFileSync(path, 'latin1').replace('line', `edited ${nth}`) + String(nth), 'latin1'));
+    case 'append':
+      return one(() => appendFileSync(path, `more ${nth}\n`));
+    case 'mode':
+      return one(() => chmodSync(path, mode));
+    case 'remove':
+      return one(() => rmSync(path));
+    case 'move':
+      return isThere && name !== other && existsSync(dirname(rig.path(other)))
+        ? { targets: [name, other], run: () => renameSync(path, rig.path(other)) }
+        : null;
+    case 'make':
+      return existsSync(rig.path(folder)) || !existsSync(dirname(rig.path(folder)))
+        ? null
+        : { targets: [folder], run: () => mkdirSync(rig.path(folder), { mode: 0o750 }) };
+    case 'clear':
+      return existsSync(rig.path(folder)) && statSync(rig.path(folder)).isDirectory()
+        ? { targets: [folder], run: () => rmSync(rig.path(folder), { recursive: true }) }
+        : null;
+    case 'nothing':
+      return { targets: [name], run: () => undefined };
+  }
+}
+
+const story = fc.record({
+  start: fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom(...modes)), { maxLength: 4 }),
+  turns: fc.array(fc.array(operation, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+  order: fc.array(fc.nat({ max: 1000 }), { minLength: 15, maxLength: 15 }),
+});
+
+function begin(rig: UndoRig, start: readonly (readonly [string, number])[]): void {
+  rmSync(rig.tree, { recursive: true, force: true });
+  mkdirSync(rig.tree);
+  for (const [name, mode] of start) {
+    mkdirSync(dirname(rig.path(name)), { recursive: true });
+    writeFileSync(rig.path(name), `start of ${name}\nline\n`);
+    chmodSync(rig.path(name), mode);
+  }
+}
+
+let storyCount = 0;
+
+async function act(
+  rig: UndoRig,
+  turns: readonly (readonly Operation[])[],
+): Promise<{ turnIds: string[]; calls: RigCall[]; trees: Record<string, string>[] }> {
+  storyCount += 1;
+  const calls: RigCall[] = [];
+  const trees = [rig.snapshot()];
+  const turnIds: string[] = [];
+  let nth = 0;
+  for (const [index, turn] of turns.entries()) {
+    const turnId = `trn_${storyCount}_${index}`;
+    const before = calls.length;
+    for (const one of turn) {
+      const planned = plan(rig, one, ++nth);
+      if (planned !== null) calls.push(await rig.call(turnId, planned.targets, planned.run));
+    }
+    if (calls.length === before) continue;
+    turnIds.push(turnId);
+    trees.push(rig.snapshot());
+  }
+  return { turnIds, calls, trees };
+}
+
+/** A folder that was only made on the way and holds nothing is not made again. */
+function withoutEmptyFolders(tree: Record<string, string>): Record<string, string> {
+  const paths = Object.keys(tree);
+  const holds = (folder: string): boolean => paths.some((path) => path.startsWith(folder) && !path.endsWith('/'));
+  return Object.fromEntries(Object.entries(tree).filter(([path]) => !path.endsWith('/') || holds(path)));
+}
+
+test('turns taken back from the last one on leave the tree as it was, and each can be done again', { timeout: 60_000 }, async () => {
+  using rig = new UndoRig();
+  await fc.assert(
+    fc.asyncProperty(story, async ({ start, turns }) => {
+      begin(rig, start);
+      const { turnIds, trees } = await act(rig, turns);
+      for (const [index, turnId] of [...turnIds.entries()].reverse()) {
+        const undone = await rig.undo({ turnId });
+        expect(undone.refused).toEqual([]);
+        expect(rig.snapshot()).toEqual(trees[index]);
+        if (undone.restoreId === null) continue;
+        expect((await rig.undo({ callId: undone.restoreId })).refused).toEqual([]);
+        expect(withoutEmptyFolders(rig.snapshot())).toEqual(withoutEmptyFolders(trees[index + 1] ?? {}));
+        expect((await rig.undo({ turnId })).refused).toEqual([]);
+        expect(rig.snapshot()).toEqual(trees[index]);
+      }
+    }),
+    { numRuns: 500, seed: 7 },
+  );
+});
+
+test('calls taken back in any order: a refusal changes nothing, and in the end all is as it was', { timeout: 60_000 }, async () => {
+  using rig = new UndoRig();
+  let refusals = 0;
+  await fc.assert(
+    fc.asyncProperty(story, async ({ start, turns, order }) => {
+      begin(rig, start);
+      const { calls, trees } = await act(rig, turns);
+      const left = [...calls];
+      for (let tries = 0; tries < calls.length && left.length > 0; tries++) {
+        const at = (order[tries] ?? 0) % left.length;
+        const before = rig.snapshot();
+        const { refused } = await rig.undo({ callId: left[at]?.callId ?? '' });
+        if (refused.length === 0) left.splice(at, 1);
+        else {
+          refusals += 1;
+          expect(rig.snapshot()).toEqual(before);
+        }
+      }
+      for (const { callId } of calls.toReversed()) await rig.undo({ callId });
+      expect(rig.snapshot()).toEqual(trees[0]);
+    }),
+    { numRuns: 500, seed: 11 },
+  );
+  expect(refusals).toBeGreaterThan(100);
+});

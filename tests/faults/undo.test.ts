@@ -1,0 +1,295 @@
+// What an undo refuses, what a failing disk and a crash leave behind, and how much keeping a file costs.
+
+import * as nodeFs from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { isAppError } from '../../core/contracts/errors.ts';
+import type { FileCalls } from '../../core/store/checkpoint/checkpoint.ts';
+import { UndoRig, unsyncedFiles } from '../doubles/undo-rig.ts';
+
+const reasonsOf = ({ refused }: { readonly refused: readonly { readonly reason: string }[] }): string[] =>
+  refused.map(({ reason }) => reason);
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'done';
+  } catch (cause) {
+    return isAppError(cause) ? cause.code : String(cause);
+  }
+}
+
+test('each way a file can have changed since is refused with its reason and left alone', async () => {
+  const cases: readonly (readonly [string, (path: string, rig: UndoRig) => void])[] = [
+    ['It was changed since.', (path) => writeFileSync(path, 'mine')],
+    ['It was removed since.', (path) => rmSync(path)],
+    ['Its permissions were changed since.', (path) => chmodSync(path, 0o600)],
+    [
+      'It has further names elsewhere (hard links) now, which would keep what is in it or lose it.',
+      (path, rig) => linkSync(path, rig.path('other')),
+    ],
+    [
+      'It is a folder now.',
+      (path) => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+    ],
+    [
+      'It is a symbolic link now.',
+      (path, rig) => {
+        renameSync(path, rig.path('moved'));
+        symlinkSync('moved', path);
+      },
+    ],
+  ];
+  for (const [reason, change] of cases) {
+    using rig = new UndoRig();
+    writeFileSync(rig.path('a'), 'before');
+    const { callId } = await rig.call('trn_1', ['a', 'b'], () => {
+      writeFileSync(rig.path('a'), 'after');
+      writeFileSync(rig.path('b'), 'new');
+    });
+    change(rig.path('a'), rig);
+    const tree = rig.snapshot();
+    expect(reasonsOf(await rig.undo({ callId }))).toEqual([reason]);
+    expect(rig.snapshot()).toEqual(tree);
+    const { restored } = await rig.undo({ callId }, { keepGoing: true });
+    expect(restored).toEqual([rig.path('b')]);
+  }
+});
+
+test('a path whose folder leads elsewhere now, and one that must not be written, are refused whatever is asked', async () => {
+  using rig = new UndoRig({ forbids: (path) => (path.endsWith('own') ? 'It is its own data.' : null) });
+  mkdirSync(rig.path('d'));
+  writeFileSync(rig.path('d/a'), 'before');
+  const { callId } = await rig.call('trn_1', ['d/a', 'own'], () => {
+    writeFileSync(rig.path('d/a'), 'after');
+    writeFileSync(rig.path('own'), 'x');
+  });
+  renameSync(rig.path('d'), rig.path('elsewhere'));
+  symlinkSync('elsewhere', rig.path('d'));
+  const tree = rig.snapshot();
+  expect(reasonsOf(await rig.undo({ callId }, { force: true, keepGoing: true }))).toEqual([
+    `Its folder leads elsewhere now, to ${rig.path('elsewhere/a')}.`,
+    'It is its own data.',
+  ]);
+  expect(rig.snapshot()).toEqual(tree);
+});
+
+test('with force what was changed since is put back, and what it held comes back with the undo of that', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'before');
+  const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
+  writeFileSync(rig.path('a'), 'mine');
+  const { restoreId } = await rig.undo({ callId }, { force: true });
+  expect(readFileSync(rig.path('a'), 'utf8')).toBe('before');
+  await rig.undo({ callId: restoreId ?? '' });
+  expect(readFileSync(rig.path('a'), 'utf8')).toBe('mine');
+});
+
+test('a later call is named as the one to undo first; another hand between two calls of a turn is not lost', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), '1');
+  const first = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), '2'));
+  const second = await rig.call('trn_2', ['a'], () => writeFileSync(rig.path('a'), '3'));
+  expect(reasonsOf(await rig.undo(first))).toEqual([`It was changed again by ${second.callId}; undo that first.`]);
+  writeFileSync(rig.path('a'), 'mine');
+  await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), '4'));
+  expect(reasonsOf(await rig.undo({ turnId: 'trn_1' }))).toEqual([
+    'Something else changed it between these calls, and undoing them all would lose that.',
+  ]);
+  expect(readFileSync(rig.path('a'), 'utf8')).toBe('4');
+});
+
+test('what ran again after a crash is undone to what was there before the first try, or to what a person put there between', async () => {
+  for (const [between, expected] of [
+    ['after', 'before'],
+    ['before', 'before'],
+    ['mine', 'mine'],
+  ] as const) {
+    using rig = new UndoRig();
+    writeFileSync(rig.path('a'), 'before');
+    const call = { callId: 'call_r', turnId: 'trn_1' };
+    await rig.begin(call, ['a']);
+    writeFileSync(rig.path('a'), between);
+    const taken = await rig.begin(call, ['a']);
+    writeFileSync(rig.path('a'), 'after');
+    await rig.close(call, taken);
+    await rig.undo(call);
+    expect(readFileSync(rig.path('a'), 'utf8')).toBe(expected);
+  }
+});
+
+test('a crash during the call: untouched is as before, touched is told apart, and force puts it back', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'before');
+  const call = { callId: 'call_c', turnId: 'trn_1' };
+  await rig.begin(call, ['a', 'new/b']);
+  expect(await rig.undo(call)).toEqual({ restoreId: null, restored: [], refused: [], unchanged: [rig.path('a'), rig.path('new/b')] });
+  writeFileSync(rig.path('a'), 'half');
+  expect(reasonsOf(await rig.undo(call))).toEqual([
+    'The program ended while it was being changed, so what was left there is not known; it is not what was there before.',
+  ]);
+  expect((await rig.undo(call, { force: true })).restored).toEqual([rig.path('a')]);
+  expect(readFileSync(rig.path('a'), 'utf8')).toBe('before');
+});
+
+/** Everything works until the nth change of the disk; from then on the process has ended. */
+function endingAt(nth: number): FileCalls {
+  let left = nth;
+  const stopsAt = new Set([
+    'openSync',
+    'writeSync',
+    'renameSync',
+    'unlinkSync',
+    'mkdirSync',
+    'rmdirSync',
+    'chmodSync',
+    'fchmodSync',
+    'fsyncSync',
+  ]);
+  return new Proxy(unsyncedFiles, {
+    get: (files, name: keyof typeof nodeFs) => {
+      const call = files[name] as (...args: unknown[]) => unknown;
+      return (...args: unknown[]): unknown => {
+        if (left <= 0 || (stopsAt.has(name) && --left <= 0)) throw Object.assign(new Error('the process has ended'), { code: 'EIO' });
+        return call(...args);
+      };
+    },
+  });
+}
+
+test('an undo cut off at any point is finished by the same undo, and leaves no other file behind', async () => {
+  let wasWhole = false;
+  for (let nth = 1; !wasWhole; nth++) {
+    expect(nth).toBeLessThan(100);
+    using rig = new UndoRig();
+    writeFileSync(rig.path('a'), 'before a');
+    mkdirSync(rig.path('d'), { mode: 0o750 });
+    writeFileSync(rig.path('d/b'), 'before b');
+    const before = rig.snapshot();
+    const { callId } = await rig.call('trn_1', ['a', 'd', 'new/c'], () => {
+      writeFileSync(rig.path('a'), 'after a');
+      rmSync(rig.path('d'), { recursive: true });
+      mkdirSync(rig.path('new'));
+      writeFileSync(rig.path('new/c'), 'c');
+    });
+    const cutOff = await rig.undo({ callId }, { fs: endingAt(nth) }).catch(() => null);
+    wasWhole = cutOff !== null && cutOff.refused.length === 0 && JSON.stringify(rig.snapshot()) === JSON.stringify(before);
+    // Every file is as before or as the call left it, never anything else.
+    for (const [path, content] of Object.entries(rig.snapshot())) {
+      if (path.includes('.trayclaw-undo-') || path.endsWith('/')) continue;
+      const text = Buffer.from(content.split(' ')[1] ?? '', 'base64').toString();
+      expect(['before a', 'after a', 'before b', 'c']).toContain(text);
+    }
+    const again = await rig.undo({ callId }, { force: true });
+    expect(again.refused).toEqual([]);
+    expect(rig.snapshot()).toEqual(before);
+  }
+});
+
+test('a full disk, or a file nobody may read, keeps the call from running and says so', async () => {
+  const full: typeof nodeFs = {
+    ...unsyncedFiles,
+    writeSync: () => {
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    },
+  };
+  using rig = new UndoRig({ artifactFs: full });
+  writeFileSync(rig.path('a'), 'before');
+  expect(await codeOf(rig.begin({ callId: 'call_f', turnId: 'trn_1' }, ['a']))).toBe('store_full');
+  const closed: FileCalls = {
+    ...unsyncedFiles,
+    openSync: () => {
+      throw Object.assign(new Error('closed'), { code: 'EACCES' });
+    },
+  };
+  expect(() => rig.checkpoints(closed).take([rig.path('a')])).toThrow(
+    `Could not keep a copy of ${rig.path('a')} before it is changed: this user may not do that there.`,
+  );
+});
+
+test('a full disk while putting back changes nothing, is written down, and can be tried again', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'before');
+  const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
+  const full: FileCalls = {
+    ...unsyncedFiles,
+    writeSync: () => {
+      throw Object.assign(new Error('no space'), { code: 'ENOSPC' });
+    },
+  };
+  const tree = rig.snapshot();
+  expect(await codeOf(rig.undo({ callId }, { fs: full }))).toBe('store_full');
+  expect(rig.snapshot()).toEqual(tree);
+  expect((await rig.undo({ callId })).restored).toEqual([rig.path('a')]);
+});
+
+test('what is over a limit is not kept, which is said; large files are kept in pieces and put back', async () => {
+  using rig = new UndoRig({ limits: { fileBytesMax: 3_000_000, callBytesMax: 4_000_000, folderEntriesMax: 3 } });
+  const large = Buffer.alloc(2_500_000, 'ab');
+  writeFileSync(rig.path('large'), large);
+  writeFileSync(rig.path('over'), Buffer.alloc(3_000_001));
+  mkdirSync(rig.path('many'));
+  for (const name of 'abcd') writeFileSync(rig.path(`many/${name}`), name);
+  const { callId } = await rig.call('trn_1', ['large', 'over', 'many'], () => {
+    writeFileSync(rig.path('large'), 'small');
+    writeFileSync(rig.path('over'), 'small');
+    rmSync(rig.path('many/a'));
+  });
+  const report = await rig.undo({ callId }, { keepGoing: true });
+  expect(report.refused).toEqual([
+    { path: rig.path('many'), reason: 'No copy of it was kept: it is a folder of more than 3 files.' },
+    { path: rig.path('over'), reason: 'No copy of it was kept: it has 3 MB, and copies are kept of up to 3 MB.' },
+  ]);
+  expect(readFileSync(rig.path('large')).equals(large)).toBe(true);
+});
+
+test('a link that a call replaced is put back as a link, and a hard link on the way in is told from the copy', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('target'), 't');
+  symlinkSync('target', rig.path('link'));
+  const before = rig.snapshot();
+  const { callId } = await rig.call('trn_1', ['link'], () => {
+    rmSync(rig.path('link'));
+    writeFileSync(rig.path('link'), 'no link');
+  });
+  expect((await rig.undo({ callId })).refused).toEqual([]);
+  expect(rig.snapshot()).toEqual(before);
+});
+
+test('the panic stop keeps an undo from starting and from going on', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'before');
+  const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
+  rig.isStopped = true;
+  expect(await codeOf(rig.undo({ callId }))).toBe('panic_engaged');
+  rig.isStopped = false;
+  const stopping: FileCalls = {
+    ...unsyncedFiles,
+    fchmodSync: (...args) => {
+      rig.isStopped = true;
+      nodeFs.fchmodSync(...args);
+    },
+  };
+  expect(await codeOf(rig.undo({ callId }, { fs: stopping }))).toBe('panic_engaged');
+  expect(readdirSync(rig.tree)).toEqual(['a']);
+  expect(readFileSync(rig.path('a'), 'utf8')).toBe('after');
+});
+
+test('content is needed as long as undo may want it, and no longer', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'before');
+  await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
+  const [file] = rig.rows.ofTurn('trn_1')[0]?.files ?? [];
+  const sha256 = file?.before.kind === 'file' ? file.before.sha256 : '';
+  const collect = () =>
+    rig.artifacts.collectGarbage({ nowMs: rig.clock.nowMs(), olderThanDays: 1, isReferenced: (hash) => rig.checkpoints().needs(hash) })
+      .removed;
+  rig.clock.advance(29 * 86_400_000);
+  expect(collect()).toEqual([]);
+  rig.clock.advance(2 * 86_400_000);
+  expect(collect()).toEqual([sha256]);
+  expect(reasonsOf(await rig.undo({ turnId: 'trn_1' }))).toEqual(['The copy of it is no longer kept.']);
+});

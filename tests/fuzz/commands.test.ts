@@ -1,0 +1,115 @@
+// The corpus of hostile command lines, a short run of the fuzzer, and that both would notice a judge that is too kind.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { allowedByCorpus, CommandRig, fuzzCommands, isFree, readCorpus } from './fuzz-commands.ts';
+import { hasSandbox } from './bash-oracle.ts';
+import { canary, CommandTree } from './command-tree.ts';
+
+const corpus = readCorpus();
+let rig: CommandRig;
+beforeAll(() => {
+  rig = new CommandRig();
+});
+afterAll(() => rig.dispose());
+
+function trapsSprung(workspace: string): string[] {
+  return readdirSync(workspace, { recursive: true, encoding: 'utf8' }).filter((name) => /(?:^|\/)PWNED$/.test(name));
+}
+
+/** One list for all lines of the corpus a judge gets wrong. */
+function wrongOf(judge: (line: string) => boolean): string[] {
+  return corpus
+    .filter(({ cmd, expect: wanted }) => judge(cmd) !== (wanted === 'allow'))
+    .map(({ cmd, expect: wanted }) => `${wanted}: ${cmd}`);
+}
+
+test('of the corpus every hostile line is asked about and no ordinary one', () => {
+  expect(corpus.length).toBeGreaterThan(60);
+  expect(wrongOf((line) => isFree(rig.facts(line), allowedByCorpus))).toEqual([]);
+  // The kind of check that was fooled elsewhere: the line begins with a word of the list.
+  const naive = wrongOf((line) => allowedByCorpus.some((entry) => line === entry || line.startsWith(`${entry} `)));
+  expect(naive.length).toBeGreaterThan(20);
+});
+
+test('what is let through of the corpus runs, springs no trap, changes nothing and shows no secret', async () => {
+  const before = rig.tree.picture();
+  let ran = 0;
+  for (const { cmd } of corpus) {
+    if (!isFree(rig.facts(cmd), allowedByCorpus)) continue;
+    ran += 1;
+    expect(await rig.run(cmd)).not.toContain(canary);
+  }
+  expect(ran).toBe(corpus.filter(({ expect: wanted }) => wanted === 'allow').length);
+  expect({ sprung: trapsSprung(rig.tree.root), isSame: rig.tree.picture() === before }).toEqual({ sprung: [], isSame: true });
+});
+
+test.skipIf(!hasSandbox())(
+  'the traps of the corpus are live: bash, asked to run these lines, springs them',
+  () => {
+    const tree = new CommandTree();
+    const folder = mkdtempSync(join(tmpdir(), 'trayclaw-live-'));
+    try {
+      const sprung = corpus.filter(({ cmd, expect: wanted }) => {
+        if (wanted !== 'ask') return false;
+        const place = join(folder, 'run');
+        rmSync(place, { recursive: true, force: true });
+        cpSync(tree.workspace, place, { recursive: true, verbatimSymlinks: true });
+        const sandbox = [
+          '--ro-bind',
+          '/',
+          '/',
+          '--dev',
+          '/dev',
+          '--proc',
+          '/proc',
+          '--tmpfs',
+          '/tmp',
+          '--bind',
+          place,
+          '/tmp/run',
+          '--unshare-all',
+          '--die-with-parent',
+          '--chdir',
+          '/tmp/run',
+        ];
+        const shell = ['/bin/bash', '--noprofile', '--norc', '-c', cmd.replaceAll('\0', '')];
+        spawnSync('bwrap', [...sandbox, ...shell], { stdio: 'ignore', timeout: 10_000, env: { PATH: '/usr/bin:/bin', HOME: '/tmp/run' } });
+        return existsSync(join(place, 'PWNED')) || existsSync(join(place, 'calc.exe'));
+      });
+      expect(sprung.length).toBeGreaterThan(35);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+      tree.dispose();
+    }
+  },
+  60_000,
+);
+
+test.skipIf(!hasSandbox())(
+  'of 20,000 lines none slips through',
+  async () => {
+    const report = await fuzzCommands({ lines: 20_000, seed: 20, sample: 200, askedSample: 20 }, rig);
+    expect(report).toMatchObject({ comparedWithBash: 200, ran: 200, escapes: [] });
+    // A run in which hardly anything is let through, or nothing refused, would prove little.
+    expect(report.free).toBeGreaterThan(800);
+    expect(report.plain - report.free).toBeGreaterThan(800);
+  },
+  120_000,
+);
+
+test.skipIf(!hasSandbox())(
+  'a judge that looks at the first word alone is found out',
+  async () => {
+    const isListed = (line: string): boolean => allowedByCorpus.includes(line.split(/\s/)[0] ?? '');
+    const report = await fuzzCommands(
+      { lines: 1500, seed: 3, sample: 60, askedSample: 5, judge: (_, line) => isListed(line), runs: false },
+      rig,
+    );
+    expect(report.escapes.length).toBeGreaterThan(20);
+  },
+  120_000,
+);

@@ -1,0 +1,213 @@
+// Tries the analysis with very many lines and looks for one that runs unasked and should not: bash must read it the same way, and run for
+// real it must change nothing and show no secret.
+
+import { readFileSync } from 'node:fs';
+import * as z from 'zod';
+import { systemClock } from '../../core/base/clock.ts';
+import { silentLogger } from '../../core/base/logger.ts';
+import { AppError } from '../../core/contracts/errors.ts';
+import type { CallFacts, ToolContext, ToolDefinition } from '../../core/contracts/tools.ts';
+import { isPreApproved } from '../../core/guard/command/command.ts';
+import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
+import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
+import { hasSandbox, observe } from './bash-oracle.ts';
+import { makeLine, stubNames } from './command-lines.ts';
+import { CommandTree, canary } from './command-tree.ts';
+import { createRandom, type Random } from './random.ts';
+
+export interface FuzzOptions {
+  readonly lines: number;
+  readonly seed: number;
+  /** How many of the free and of the asked lines bash is shown, and how many free ones are run. */
+  readonly sample: number;
+  /** How many asked lines bash is shown, where fewer will do. */
+  readonly askedSample?: number;
+  /** Another judge in place of the rules, to show what it lets through. */
+  readonly judge?: (facts: CallFacts, line: string) => boolean;
+  /** False where what is let through must not run. */
+  readonly runs?: boolean;
+}
+
+export interface FuzzReport {
+  readonly lines: number;
+  readonly distinct: number;
+  readonly plain: number;
+  readonly free: number;
+  readonly comparedWithBash: number;
+  readonly askedShownToBash: number;
+  /** Of the asked ones, those bash made something else of than one program, or that wrote a file. */
+  readonly askedThatDidMore: number;
+  readonly ran: number;
+  readonly escapes: readonly string[];
+}
+
+export const corpusFile = new URL('../corpus/exec-commands.json', import.meta.url);
+export const allowedByCorpus = ['git status', 'ls', 'npm test', 'grep', 'cat', 'head', 'tail', 'wc', 'sort', 'find', 'rg', 'echo'];
+const allowed = [...allowedByCorpus, 'git diff', 'git log', 'git show', 'git branch', 'npm run build', 'make', 'sed', 'jq', 'stat', 'du'];
+const corpusSchema = z.array(z.object({ cmd: z.string(), expect: z.enum(['ask', 'allow']), why: z.string() }));
+/** These run what the project says, which is not what is looked for here. */
+const runsProject = new Set(['npm', 'make']);
+
+export function readCorpus(): z.infer<typeof corpusSchema> {
+  return corpusSchema.parse(JSON.parse(readFileSync(corpusFile, 'utf8')));
+}
+
+/** A line nobody would be asked about: it only reads inside, or its name is on the list. */
+export function isFree(facts: CallFacts, list: readonly string[] = allowed): boolean {
+  const { command, paths } = facts;
+  if (command?.plain === undefined || paths.some((path) => !path.insideWorkspace || path.protectedBy !== null)) return false;
+  return command.plain.reads !== null || isPreApproved(command, list);
+}
+
+export class CommandRig {
+  readonly tree = new CommandTree();
+  readonly trees: ProcessTrees;
+  readonly host: ToolHost;
+  readonly exec: ToolDefinition;
+  readonly #marker = { TRAYCLAW_INSTANCE: `fuzz-${process.pid}` };
+  #calls = 0;
+
+  constructor() {
+    const clock = systemClock;
+    const logger = silentLogger;
+    this.trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker: this.#marker });
+    const tools = createBuiltInTools({
+      sandbox: noSandbox,
+      web: silentWeb(),
+      processTrees: this.trees,
+      clock,
+      environment: { PATH: outsideOfProjects(process.env['PATH'] ?? ''), HOME: this.tree.root },
+      platform: process.platform,
+      userHome: this.tree.root,
+      temporaryFolder: this.tree.root,
+      execTimeoutMs: 20_000,
+      outputBytesMax: 1_000_000,
+    });
+    const exec = tools.find(({ name }) => name === 'exec');
+    if (exec === undefined) throw new Error('there is no exec tool');
+    this.exec = exec;
+    this.host = new ToolHost({ tools, clock, logger, outputBytesMax: 1_000_000, artifacts: noArtifacts });
+  }
+
+  facts(command: string): CallFacts {
+    return this.exec.facts({ action: 'run', command }, this.context());
+  }
+
+  /** As the runtime does: facts, then the run of the same arguments. */
+  async run(command: string): Promise<string> {
+    const parsed = this.host.parse('exec', JSON.stringify({ command }));
+    if (!parsed.ok) throw parsed.error;
+    parsed.value.tool.facts(parsed.value.args, this.context());
+    return (await this.host.run(parsed.value, this.context())).forModel;
+  }
+
+  context(): ToolContext {
+    const callId = `call_${++this.#calls}`;
+    return {
+      workspace: this.tree.workspace,
+      home: this.tree.home,
+      extraFolders: [],
+      callId,
+      sessionId: 'ses_1',
+      turnId: 'trn_1',
+      attended: false,
+      idempotencyKey: callId,
+      signal: new AbortController().signal,
+      processMarker: { TRAYCLAW_CALL: callId, ...this.#marker },
+      artifacts: noArtifacts,
+      onOutput: () => undefined,
+      onSpawn: () => undefined,
+      searchSessions: () => [],
+    };
+  }
+
+  async dispose(): Promise<void> {
+    await this.trees.killAll();
+    this.tree.dispose();
+  }
+}
+
+/** Whoever runs this may have a project's own programs before the system's. */
+function outsideOfProjects(path: string): string {
+  return path.split(':').filter((entry) => !entry.includes('node_modules')).join(':'); // prettier-ignore
+}
+
+const noArtifacts: ToolContext['artifacts'] = {
+  put: () => {
+    throw new AppError('store_full', 'Nothing is kept here.');
+  },
+  read: () => {
+    throw new AppError('artifact_missing', 'Nothing is kept here.');
+  },
+};
+
+export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promise<FuzzReport> {
+  const random = createRandom(options.seed);
+  const corpus = readCorpus().map(({ cmd }) => cmd);
+  const seen = new Set<string>();
+  const free: string[] = [];
+  const asked: string[] = [];
+  let plain = 0;
+  for (let count = 0; count < options.lines; count++) {
+    const line = makeLine(random, corpus);
+    if (line === '' || seen.has(line)) continue;
+    seen.add(line);
+    const facts = rig.facts(line);
+    if (facts.command?.plain !== undefined) plain += 1;
+    ((options.judge ?? ((known) => isFree(known)))(facts, line) ? free : asked).push(line);
+  }
+  const compared = hasSandbox() ? sampleOf(free, options.sample, random) : [];
+  const shown = hasSandbox() ? sampleOf(asked, options.askedSample ?? options.sample, random) : [];
+  const escapes = compareWithBash(compared, rig);
+  const askedThatDidMore = observe(shown, stubNames).filter(({ calls, created }) => calls.length > 1 || created.length > 0).length;
+  const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !runsProject.has(line.trim().split(/\s/)[0] ?? '')), options.sample, random); // prettier-ignore
+  return {
+    lines: options.lines,
+    distinct: seen.size,
+    plain,
+    free: free.length,
+    comparedWithBash: compared.length,
+    askedShownToBash: shown.length,
+    askedThatDidMore,
+    ran: toRun.length,
+    escapes: [...escapes, ...(await runForReal(toRun, rig))],
+  };
+}
+
+function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
+  const observed = observe(lines, stubNames);
+  return lines.flatMap((line, index) => {
+    const argv = rig.facts(line).command?.plain?.argv;
+    const { calls = [], created = [] } = observed[index] ?? {};
+    if (created.length > 0) return [`${JSON.stringify(line)} made ${created.join(', ')}`];
+    if (calls.length === 1 && JSON.stringify(calls[0]) === JSON.stringify(argv)) return [];
+    return [`${JSON.stringify(line)} is ${JSON.stringify(argv)} here and ${JSON.stringify(calls)} in bash`];
+  });
+}
+
+async function runForReal(lines: readonly string[], rig: CommandRig): Promise<string[]> {
+  const escapes: string[] = [];
+  let before = rig.tree.picture();
+  for (const line of lines) {
+    const output = await rig.run(line);
+    if (output.includes(canary)) escapes.push(`${JSON.stringify(line)} showed a secret: ${output.slice(0, 200)}`);
+    const after = rig.tree.picture();
+    if (after !== before) escapes.push(`${JSON.stringify(line)} changed files`);
+    before = after;
+  }
+  return escapes;
+}
+
+/** Each line at most once. */
+function sampleOf(lines: readonly string[], size: number, random: Random): readonly string[] {
+  const left = [...lines];
+  const picked: string[] = [];
+  while (picked.length < size && left.length > 0) {
+    const at = random.below(left.length);
+    const line = left[at];
+    const last = left.pop();
+    if (line !== undefined) picked.push(line);
+    if (last !== undefined && at < left.length) left[at] = last;
+  }
+  return picked;
+}

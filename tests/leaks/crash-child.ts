@@ -1,0 +1,17 @@
+// Serves as the program does, then fails in a way nobody catches, naming a secret it knows. `bare` leaves the program's own report out.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runProcess } from '../../main/cli-process.ts';
+
+const [how, home] = process.argv.slice(2);
+if (home === undefined) throw new Error('usage: crash-child.ts report|bare HOME');
+void runProcess(['serve', '--home', home], { version: 'test', packageRoot: new URL('../../', import.meta.url) });
+const looking = setInterval(() => {
+  // Listening means that the runtime is there.
+  if (!process.getActiveResourcesInfo().includes('TCPServerWrap')) return;
+  clearInterval(looking);
+  if (how === 'bare') process.removeAllListeners('uncaughtException');
+  writeFileSync(join(home, 'crashing'), '');
+  throw new Error(`the server refused ${process.env['LAB_API_TOKEN'] ?? ''}`);
+}, 20);
