@@ -10,7 +10,7 @@ import { promptApproval } from './approval-prompt.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { TurnFollower } from './turn-follower.ts';
-import { safeForTerminal } from './visible-text.ts';
+import { safeForTerminal } from '../../base/visible-text.ts';
 
 export const cliCaller: Caller = { channel: 'cli', actor: 'cli' };
 

@@ -8,7 +8,7 @@ import type { CommandContext, Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import type { Paint } from './output.ts';
 import { table, when } from './table.ts';
-import { safeForTerminal } from './visible-text.ts';
+import { safeForTerminal } from '../../base/visible-text.ts';
 
 interface UndoOptions {
   readonly preview?: boolean;
