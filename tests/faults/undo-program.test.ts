@@ -31,7 +31,11 @@ async function run(claw: TrayClaw, tool: string, args: Record<string, unknown>, 
 
 const read = (name: string): string => readFileSync(join(home.workspace, name), 'utf8');
 const write = (name: string, text: string): void => writeFileSync(join(home.workspace, name), text);
-const without = ({ restoreId: _, ...rest }: OpResult<'checkpoint.restore'>): Omit<OpResult<'checkpoint.restore'>, 'restoreId'> => rest;
+function without(report: OpResult<'checkpoint.restore'>): Omit<OpResult<'checkpoint.restore'>, 'restoreId'> {
+  const { restoreId, ...rest } = report;
+  void restoreId;
+  return rest;
+}
 
 test('every file tool is undone, seen before and after, on the command line as well', async () => {
   const claw = await open();

@@ -118,7 +118,7 @@ async function act(
     const before = calls.length;
     for (const one of turn) {
       const planned = plan(rig, one, ++nth);
-      if (planned !== null) calls.push(await rig.call(turnId, planned.targets, planned.run));
+      if (planned !== null) calls.push(await rig.call(turnId, planned.targets, () => planned.run()));
     }
     if (calls.length === before) continue;
     turnIds.push(turnId);

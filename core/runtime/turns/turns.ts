@@ -7,6 +7,7 @@ import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
+import { markForeign } from './foreign-message.ts';
 import { HotSessions } from './hot-session.ts';
 import type { DirectCall, InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';

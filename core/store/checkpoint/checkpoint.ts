@@ -244,7 +244,7 @@ export class Checkpoints {
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
-        rewrittenBy: later?.after != null && sameImage(later.after, image) ? later.callId : null,
+        rewrittenBy: later !== null && later.after !== null && sameImage(later.after, image) ? later.callId : null,
         force,
       });
       return { change, glance, image, verdict };
