@@ -11,7 +11,7 @@ import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
 import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
 import { createFileLogger } from './file-logger.ts';
-import { findElectron } from './electron-binary.ts';
+import { launchDesktop } from './desktop-launcher.ts';
 import { settleMemorySoon } from './settle-memory.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
 
@@ -71,6 +71,7 @@ interface Redaction {
 function processParts({ version, packageRoot }: ProcessOptions, redaction: Redaction): CliParts {
   const root = fileURLToPath(packageRoot);
   const assetsFolder = join(root, 'dist', 'renderer');
+  const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
   return {
     version,
     pid: process.pid,
@@ -116,8 +117,10 @@ function processParts({ version, packageRoot }: ProcessOptions, redaction: Redac
       const { restoreBackup } = await import('../core/compose.ts');
       return restoreBackup(options);
     },
-    openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform }),
-    findElectron: () => findElectron(root, process.env, process.platform),
+    openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform, isRoot }),
+    runDesktop: (options) =>
+      launchDesktop({ ...options, root, env: process.env, platform: process.platform, isRoot, nowMs: () => systemClock.nowMs() }),
+    isRoot,
   };
 }
 

@@ -12,11 +12,13 @@ test('the token stands in a private file only', () => {
   writeOpenerFile({ home, url: 'http://127.0.0.1:5', token: 'the-token' });
   expect([file, statSync(file).mode & 0o777, statSync(join(home, 'run')).mode & 0o777]).toEqual([openerFilePath(home), 0o600, 0o700]);
   expect(readFileSync(file, 'utf8')).toContain('location.replace("http://127.0.0.1:5/#token=the-token")');
-  const commands = JSON.stringify(candidates(`file://${file}`, home, { env: process.env, platform: process.platform }));
+  const commands = JSON.stringify(candidates(`file://${file}`, home, { env: process.env, platform: process.platform, isRoot: false }));
   expect([commands.includes('the-token'), commands.includes('open.html')]).toEqual([false, true]);
   rmSync(home, { recursive: true });
 });
 
 test('with no display nothing is tried', async () => {
-  expect(await openWindow({ home: '/nowhere', url: 'http://127.0.0.1:5', token: 't' }, { env: {}, platform: 'linux' })).toBeNull();
+  expect(
+    await openWindow({ home: '/nowhere', url: 'http://127.0.0.1:5', token: 't' }, { env: {}, platform: 'linux', isRoot: false }),
+  ).toBeNull();
 });

@@ -20,6 +20,8 @@ export interface WindowAddress {
 export interface OpenerEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
+  /** The superuser of a Linux: Chromium then starts without its sandbox or not at all. */
+  readonly isRoot: boolean;
 }
 
 interface Candidate {
@@ -33,17 +35,17 @@ export function openerFilePath(home: string): string {
 }
 
 /** Resolves to what opened the window, or null when there is no display or no browser. */
-export async function openWindow(address: WindowAddress, { env, platform }: OpenerEnvironment): Promise<string | null> {
-  if (platform === 'linux' && !hasDisplay(env)) return null;
+export async function openWindow(address: WindowAddress, place: OpenerEnvironment): Promise<string | null> {
+  if (place.platform === 'linux' && !hasDisplay(place.env)) return null;
   const page = pathToFileURL(writeOpenerFile(address)).href;
-  for (const { name, command, args } of candidates(page, address.home, { env, platform })) {
+  for (const { name, command, args } of candidates(page, address.home, place)) {
     if (await starts(command, args)) return name;
   }
   rmSync(openerFilePath(address.home), { force: true });
   return null;
 }
 
-function hasDisplay(env: OpenerEnvironment['env']): boolean {
+export function hasDisplay(env: OpenerEnvironment['env']): boolean {
   return (env['DISPLAY'] ?? '') !== '' || (env['WAYLAND_DISPLAY'] ?? '') !== '';
 }
 
@@ -64,9 +66,15 @@ export function writeOpenerFile({ home, url, token }: WindowAddress): string {
   return file;
 }
 
-export function candidates(page: string, home: string, { env, platform }: OpenerEnvironment): Candidate[] {
+export function candidates(page: string, home: string, { env, platform, isRoot }: OpenerEnvironment): Candidate[] {
   const profile = join(home, 'run', 'browser');
-  const appArgs = [`--app=${page}`, `--user-data-dir=${profile}`, '--no-first-run', '--no-default-browser-check'];
+  const appArgs = [
+    `--app=${page}`,
+    `--user-data-dir=${profile}`,
+    '--no-first-run',
+    '--no-default-browser-check',
+    ...(isRoot ? ['--no-sandbox'] : []),
+  ];
   const apps = chromiums(env, platform).map((command) => ({ name: 'an app window', command, args: appArgs }));
   return [...apps, { name: 'the default browser', ...defaultBrowser(page, platform) }];
 }

@@ -111,7 +111,8 @@ export function fakeParts(claw: Claw, changes: Partial<CliParts> = {}): FakePart
     openDoors: () => Promise.resolve(doors),
     restoreBackup: ({ file }) => Promise.resolve({ file, events: 3 }),
     openWindow: () => Promise.resolve('an app window'),
-    findElectron: () => null,
+    runDesktop: () => Promise.resolve({ kind: 'missing', why: 'Electron is not installed' }),
+    isRoot: false,
     ...changes,
   };
 }

@@ -9,7 +9,7 @@ import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
-export type { CliIo, CliParts, FoundInstance, OwnDoors } from './ports.ts';
+export type { CliIo, CliParts, DesktopRun, FoundInstance, OwnDoors } from './ports.ts';
 
 interface GlobalOptions {
   readonly home?: string;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { runCli } from './cli.ts';
+import { runCli, type CliParts } from './cli.ts';
 
 test('the running instance is used, and a different version is mentioned', async () => {
   const claw = new FakeClaw();
@@ -127,11 +127,35 @@ test('serve reuses an instance that serves, and waits for one that does not', as
   expect(await runCommand(['serve'], busy)).toMatchObject({ code: 1, out: '' });
 });
 
-test('start says what it does without a shell, and prints the address where no browser opens', async () => {
-  const terminal = new FakeTerminal();
-  const ending = runCli(['start'], terminal.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
-  await terminal.sees('Open this address yourself: http://127.0.0.1:4000/#token=tok');
-  expect(terminal.err).toContain('Starting without a tray icon (Electron is not installed); the window opens in a browser.');
-  terminal.interrupt();
+test('start without Electron says one line: where the window is, or its address', async () => {
+  const nobody = new FakeTerminal();
+  const ending = runCli(['start'], nobody.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
+  await nobody.sees('address');
+  const line =
+    'TrayClaw runs without a tray icon, because Electron is not installed. Open this address yourself: http://127.0.0.1:4000/#token=tok\n';
+  expect([nobody.out, nobody.err]).toEqual(['', line]);
+  nobody.interrupt();
   expect(await ending).toBe(0);
+
+  const shown = new FakeTerminal();
+  const showing = runCli(['start'], shown.io, fakeParts(new FakeClaw(), { isRoot: true }));
+  await shown.sees('Ctrl-C');
+  expect(shown.err.split('\n')).toEqual([
+    'As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.',
+    'TrayClaw runs without a tray icon, because Electron is not installed. The window is open in an app window; Ctrl-C ends TrayClaw.',
+    '',
+  ]);
+  shown.interrupt();
+  expect(await showing).toBe(0);
+});
+
+test('start is the tray app where it runs, except where another process already serves the window', async () => {
+  const claw = new FakeClaw();
+  const desktop: Partial<CliParts> = { runDesktop: () => Promise.resolve({ kind: 'ended', code: 3 }) };
+  const parts = fakeParts(claw, desktop);
+  expect(await runCommand(['start'], parts)).toEqual({ code: 3, out: '', err: '' });
+  expect(parts.hosted).toEqual([]);
+  const serving = foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:5' });
+  const reuse = await runCommand(['start'], fakeParts(claw, { ...desktop, findInstance: () => Promise.resolve(serving) }));
+  expect([reuse.code, reuse.err]).toEqual([0, expect.stringContaining('Already running as process 9')]);
 });

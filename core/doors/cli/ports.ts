@@ -48,6 +48,17 @@ export interface CliParts {
   restoreBackup(options: { readonly home: string; readonly file: string }): Promise<unknown>;
   /** Shows the window; resolves to how, or null when this machine has no way to. */
   openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
-  /** Path of an installed Electron, or null. */
-  findElectron(): string | null;
+  /** Runs the tray app until it ends; says in a line what takes long. */
+  runDesktop(options: DesktopOptions): Promise<DesktopRun>;
+  /** The superuser of a Linux, for whom Chromium runs without its sandbox only. */
+  readonly isRoot: boolean;
 }
+
+export interface DesktopOptions {
+  readonly home: string;
+  say(line: string): void;
+  onInterrupt(listener: () => void): () => void;
+}
+
+/** How the tray app ended, or why there is none here: half a sentence, such as "Electron is not installed". */
+export type DesktopRun = { readonly kind: 'ended'; readonly code: number } | { readonly kind: 'missing'; readonly why: string };

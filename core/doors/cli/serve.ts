@@ -1,4 +1,5 @@
 // `serve` and `start`: the runtime with its window on loopback, until it is told to end. An instance that already serves is reused.
+// `start` is the tray app where Electron runs, and otherwise the same window in a browser; it says which in one line.
 
 import type { Command } from 'commander';
 import { sleep } from '../../base/deferred.ts';
@@ -13,6 +14,8 @@ const closeWithinMs = 5_000;
 interface ServeOptions {
   readonly port?: string;
   readonly open?: boolean;
+  /** Of `start`: why there is no tray app. What a person needs is then said in one line. */
+  readonly why?: string;
 }
 
 export function registerServe(program: Command, run: Run): void {
@@ -29,12 +32,24 @@ export function registerServe(program: Command, run: Run): void {
     .action((options: ServeOptions) => run((context) => start(context, options)));
 }
 
-/** The desktop shell is not part of this build, so the window opens in a browser; said in one line. */
-function start(context: CommandContext, options: ServeOptions): Promise<number> {
-  const electron = context.parts.findElectron();
-  const found = electron === null ? 'Electron is not installed' : 'this build has no desktop shell yet';
-  context.output.say(`Starting without a tray icon (${found}); the window opens in a browser.`);
+async function start(context: CommandContext, options: ServeOptions): Promise<number> {
+  if (isInsideTool(context.io.env)) throw refusedInsideTool('start');
+  const { parts, output, io, home } = context;
+  if (parts.isRoot)
+    output.say('As the superuser Chromium runs without its sandbox (--no-sandbox); start TrayClaw as an ordinary user to have it.');
+  // Whoever names a port wants the served window, and one that is served already owns the data folder: the tray app could only fail on it.
+  if (options.port === undefined && !(await isServed(context))) {
+    const ran = await parts.runDesktop({ home, say: (line) => output.note(line), onInterrupt: (listener) => io.onInterrupt(listener) });
+    if (ran.kind === 'ended') return ran.code;
+    return serve(context, { ...options, open: true, why: ran.why });
+  }
   return serve(context, { ...options, open: true });
+}
+
+async function isServed({ parts, home }: CommandContext): Promise<boolean> {
+  const instance = await parts.findInstance(home);
+  await instance?.claw.close();
+  return instance?.record.url !== undefined;
 }
 
 async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
@@ -46,7 +61,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<nu
     const connection = await context.connect('live', (instance) => instance.record.url !== undefined);
     if (connection.instance !== null) return await reuse(context, connection, options);
     try {
-      await announce(context, connection, { port, opens: options.open === true });
+      await announce(context, connection, { port, opens: options.open === true, why: options.why });
       await stop.first;
     } catch (cause) {
       await connection.close();
@@ -62,10 +77,14 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<nu
 async function announce(
   context: CommandContext,
   connection: Connection,
-  how: { readonly port: number | undefined; readonly opens: boolean },
+  how: { readonly port: number | undefined; readonly opens: boolean; readonly why: string | undefined },
 ): Promise<void> {
   if (connection.doors === null) throw new AppError('internal', 'A hosted runtime has no doors.');
   const { url, token } = await connection.doors.serve(how.port);
+  if (how.why !== undefined) {
+    await openWithoutTray(context, { url, token }, how.why);
+    return;
+  }
   printAddress(context, { url, token, pid: context.parts.pid });
   if (how.opens) await open(context, url, token);
 }
@@ -93,6 +112,15 @@ async function open(context: CommandContext, url: string, token: string): Promis
   const how = await context.parts.openWindow({ home: context.home, url, token });
   if (how === null) context.output.say(`No browser could be opened here. Open this address yourself: ${windowUrl(url, token)}`);
   else context.output.note(`Opened the window with ${how}.`);
+}
+
+/** The one line of a start without Electron. The address holds the token, so it is printed only where nothing could open it. */
+async function openWithoutTray(context: CommandContext, { url, token }: { url: string; token: string }, why: string): Promise<void> {
+  if (context.output.isJson) printAddress(context, { url, token, pid: context.parts.pid });
+  const how = await context.parts.openWindow({ home: context.home, url, token });
+  const place =
+    how === null ? `Open this address yourself: ${windowUrl(url, token)}` : `The window is open in ${how}; Ctrl-C ends TrayClaw.`;
+  context.output.say(`TrayClaw runs without a tray icon, because ${why}. ${place}`);
 }
 
 function windowUrl(url: string, token: string): string {

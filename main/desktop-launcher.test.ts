@@ -1,0 +1,151 @@
+// Starting the tray app: with no program, with one that can be fetched or not, with one that runs, ends, fails or is told to end.
+
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { desktopArguments, launchDesktop, type LaunchOptions } from './desktop-launcher.ts';
+import { findElectron } from './electron-binary.ts';
+
+interface Place {
+  readonly root: string;
+  readonly home: string;
+  readonly said: string[];
+  readonly options: LaunchOptions;
+  put(path: string, content: string, mode?: number): void;
+  read(path: string): string;
+  launch(changes?: Partial<LaunchOptions>): ReturnType<typeof launchDesktop>;
+}
+
+function place(): Place {
+  const root = mkdtempSync(join(tmpdir(), 'trayclaw-launch-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const said: string[] = [];
+  const home = join(root, 'home');
+  const options: LaunchOptions = {
+    root,
+    home,
+    env: { PATH: process.env['PATH'], DISPLAY: ':1' },
+    platform: 'linux',
+    isRoot: false,
+    nowMs: () => 1_800_000_000_000,
+    say: (line) => said.push(line),
+    onInterrupt: () => () => undefined,
+  };
+  const put = (path: string, content: string, mode = 0o644): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+    chmodSync(join(root, path), mode);
+  };
+  put('dist/desktop.js', '');
+  return {
+    root,
+    home,
+    said,
+    options,
+    put,
+    read: (path) => readFileSync(join(root, path), 'utf8'),
+    launch: (changes) => launchDesktop({ ...options, ...changes }),
+  };
+}
+
+const program = 'node_modules/electron/dist/electron';
+const installer = 'node_modules/electron/install.js';
+
+function installed(script: string): Place {
+  const at = place();
+  at.put(program, `#!/bin/sh\n${script}\n`, 0o755);
+  at.put('node_modules/electron/path.txt', 'electron');
+  return at;
+}
+
+test('no program, no installer, no build, no display: each is said', async () => {
+  const at = place();
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron is not installed' });
+  expect(await at.launch({ env: {} })).toEqual({ kind: 'missing', why: 'there is no display' });
+  rmSync(join(at.root, 'dist'), { recursive: true });
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'the desktop app is not built' });
+  expect(at.said).toEqual([]);
+});
+
+test('half of an unpacked program is none', () => {
+  const at = place();
+  at.put(program, '');
+  expect(findElectron(at.root, {}, 'linux')).toBeNull();
+  at.put('node_modules/electron/path.txt', 'electron');
+  expect(findElectron(at.root, {}, 'linux')).toBe(join(at.root, program));
+  expect(findElectron(at.root, { ELECTRON_OVERRIDE_DIST_PATH: join(at.root, 'other') }, 'linux')).toBe(join(at.root, program));
+  at.put('other/electron', '');
+  expect(findElectron(at.root, { ELECTRON_OVERRIDE_DIST_PATH: join(at.root, 'other') }, 'linux')).toBe(join(at.root, 'other/electron'));
+});
+
+test('what cannot be fetched is tried once a day, and never by tests and build servers', async () => {
+  const at = place();
+  at.put(installer, `require('node:fs').appendFileSync(${JSON.stringify(join(at.root, 'tries'))}, 'x'); process.exit(1);`);
+  for (const name of ['CI', 'VITEST', 'ELECTRON_SKIP_BINARY_DOWNLOAD'])
+    expect(await at.launch({ env: { ...at.options.env, [name]: '1' } })).toEqual({ kind: 'missing', why: 'Electron is not installed' });
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched today' });
+  expect(at.said).toEqual(['Fetching Electron, which is done once (at most 60 seconds).']);
+  const tomorrow = (): number => at.options.nowMs() + 86_400_000;
+  expect(await at.launch({ nowMs: tomorrow })).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
+  expect(at.read('tries')).toBe('xx');
+});
+
+test('what could be fetched is started', async () => {
+  const at = place();
+  const folder = join(at.root, 'node_modules/electron');
+  at.put(
+    installer,
+    `const fs = require('node:fs'); fs.mkdirSync(${JSON.stringify(`${folder}/dist`)});
+     fs.writeFileSync(${JSON.stringify(join(at.root, program))}, '#!/bin/sh\\nexit 0\\n', { mode: 0o755 });
+     fs.writeFileSync(${JSON.stringify(`${folder}/path.txt`)}, 'electron');`,
+  );
+  expect(await at.launch()).toEqual({ kind: 'ended', code: 0 });
+});
+
+test('the program gets the app and the data folder, is never a plain Node, and its exit code is ours', async () => {
+  const at = installed('printf "%s\\n" "$@" "run-as-node:$ELECTRON_RUN_AS_NODE" > "$TOLD"; exit 7');
+  const told = join(at.root, 'told');
+  const env = { ...at.options.env, TOLD: told, ELECTRON_RUN_AS_NODE: '1' };
+  expect(await at.launch({ env })).toEqual({ kind: 'ended', code: 7 });
+  expect(at.read('told').trim().split('\n')).toEqual([join(at.root, 'dist/desktop.js'), `--home=${at.home}`, 'run-as-node:']);
+});
+
+test('only for the superuser is the sandbox left out', () => {
+  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: false })).toEqual(['/app/desktop.js', '--home=/h']);
+  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: true })).toEqual(['--no-sandbox', '/app/desktop.js', '--home=/h']);
+});
+
+test.each(['exit 127', 'kill -TRAP $$', 'kill -SEGV $$'])('a program that cannot run here (%s) is as good as none', async (script) => {
+  expect(await installed(script).launch()).toEqual({ kind: 'missing', why: 'Electron does not run on this machine' });
+});
+
+test('a file that is no program is as good as none', async () => {
+  const at = installed('exit 0');
+  chmodSync(join(at.root, program), 0o644);
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron does not run on this machine' });
+});
+
+test('an interrupt ends the program, and that is no fault of it', async () => {
+  const at = installed('trap "exit 0" TERM; : > "$READY"; while :; do sleep 0.05; done');
+  const ready = join(at.root, 'ready');
+  let stops = 0;
+  const ended = await at.launch({
+    env: { ...at.options.env, READY: ready },
+    onInterrupt: (listener) => {
+      const look = setInterval(() => {
+        try {
+          readFileSync(ready);
+        } catch {
+          // Not running yet.
+          return;
+        }
+        clearInterval(look);
+        listener();
+      }, 5);
+      return () => (stops += 1);
+    },
+  });
+  expect([ended, stops]).toEqual([{ kind: 'ended', code: 0 }, 1]);
+});
