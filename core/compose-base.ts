@@ -6,6 +6,7 @@ import { Lifetimes } from './base/disposable.ts';
 import { RandomIds, type IdSource } from './base/ids.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
 import type { ConfigInput } from './contracts/config.ts';
+import type { OpResult } from './contracts/ops.ts';
 import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { CheckpointRows, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
@@ -17,6 +18,8 @@ import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
 import { type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
+
+export type HealthCheck = OpResult<'health.check'>['checks'][number];
 
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */
@@ -31,6 +34,8 @@ export interface TrayClawOptions {
   readonly clock?: Clock;
   readonly ids?: IdSource;
   readonly logger?: Logger;
+  /** What the health check looks at beside the runtime: parts of the program around it. */
+  readonly moreChecks?: () => readonly HealthCheck[];
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;

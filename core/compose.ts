@@ -28,7 +28,7 @@ import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
 import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
 
-export type { FaultHooks, RedactedSink, TrayClawOptions } from './compose-base.ts';
+export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './compose-base.ts';
 
 const DAY_MS = 86_400_000;
 /** The runtime of this process. */
@@ -37,6 +37,8 @@ export interface HostedClaw extends Claw {
   syncMeter(): SyncMeter;
   /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
   redact(text: string): string;
+  /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
+  sync(): void;
 }
 
 /**
@@ -229,6 +231,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
         secretStatus: () => secrets.status(),
         sandbox: () => sandbox.health(),
+        moreChecks: options.moreChecks ?? (() => []),
       }),
   };
   const claw = new LocalClaw({
@@ -243,7 +246,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   mind.models.lookAround(closing.signal);
   begin(base, guard, mind, runtime);
   void secrets.registerStored(secretRefsOf(loaded.config));
-  return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact });
+  return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
 }
 
 function usdLimitsOf({ budget }: Config): BudgetScope[] {

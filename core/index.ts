@@ -37,6 +37,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     onDelta: (listener) => claw.onDelta(listener),
     syncMeter: () => claw.syncMeter(),
     redact: (text) => claw.redact(text),
+    sync: () => claw.sync(),
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

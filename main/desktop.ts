@@ -28,7 +28,9 @@ app.enableSandbox();
 protocol.registerSchemesAsPrivileged([appScheme]);
 
 if (app.requestSingleInstanceLock()) {
-  app.setAsDefaultProtocolClient(linkScheme);
+  // From a checkout the program is Electron itself, which has to be told what to run.
+  if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
+  else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [fileURLToPath(import.meta.url)]);
   const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });
   desktop.listen();
   await app.whenReady();

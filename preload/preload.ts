@@ -1,4 +1,4 @@
-// The bridge between the page and the shell: four functions, values only. Bundled to one CommonJS file, because a sandboxed preload
+// The bridge between the page and the shell: five functions, values only. Bundled to one CommonJS file, because a sandboxed preload
 // script can load nothing of its own. It decides nothing; the shell checks every message again.
 
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
@@ -44,6 +44,7 @@ const bridge: DesktopBridge = {
     };
   },
   ready: () => ipcRenderer.invoke(askChannels.ready, {}) as Promise<ShellFacts>,
+  setLoginStart: (isOn) => ipcRenderer.invoke(askChannels.loginStart, { isOn }) as Promise<ShellFacts>,
 };
 
 contextBridge.exposeInMainWorld(bridgeName, bridge);

@@ -13,6 +13,7 @@ export const askChannels = {
   follow: 'trayclaw:follow',
   unfollow: 'trayclaw:unfollow',
   ready: 'trayclaw:ready',
+  loginStart: 'trayclaw:login-start',
 } as const;
 /** Shell to page. */
 export const tellChannels = { notice: 'trayclaw:notice', command: 'trayclaw:command' } as const;
@@ -36,11 +37,15 @@ export type ShellCommand =
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string };
 
-/** What the window is told of the shell, once. */
+/** What the window is told of the shell when it is ready, and after it changed something of it. */
 export interface ShellFacts {
   readonly platform: string;
   /** The keys of the panic stop as a person reads them, or null where they could not be had. */
   readonly panicKeys: string | null;
+  /** Why there are none, where some were asked for. */
+  readonly panicKeysProblem: string | null;
+  /** Null where starting at login cannot be set here. */
+  readonly startsAtLogin: boolean | null;
 }
 
 /** The whole surface of the preload script. Values only; no Electron object ever passes. */
@@ -50,4 +55,6 @@ export interface DesktopBridge {
   onCommand(listener: (command: ShellCommand) => void): () => void;
   /** Says that the window listens; commands given before are delivered now. */
   ready(): Promise<ShellFacts>;
+  /** Resolves to what holds then. */
+  setLoginStart(isOn: boolean): Promise<ShellFacts>;
 }

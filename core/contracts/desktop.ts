@@ -9,3 +9,4 @@ export const followMessageSchema = z.strictObject({
 });
 export const unfollowMessageSchema = followMessageSchema.pick({ followId: true });
 export const readyMessageSchema = z.strictObject({});
+export const loginStartMessageSchema = z.strictObject({ isOn: z.boolean() });

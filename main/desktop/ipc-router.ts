@@ -6,7 +6,13 @@ import * as z from 'zod';
 import { silentLogger, type Logger } from '../../core/base/logger.ts';
 import { AppError, toAppError } from '../../core/contracts/errors.ts';
 import type { Claw } from '../../core/contracts/claw.ts';
-import { followMessageSchema, opMessageSchema, readyMessageSchema, unfollowMessageSchema } from '../../core/contracts/desktop.ts';
+import {
+  followMessageSchema,
+  loginStartMessageSchema,
+  opMessageSchema,
+  readyMessageSchema,
+  unfollowMessageSchema,
+} from '../../core/contracts/desktop.ts';
 import {
   askChannels,
   tellChannels,
@@ -26,6 +32,7 @@ export interface IpcRouterOptions {
   /** True for the address the window's own page has. */
   isOwnPage(url: string): boolean;
   shellFacts(): ShellFacts;
+  setLoginStart(isOn: boolean): void;
 }
 
 const caller: Caller = { channel: 'window', actor: 'window' };
@@ -47,6 +54,10 @@ export class IpcRouter {
     this.#answer(askChannels.follow, followMessageSchema, (message, contents) => this.#follow(message, contents));
     this.#answer(askChannels.unfollow, unfollowMessageSchema, ({ followId }) => this.#unfollow(followId));
     this.#answer(askChannels.ready, readyMessageSchema, (_message, contents) => this.#ready(contents));
+    this.#answer(askChannels.loginStart, loginStartMessageSchema, ({ isOn }) => {
+      options.setLoginStart(isOn);
+      return options.shellFacts();
+    });
   }
 
   /** Sends the window somewhere, or as soon as it listens. */

@@ -18,6 +18,9 @@ export interface MainWindowOptions {
   /** The page crashed or could not be loaded. */
   onPageFailed(why: string): void;
   isDark(): boolean;
+  /** Windows alone tells an app through its windows: the session may end, and it ends now. */
+  onSessionMayEnd(): void;
+  onSessionEnd(): void;
 }
 
 const sizes = { width: 1180, height: 780, minWidth: 360, minHeight: 420 };
@@ -103,7 +106,7 @@ export class MainWindow {
   }
 
   #follow(window: BrowserWindow): void {
-    const { isQuitting, onPageGone, onPageFailed } = this.#options;
+    const { isQuitting, onPageGone, onPageFailed, onSessionMayEnd, onSessionEnd } = this.#options;
     const keepSoon = (): void => this.#keepPlaceSoon();
     window.on('resize', keepSoon);
     window.on('move', keepSoon);
@@ -118,6 +121,8 @@ export class MainWindow {
       onPageGone();
       if (this.#window === window) this.#window = null;
     });
+    window.on('query-session-end', () => onSessionMayEnd());
+    window.on('session-end', () => onSessionEnd());
     const contents = window.webContents;
     contents.on('did-start-navigation', (details) => {
       if (details.isMainFrame && !details.isSameDocument) onPageGone();

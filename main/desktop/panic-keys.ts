@@ -2,6 +2,7 @@
 
 import type { GlobalShortcut } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
+import type { HealthCheck } from '../../core/compose.ts';
 
 export interface PanicKeysOptions {
   readonly globalShortcut: Pick<GlobalShortcut, 'register' | 'unregister' | 'isRegistered'>;
@@ -53,6 +54,23 @@ export class PanicKeys {
       // Electron throws for a text that names no keys.
       return refuse(`"${accelerator}" is not a combination of keys.`);
     }
+  }
+}
+
+/** For the health check: null where no keys were asked for. */
+export function panicKeysCheck(state: PanicKeysState): HealthCheck | null {
+  switch (state.kind) {
+    case 'none':
+      return null;
+    case 'held':
+      return { id: 'panic-keys', ok: true, detail: `${state.shown} stops everything, whichever program is in front.` };
+    case 'refused':
+      return {
+        id: 'panic-keys',
+        ok: false,
+        detail: state.why,
+        fix: 'Set other keys as desktop.panicKeys in config.yaml, then start TrayClaw again.',
+      };
   }
 }
 

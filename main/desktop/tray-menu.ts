@@ -9,13 +9,23 @@ export interface TrayActions {
   showApprovals(): void;
   panic(): void;
   releasePanic(): void;
+  setPaused(id: string, isPaused: boolean): void;
   setLoginStart(enabled: boolean): void;
   quit(): void;
+}
+
+/** A part of the runtime that works by itself and can be held: a channel, the schedules. */
+export interface Pausable {
+  readonly id: string;
+  /** As it stands after "Pause". */
+  readonly name: string;
+  readonly isPaused: boolean;
 }
 
 export interface TrayMenuFacts {
   readonly status: DesktopStatus;
   readonly panicKeys: string | null;
+  readonly pausables: readonly Pausable[];
   /** Null where starting at login cannot be set here. */
   readonly startsAtLogin: boolean | null;
 }
@@ -24,13 +34,21 @@ export interface TrayMenuFacts {
 const NAMED_MAX = 8;
 const LABEL_LENGTH_MAX = 64;
 
-export function trayMenu({ status, panicKeys, startsAtLogin }: TrayMenuFacts, actions: TrayActions): MenuItemConstructorOptions[] {
+export function trayMenu(
+  { status, panicKeys, pausables, startsAtLogin }: TrayMenuFacts,
+  actions: TrayActions,
+): MenuItemConstructorOptions[] {
   return [
     { id: 'open', label: 'Open TrayClaw', click: () => actions.open() },
     { type: 'separator' },
     ...approvalItems(status, actions),
     { type: 'separator' },
     panicItem(status, panicKeys, actions),
+    ...pausables.map(({ id, name, isPaused }): MenuItemConstructorOptions => ({
+      id: `pause:${id}`,
+      label: `${isPaused ? 'Resume' : 'Pause'} ${menuText(name)}`,
+      click: () => actions.setPaused(id, !isPaused),
+    })),
     { type: 'separator' },
     ...(startsAtLogin === null
       ? []

@@ -1,4 +1,5 @@
-// The tray icon, its menu and its tooltip, set anew with every change: a Linux tray takes in no change of a menu it already has.
+// The tray icon, its menu and its tooltip. A menu is set anew with every change, because a Linux tray takes in no change of a menu it
+// already has; an unchanged one is left alone, because setting it closes it under the person's hand.
 
 import type { Menu, MenuItemConstructorOptions, NativeImage, Tray } from 'electron';
 import { activityOf, type DesktopStatus } from './desktop-status.ts';
@@ -8,17 +9,26 @@ import type { TrayIcons } from './tray-icons.ts';
 export interface TrayPartOptions {
   create(image: NativeImage): Tray;
   buildMenu(items: MenuItemConstructorOptions[]): Menu;
-  readonly icons: TrayIcons;
+  readonly icons: Pick<TrayIcons, 'of'>;
   readonly actions: TrayActions;
   readonly platform: NodeJS.Platform;
   facts(): Omit<TrayMenuFacts, 'status'>;
+  /** Calls again and again until the returned function is called. */
+  every(ms: number, work: () => void): () => void;
 }
+
+/** The dot of `working` moves slower than twice a second: it is to be noticed, not to be watched. */
+const FRAME_MS = 600;
+const FRAMES = 3;
 
 /** A desktop without a tray refuses to make one; the window is then the only way, and always there. */
 export class TrayPart {
   readonly #options: TrayPartOptions;
   readonly #tray: Tray;
   #status: DesktopStatus;
+  #shownMenu = '';
+  #frame = 0;
+  #stopFrames: (() => void) | null = null;
 
   constructor(options: TrayPartOptions, status: DesktopStatus) {
     this.#options = options;
@@ -31,19 +41,46 @@ export class TrayPart {
 
   show(status: DesktopStatus): void {
     this.#status = status;
-    this.refresh();
+    this.#move(activityOf(status) === 'working');
+    this.#draw();
+    this.#tray.setToolTip(trayTooltip(status));
+    this.#setMenu();
   }
 
   /** Looks again at what else the menu shows, and at the colours of the desktop. */
   refresh(): void {
-    const { icons, buildMenu, actions, facts } = this.#options;
-    const status = this.#status;
-    this.#tray.setImage(icons.of(activityOf(status), status.approvals.length));
-    this.#tray.setToolTip(trayTooltip(status));
-    this.#tray.setContextMenu(buildMenu(trayMenu({ status, ...facts() }, actions)));
+    // Also where nothing changed: a click on a checkbox has changed what is shown already.
+    this.#shownMenu = '';
+    this.show(this.#status);
   }
 
   dispose(): void {
+    this.#move(false);
     this.#tray.destroy();
+  }
+
+  #setMenu(): void {
+    const { buildMenu, actions, facts } = this.#options;
+    const items = trayMenu({ status: this.#status, ...facts() }, actions);
+    const shown = JSON.stringify(items);
+    if (shown === this.#shownMenu) return;
+    this.#shownMenu = shown;
+    this.#tray.setContextMenu(buildMenu(items));
+  }
+
+  #draw(): void {
+    this.#tray.setImage(this.#options.icons.of(activityOf(this.#status), this.#status.approvals.length, this.#frame));
+  }
+
+  #move(isMoving: boolean): void {
+    if (isMoving === (this.#stopFrames !== null)) return;
+    this.#stopFrames?.();
+    this.#stopFrames = null;
+    this.#frame = 0;
+    if (!isMoving) return;
+    this.#stopFrames = this.#options.every(FRAME_MS, () => {
+      this.#frame = (this.#frame + 1) % FRAMES;
+      this.#draw();
+    });
   }
 }

@@ -21,6 +21,8 @@ export interface DiagnosticsDeps {
   readonly unknownOutcomes: () => number;
   secretStatus(): Promise<OpResult<'secret.status'>>;
   sandbox(): Promise<Omit<Check, 'id'>>;
+  /** Parts of the program around the runtime. */
+  moreChecks(): readonly Check[];
 }
 
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
@@ -42,6 +44,7 @@ export async function checkHealth(deps: DiagnosticsDeps): Promise<OpResult<'heal
       detail: deps.panic.engaged ? 'Everything is stopped.' : 'Not engaged.',
       ...(deps.panic.engaged ? { fix: 'trayclaw panic --release' } : {}),
     },
+    ...deps.moreChecks(),
     ...deps.warnings.map((detail, index) => ({ id: `config.${index + 1}`, ok: false, detail, fix: 'Correct config.yaml.' })),
   ];
   return { ok: checks.every((check) => check.ok), checks };

@@ -2,7 +2,7 @@
 
 import { createContext } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
-import type { DesktopBridge, ShellCommand } from '../../../core/contracts/desktop-channels.ts';
+import type { DesktopBridge, ShellCommand, ShellFacts } from '../../../core/contracts/desktop-channels.ts';
 import type { BudgetScope, BudgetUnit } from '../../../core/contracts/policy.ts';
 import { OpFailure, type LinkState, type OpClient } from '../client.ts';
 import { Approvals } from './approvals.svelte.ts';
@@ -34,8 +34,8 @@ export class App {
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
   nowMs = $state(Date.now());
-  /** The global keys of the panic stop, where the desktop app holds some. */
-  panicKeys = $state<string | null>(null);
+  /** What holds of the desktop app; null in a browser. */
+  shell = $state.raw<ShellFacts | null>(null);
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
 
@@ -71,9 +71,15 @@ export class App {
   followShell(bridge: DesktopBridge): () => void {
     const stop = bridge.onCommand((command) => this.#goTo(command));
     void this.attempt(async () => {
-      this.panicKeys = (await bridge.ready()).panicKeys;
+      this.shell = await bridge.ready();
     });
     return stop;
+  }
+
+  setLoginStart(bridge: DesktopBridge, isOn: boolean): Promise<boolean> {
+    return this.attempt(async () => {
+      this.shell = await bridge.setLoginStart(isOn);
+    });
   }
 
   #goTo(command: ShellCommand): void {

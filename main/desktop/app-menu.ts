@@ -1,0 +1,28 @@
+// The application menu: on macOS copying, pasting, hiding and quitting belong to it, so it is made of the system's own entries. Windows
+// and Linux have none: there the keys work without a menu.
+
+import type { MenuItemConstructorOptions } from 'electron';
+
+/** Null where the app shows no menu bar. */
+export function appMenu(platform: NodeJS.Platform, quit: () => void): MenuItemConstructorOptions[] | null {
+  if (platform !== 'darwin') return null;
+  return [
+    {
+      label: 'TrayClaw',
+      submenu: [
+        { role: 'about' },
+        { type: 'separator' },
+        { role: 'services' },
+        { type: 'separator' },
+        { role: 'hide' },
+        { role: 'hideOthers' },
+        { role: 'unhide' },
+        { type: 'separator' },
+        // Not the role: work under way is asked about first.
+        { id: 'quit', label: 'Quit TrayClaw', accelerator: 'Command+Q', click: () => quit() },
+      ],
+    },
+    { role: 'editMenu' },
+    { role: 'windowMenu' },
+  ];
+}
