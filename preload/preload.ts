@@ -31,10 +31,12 @@ const bridge: DesktopBridge = {
   follow: (after, onNotice) => {
     const followId = (lastFollowId += 1);
     streams.set(followId, onNotice);
-    void ipcRenderer.invoke(askChannels.follow, { followId, after });
+    // A stream that the shell did not take is over before it began; the window asks again.
+    ipcRenderer.invoke(askChannels.follow, { followId, after }).catch(() => streams.get(followId)?.({ kind: 'closed' }));
     return () => {
       streams.delete(followId);
-      void ipcRenderer.invoke(askChannels.unfollow, { followId });
+      // Of a stream that is over nothing is left to end.
+      ipcRenderer.invoke(askChannels.unfollow, { followId }).catch(() => undefined);
     };
   },
   onCommand: (listener) => {

@@ -14,33 +14,47 @@ export interface DialogText {
 const EXACT_LENGTH_MAX = 1_200;
 const EXACT_LINES_MAX = 16;
 const NOTICE_LENGTH_MAX = 180;
+const SUMMARY_LENGTH_MAX = 400;
+const REASON_LENGTH_MAX = 600;
+const SOURCES_MAX = 5;
 
 export function dialogText(approval: Approval): DialogText {
   const exact = revealed(exactCall(approval));
-  const showsAll = exact.length <= EXACT_LENGTH_MAX && exact.split('\n').length <= EXACT_LINES_MAX;
+  const summary = revealed(approval.summary);
+  const showsAll = exact.length <= EXACT_LENGTH_MAX && exact.split('\n').length <= EXACT_LINES_MAX && summary.length <= SUMMARY_LENGTH_MAX;
   const shown = showsAll ? exact : cutCall(exact);
   const risks = approval.facts.risks ?? [];
   const parts = [
-    revealed(approval.reason),
+    cut(revealed(approval.reason), REASON_LENGTH_MAX),
     approval.risk,
-    ...risks.map((risk) => revealed(risk)),
+    ...risks.map((risk) => cut(revealed(risk), REASON_LENGTH_MAX)),
     origin(approval),
     approval.facts.command === null ? '' : `In the folder ${revealed(approval.facts.command.cwd)}`,
     shown,
   ];
-  return { message: revealed(approval.summary), detail: parts.filter((part) => part !== '').join('\n\n'), showsAll };
+  return { message: cut(summary, SUMMARY_LENGTH_MAX), detail: parts.filter((part) => part !== '').join('\n\n'), showsAll };
 }
 
 export function noticeText(approval: Approval): { title: string; body: string } {
-  const summary = revealed(approval.summary).replaceAll('\n', ' ');
-  const body = summary.length <= NOTICE_LENGTH_MAX ? summary : `${summary.slice(0, NOTICE_LENGTH_MAX - 1)}…`;
-  return { title: 'TrayClaw asks', body: `${body}\n${approval.risk}` };
+  const summary = cut(revealed(approval.summary).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
+  // What can be approved there stands there, word for word.
+  const lines = fitsNotice(approval) ? [summary, revealed(exactCall(approval)), approval.risk] : [summary, approval.risk];
+  return { title: 'TrayClaw asks', body: lines.join('\n') };
 }
 
 /** A notification has room for one line: what is longer is answered where it can be read. */
 export function fitsNotice(approval: Approval): boolean {
-  const exact = exactCall(approval);
-  return dialogText(approval).showsAll && revealed(approval.summary).length <= NOTICE_LENGTH_MAX && exact.length <= NOTICE_LENGTH_MAX;
+  const exact = revealed(exactCall(approval));
+  return (
+    dialogText(approval).showsAll &&
+    !exact.includes('\n') &&
+    revealed(approval.summary).length <= NOTICE_LENGTH_MAX &&
+    exact.length <= NOTICE_LENGTH_MAX
+  );
+}
+
+function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
 }
 
 function exactCall({ facts, tool, args }: Approval): string {
@@ -54,7 +68,9 @@ function cutCall(exact: string): string {
 
 function origin({ origin: from }: Approval): string {
   if (from === undefined || from.taint.length === 0) return '';
-  const sources = from.taint.map((source) => revealed(source.where)).join(', ');
+  const named = from.taint.slice(0, SOURCES_MAX).map((source) => cut(revealed(source.where), NOTICE_LENGTH_MAX));
+  const more = from.taint.length - named.length;
+  const sources = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
   return `What was read from ${sources} may have led to this.`;
 }
 

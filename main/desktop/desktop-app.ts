@@ -117,8 +117,14 @@ export class DesktopApp {
     this.#lifetimes.add(parts.lifetimes);
     await status.start();
     this.#lifetimes.defer(followPower({ ...this.#power(claw), powerMonitor: this.#electron.powerMonitor, logger: this.#logger }));
-    if (!process.argv.includes(backgroundFlag)) parts.window.show();
+    if (!this.#startedAtLogin()) parts.window.show();
     if (this.#firstLink !== null) this.#openPlace(this.#firstLink);
+  }
+
+  #startedAtLogin(): boolean {
+    if (process.argv.includes(backgroundFlag)) return true;
+    // macOS hands a program that starts at login no arguments of its own.
+    return process.platform === 'darwin' && this.#electron.app.getLoginItemSettings().wasOpenedAtLogin;
   }
 
   /** Other processes of the person, such as the command line, reach the runtime through here. */

@@ -79,5 +79,11 @@ class AutostartFile implements LoginStart {
 /** Quoting of the Exec key (Desktop Entry Specification 1.5): double quotes, and %% for a percent sign. */
 function quoteExec(word: string): string {
   const safe = word.replaceAll('%', '%%');
-  return /^[A-Za-z0-9_@+=:,./%-]+$/.test(safe) ? safe : `"${safe.replaceAll(/[\\"`$]/g, '\\$&').replaceAll('\\', '\\\\')}"`;
+  return /^[A-Za-z0-9_@+=:,./%-]+$/.test(safe)
+    ? safe
+    : `"${safe
+        .replaceAll(/[\\"`$]/g, '\\$&')
+        .replaceAll('\\', '\\\\')
+        .replaceAll('\n', '\\n')
+        .replaceAll('\r', '\\r')}"`;
 }

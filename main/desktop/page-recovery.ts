@@ -40,6 +40,8 @@ export class PageRecovery {
         this.#failedAtMs = [];
         this.#options.reload();
       }
+    } catch (cause) {
+      this.#options.logger.log('error', 'nobody could be asked about the window', { cause: String(cause) });
     } finally {
       this.#isAsking = false;
     }

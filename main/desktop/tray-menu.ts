@@ -107,7 +107,7 @@ export function windowTitle(status: DesktopStatus): string {
 
 /** One line of ordinary characters: a menu shows & as a shortcut and nothing of what it cannot draw. */
 function menuText(text: string): string {
-  const line = text.replace(/[\p{C}\s]+/gu, ' ').trim();
-  const cut = line.length <= LABEL_LENGTH_MAX ? line : `${line.slice(0, LABEL_LENGTH_MAX - 1)}…`;
-  return cut.replaceAll('&', '&&');
+  const line = [...text.replace(/[\p{C}\s]+/gu, ' ').trim()];
+  const cut = line.length <= LABEL_LENGTH_MAX ? line : [...line.slice(0, LABEL_LENGTH_MAX - 1), '…'];
+  return cut.join('').replaceAll('&', '&&');
 }

@@ -27,10 +27,12 @@ const EVERY_MS = 6 * 3_600_000;
 export class Updates {
   readonly #options: UpdatesOptions;
   #timer: NodeJS.Timeout | null = null;
+  #updater: Promise<UpdaterCalls | null> | null = null;
 
   constructor(options: UpdatesOptions) {
     this.#options = options;
-    if (options.feedUrl !== null) this.#later(FIRST_CHECK_MS, this.#prepare(options.feedUrl));
+    const { feedUrl } = options;
+    if (feedUrl !== null) this.#later(FIRST_CHECK_MS, feedUrl);
   }
 
   dispose(): void {
@@ -54,11 +56,12 @@ export class Updates {
     }
   }
 
-  #later(ms: number, updater: Promise<UpdaterCalls | null>): void {
+  #later(ms: number, feedUrl: string): void {
     this.#timer = setTimeout(() => {
       // Reported through the error event.
-      void updater.then((ready) => ready?.checkForUpdates()).catch(() => undefined);
-      this.#later(EVERY_MS, updater);
+      this.#updater ??= this.#prepare(feedUrl);
+      void this.#updater.then((ready) => ready?.checkForUpdates()).catch(() => undefined);
+      this.#later(EVERY_MS, feedUrl);
     }, ms).unref();
   }
 }

@@ -21,7 +21,7 @@ export class BridgeClient implements OpClient {
         'Reload the window; if that does not help, restart the app.',
       );
     });
-    const reply = await (signal === undefined ? asked : Promise.race([asked, rejectOnAbort(signal)]));
+    const reply = await (signal === undefined ? asked : unlessAborted(asked, signal));
     // The shell checked both against the ops table.
     if (reply.ok) return reply.result as OpResult<N>;
     throw OpFailure.fromBody(reply.error);
@@ -60,11 +60,12 @@ export class BridgeClient implements OpClient {
   }
 }
 
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
+function unlessAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
     const end = (): void => reject(new OpFailure('cancelled', 'The request was cancelled.'));
     if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
+    signal.addEventListener('abort', end, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', end));
   });
 }
 

@@ -1,0 +1,81 @@
+// What a native dialog and a notification say: exact, nothing hidden, nothing longer than a person can read there.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { dialogChoices, dialogText, fitsNotice, noticeText } from './approval-text.ts';
+import { approvalOf } from './desktop-bench.ts';
+
+test('a short question is shown whole', () => {
+  expect(dialogText(approvalOf())).toEqual({
+    message: 'Wants to write notes.md (3 bytes)',
+    detail: 'No rule allows it.\n\nIt changes a file.\n\nwrite {"path":"notes.md","content":"abc"}',
+    showsAll: true,
+  });
+  expect(noticeText(approvalOf())).toEqual({
+    title: 'TrayClaw asks',
+    body: 'Wants to write notes.md (3 bytes)\nwrite {"path":"notes.md","content":"abc"}\nIt changes a file.',
+  });
+});
+
+test('where words of others may have led to it, that is said, and a long list of them is counted', () => {
+  const taint = Array.from({ length: 9 }, (_, index) => ({ kind: 'web' as const, where: `${index}.example` }));
+  const { detail } = dialogText(approvalOf({ origin: { channel: 'cli', agentId: 'main', taint } }));
+  expect(detail).toContain('What was read from 0.example, 1.example, 2.example, 3.example, 4.example, 4 more may have led to this.');
+});
+
+const hidden = ['\u202E', '\u2066', '\u200B', '\u00AD', '\u0000', '\u001B', '\u0085', '\uFEFF', '\u2028', '\u{E0041}', '\u3164', '\u2800'];
+
+test.each(hidden)('nothing invisible reaches the person (%j)', (char) => {
+  const spoofed = approvalOf({
+    summary: `Wants to run ls${char}x`,
+    reason: `be${char}cause`,
+    args: `{"a":"${char}"}`,
+    origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: `a${char}b` }] },
+  });
+  const { message, detail } = dialogText(spoofed);
+  const { body } = noticeText(spoofed);
+  expect([message, detail, body].map((text) => text.includes(char))).toEqual([false, false, false]);
+});
+
+test('a letter of another alphabet in a Latin word is written out', () => {
+  expect(dialogText(approvalOf({ summary: 'Wants to run p\u0430ypal' })).message).toBe('Wants to run p\\u{430}ypal');
+});
+
+test('what does not fit can be refused or looked at, never approved there', () => {
+  const long = [approvalOf({ args: 'x'.repeat(1_300) }), approvalOf({ args: 'x\n'.repeat(20) }), approvalOf({ summary: 's'.repeat(500) })];
+  for (const approval of long) {
+    const { detail, message, showsAll } = dialogText(approval);
+    expect([showsAll, fitsNotice(approval), message.length <= 400]).toEqual([false, false, true]);
+    expect(detail.length).toBeLessThan(2_500);
+    expect(dialogChoices(approval, showsAll).map(({ label }) => label)).toEqual(['Deny', 'Open details']);
+  }
+  expect(dialogText(approvalOf({ args: 'x'.repeat(1_300) })).detail).toContain('more characters do not fit here');
+});
+
+test('refusal comes first, and wider scopes only where they may be given', () => {
+  const labels = (changes: Parameters<typeof approvalOf>[0]): string[] =>
+    dialogChoices(approvalOf(changes), true).map(({ label }) => label);
+  expect(labels({})).toEqual([
+    'Deny',
+    'Approve once',
+    'Approve for 15 minutes',
+    'Approve for this session',
+    'Approve until revoked',
+    'Open details',
+  ]);
+  expect(labels({ widerScope: null })).toEqual(['Deny', 'Approve once', 'Open details']);
+});
+
+test('whatever a model writes, the text is bounded, and what can be approved is all there', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), fc.string({ unit: 'binary', maxLength: 3_000 }), (summary, args) => {
+      const approval = approvalOf({ summary, args, reason: args });
+      const { message, detail, showsAll } = dialogText(approval);
+      const notice = noticeText(approval).body;
+      expect(message.length + detail.length).toBeLessThan(4_000);
+      expect(notice.length).toBeLessThan(600);
+      if (showsAll) expect(dialogChoices(approval, true)).toHaveLength(6);
+      if (fitsNotice(approval)) expect(notice.split('\n')).toHaveLength(3);
+    }),
+  );
+});

@@ -1,0 +1,127 @@
+// Links into the window and out of it.
+
+import { expect, test } from 'vitest';
+import { linkAmong, placeOfLink } from './deep-link.ts';
+import { openableLink } from './external-links.ts';
+
+const ses = 'ses_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const apr = 'apr_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+
+test('links lead to places', () => {
+  const all = ['trayclaw://settings', 'trayclaw://approvals/', `trayclaw://session/${ses}`, `trayclaw://approval/${apr}`];
+  expect(all.map(placeOfLink)).toEqual([
+    { kind: 'show', view: 'settings' },
+    { kind: 'show', view: 'approvals' },
+    { kind: 'show-session', sessionId: ses },
+    { kind: 'show-approval', approvalId: apr },
+  ]);
+});
+
+test.each([
+  '',
+  'settings',
+  'trayclaw:settings',
+  'trayclaw://',
+  'trayclaw://constructor',
+  'trayclaw://session',
+  'trayclaw://session/../settings',
+  `trayclaw://session/${apr}`,
+  `trayclaw://approval/${ses}`,
+  `trayclaw://approval/${apr}/approve`,
+  `trayclaw://approval/${apr}?decision=approve`,
+  `trayclaw://approval/${apr}#approve`,
+  'trayclaw://settings?x=1',
+  'trayclaw://user@settings',
+  'trayclaw://:word@settings',
+  'trayclaw://settings:80',
+  'trayclaw://settings/x',
+  'https://settings',
+  'trayclaw://chat?text=rm%20-rf',
+  `trayclaw://settings/${'a'.repeat(300)}`,
+])('%s leads nowhere', (link) => {
+  expect(placeOfLink(link)).toBeNull();
+});
+
+test('the link is found among the arguments of a start', () => {
+  expect([linkAmong(['/app', '--background', 'trayclaw://chat']), linkAmong(['/app', '--x=trayclaw://chat'])]).toEqual([
+    'trayclaw://chat',
+    null,
+  ]);
+});
+
+test('pages and mail are opened, as the system will get them', () => {
+  const all = ['https://example.com/a?b=c#d', 'http://example.com', 'mailto:a@example.com?subject=hi', 'https://bücher.example/'];
+  expect(all.map(openableLink)).toEqual([
+    'https://example.com/a?b=c#d',
+    'http://example.com/',
+    'mailto:a@example.com?subject=hi',
+    'https://xn--bcher-kva.example/',
+  ]);
+});
+
+const hostile = [
+  '',
+  ' ',
+  'javascript:alert(1)',
+  'JaVaScRiPt:alert(1)',
+  'data:text/html,<script>1</script>',
+  'vbscript:msgbox',
+  'blob:https://example.com/1',
+  'about:blank',
+  'file:///etc/passwd',
+  'file://server/share/x.exe',
+  'FILE:///C:/Windows/System32/calc.exe',
+  '\\\\server\\share\\x.exe',
+  'C:\\Windows\\System32\\calc.exe',
+  '/bin/sh',
+  'smb://server/share',
+  'ftp://example.com/x',
+  'sftp://example.com/x',
+  'ssh://-oProxyCommand=calc',
+  'telnet://example.com',
+  'ldap://example.com',
+  'search-ms:query=x&crumb=location:\\\\server',
+  'ms-msdt:/id PCWDiagnostic',
+  'ms-officecmd:{"id":3}',
+  'ms-word:ofe|u|https://example.com/x.docx',
+  'ms-settings:privacy',
+  'shell:startup',
+  'steam://run/1',
+  'zoommtg://join',
+  'tel:+1900',
+  'sms:+1900',
+  'vscode://file/etc/passwd',
+  'intent://x#Intent;scheme=http;end',
+  'x-apple.systempreferences:',
+  'applescript://com.apple.scripteditor?action=new',
+  'trayclaw://approval/x',
+  'app://trayclaw/',
+  'chrome://settings',
+  'view-source:https://example.com',
+  'jar:https://example.com!/x',
+  'ws://example.com',
+  'https://user@example.com',
+  'https://user:word@example.com',
+  'https://google.com@evil.example',
+  'https://',
+  'https://exa mple.com',
+  'https://example.com/\u0000x',
+  'https://example.com/\r\nHost: x',
+  'https://example.com/\u202Egpj.exe',
+  'java\tscript:alert(1)',
+  '\u0001javascript:alert(1)',
+  'https://example.com/" --renderer-cmd-prefix=calc "',
+  'mailto:a@example.com?attach=/etc/passwd',
+  'mailto:a@example.com?subject=x&ATTACHMENT=/etc/passwd',
+  `https://example.com/${'a'.repeat(2_000)}`,
+  'http://[',
+  'undefined',
+];
+
+test.each(hostile)('%j is not opened', (link) => {
+  expect(openableLink(link)).toBeNull();
+});
+
+test('there are fifty of them', () => {
+  expect(new Set(hostile).size).toBeGreaterThanOrEqual(50);
+});

@@ -1,0 +1,98 @@
+// The tray's menu, tooltip and title in every state.
+
+import { expect, test } from 'vitest';
+import { approvalOf, statusOf, stopped } from './desktop-bench.ts';
+import { trayMenu, trayTooltip, windowTitle, type TrayActions, type TrayMenuFacts } from './tray-menu.ts';
+
+function actions(): TrayActions & { readonly done: string[] } {
+  const done: string[] = [];
+  return {
+    done,
+    open: () => done.push('open'),
+    showApproval: (id) => done.push(`show ${id}`),
+    showApprovals: () => done.push('approvals'),
+    panic: () => done.push('panic'),
+    releasePanic: () => done.push('release'),
+    setPaused: (id, isPaused) => done.push(`${isPaused ? 'pause' : 'resume'} ${id}`),
+    setLoginStart: (isOn) => done.push(`login ${isOn}`),
+    quit: () => done.push('quit'),
+  };
+}
+
+const facts: TrayMenuFacts = { status: statusOf(), panicKeys: null, pausables: [], startsAtLogin: null };
+const labels = (changes: Partial<TrayMenuFacts>): string[] =>
+  trayMenu({ ...facts, ...changes }, actions()).map((item) => (item.type === 'separator' ? '—' : (item.label ?? '')));
+
+test('idle, waiting, stopped, with everything there is', () => {
+  expect(labels({})).toEqual(['Open TrayClaw', '—', 'Nothing waits for you', '—', 'Panic stop', '—', 'Quit TrayClaw']);
+  const two = [approvalOf(), approvalOf({ approvalId: 'apr_2', summary: 'Wants to run ls' })];
+  expect(
+    labels({
+      status: statusOf({ approvals: two, runningTurns: 1 }),
+      panicKeys: 'Ctrl+Alt+Shift+Esc',
+      pausables: [
+        { id: 'telegram', name: 'Telegram', isPaused: false },
+        { id: 'schedules', name: 'schedules', isPaused: true },
+      ],
+      startsAtLogin: true,
+    }),
+  ).toEqual([
+    'Open TrayClaw',
+    '—',
+    '2 questions wait for you',
+    'Wants to write notes.md (3 bytes)',
+    'Wants to run ls',
+    '—',
+    'Panic stop (Ctrl+Alt+Shift+Esc)',
+    'Pause Telegram',
+    'Resume schedules',
+    '—',
+    'Start at login',
+    'Quit TrayClaw',
+  ]);
+  expect(labels({ status: stopped, panicKeys: 'Ctrl+Alt+Shift+Esc' })).toContain('Release panic stop');
+});
+
+test('every entry does what it says', () => {
+  const does = actions();
+  const pausables = [{ id: 'telegram', name: 'Telegram', isPaused: false }];
+  const items = trayMenu({ ...facts, status: statusOf({ approvals: [approvalOf()] }), pausables, startsAtLogin: false }, does);
+  for (const item of items) (item.click as ((item: unknown) => void) | undefined)?.({ checked: true });
+  for (const item of trayMenu({ ...facts, status: stopped }, does)) if (item.id === 'release-panic') (item.click as () => void)();
+  expect(does.done).toEqual([
+    'open',
+    'approvals',
+    'show apr_01ARZ3NDEKTSV4RRFFQ69G5FAV',
+    'panic',
+    'pause telegram',
+    'login true',
+    'quit',
+    'release',
+  ]);
+});
+
+test('while everything is stopped no question can be answered from the menu', () => {
+  const status = { ...stopped, approvals: [approvalOf()] };
+  expect(trayMenu({ ...facts, status }, actions()).find((item) => item.id?.startsWith('approval:'))?.enabled).toBe(false);
+});
+
+test('a name is one line of plain characters, and eight are named', () => {
+  const label = (summary: string): string => labels({ status: statusOf({ approvals: [approvalOf({ summary })] }) })[3] ?? '';
+  expect(label('a\n\tb\u202Ec\u0000d & e')).toBe('a b c d && e');
+  expect(label('🙂'.repeat(80))).toBe('🙂'.repeat(63) + '…');
+  const many = Array.from({ length: 20 }, (_, index) => approvalOf({ approvalId: `apr_${index}` }));
+  expect(labels({ status: statusOf({ approvals: many }) }).filter((text) => text.startsWith('Wants'))).toHaveLength(8);
+  expect(labels({ status: statusOf({ approvals: many }) })).toContain('20 questions wait for you');
+});
+
+test('tooltip and title name the gravest thing', () => {
+  const waiting = statusOf({ approvals: [approvalOf()], runningTurns: 3 });
+  const all = [statusOf(), statusOf({ runningTurns: 1 }), statusOf({ runningTurns: 3 }), waiting, { ...waiting, panic: stopped.panic }];
+  expect(all.map((status) => [trayTooltip(status), windowTitle(status)])).toEqual([
+    ['TrayClaw', 'TrayClaw'],
+    ['TrayClaw: working', 'TrayClaw'],
+    ['TrayClaw: working on 3 things', 'TrayClaw'],
+    ['TrayClaw: 1 question waits for you', '(1) TrayClaw'],
+    ['TrayClaw: everything is stopped', 'Stopped · TrayClaw'],
+  ]);
+});
