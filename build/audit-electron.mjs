@@ -1,0 +1,124 @@
+// Runs Electronegativity over the desktop app and compares what it finds with the explained list in build/electronegativity.json.
+// It brings some four hundred packages, so it is kept in a cache outside the repository and is no dependency of the project.
+// Ends with 0 when every finding is explained and every explanation still needed, 1 when not, 3 when the tool cannot be had.
+
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { projectRoot } from './files.mjs';
+
+const TOOL = '@doyensec/electronegativity';
+const VERSION = '1.10.3';
+const INSTALL_WITHIN_MS = 90_000;
+const RUN_WITHIN_MS = 120_000;
+
+/** @typedef {{ id: string, file: string, line: number, severity: string, sample: string }} Finding */
+/** @typedef {{ id: string, file: string, why: string }} Explained */
+
+process.exitCode = await audit();
+
+async function audit() {
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'trayclaw', `electronegativity-${VERSION}`);
+  if (!install(cache)) {
+    process.stdout.write('electronegativity cannot be had here: the registry is out of reach and the cache is empty\n');
+    return 3;
+  }
+  const input = mkdtempSync(join(tmpdir(), 'trayclaw-audit-'));
+  try {
+    await gather(input);
+    const { findings, unread } = run(cache, input);
+    return report(findings, unread);
+  } finally {
+    rmSync(input, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} cache */
+function install(cache) {
+  const done = join(cache, 'done');
+  if (existsSync(done)) return true;
+  mkdirSync(cache, { recursive: true });
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const args = ['install', '--prefix', cache, '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0', `${TOOL}@${VERSION}`];
+  const ran = spawnSync(npm, args, { stdio: 'ignore', timeout: INSTALL_WITHIN_MS, cwd: cache });
+  if (ran.status !== 0) return false;
+  writeFileSync(done, VERSION);
+  return true;
+}
+
+/** Sources of the shell and the built app; the tool does not know private fields, so the built files are put in older words first. @param {string} input */
+async function gather(input) {
+  for (const folder of ['main', 'preload']) {
+    cpSync(join(projectRoot, folder), join(input, folder), {
+      recursive: true,
+      filter: (path) => !/\.test\.ts$|-bench\.ts$|__snapshots__/.test(path),
+    });
+  }
+  cpSync(join(projectRoot, 'package.json'), join(input, 'package.json'));
+  const { transformWithOxc } = await import('vite');
+  const built = ['desktop.js', 'preload.cjs', ...rendererFiles()];
+  for (const name of built) {
+    const target = join(input, 'dist', name.replace(/\.cjs$/, '.js'));
+    mkdirSync(join(target, '..'), { recursive: true });
+    const text = readFileSync(join(projectRoot, 'dist', name), 'utf8');
+    const isScript = /\.c?js$/.test(name);
+    writeFileSync(target, isScript ? (await transformWithOxc(text, target, { target: 'es2020', sourcemap: false })).code : text);
+  }
+}
+
+function rendererFiles() {
+  const folder = join(projectRoot, 'dist', 'renderer');
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:js|html)$/.test(name))
+    .map((name) => join('renderer', name));
+}
+
+/**
+ * In a process of its own: it asks the network for translations and fails loudly, after its work, when there is none.
+ * @param {string} cache
+ * @param {string} input
+ * @returns {{ findings: Finding[], unread: string[] }}
+ */
+function run(cache, input) {
+  const { version } = JSON.parse(readFileSync(join(projectRoot, 'node_modules/electron/package.json'), 'utf8'));
+  const outFile = join(input, 'findings.out');
+  // The check of security releases asks GitHub; the version of Electron is pinned and watched in package.json.
+  const options = {
+    input,
+    isRelative: true,
+    electronVersionOverride: version,
+    customScan: [],
+    excludeFromScan: ['availablesecurityfixesglobalcheck'],
+  };
+  const script = `
+    process.on('uncaughtException', () => undefined);
+    const run = require(${JSON.stringify(join(cache, 'node_modules', TOOL, 'dist/runner.js'))});
+    run(${JSON.stringify(options)}).then(({ issues, errors }) => {
+      const findings = issues.map(({ id, file, location, severity, sample }) => ({ id, file, line: location.line, severity: severity.name, sample: sample ?? '' }));
+      require('node:fs').writeFileSync(${JSON.stringify(outFile)}, JSON.stringify({ findings, unread: errors.map(({ file, message }) => file + ': ' + message) }));
+      process.exit(0);
+    });`;
+  const ran = spawnSync(process.execPath, ['-e', script], { stdio: 'ignore', timeout: RUN_WITHIN_MS, cwd: cache });
+  if (!existsSync(outFile)) throw new Error(`electronegativity ended with ${ran.status ?? ran.signal} and found nothing out`);
+  return JSON.parse(readFileSync(outFile, 'utf8'));
+}
+
+/**
+ * @param {Finding[]} findings
+ * @param {string[]} unread
+ */
+function report(findings, unread) {
+  /** @type {Explained[]} */
+  const explained = JSON.parse(readFileSync(join(projectRoot, 'build/electronegativity.json'), 'utf8'));
+  const serious = findings.filter(({ severity }) => severity !== 'INFORMATIONAL');
+  const isFor = (/** @type {Explained} */ entry, /** @type {Finding} */ { id, file }) => entry.id === id && entry.file === file;
+  const open = serious.filter((finding) => !explained.some((entry) => isFor(entry, finding)));
+  const stale = explained.filter((entry) => !serious.some((finding) => isFor(entry, finding)));
+  for (const { severity, id, file, line, sample } of open)
+    process.stdout.write(`${severity} ${id} ${file}:${line} ${sample.trim().slice(0, 120)}\n`);
+  for (const { id, file } of stale) process.stdout.write(`no longer found, so no longer to be explained: ${id} ${file}\n`);
+  for (const line of unread) process.stdout.write(`not read: ${line}\n`);
+  process.stdout.write(`${findings.length} findings, ${serious.length} above informational, ${open.length} not explained\n`);
+  return open.length + stale.length + unread.length === 0 ? 0 : 1;
+}
