@@ -14,9 +14,11 @@ import type { BudgetScope } from './contracts/policy.ts';
 import { loadConfig } from './store/config/config.ts';
 import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
-import { PanicSwitch } from './guard/panic/panic.ts';
-import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
-import { secretRefsOf, Secrets } from './guard/secret/secret.ts';
+import type { PanicSwitch } from './guard/panic/panic.ts';
+import type { SafetyChecks } from './guard/safety/safety.ts';
+import { OneOriginCheck } from './guard/safety/safety.ts';
+import type { Secrets } from './guard/secret/secret.ts';
+import { secretRefsOf } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
@@ -231,7 +233,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
         secretStatus: () => secrets.status(),
         sandbox: () => sandbox.health(),
-        moreChecks: options.moreChecks ?? (() => []),
+        moreChecks: () => options.moreChecks?.() ?? [],
       }),
   };
   const claw = new LocalClaw({

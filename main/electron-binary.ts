@@ -30,9 +30,9 @@ export interface FetchOptions {
   readonly home: string;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  nowMs(): number;
+  readonly nowMs: () => number;
   /** Told when a fetch begins, in one line. */
-  say(line: string): void;
+  readonly say: (line: string) => void;
 }
 
 /** The program, or why there is none. */

@@ -16,10 +16,10 @@ export interface ApprovalPrompterOptions {
   /** Null where this desktop shows no notifications. */
   notify: ((options: NotificationConstructorOptions) => Notification) | null;
   /** Belongs to no window and so holds none up; the signal takes it away. */
-  ask(options: MessageBoxOptions & { readonly signal: AbortSignal }): Promise<MessageBoxReturnValue>;
+  readonly ask: (options: MessageBoxOptions & { readonly signal: AbortSignal }) => Promise<MessageBoxReturnValue>;
   /** How much of the window a person sees right now. */
-  attention(): 'focused' | 'visible' | 'hidden';
-  openDetails(approvalId: string): void;
+  readonly attention: () => 'focused' | 'visible' | 'hidden';
+  readonly openDetails: (approvalId: string) => void;
 }
 
 const caller: Caller = { channel: 'tray', actor: 'the desktop' };
@@ -57,7 +57,7 @@ export class ApprovalPrompter {
   dispose(): void {
     this.#known = new Map();
     this.#queue = [];
-    for (const approvalId of [...this.#notices.keys()]) this.#withdraw(approvalId);
+    for (const approvalId of Array.from(this.#notices.keys())) this.#withdraw(approvalId);
     this.#shown?.closing.abort();
   }
 

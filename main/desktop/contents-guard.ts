@@ -10,7 +10,7 @@ export interface ContentsGuardOptions {
   readonly session: Pick<Session, 'setPermissionRequestHandler' | 'setPermissionCheckHandler' | 'setDevicePermissionHandler'>;
   readonly logger: Logger;
   /** A link to open outside; asked for by a click on a link of the page. */
-  openLink(url: string): void;
+  readonly openLink: (url: string) => void;
 }
 
 /** Copying from the conversation is the one permission a page of ours has a use for. */

@@ -6,10 +6,10 @@ import type { Logger } from '../../core/base/logger.ts';
 export interface CrashGuardOptions {
   readonly process: Pick<NodeJS.Process, 'on' | 'off'>;
   readonly logger: Logger;
-  redact(text: string): string;
+  readonly redact: (text: string) => string;
   /** Tells the person, in a box that needs no window. */
-  tell(title: string, text: string): void;
-  exit(code: number): void;
+  readonly tell: (title: string, text: string) => void;
+  readonly exit: (code: number) => void;
 }
 
 /** Returns the function that takes the guard away. */

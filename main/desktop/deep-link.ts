@@ -9,21 +9,20 @@ const ID = /^(ses|apr)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Where a link leads, or null for what is not a link of ours. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
 export function placeOfLink(text: string): ShellCommand | null {
-  const url = text.length <= 200 ? URL.parse(text) : null;
-  if (
-    url?.protocol !== `${linkScheme}:` ||
-    url.search !== '' ||
-    url.hash !== '' ||
-    url.username !== '' ||
-    url.password !== '' ||
-    url.port !== ''
-  )
-    return null;
+  const url = parseOwn(text);
+  if (url === null) return null;
   const id = url.pathname.replace(/^\//, '');
   if (views.has(url.hostname) && id === '') return { kind: 'show', view: url.hostname as Extract<ShellCommand, { kind: 'show' }>['view'] };
   if (url.hostname === 'session' && ID.test(id) && id.startsWith('ses_')) return { kind: 'show-session', sessionId: id };
   if (url.hostname === 'approval' && ID.test(id) && id.startsWith('apr_')) return { kind: 'show-approval', approvalId: id };
   return null;
+}
+
+/** Plain links only: no person, port, query or fragment has a meaning here. */
+function parseOwn(text: string): URL | null {
+  const url = text.length <= 200 ? URL.parse(text) : null;
+  if (url?.protocol !== `${linkScheme}:`) return null;
+  return [url.search, url.hash, url.username, url.password, url.port].every((part) => part === '') ? url : null;
 }
 
 /** The link among the arguments of a start, as Windows and Linux hand it over. */

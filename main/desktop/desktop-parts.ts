@@ -38,11 +38,11 @@ export interface PartsOptions {
   readonly status: StatusWatch;
   readonly panicKeys: string;
   readonly updateFeed: string | null;
-  isQuitting(): boolean;
-  panic(by: Caller): void;
-  quit(): void;
-  onSessionMayEnd(): void;
-  onSessionEnd(): void;
+  readonly isQuitting: () => boolean;
+  readonly panic: (by: Caller) => void;
+  readonly quit: () => void;
+  readonly onSessionMayEnd: () => void;
+  readonly onSessionEnd: () => void;
 }
 
 export interface Parts {
@@ -193,7 +193,7 @@ interface TrayNeeds {
   readonly prompter: ApprovalPrompter;
   readonly keys: PanicKeys;
   readonly login: LoginStart | null;
-  refresh(): void;
+  readonly refresh: () => void;
 }
 
 function createTray(options: PartsOptions, needs: TrayNeeds): TrayPart | null {

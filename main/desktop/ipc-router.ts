@@ -2,7 +2,7 @@
 // happens. Knows the operations table and nothing of what the operations do.
 
 import type { IpcMain, IpcMainInvokeEvent, WebContents } from 'electron';
-import * as z from 'zod';
+import type * as z from 'zod';
 import { silentLogger, type Logger } from '../../core/base/logger.ts';
 import { AppError, toAppError } from '../../core/contracts/errors.ts';
 import type { Claw } from '../../core/contracts/claw.ts';

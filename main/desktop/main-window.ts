@@ -5,22 +5,22 @@ import type { BrowserWindow, BrowserWindowConstructorOptions, Rectangle, WebCont
 import type { WindowPlaceFile } from './window-place.ts';
 
 export interface MainWindowOptions {
-  create(options: BrowserWindowConstructorOptions): BrowserWindow;
-  screens(): readonly Rectangle[];
+  readonly create: (options: BrowserWindowConstructorOptions) => BrowserWindow;
+  readonly screens: () => readonly Rectangle[];
   readonly place: WindowPlaceFile;
   readonly preloadFile: string;
   readonly page: string;
   readonly iconFile: string | null;
   /** True once the app is on its way out: only then does closing the window close it. */
-  isQuitting(): boolean;
+  readonly isQuitting: () => boolean;
   /** The page began anew or went: what it had opened is over. */
-  onPageGone(): void;
+  readonly onPageGone: () => void;
   /** The page crashed or could not be loaded. */
-  onPageFailed(why: string): void;
-  isDark(): boolean;
+  readonly onPageFailed: (why: string) => void;
+  readonly isDark: () => boolean;
   /** Windows alone tells an app through its windows: the session may end, and it ends now. */
-  onSessionMayEnd(): void;
-  onSessionEnd(): void;
+  readonly onSessionMayEnd: () => void;
+  readonly onSessionEnd: () => void;
 }
 
 const sizes = { width: 1180, height: 780, minWidth: 360, minHeight: 420 };

@@ -6,9 +6,9 @@ import type { Logger } from '../../core/base/logger.ts';
 export interface PageRecoveryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  reload(): void;
+  readonly reload: () => void;
   /** Resolves to whether to try once more. */
-  ask(why: string): Promise<boolean>;
+  readonly ask: (why: string) => Promise<boolean>;
 }
 
 const TRIES = 3;

@@ -10,7 +10,7 @@ export interface PanicKeysOptions {
   readonly accelerator: string;
   readonly platform: NodeJS.Platform;
   readonly logger: Logger;
-  panic(): void;
+  readonly panic: () => void;
 }
 
 export type PanicKeysState =

@@ -7,10 +7,10 @@ import type { Logger } from '../../core/base/logger.ts';
 export interface PowerOptions {
   readonly powerMonitor: Pick<PowerMonitor, 'on' | 'off'>;
   readonly logger: Logger;
-  onSuspend(): void;
-  onResume(): void;
+  readonly onSuspend: () => void;
+  readonly onResume: () => void;
   /** The system goes down or the person logs out: what runs is stopped. */
-  onShutdown(): void;
+  readonly onShutdown: () => void;
 }
 
 export function followPower({ powerMonitor, logger, onSuspend, onResume, onShutdown }: PowerOptions): () => void {

@@ -4,14 +4,14 @@ import type { MenuItemConstructorOptions } from 'electron';
 import { activityOf, type DesktopStatus } from './desktop-status.ts';
 
 export interface TrayActions {
-  open(): void;
-  showApproval(approvalId: string): void;
-  showApprovals(): void;
-  panic(): void;
-  releasePanic(): void;
-  setPaused(id: string, isPaused: boolean): void;
-  setLoginStart(enabled: boolean): void;
-  quit(): void;
+  readonly open: () => void;
+  readonly showApproval: (approvalId: string) => void;
+  readonly showApprovals: () => void;
+  readonly panic: () => void;
+  readonly releasePanic: () => void;
+  readonly setPaused: (id: string, isPaused: boolean) => void;
+  readonly setLoginStart: (enabled: boolean) => void;
+  readonly quit: () => void;
 }
 
 /** A part of the runtime that works by itself and can be held: a channel, the schedules. */

@@ -43,7 +43,7 @@ function rig(platform: NodeJS.Platform = 'linux') {
     {
       create: () => tray as unknown as Tray,
       buildMenu: (items: MenuItemConstructorOptions[]) => ({ items }) as unknown as Menu,
-      icons: { of: (activity, count, frame = 0) => `${activity}/${count}/${frame}` as unknown as NativeImage },
+      icons: { of: (activity, count, frame) => `${activity}/${count}/${frame}` as unknown as NativeImage },
       actions,
       platform,
       facts: () => facts,

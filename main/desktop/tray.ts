@@ -7,14 +7,14 @@ import { trayMenu, trayTooltip, type TrayActions, type TrayMenuFacts } from './t
 import type { TrayIcons } from './tray-icons.ts';
 
 export interface TrayPartOptions {
-  create(image: NativeImage): Tray;
-  buildMenu(items: MenuItemConstructorOptions[]): Menu;
+  readonly create: (image: NativeImage) => Tray;
+  readonly buildMenu: (items: MenuItemConstructorOptions[]) => Menu;
   readonly icons: Pick<TrayIcons, 'of'>;
   readonly actions: TrayActions;
   readonly platform: NodeJS.Platform;
-  facts(): Omit<TrayMenuFacts, 'status'>;
+  readonly facts: () => Omit<TrayMenuFacts, 'status'>;
   /** Calls again and again until the returned function is called. */
-  every(ms: number, work: () => void): () => void;
+  readonly every: (ms: number, work: () => void) => () => void;
 }
 
 /** The dot of `working` moves slower than twice a second: it is to be noticed, not to be watched. */

@@ -16,9 +16,9 @@ export interface UpdaterCalls {
 export interface UpdatesOptions {
   readonly feedUrl: string | null;
   /** Loaded only where there is a feed. */
-  load(): Promise<UpdaterCalls>;
+  readonly load: () => Promise<UpdaterCalls>;
   readonly logger: Logger;
-  onReady(version: string): void;
+  readonly onReady: (version: string) => void;
 }
 
 const FIRST_CHECK_MS = 60_000;

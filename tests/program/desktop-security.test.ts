@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
-import type { App, BrowserWindow, BrowserWindowConstructorOptions, Protocol, Session } from 'electron';
+import type { App, BrowserWindow, BrowserWindowConstructorOptions, Session } from 'electron';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLogger } from '../../core/base/logger.ts';
 import { appHeaders, appPage, appScheme, isAppPage, serveApp } from '../../main/desktop/app-protocol.ts';
@@ -100,7 +100,7 @@ test('no permission but copying, and that for our own page only', () => {
       setPermissionRequestHandler: (handler) => (request = handler),
       setPermissionCheckHandler: (handler) => (check = handler),
       setDevicePermissionHandler: (handler) => (device = handler),
-    } as unknown as Session,
+    },
     logger: silentLogger,
     openLink: () => undefined,
   });
@@ -131,7 +131,7 @@ test('a page cannot leave, open or embed anything', () => {
   };
   guardContents({
     app: app as unknown as App,
-    session: handlers as unknown as Session,
+    session: handlers,
     logger: silentLogger,
     openLink: (url) => opened.push(url),
   });
@@ -180,7 +180,7 @@ test('the protocol serves the built window and nothing beside it', async () => {
   writeFileSync(join(folder, 'renderer', 'index.html'), '<p>window');
   writeFileSync(join(folder, 'secret.txt'), 'secret');
   let handle: (request: Request) => Promise<Response> = () => Promise.reject(new Error('no handler'));
-  serveApp({ handle: (_scheme: string, handler: typeof handle) => (handle = handler) } as unknown as Protocol, join(folder, 'renderer'));
+  serveApp({ handle: (_scheme: string, handler: typeof handle) => (handle = handler) }, join(folder, 'renderer'));
   const status = async (url: string, method = 'GET'): Promise<number> => (await handle(new Request(url, { method }))).status;
   expect([await status(appPage), await status(appPage, 'POST')]).toEqual([200, 404]);
   const beside = [
@@ -212,7 +212,7 @@ test('the preload script exposes five functions and nothing of Electron', () => 
   const source = readFileSync(file, 'utf8');
   expect(statSync(file).size).toBeLessThan(2_500);
   expect([...source.matchAll(/require\(([^)]*)\)/g)].map(([, name]) => name)).toEqual(['"electron"']);
-  expect([...new Set([...source.matchAll(/electron\.(\w+\.?\w*)/g)].map(([, use]) => use))].sort()).toEqual([
+  expect([...new Set([...source.matchAll(/electron\.(\w+\.?\w*)/g)].map(([, use]) => use ?? ''))].sort()).toEqual([
     'contextBridge.exposeInMainWorld',
     'ipcRenderer.invoke',
     'ipcRenderer.on',

@@ -56,8 +56,8 @@ export interface CliParts {
 
 export interface DesktopOptions {
   readonly home: string;
-  say(line: string): void;
-  onInterrupt(listener: () => void): () => void;
+  readonly say: (line: string) => void;
+  readonly onInterrupt: (listener: () => void) => () => void;
 }
 
 /** How the tray app ended, or why there is none here: half a sentence, such as "Electron is not installed". */
