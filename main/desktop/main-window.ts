@@ -131,7 +131,7 @@ export class MainWindow {
       onPageGone();
       if (details.reason !== 'clean-exit') onPageFailed(`the page ended (${details.reason})`);
     });
-    contents.on('did-fail-load', (_event, code, description, _url, isMainFrame) => {
+    contents.on('did-fail-load', (...[, code, description, , isMainFrame]) => {
       // -3: given up for another load.
       if (isMainFrame && code !== -3) onPageFailed(`the page could not be loaded (${description})`);
     });
