@@ -149,6 +149,7 @@ function composeGuard({ home, config, clock, ids, logger, environment }: Base, s
     spentSince: (query) => current(() => telemetry.spentSince(query)),
   });
   const checkpoints = new Checkpoints({
+    db: store.storage.db,
     rows: store.checkpointRows,
     store: store.artifacts,
     clock,
@@ -369,6 +370,7 @@ function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext
 function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
   const { artifactDays, undoDays } = config.retention;
   const nowMs = clock.nowMs();
+  checkpoints.releaseOld();
   const used = storage.db.prepare(
     `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
      WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,

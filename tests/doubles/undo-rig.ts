@@ -75,6 +75,7 @@ export class UndoRig {
   /** As after a start: what a failing file system kept in memory is forgotten. */
   checkpoints(fs: FileCalls = this.#options.fs ?? unsyncedFiles): Checkpoints {
     return new Checkpoints({
+      db: this.storage.db,
       rows: this.rows,
       store: this.artifacts,
       clock: this.clock,

@@ -22,7 +22,8 @@ export interface KeptCall extends ReadyCall {
 /** The calls that may run, in order; at once when there is little to keep. A call whose files cannot be kept is rejected. */
 export function keepFiles(runner: RunningTurn, ready: readonly ReadyCall[]): KeptCall[] | Promise<KeptCall[]> {
   const kept = ready.map((item) => keepOne(runner, item));
-  if (kept.some((item) => item instanceof Promise)) return Promise.all(kept).then((items) => items.filter((item) => item !== null));
+  if (kept.some((item) => item instanceof Promise))
+    return Promise.all(kept.map((item) => Promise.resolve(item))).then((items) => items.filter((item) => item !== null));
   return (kept as (KeptCall | null)[]).filter((item) => item !== null);
 }
 

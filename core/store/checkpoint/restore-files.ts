@@ -177,8 +177,8 @@ export class RestoreFiles {
   }
 
   #removeEmptyAbove(path: string): void {
-    const { fs, madeFolder } = this.#parts;
-    for (let folder = dirname(path); madeFolder(folder); folder = dirname(folder)) {
+    const { fs } = this.#parts;
+    for (let folder = dirname(path); this.#parts.madeFolder(folder); folder = dirname(folder)) {
       try {
         fs.rmdirSync(folder);
       } catch (cause) {
