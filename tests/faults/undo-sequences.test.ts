@@ -11,7 +11,7 @@ const names = ['a.txt', 'b.bin', 'ünï/日本語 ☃.md', 'deep/er/c', 'deep/d'
 const folders = ['deep', 'deep/er', 'ünï', 'new'];
 const modes = [0o644, 0o600, 0o755, 0o444];
 
-const operation = fc.record({
+const anyOperation = fc.record({
   kind: fc.constantFrom(
     'write',
     'edit',
@@ -33,7 +33,7 @@ const operation = fc.record({
   folder: fc.constantFrom(...folders),
   mode: fc.constantFrom(...modes),
 });
-type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+type Operation = typeof anyOperation extends fc.Arbitrary<infer T> ? T : never;
 
 interface Planned {
   readonly targets: readonly string[];
@@ -80,7 +80,7 @@ function planPlace(rig: UndoRig, { kind, name, other, folder, mode }: Operation)
       return { targets: [name, other], run: () => renameSync(path, aim) };
     case 'make':
       if (existsSync(place) || !existsSync(dirname(place))) return null;
-      return { targets: [folder], run: () => void mkdirSync(place, { mode: 0o750 }) };
+      return { targets: [folder], run: () => mkdirSync(place, { mode: 0o750 }) };
     case 'clear':
       return existsSync(place) ? { targets: [folder], run: () => rmSync(place, { recursive: true }) } : null;
     default:
@@ -90,7 +90,7 @@ function planPlace(rig: UndoRig, { kind, name, other, folder, mode }: Operation)
 
 const story = fc.record({
   start: fc.array(fc.tuple(fc.constantFrom(...names), fc.constantFrom(...modes)), { maxLength: 4 }),
-  turns: fc.array(fc.array(operation, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+  turns: fc.array(fc.array(anyOperation, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
   order: fc.array(fc.nat({ max: 1000 }), { minLength: 15, maxLength: 15 }),
 });
 

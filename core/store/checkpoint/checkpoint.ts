@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
 import { BeforeImages, defaultImageLimits, type ImageLimits, type ImageStore } from './before-images.ts';
-import { CheckpointRows, type Checkpoint } from './checkpoint-rows.ts';
+import type { Checkpoint, CheckpointRows } from './checkpoint-rows.ts';
 import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-calls.ts';
 import { describeDiff, diffBytesMax, type DiffSide } from './file-diff.ts';
 import { ImageContents } from './image-contents.ts';
@@ -257,7 +257,7 @@ export class Checkpoints {
       const later = this.#rows.laterWrite(path, change.lastSeq);
       const verdict = judge(change, { glance, image } satisfies PathNow, {
         hasCopy: before.kind === 'file' && this.#store.has(before.sha256),
-        rewrittenBy: later?.after != null && sameImage(later.after, image) ? later.callId : null,
+        rewrittenBy: later !== null && later.after !== null && sameImage(later.after, image) ? later.callId : null,
         force,
       });
       return { change, glance, image, verdict };
