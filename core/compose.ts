@@ -295,6 +295,7 @@ function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { 
 function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
   const { artifactDays, undoDays } = config.retention;
   const nowMs = clock.nowMs();
+  checkpoints.releaseOld();
   const used = storage.db.prepare(
     `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
      WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,

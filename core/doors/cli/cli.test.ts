@@ -100,6 +100,15 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
     'backup.list': () => ({ backups: [] }),
+    'checkpoint.list': () => ({ checkpoints: [] }),
+    'checkpoint.preview': () => ({ callIds: ['call_1'], files: [] }),
+    'checkpoint.restore': () => ({
+      restoreId: 'call_2',
+      callIds: ['call_1'],
+      restored: [{ path: '/ws/a' }],
+      refused: [{ path: '/ws/b', reason: 'It was changed since.' }],
+      unchanged: [],
+    }),
     'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
   };
 };
@@ -261,6 +270,20 @@ const rows: readonly Row[] = [
     params: { file: '/work-folder/b.db' },
     json: { ok: true, events: 2, detail: 'fine' },
   },
+  { argv: ['undo'], op: 'checkpoint.list', params: { limit: 50 }, json: [] },
+  {
+    argv: ['undo', 'trn_1', '--preview', '--force'],
+    op: 'checkpoint.preview',
+    params: { turnId: 'trn_1', force: true },
+    json: { callIds: ['call_1'], files: [] },
+  },
+  {
+    argv: ['undo', 'call_1', '--keep-going'],
+    op: 'checkpoint.restore',
+    params: { callId: 'call_1', keepGoing: true },
+    json: expect.objectContaining({ restored: [{ path: '/ws/a' }], refused: [{ path: '/ws/b', reason: 'It was changed since.' }] }),
+    code: 1,
+  },
 ];
 
 test.each(rows)('$argv prints one JSON document, and something for people', async ({ argv, op, params, json, code, stdin }) => {
@@ -283,7 +306,7 @@ test('every operation is reached by some command', () => {
   const reached = new Set<string>(rows.map((row) => row.op));
   // Reached by commands with tests of their own, or by other doors only.
   const elsewhere = ['message.send', 'turn.wait', 'turn.cancel', 'tool.run', 'approval.decide', 'artifact.get'];
-  const windowOnly = ['turn.steer', 'session.create'];
+  const windowOnly = ['turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   expect(Object.keys(opTable).filter((name) => !reached.has(name) && !elsewhere.includes(name) && !windowOnly.includes(name))).toEqual([]);
 });
 
