@@ -3,13 +3,13 @@
 
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Control } from './control.ts';
 import type { Gate } from './gate.ts';
 import { gates } from './gates.ts';
 import { runSuites, type SuiteRun } from './suite-run.ts';
 import { TreeCopy } from './tree-copy.ts';
 
 const SUITE_TIMEOUT_MS = 120_000;
-const CONTROL_TIMEOUT_MS = 600_000;
 
 interface Removal {
   readonly gate: Gate;
@@ -26,8 +26,9 @@ process.exitCode = chosen.length > 0 ? await removeAll(chosen) : complain(`no ga
 async function removeAll(all: readonly Gate[]): Promise<number> {
   const copy = new TreeCopy(fileURLToPath(new URL('../..', import.meta.url)));
   try {
-    const control = await runControl(copy, all);
+    const control = new Control(copy, SUITE_TIMEOUT_MS);
     const removals: Removal[] = [];
+    print('gate · file · suite · red? · failing tests · seconds');
     for (const gate of all) {
       const removal = await remove(copy, gate, control);
       removals.push(removal);
@@ -42,22 +43,12 @@ async function removeAll(all: readonly Gate[]): Promise<number> {
   }
 }
 
-/** What fails with every gate in place says nothing about any of them. */
-async function runControl(copy: TreeCopy, all: readonly Gate[]): Promise<ReadonlySet<string>> {
-  const suites = [...new Set(all.flatMap((gate) => gate.suites))];
-  const run = await runSuites({ folder: copy.path, suites, timeoutMs: CONTROL_TIMEOUT_MS });
-  const failed = [...run.failed, ...run.broken];
-  print(`control, with every gate: ${run.passed} passed, ${failed.length} failed in ${suites.length} suites, ${run.seconds} s`);
-  for (const test of failed) print(`  fails anyway: ${test}`);
-  if (run.problem !== null) print(`  ${run.problem}`);
-  print('\ngate · file · suite · red? · failing tests · seconds');
-  return new Set(failed);
-}
-
-async function remove(copy: TreeCopy, gate: Gate, control: ReadonlySet<string>): Promise<Removal> {
+async function remove(copy: TreeCopy, gate: Gate, control: Control): Promise<Removal> {
   const { suites, only } = gate;
   const run = await copy.without(gate, () => runSuites({ folder: copy.path, suites, only, timeoutMs: SUITE_TIMEOUT_MS }));
-  return { gate, run, noticed: run.problem === null ? run.failed.filter((test) => !control.has(test)) : [] };
+  if (run.problem !== null || run.failed.length === 0) return { gate, run, noticed: [] };
+  const failing = await control.failingAnyway(gate);
+  return { gate, run, noticed: run.failed.filter((test) => !failing.has(test)) };
 }
 
 function describe({ gate, run, noticed }: Removal): string {
