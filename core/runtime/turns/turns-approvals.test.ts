@@ -140,6 +140,24 @@ test.each([
   expect([tools.ran, bench.pending().tool]).toEqual([['put a'], 'fire']);
 });
 
+test('a call that was approved does not begin after the stop', async () => {
+  bench.script.push({ calls: [put('a').calls[0], put('b').calls[0]] }, { say: 'ok' });
+  const { turnId } = bench.send('write a and b');
+  await bench.rest(turnId);
+  const [first, second] = bench.policy.pendingApprovals();
+  bench.decide('approve', { kind: 'once' }, second);
+  await bench.rest(turnId);
+  // In memory only, in the middle of the first call: nothing else stops the second.
+  tools.result = () => {
+    bench.panic.engage(1, 'test');
+    return 'done';
+  };
+  bench.decide('approve', { kind: 'once' }, first);
+  await bench.rest(turnId);
+  expect(tools.ran).toEqual(['put a']);
+  expect(bench.of(turnId, 'policy.decided').at(-1)).toMatchObject({ decision: 'deny', ruleId: 'panic.engaged' });
+});
+
 test('two calls alike under one yes for once: the second asks', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] }, { calls: [['put', { arg: 'a' }]] });
   const { turnId } = bench.send('write a twice');

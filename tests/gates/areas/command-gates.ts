@@ -24,7 +24,7 @@ export const commandGates: readonly Gate[] = [
     prevents: 'a line with more than literal words counts as plain',
     file: 'core/guard/command/plain-line.ts',
     text: 'if (!lexed.ok) return lexed;',
-    instead: 'if (!lexed.ok) return literalWords(line);',
+    instead: 'if (!lexed.ok) return readers.parse(line);',
     suites: ['core/guard/command/plain-line.test.ts', 'core/guard/command/command.test.ts'],
   },
   {
