@@ -113,7 +113,7 @@ export const grantGates: readonly Gate[] = [
     file: 'core/guard/policy/grant-match.ts',
     text: 'if (grant.revokedAtMs !== null || grant.spentAtMs !== null) return false;',
     instead: 'if (grant.revokedAtMs !== null) return false;',
-    suites: ['core/guard/policy/grant-match.test.ts', 'core/guard/policy/policy.test.ts'],
+    suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {
     name: 'grant/revoked',
@@ -121,7 +121,7 @@ export const grantGates: readonly Gate[] = [
     file: 'core/guard/policy/grant-match.ts',
     text: 'if (grant.revokedAtMs !== null || grant.spentAtMs !== null) return false;',
     instead: 'if (grant.spentAtMs !== null) return false;',
-    suites: ['core/guard/policy/grant-match.test.ts', 'core/guard/policy/policy.test.ts'],
+    suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {
     name: 'grant/session',

@@ -9,7 +9,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/safety/url-check.ts',
     text: 'return refusals[0] === undefined\n',
     instead: 'return refusals.length >= 0\n',
-    suites: ['core/guard/safety/url.test.ts', 'tests/faults/ssrf.test.ts'],
+    suites: ['core/guard/safety/url.test.ts'],
   },
   {
     name: 'network/address-ranges',
@@ -17,7 +17,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/safety/address.ts',
     text: "return range === 'unicast' ? null : (",
     instead: 'return range !== null ? null : (',
-    suites: ['core/guard/safety/url.test.ts', 'tests/faults/ssrf.test.ts'],
+    suites: ['core/guard/safety/url.test.ts'],
   },
   {
     name: 'network/embedded-v4',
@@ -25,7 +25,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/safety/address.ts',
     text: 'const inner = refuseV4(embedded);',
     instead: 'const inner = null;',
-    suites: ['core/guard/safety/url.test.ts', 'tests/faults/ssrf.test.ts'],
+    suites: ['core/guard/safety/url.test.ts'],
   },
   {
     name: 'network/metadata',
@@ -89,7 +89,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/safety/url-check.ts',
     text: "if (from?.protocol === 'https:' && to?.protocol === 'http:') return",
     instead: 'if (false) return',
-    suites: ['core/guard/safety/url.test.ts', 'core/guard/egress/egress.test.ts'],
+    suites: ['core/guard/safety/url.test.ts'],
   },
   {
     name: 'network/body-elsewhere',
@@ -97,7 +97,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/safety/url-check.ts',
     text: 'if (!keepsHeaders && !/^(?:GET|HEAD)$/i.test(redirect.method)) {',
     instead: 'if (false) {',
-    suites: ['core/guard/safety/url.test.ts', 'core/guard/egress/egress.test.ts'],
+    suites: ['core/guard/safety/url.test.ts'],
   },
   {
     name: 'network/one-origin',
@@ -114,7 +114,7 @@ export const networkGates: readonly Gate[] = [
     text: "if (verdict.decision === 'deny') throw refused(verdict);\n    const url = new URL(verdict.url);\n    const request = { url, addresses: verdict.addresses,",
     instead:
       'const url = new URL(verdict.url);\n    const request = { url, addresses: verdict.addresses.length > 0 ? verdict.addresses : [url.hostname],',
-    suites: ['core/guard/egress/egress.test.ts', 'tests/faults/ssrf.test.ts'],
+    suites: ['core/guard/egress/egress.test.ts'],
   },
   {
     name: 'network/redirect-verdict',
@@ -122,7 +122,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/egress/egress.ts',
     text: "if (verdict.decision === 'deny') throw refused(verdict);\n    const { isListed",
     instead: 'const { isListed',
-    suites: ['core/guard/egress/egress.test.ts', 'tests/faults/ssrf.test.ts'],
+    suites: ['core/guard/egress/egress.test.ts'],
   },
   {
     name: 'network/redirect-host',
@@ -154,7 +154,7 @@ export const networkGates: readonly Gate[] = [
     file: 'core/guard/egress/exchange.ts',
     text: 'const target = { host: url.hostname, port, addresses, isSecure,',
     instead: 'const target = { host: url.hostname, port, addresses: [url.hostname, ...addresses].slice(0, 1), isSecure,',
-    suites: ['core/guard/egress/egress.test.ts', 'tests/faults/ssrf.test.ts'],
+    suites: ['core/guard/egress/egress.test.ts'],
   },
   {
     name: 'network/one-connection',

@@ -9,7 +9,7 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-execute.ts',
     text: "if (deps.panic.engaged) return 'panic stop';",
     instead: '',
-    suites: ['core/runtime/turns/turns-approvals.test.ts', 'core/runtime/turns/turns.test.ts', 'tests/faults/gate-controls.test.ts'],
+    suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },
   {
     name: 'runtime/facts-drift',
@@ -25,7 +25,7 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-execute.ts',
     text: "if (approval.args !== parsed.argsJson) return 'its arguments have changed';",
     instead: '',
-    suites: ['tests/faults/command-drift.test.ts', 'core/runtime/turns/turns-approvals.test.ts'],
+    suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },
   {
     name: 'runtime/revoked-at-dispatch',
@@ -57,7 +57,7 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-execute.ts',
     text: "if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit(",
     instead: 'if (false) runner.emit(',
-    suites: ['core/runtime/turns/turns-approvals.test.ts', 'tests/faults/gate-controls.test.ts'],
+    suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },
   {
     name: 'runtime/unseen-drift',
@@ -65,7 +65,7 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-execute.ts',
     text: "return now.decision === 'allow' && now.firstUse === null ? null :",
     instead: 'return now.decision !== null ? null :',
-    suites: ['core/runtime/turns/turns-approvals.test.ts', 'core/runtime/turns/turns-policy.test.ts'],
+    suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },
   {
     name: 'runtime/first-use-drift',
@@ -89,7 +89,7 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-execute.ts',
     text: 'runner.flush(true);\n  return runAll(runner, kept);',
     instead: 'return runAll(runner, kept);',
-    suites: ['core/runtime/turns/turns.test.ts', 'core/runtime/turns/turns-restart.test.ts', 'tests/faults/panic.test.ts'],
+    suites: ['core/runtime/turns/turns-restart.test.ts'],
   },
   {
     name: 'runtime/withheld',
@@ -97,7 +97,8 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-authorize.ts',
     text: 'if (call.withheld !== undefined) {',
     instead: 'if (call.withheld?.length === 0) {',
-    suites: ['tests/leaks/controls.test.ts', 'tests/leaks/sinks.test.ts', 'core/runtime/turns/turns.test.ts'],
+    suites: ['tests/leaks/controls.test.ts'],
+    only: 'arguments of a call',
   },
   {
     name: 'runtime/attended',
@@ -105,7 +106,7 @@ export const runtimeGates: readonly Gate[] = [
     file: 'core/runtime/turns/perform-execute.ts',
     text: 'attended: call.approvalId !== null || isOfPerson(runner, call.grantId),',
     instead: 'attended: true,',
-    suites: ['core/runtime/turns/turns-policy.test.ts', 'core/runtime/turns/turns-approvals.test.ts', 'core/runtime/turns/turns.test.ts'],
+    suites: ['core/runtime/turns/turns-policy.test.ts'],
   },
   {
     name: 'runtime/attended-config',
