@@ -190,7 +190,9 @@ test('what a rule alone let pass is judged again right before it runs', async ()
       };
       return { gate: lenient };
     };
-    const claw = await home.open({ config: model.config('openai'), faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
+    // Nobody says yes here: a sandbox would keep the mark from being made.
+    const config = { ...model.config('openai'), sandbox: { mode: 'off' as const } };
+    const claw = await home.open({ config, faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
     await claw.ask('run it');
     await home.close(claw);
     return existsSync(mark);
