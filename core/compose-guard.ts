@@ -66,6 +66,7 @@ export function composeGuard(base: Base, store: Store) {
         .flatMap((event) => (event.type === 'budget.extended' ? [event.body] : [])),
   });
   const checkpoints = new Checkpoints({
+    db: store.storage.db,
     rows: store.checkpointRows,
     store: store.artifacts,
     clock,

@@ -50,6 +50,7 @@ export class UndoRig {
   readonly artifacts: ArtifactStore;
   readonly rows: CheckpointRows;
   readonly #options: UndoRigOptions;
+  readonly #checkpoints: Checkpoints;
   isStopped = false;
 
   constructor(options: UndoRigOptions = {}) {
@@ -62,6 +63,7 @@ export class UndoRig {
     this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: silentLogger, projections: [this.rows] });
     this.log.append('ses_1', [{ type: 'session.created', body: { title: 'T', agentId: 'main', channel: 'cli', forkedFrom: null } }]);
     this.artifacts = this.#openArtifacts();
+    this.#checkpoints = this.#open(options.fs ?? unsyncedFiles);
   }
 
   get tree(): string {
@@ -72,18 +74,9 @@ export class UndoRig {
     return join(this.tree, name);
   }
 
-  /** As after a start: what a failing file system kept in memory is forgotten. */
-  checkpoints(fs: FileCalls = this.#options.fs ?? unsyncedFiles): Checkpoints {
-    return new Checkpoints({
-      rows: this.rows,
-      store: this.artifacts,
-      clock: this.clock,
-      forbids: this.#options.forbids ?? (() => null),
-      undoDays: 30,
-      isStopped: () => this.isStopped,
-      fs,
-      ...(this.#options.limits === undefined ? {} : { limits: this.#options.limits }),
-    });
+  /** Over another file system as after a start: what a failing one kept in memory is forgotten. */
+  checkpoints(fs?: FileCalls): Checkpoints {
+    return fs === undefined ? this.#checkpoints : this.#open(fs);
   }
 
   append(turnId: string, drafts: readonly AnyDraft[]): void {
@@ -163,6 +156,20 @@ export class UndoRig {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  #open(fs: FileCalls): Checkpoints {
+    return new Checkpoints({
+      db: this.storage.db,
+      rows: this.rows,
+      store: this.artifacts,
+      clock: this.clock,
+      forbids: this.#options.forbids ?? (() => null),
+      undoDays: 30,
+      isStopped: () => this.isStopped,
+      fs,
+      ...(this.#options.limits === undefined ? {} : { limits: this.#options.limits }),
+    });
   }
 
   #openArtifacts(): ArtifactStore {

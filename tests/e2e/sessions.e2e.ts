@@ -133,7 +133,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
   await window.page
     .getByRole('region', { name: 'What the model saw' })
-    .getByText(/^1\.\dk tokens, 11 items$/)
+    .getByText(/^\d\.\dk tokens, 13 items$/)
     .waitFor();
   await window.page.getByRole('button', { name: 'Check the decisions again' }).click();
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();

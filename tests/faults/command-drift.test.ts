@@ -168,7 +168,8 @@ test('without the second look the changed script runs', async () => {
 });
 
 test('what a rule alone let pass is judged again right before it runs', async () => {
-  const mark = join(home.path, '..', 'RAN');
+  // Inside: what nobody said yes to runs in the sandbox where there is one.
+  const mark = join(home.workspace, 'RAN');
   const check = async (isOnceEnough: boolean): Promise<boolean> => {
     rmSync(mark, { force: true });
     mkdirSync(home.workspace, { recursive: true });
@@ -181,15 +182,17 @@ test('what a rule alone let pass is judged again right before it runs', async ()
       lenient.question = (request, decision) => gate.question(request, decision);
       lenient.authorize = (request) => {
         const made = bindingsHash(request.facts.command?.plain?.bindings ?? []);
-        allowed ??= made;
         // Somebody else is quicker: the script changes once it was looked at.
-        writeFileSync(file, `touch ${mark} # other\n`);
+        if (allowed === null) writeFileSync(file, `touch ${mark} # other\n`);
+        allowed ??= made;
         const asked = gate.authorize(request);
         return allowed === made || isOnceEnough ? { ...asked, decision: 'allow', ruleId: 'test.rule', grantId: null } : asked;
       };
       return { gate: lenient };
     };
-    const claw = await home.open({ config: model.config('openai'), faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
+    // Nobody says yes here: a sandbox would keep the mark from being made.
+    const config = { ...model.config('openai'), sandbox: { mode: 'off' as const } };
+    const claw = await home.open({ config, faults: { replaceParts: (real) => ({ ...real, ...byRule(real) }) } });
     await claw.ask('run it');
     await home.close(claw);
     return existsSync(mark);

@@ -289,6 +289,7 @@ test('a tool is handed nothing that answers for a person', async () => {
     'onOutput',
     'onSpawn',
     'processMarker',
+    'redaction',
     'searchSessions',
   ];
   expect(Object.keys(seenContext ?? {}).sort()).toEqual([...known, 'sessionId', 'signal', 'turnId', 'workspace']);

@@ -197,7 +197,7 @@ test('a full disk, or a file nobody may read, keeps the call from running and sa
     },
   };
   using rig = new UndoRig({ artifactFs: full });
-  writeFileSync(rig.path('a'), 'before');
+  writeFileSync(rig.path('a'), Buffer.alloc(200_000, 'large'));
   expect(await codeOf(rig.begin({ callId: 'call_f', turnId: 'trn_1' }, ['a']))).toBe('store_full');
   const closed: FileCalls = {
     ...unsyncedFiles,
@@ -279,17 +279,22 @@ test('the panic stop keeps an undo from starting and from going on', async () =>
 });
 
 test('content is needed as long as undo may want it, and no longer', async () => {
-  using rig = new UndoRig();
-  writeFileSync(rig.path('a'), 'before');
-  await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
-  const [file] = rig.rows.ofTurn('trn_1')[0]?.files ?? [];
-  const sha256 = file?.before.kind === 'file' ? file.before.sha256 : '';
-  const collect = () =>
-    rig.artifacts.collectGarbage({ nowMs: rig.clock.nowMs(), olderThanDays: 1, isReferenced: (hash) => rig.checkpoints().needs(hash) })
-      .removed;
-  rig.clock.advance(29 * 86_400_000);
-  expect(collect()).toEqual([]);
-  rig.clock.advance(2 * 86_400_000);
-  expect(collect()).toEqual([sha256]);
-  expect(reasonsOf(await rig.undo({ turnId: 'trn_1' }))).toEqual(['The copy of it is no longer kept.']);
+  for (const before of ['small', 'large '.repeat(50_000)]) {
+    using rig = new UndoRig();
+    writeFileSync(rig.path('a'), before);
+    const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
+    const collect = (): void => {
+      const checkpoints = rig.checkpoints();
+      checkpoints.releaseOld();
+      rig.artifacts.collectGarbage({ nowMs: rig.clock.nowMs(), olderThanDays: 1, isReferenced: (hash) => checkpoints.needs(hash) });
+    };
+    rig.clock.advance(29 * 86_400_000);
+    collect();
+    const { restoreId } = await rig.undo({ callId });
+    expect(readFileSync(rig.path('a'), 'utf8')).toBe(before);
+    await rig.undo({ callId: restoreId ?? '' });
+    rig.clock.advance(31 * 86_400_000);
+    collect();
+    expect(reasonsOf(await rig.undo({ callId }))).toEqual(['The copy of it is no longer kept.']);
+  }
 });

@@ -81,11 +81,13 @@ test('what the rules refuse is denied before anybody is asked', async () => {
   expect(seen).toEqual([]);
 });
 
-test('a listed server of the person is asked about once and read; a secret reaches it and is written nowhere', async () => {
+test('a listed server of the person is read without a question; a secret reaches it and is written nowhere', async () => {
   await open({ policy: { allowDomains: [`127.0.0.1:${port}`] } });
   const url = `http://127.0.0.1:${port}/`;
-  const page = await approved('web_fetch', { url });
-  expect(page.approval?.facts).toMatchObject({ class: 'network', hosts: ['127.0.0.1'], request: { method: 'GET', url, reads: true } });
+  const { ruleId, facts } = await claw.op('policy.explain', { tool: 'web_fetch', args: { url } });
+  expect(ruleId).toBe('domain.allowed');
+  expect(facts).toMatchObject({ class: 'network', hosts: ['127.0.0.1'], request: { method: 'GET', url, reads: true } });
+  const page = await claw.op('tool.run', { tool: 'web_fetch', args: { url } });
   expect(page.forModel).toContain('# Dev\n\nKey: none\n');
   expect(page.forModel).not.toContain('ghost');
 

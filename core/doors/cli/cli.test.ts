@@ -71,6 +71,17 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
       grantId: null,
       choices: [],
     }),
+    'sandbox.explain': ({ command }) => ({
+      mode: 'auto',
+      backend: null,
+      available: false,
+      missing: [{ what: 'bwrap', install: 'Install it.' }],
+      command: command === undefined ? null : { runs: 'outside', reason: 'none here' },
+      files: { write: ['/w'], read: [], hidden: ['/home'], deny: [], protected: ['.env'] },
+      network: { allowDomains: [] },
+      environment: ['PATH'],
+      limits: [{ name: 'fileMb', value: 1, how: 'not held', holds: false }],
+    }),
     'safety.url': ({ url }) => ({ decision: 'deny', reason: 'private', url }),
     'safety.redact': ({ text }) => ({ text: text.replace('hunter2', '[redacted]'), found: ['password'] }),
     'panic.engage': () => panic,
@@ -100,6 +111,15 @@ const empty = (claw: FakeClaw): Partial<OpHandlers> => {
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
     'backup.list': () => ({ backups: [] }),
+    'checkpoint.list': () => ({ checkpoints: [] }),
+    'checkpoint.preview': () => ({ callIds: ['call_1'], files: [] }),
+    'checkpoint.restore': () => ({
+      restoreId: 'call_2',
+      callIds: ['call_1'],
+      restored: [{ path: '/ws/a' }],
+      refused: [{ path: '/ws/b', reason: 'It was changed since.' }],
+      unchanged: [],
+    }),
     'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
   };
 };
@@ -168,6 +188,12 @@ const rows: readonly Row[] = [
     op: 'policy.explain',
     params: { tool: 'exec', args: { command: 'ls' } },
     json: expect.objectContaining({ decision: 'ask', ruleId: 'r', reason: 'why', class: 'exec' }),
+  },
+  {
+    argv: ['sandbox', 'explain', 'rm x', '--cwd', 'sub'],
+    op: 'sandbox.explain',
+    params: { command: 'rm x', cwd: '/work-folder/sub' },
+    json: expect.objectContaining({ command: { runs: 'outside', reason: 'none here' }, available: false }),
   },
   {
     argv: ['safety', 'url', 'http://10.0.0.1'],
@@ -261,6 +287,20 @@ const rows: readonly Row[] = [
     params: { file: '/work-folder/b.db' },
     json: { ok: true, events: 2, detail: 'fine' },
   },
+  { argv: ['undo'], op: 'checkpoint.list', params: { limit: 50 }, json: [] },
+  {
+    argv: ['undo', 'trn_1', '--preview', '--force'],
+    op: 'checkpoint.preview',
+    params: { turnId: 'trn_1', force: true },
+    json: { callIds: ['call_1'], files: [] },
+  },
+  {
+    argv: ['undo', 'call_1', '--keep-going'],
+    op: 'checkpoint.restore',
+    params: { callId: 'call_1', keepGoing: true },
+    json: expect.objectContaining({ restored: [{ path: '/ws/a' }], refused: [{ path: '/ws/b', reason: 'It was changed since.' }] }),
+    code: 1,
+  },
 ];
 
 test.each(rows)('$argv prints one JSON document, and something for people', async ({ argv, op, params, json, code, stdin }) => {
@@ -283,7 +323,7 @@ test('every operation is reached by some command', () => {
   const reached = new Set<string>(rows.map((row) => row.op));
   // Reached by commands with tests of their own, or by other doors only.
   const elsewhere = ['message.send', 'turn.wait', 'turn.cancel', 'tool.run', 'approval.decide', 'artifact.get'];
-  const windowOnly = ['turn.steer', 'session.create'];
+  const windowOnly = ['turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   expect(Object.keys(opTable).filter((name) => !reached.has(name) && !elsewhere.includes(name) && !windowOnly.includes(name))).toEqual([]);
 });
 

@@ -1,5 +1,6 @@
 // `sandbox explain`: what commands may touch when they are confined, and whether one would be.
 
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { Run } from './command-context.ts';
@@ -15,11 +16,13 @@ export function registerSandbox(program: Command, run: Run): void {
     .argument('[command]', 'a command line, in quotes')
     .option('--cwd <folder>', 'the folder it would run in')
     .action((command: string | undefined, options: { readonly cwd?: string }) => {
-      const params: OpParams<'sandbox.explain'> = {
-        ...(command === undefined ? {} : { command }),
-        ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-      };
-      return run((context) => context.runOp('sandbox.explain', params, { human: describeSandbox }));
+      return run((context) => {
+        const params: OpParams<'sandbox.explain'> = {
+          ...(command === undefined ? {} : { command }),
+          ...(options.cwd === undefined ? {} : { cwd: resolve(context.io.cwd, options.cwd) }),
+        };
+        return context.runOp('sandbox.explain', params, { human: describeSandbox });
+      });
     });
 }
 

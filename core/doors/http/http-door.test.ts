@@ -92,6 +92,18 @@ const post = (path: string, body: unknown, headers: Record<string, string> = jso
 
 const errorCode = (reply: Reply): unknown => (JSON.parse(reply.text) as { error: { code: string } }).error.code;
 
+// Every address of 127.0.0.0/8 is this machine on Linux, and only a server of all addresses answers at the others.
+test.runIf(process.platform === 'linux')('it listens on 127.0.0.1 and on no other address', async () => {
+  const reached = (host: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host, port: at.port });
+      socket.once('connect', () => resolve('reached'));
+      socket.once('error', (cause: NodeJS.ErrnoException) => resolve(cause.code ?? 'failed'));
+      socket.once('connect', () => socket.destroy());
+    });
+  expect([await reached('127.0.0.1'), await reached('127.0.0.2')]).toEqual(['reached', 'ECONNREFUSED']);
+});
+
 test('only the exact Host and Origin come in, whatever the method and with the right token', { timeout: 30_000 }, async () => {
   const own = `127.0.0.1:${at.port}`;
   const hosts = [own, `localhost:${at.port}`, 'evil.com', `evil.com:${at.port}`, `localhost.:${at.port}`, `127.0.0.1.nip.io:${at.port}`];

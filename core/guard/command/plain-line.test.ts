@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { ok } from '../../base/result.ts';
+import { lexLiteral } from './literal-lexer.ts';
 import { readPlainLine } from './plain-line.ts';
+import { literalWords } from './shell-tree.ts';
 
 const read = (line: string, platform: NodeJS.Platform = 'linux') => {
   const result = readPlainLine(line, platform);
@@ -74,6 +77,17 @@ test('what is quoted without need is read back as it was meant, whatever it hold
       expect(read(['ls', ...words.map((text) => `'${text}'`)].join(' '))).toEqual(['ls', ...words]);
     }),
   );
+});
+
+test('a reader that is wrong is found out by the other', () => {
+  const words = (...texts: string[]) => texts.map((text) => ({ text, isBare: true }));
+  const blindLexer = { lex: () => ok(words('ls', '$(x)')), parse: literalWords };
+  expect(readPlainLine('ls $(x)', 'linux', blindLexer)).toMatchObject({ ok: false, error: 'it contains an expansion' });
+  const wrongLexer = { lex: () => ok(words('ls', 'a', 'b')), parse: literalWords };
+  expect(readPlainLine('ls "a b"', 'linux', wrongLexer)).toMatchObject({ ok: false, error: 'it can be read in more than one way' });
+  const blindParser = { lex: lexLiteral, parse: () => ok(['ls', '$(x)']) };
+  expect(readPlainLine('ls $(x)', 'linux', blindParser)).toMatchObject({ ok: false, error: 'it contains a command substitution' });
+  expect(readPlainLine('ls "a b"', 'linux', { lex: lexLiteral, parse: literalWords })).toEqual(ok(['ls', 'a b']));
 });
 
 test('of PowerShell only programs with plain words are understood', () => {

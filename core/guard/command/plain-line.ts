@@ -37,15 +37,23 @@ function isAboutItself(argument: string): boolean {
   return argument === '--help' || argument === '--version';
 }
 
+/** The two readings of a line. */
+export interface LineReaders {
+  readonly lex: typeof lexLiteral;
+  readonly parse: typeof literalWords;
+}
+
+const ownReaders: LineReaders = { lex: lexLiteral, parse: literalWords };
+
 /** The argument list of a plain line, or why it is none: "it contains a command substitution". */
-export function readPlainLine(line: string, platform: NodeJS.Platform): Result<readonly string[], string> {
+export function readPlainLine(line: string, platform: NodeJS.Platform, readers = ownReaders): Result<readonly string[], string> {
   if (line.length > LINE_MAX) return err(`it is longer than ${LINE_MAX} characters`);
   if (platform === 'win32') return readPowerShell(line);
-  const lexed = lexLiteral(line);
+  const lexed = readers.lex(line);
   if (!lexed.ok) return lexed;
   const problem = programProblem(lexed.value);
   if (problem !== null) return err(problem);
-  const parsed = literalWords(line);
+  const parsed = readers.parse(line);
   if (!parsed.ok) return parsed;
   const argv = lexed.value.map(({ text }) => text);
   return isSame(argv, parsed.value) ? ok(argv) : err('it can be read in more than one way');

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { GrantMatch } from '../../contracts/policy.ts';
+import type { Grant, GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { bindingsHash } from './bindings.ts';
 import { choicesFor } from './grant-choices.ts';
-import { exactMatch, matches } from './grant-match.ts';
+import { exactMatch, isLive, matches } from './grant-match.ts';
 import { bindings, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
 
 const call = (given: CallFacts, argsHash = 'h', tool = 'put') => ({ tool, argsHash, facts: given, workspace: '/ws' });
@@ -153,4 +153,23 @@ test('every scope that is offered covers the call it is offered for, unless that
 test('an exact grant of before knows no facts, and so nothing of what a command is made of', () => {
   const { factsHash: _, ...old } = exactMatch(call(npmTest('1'))) as Extract<GrantMatch, { kind: 'exact' }>;
   expect([covers(old, facts('write', [path('/ws/a')])), covers(old, npmTest('1'))]).toEqual([true, false]);
+});
+
+test('a grant that was spent or taken back, or that ran out, is live no more', () => {
+  const base = { grantId: 'g', covers: '', sessionId: 's', approvalId: 'a', createdAtMs: 0 };
+  const grant: Grant = {
+    ...base,
+    scope: { kind: 'once' },
+    match: exactMatch(call(facts('write', []))),
+    expiresAtMs: 9,
+    revokedAtMs: null,
+    spentAtMs: null,
+  };
+  expect([grant, { ...grant, expiresAtMs: null }].map((one) => isLive(one, 8))).toEqual([true, true]);
+  const over: Grant[] = [
+    { ...grant, spentAtMs: 1 },
+    { ...grant, revokedAtMs: 1 },
+    { ...grant, expiresAtMs: 8 },
+  ];
+  expect(over.map((one) => isLive(one, 8))).toEqual([false, false, false]);
 });

@@ -49,6 +49,8 @@ const session: SandboxRuntimeConfig = {
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
 };
 
+const STARTS_MAX = 3;
+
 export class NetworkSession {
   readonly #load: () => Promise<SandboxLibrary>;
   #library: SandboxLibrary | null = null;
@@ -100,10 +102,14 @@ export class NetworkSession {
   /** Another instance in this process may have closed the session; then it is opened again. */
   async #start(): Promise<SandboxLibrary> {
     const library = await this.#load();
-    try {
-      if (library.getProxyPort() === undefined) await library.initialize(session);
-    } catch (cause) {
-      throw proxyFailure(cause);
+    for (let attempt = 1; library.getProxyPort() === undefined; attempt += 1) {
+      try {
+        await library.initialize(session);
+      } catch (cause) {
+        // On a busy machine its helper may not be there in the time the library gives it; what it left must go first.
+        await library.reset();
+        if (attempt === STARTS_MAX) throw proxyFailure(cause);
+      }
     }
     this.#library = library;
     return library;

@@ -2,6 +2,7 @@
 // Owns the thread's life; a job has one thread.
 
 import { Worker } from 'node:worker_threads';
+import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ReadablePage } from './web-readable.ts';
 import type { ResultsPage } from './web-results-page.ts';
@@ -16,6 +17,7 @@ export type PageJob = PageJobs[keyof PageJobs]['job'];
 
 export const pageTimeMaxMs = 10_000;
 const MEMORY_MB_MAX = 512;
+const GONE_WITHIN_MS = 1_000;
 
 /** Fails with `tool_failed` when the page is too much for the thread's time or memory, and with `cancelled`. */
 export function runPageJob<K extends keyof PageJobs>(
@@ -37,8 +39,12 @@ export function runPageJob<K extends keyof PageJobs>(
       isOver = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      // Settled when the thread is gone: nothing is left running behind a result.
-      void worker.terminate().then(settle, settle);
+      worker.unref();
+      // Settled when the thread is gone, so that nothing is left running behind a result; one that is slow to go is not waited for.
+      const gone = new AbortController();
+      void Promise.race([worker.terminate(), sleep(GONE_WITHIN_MS, gone.signal)])
+        .then(settle, settle)
+        .finally(() => gone.abort());
     };
     const fail = (message: string, cause?: unknown): void =>
       end(() => reject(new AppError('tool_failed', message, cause === undefined ? {} : { cause })));

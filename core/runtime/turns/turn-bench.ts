@@ -106,6 +106,7 @@ export class TurnBench {
     });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
     const checkpoints = new Checkpoints({
+      db: this.storage.db,
       rows,
       store: artifacts,
       clock: this.clock,

@@ -140,6 +140,49 @@ test.each([
   expect([tools.ran, bench.pending().tool]).toEqual([['put a'], 'fire']);
 });
 
+test('a call that was approved does not begin after the stop', async () => {
+  bench.script.push({ calls: [put('a').calls[0], put('b').calls[0]] }, { say: 'ok' });
+  const { turnId } = bench.send('write a and b');
+  await bench.rest(turnId);
+  const [first, second] = bench.policy.pendingApprovals();
+  bench.decide('approve', { kind: 'once' }, second);
+  await bench.rest(turnId);
+  // In memory only, in the middle of the first call: nothing else stops the second.
+  tools.result = () => {
+    bench.panic.engage(1, 'test');
+    return 'done';
+  };
+  bench.decide('approve', { kind: 'once' }, first);
+  await bench.rest(turnId);
+  expect(tools.ran).toEqual(['put a']);
+  expect(bench.of(turnId, 'policy.decided').at(-1)).toMatchObject({ decision: 'deny', ruleId: 'panic.engaged' });
+});
+
+test('a yes to other arguments than those of the call is asked about again', async () => {
+  bench.script.push(put('a'), { say: 'ok' });
+  const { turnId } = bench.send('write a');
+  await bench.rest(turnId);
+  const shows = bench.storage.db.prepare("UPDATE approvals SET body = json_set(body, '$.args', ?)");
+  shows.run(JSON.stringify({ arg: 'other' }));
+  bench.decide('approve');
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().args]).toEqual([[], JSON.stringify({ arg: 'a' })]);
+});
+
+test('a yes for once that another call was quicker to use is asked about again', async () => {
+  bench.script.push({ calls: [['fire', { arg: 'x' }], put('a').calls[0]] }, { say: 'ok' });
+  const { turnId } = bench.send('run x, write a');
+  await bench.rest(turnId);
+  const [fire, write] = bench.policy.pendingApprovals();
+  bench.decide('approve', { kind: 'once' }, write);
+  await bench.rest(turnId);
+  // The same call made by the person meanwhile is covered by that yes, and spends it.
+  expect(await bench.rest(bench.direct('put', { arg: 'a' }).turnId)).toBe('done');
+  bench.decide('approve', { kind: 'once' }, fire);
+  expect(await bench.rest(turnId)).toBe('waiting');
+  expect([tools.ran, bench.pending().tool]).toEqual([['put a', 'fire x'], 'put']);
+});
+
 test('two calls alike under one yes for once: the second asks', async () => {
   bench.script.push({ calls: [['put', { arg: 'a' }]] }, { calls: [['put', { arg: 'a' }]] });
   const { turnId } = bench.send('write a twice');

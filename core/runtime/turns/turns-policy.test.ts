@@ -7,7 +7,7 @@ import { defineTool } from '../../hands/tools/tools.ts';
 import { BenchTools } from './bench-tools.ts';
 import { TurnBench } from './turn-bench.ts';
 
-/** A command as the exec tool tells it, made of a package.json that a test rewrites. */
+/** A command as the exec tool tells it, made of a package.json that a test rewrites, or of nothing where that is empty. */
 class BoundCommand {
   content = '1';
   readonly ran: { line: string; attended: boolean }[] = [];
@@ -23,7 +23,8 @@ class BoundCommand {
       idempotency: () => 'unsafe',
       facts: ({ line }) => {
         const cwd = workspace();
-        const bindings = [{ kind: 'config' as const, name: `${cwd}/package.json`, sha256: this.content }];
+        const config = { kind: 'config' as const, name: `${cwd}/package.json`, sha256: this.content };
+        const bindings = this.content === '' ? [] : [config];
         this.afterDecision();
         const argv = line.split(' ');
         return {
@@ -103,6 +104,18 @@ test('a command of config.yaml that changes between the decision and the run ask
   bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
   expect(await bench.ask('test it')).toBe('waiting');
   expect([command.ran, bench.pending().ruleId]).toEqual([[], 'command.changed']);
+});
+
+test('a command of config.yaml that is made of something only after the decision is bound to it before it runs', async () => {
+  const { bench, command } = open({ allowCommands: ['npm test'] });
+  command.content = '';
+  command.afterDecision = () => {
+    command.content = 'swapped';
+  };
+  bench.script.push(calls(['exec', 'npm test']), { say: 'ok' });
+  expect(await bench.ask('test it')).toBe('done');
+  const bound = bench.policy.configGrants().flatMap(({ bindings }) => bindings ?? []);
+  expect([command.ran.length, bound.map(({ sha256 }) => sha256)]).toEqual([1, ['swapped']]);
 });
 
 test('a grant that a person gave for a command does not cover it once it is made of another thing', async () => {

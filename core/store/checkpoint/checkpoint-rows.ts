@@ -34,6 +34,10 @@ export const checkpointMigrations: readonly Migration[] = [
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS checkpoint_files_by_path ON checkpoint_files (path, seq);
         CREATE INDEX IF NOT EXISTS checkpoint_files_by_content ON checkpoint_files (sha256) WHERE sha256 IS NOT NULL;
+        CREATE TABLE IF NOT EXISTS checkpoint_contents (
+          sha256 TEXT PRIMARY KEY, content BLOB NOT NULL, used_at_ms INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS checkpoint_contents_by_use ON checkpoint_contents (used_at_ms);
         -- By folder first: asked for each folder that becomes empty. Those of one checkpoint are few.
         CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);

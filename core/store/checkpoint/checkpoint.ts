@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { SqlDatabase } from '../storage/storage.ts';
 import { BeforeImages, defaultImageLimits, type ImageLimits, type ImageStore } from './before-images.ts';
-import { CheckpointRows, type Checkpoint } from './checkpoint-rows.ts';
+import type { Checkpoint, CheckpointRows } from './checkpoint-rows.ts';
 import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-calls.ts';
 import { describeDiff, diffBytesMax, type DiffSide } from './file-diff.ts';
+import { ImageContents } from './image-contents.ts';
 import { FileLook, notSeen, type Glance } from './file-look.ts';
 import { RestoreFiles } from './restore-files.ts';
 import { composeChanges, judge, sameImage, type PathChange, type PathNow, type Verdict } from './restore-plan.ts';
@@ -19,7 +21,9 @@ export type { FileCalls } from './file-calls.ts';
 export { changeOf } from './file-diff.ts';
 
 export interface CheckpointsOptions {
+  readonly db: SqlDatabase;
   readonly rows: CheckpointRows;
+  /** For content that is too large for the database. */
   readonly store: ImageStore;
   readonly clock: Clock;
   /** Why a path must never be put back, as a sentence, or null. */
@@ -64,7 +68,7 @@ const absent: DiffSide = { image: { kind: 'absent' }, content: null };
 
 export class Checkpoints {
   readonly #rows: CheckpointRows;
-  readonly #store: ImageStore;
+  readonly #store: ImageContents;
   readonly #options: CheckpointsOptions;
   readonly #fs: FileCalls;
   readonly #look: FileLook;
@@ -73,11 +77,11 @@ export class Checkpoints {
 
   constructor(options: CheckpointsOptions) {
     this.#options = options;
-    this.#store = options.store;
+    this.#store = new ImageContents(options.db, options.store, () => options.clock.nowMs());
     this.#rows = options.rows;
     this.#fs = options.fs ?? realFileCalls;
     this.#look = new FileLook(this.#fs);
-    this.#images = new BeforeImages(this.#look, options.store, { ...defaultImageLimits, ...options.limits });
+    this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
   /** Keeps what is at the paths; at once where it is little. See `BeforeImages.take` for what it fails with. */
@@ -158,7 +162,16 @@ export class Checkpoints {
 
   /** Whether content is still needed to undo something. */
   needs(sha256: string): boolean {
-    return this.#rows.isLive(sha256, this.#options.clock.nowMs() - this.#options.undoDays * DAY_MS);
+    return this.#rows.isLive(sha256, this.#keptSinceMs());
+  }
+
+  /** Lets go of what was kept in the database longer than undo may want it. The content store asks `needs`. */
+  releaseOld(): void {
+    this.#store.release(this.#keptSinceMs(), (sha256) => this.needs(sha256));
+  }
+
+  #keptSinceMs(): number {
+    return this.#options.clock.nowMs() - this.#options.undoDays * DAY_MS;
   }
 
   async #carryOut(judged: readonly Judged[], keepGoing: boolean, name: string, journal: RestoreJournal): Promise<RestoreReport> {

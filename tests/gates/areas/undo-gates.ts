@@ -1,0 +1,76 @@
+// Undo: copies before a write, and what is not put back. Data: each gate with what its removal is and who must notice.
+
+import type { Gate } from '../gate.ts';
+
+export const undoGates: readonly Gate[] = [
+  {
+    name: 'undo/before-image-required',
+    prevents: 'a file is overwritten though no copy of it could be kept',
+    file: 'core/runtime/turns/keep-files.ts',
+    text: '  } catch (cause) {\n    return reject(runner, item, cause);',
+    instead: '  } catch {\n    return { ...item, before: null };',
+    suites: ['tests/faults/undo.test.ts'],
+    only: 'full disk',
+  },
+  {
+    name: 'undo/before-image',
+    prevents: 'a file is overwritten and no copy of it kept',
+    file: 'core/runtime/turns/keep-files.ts',
+    text: 'if (paths.length === 0) return { ...item, before: null };',
+    instead: 'if (paths.length >= 0) return { ...item, before: null };',
+    suites: ['tests/faults/undo-program.test.ts'],
+  },
+  {
+    name: 'undo/changed-since',
+    prevents: 'an undo destroys what a person wrote since',
+    file: 'core/store/checkpoint/restore-plan.ts',
+    text: 'return circumstances.force ? restore : judgeSince(change, now, circumstances.rewrittenBy);',
+    instead: 'return restore;',
+    suites: ['tests/faults/undo.test.ts'],
+    only: 'changed since|later call',
+  },
+  {
+    name: 'undo/changed-just-now',
+    prevents: 'an undo replaces another content than was judged',
+    file: 'core/store/checkpoint/checkpoint.ts',
+    text: 'if (!sameImage(now, image)) throw',
+    instead: 'if (false) throw',
+    suites: ['tests/faults/undo.test.ts'],
+  },
+  {
+    name: 'undo/own-data',
+    prevents: 'an undo writes into the own data of the program',
+    file: 'core/store/checkpoint/checkpoint.ts',
+    text: 'return real === null ? this.#options.forbids(path) :',
+    instead: 'return real === null ? null :',
+    suites: ['tests/faults/undo.test.ts'],
+    only: 'leads elsewhere',
+  },
+  {
+    name: 'undo/leads-elsewhere',
+    prevents: 'an undo follows a folder that leads elsewhere now',
+    file: 'core/store/checkpoint/checkpoint.ts',
+    text: 'return real === null ? this.#options.forbids(path) : `Its folder leads elsewhere now, to ${real}.`;',
+    instead: 'return this.#options.forbids(path);',
+    suites: ['tests/faults/undo.test.ts'],
+    only: 'leads elsewhere',
+  },
+  {
+    name: 'undo/hard-link',
+    prevents: 'an undo changes a file that is also somewhere else',
+    file: 'core/store/checkpoint/restore-plan.ts',
+    text: "if (glance.kind === 'file' && glance.links > 1)\n",
+    instead: 'if (false)\n',
+    suites: ['tests/faults/undo.test.ts'],
+    only: 'hard link',
+  },
+  {
+    name: 'undo/panic',
+    prevents: 'an undo begins under the panic stop',
+    file: 'core/store/checkpoint/checkpoint.ts',
+    text: 'if (this.#options.isStopped()) throw',
+    instead: 'if (false) throw',
+    suites: ['tests/faults/undo.test.ts'],
+    only: 'panic',
+  },
+];

@@ -1,0 +1,26 @@
+// Every safety gate, as the one change of text that takes it out. Data alone: `node tests/gates/remove-gates.ts` applies it.
+
+import { commandGates } from './areas/command-gates.ts';
+import { doorGates } from './areas/door-gates.ts';
+import { grantGates } from './areas/grant-gates.ts';
+import { networkGates } from './areas/network-gates.ts';
+import { policyGates } from './areas/policy-gates.ts';
+import { runtimeGates } from './areas/runtime-gates.ts';
+import { sandboxGates } from './areas/sandbox-gates.ts';
+import { secretGates } from './areas/secret-gates.ts';
+import { taintGates } from './areas/taint-gates.ts';
+import { undoGates } from './areas/undo-gates.ts';
+import type { Gate } from './gate.ts';
+
+export const gates: readonly Gate[] = [
+  ...policyGates,
+  ...grantGates,
+  ...runtimeGates,
+  ...undoGates,
+  ...commandGates,
+  ...networkGates,
+  ...secretGates,
+  ...taintGates,
+  ...sandboxGates,
+  ...doorGates,
+];

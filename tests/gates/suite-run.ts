@@ -1,0 +1,88 @@
+// Runs test files of a copy of the project in a process group of its own, within a time limit, and says which tests failed and how.
+
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+
+const reportSchema = z.object({
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      message: z.string().optional(),
+      assertionResults: z.array(
+        z.object({ title: z.string(), fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()).nullish() }),
+      ),
+    }),
+  ),
+});
+
+export interface SuiteRun {
+  readonly passed: number;
+  /** Tests whose expectations did not hold. */
+  readonly failed: readonly string[];
+  /** Tests that failed because the code is no longer sound: a name or a value that is not there. */
+  readonly broken: readonly string[];
+  /** Why there is no answer: files that did not load, or a run that did not end. */
+  readonly problem: string | null;
+  readonly seconds: number;
+}
+
+export interface SuiteRequest {
+  readonly folder: string;
+  readonly suites: readonly string[];
+  readonly only?: string | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Without what a run of a few files does not need: the window's compiler, the look for handles left open. */
+const vitest =
+  'node_modules/vitest/vitest.mjs run --config build/vitest.config.ts --project unit --project system --detectAsyncLeaks=false --reporter=json'.split(
+    ' ',
+  );
+const unsound = /^(?:SyntaxError|ReferenceError|TypeError)\b/;
+
+export async function runSuites({ folder, suites, only, timeoutMs }: SuiteRequest): Promise<SuiteRun> {
+  const report = join(folder, 'gate-report.json');
+  rmSync(report, { force: true });
+  const startedMs = performance.now();
+  const args = [...vitest, `--outputFile=${report}`];
+  const filter = only === undefined ? [] : ['-t', only];
+  const ended = await runInGroup([...args, ...filter, ...suites], folder, timeoutMs);
+  const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
+  if (!ended) return { passed: 0, failed: [], broken: [], problem: `it did not end within ${timeoutMs / 1000} s`, seconds };
+  return { ...readReport(report), seconds };
+}
+
+/** False where it had to be ended. */
+function runInGroup(args: readonly string[], cwd: string, timeoutMs: number): Promise<boolean> {
+  const child = spawn(process.execPath, args, { cwd, stdio: 'ignore', detached: true });
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      resolve(false);
+    }, timeoutMs);
+    child.once('error', reject);
+    child.once('exit', () => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}
+
+function readReport(path: string): Omit<SuiteRun, 'seconds'> {
+  if (!existsSync(path)) return { passed: 0, failed: [], broken: [], problem: 'it left no report' };
+  const { testResults } = reportSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const unloaded = testResults.filter(({ assertionResults }) => assertionResults.length === 0);
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failures = tests.filter(({ status }) => status === 'failed');
+  const isBroken = ({ failureMessages }: (typeof tests)[number]): boolean =>
+    (failureMessages ?? []).every((message) => unsound.test(message));
+  const problem = unloaded.map(({ name, message }) => `${name} did not load: ${message ?? ''}`.slice(0, 300)).join('; ');
+  return {
+    passed: tests.filter(({ status }) => status === 'passed').length,
+    failed: failures.filter((test) => !isBroken(test)).map(({ fullName }) => fullName),
+    broken: failures.filter(isBroken).map(({ fullName }) => fullName),
+    problem: problem === '' ? (tests.length === 0 ? 'no test ran' : null) : problem,
+  };
+}
