@@ -36,8 +36,10 @@ export function observe(lines: readonly string[], stubNames: readonly string[]):
     writeFileSync(join(folder, 'lines.json'), JSON.stringify(lines));
     writeFileSync(join(folder, 'observed.json'), '');
     const places = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--bind', folder, '/tmp/o'];
-    const sandbox = [...places, '--ro-bind', driver, '/tmp/driver.mjs', '--unshare-all', '--die-with-parent'];
-    execFileSync('bwrap', [...sandbox, process.execPath, '/tmp/driver.mjs', '/tmp/o'], { stdio: ['ignore', 'ignore', 'inherit'] });
+    // By names of its own in there: this very checkout may lie in the folder that is hidden.
+    const program = ['--ro-bind', driver, '/tmp/driver.mjs', '--ro-bind', process.execPath, '/tmp/node'];
+    const sandbox = [...places, ...program, '--unshare-all', '--die-with-parent'];
+    execFileSync('bwrap', [...sandbox, '/tmp/node', '/tmp/driver.mjs', '/tmp/o'], { stdio: ['ignore', 'ignore', 'inherit'] });
     return observedSchema.parse(JSON.parse(readFileSync(join(folder, 'observed.json'), 'utf8')));
   } finally {
     rmSync(folder, { recursive: true, force: true });

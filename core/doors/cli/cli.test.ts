@@ -373,33 +373,3 @@ test('colour only on a terminal that wants it', async () => {
   expect((await run({ NO_COLOR: '1' }, true)).out).not.toContain('\u001B');
   expect((await run({ NO_COLOR: '' }, false)).out).not.toContain('\u001B');
 });
-
-test('policy show says what holds in words', async () => {
-  const policy = {
-    mode: 'workspace-free' as const,
-    allowCommands: ['git status', 'npm test'],
-    rules: [{ when: { tools: ['exec'], channels: ['telegram'] }, then: 'deny' as const, reason: 'not from afar' }],
-  };
-  const claw = new FakeClaw({ 'config.get': () => ({ config: configSchema.parse({ policy }), path: '/h/config.yaml', warnings: [] }) });
-  const { out } = await runCommand(['policy', 'show'], fakeParts(claw));
-  expect(out.split('\n').slice(0, 4)).toEqual([
-    'Mode           workspace-free: reading and changing files in the workspace is free, everything else asks',
-    'Rule 1         deny tools exec and channels telegram (not from afar)',
-    'Commands       git status, npm test',
-    'Domains        none',
-  ]);
-});
-
-test('grants are listed with when they end and how they were used', async () => {
-  const listed = { ...grant, grantId: 'grt_1', revokedAtMs: null, uses: 2, lastUsedAtMs: 1_750_000_000_000 };
-  const claw = new FakeClaw({
-    'grant.list': () => ({ grants: [listed, { ...listed, uses: 0, lastUsedAtMs: null, scope: { kind: 'session' } }] }),
-  });
-  const { out } = await runCommand(['grants', 'list'], fakeParts(claw));
-  expect(out.split('\n').map((line) => line.split(/ {2,}/))).toMatchObject([
-    ['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'],
-    ['grt_1', expect.anything(), expect.anything(), '2 times', '2025-06-15 15:06:40', grant.covers],
-    ['grt_1', 'session', expect.stringContaining('with '), 'never', '-', grant.covers],
-    [''],
-  ]);
-});

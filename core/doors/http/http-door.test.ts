@@ -104,6 +104,20 @@ test.runIf(process.platform === 'linux')('it listens on 127.0.0.1 and on no othe
   expect([await reached('127.0.0.1'), await reached('127.0.0.2')]).toEqual(['reached', 'ECONNREFUSED']);
 });
 
+test.skipIf(process.platform === 'win32')('the local socket is for programs: what says that it comes from a page is refused', async () => {
+  const { socketPath } = await door.listen({ socketPath: join(folder, 'door.sock') });
+  const statusOf = (headers: Record<string, string>): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const asked = request({ socketPath, path: '/health', headers }, (response) => {
+        response.resume();
+        response.once('end', () => resolve(response.statusCode));
+      });
+      asked.once('error', reject);
+      asked.end();
+    });
+  expect([await statusOf({}), await statusOf({ origin: 'http://localhost' })]).toEqual([200, 403]);
+});
+
 test('only the exact Host and Origin come in, whatever the method and with the right token', { timeout: 30_000 }, async () => {
   const own = `127.0.0.1:${at.port}`;
   const hosts = [own, `localhost:${at.port}`, 'evil.com', `evil.com:${at.port}`, `localhost.:${at.port}`, `127.0.0.1.nip.io:${at.port}`];

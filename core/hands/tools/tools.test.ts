@@ -279,9 +279,12 @@ test('says so when the whole cannot be kept', async () => {
   expect(result.forModel).toContain('more were cut and could not be kept');
 });
 
+/** Without the sign that stands for half a character, so that one in a result was made by cutting. */
+const wholeText = fc.string({ unit: 'grapheme', maxLength: 3000 }).filter((text) => !text.includes('\uFFFD'));
+
 test('a result never takes more than its bound, and what is short is never touched', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 3000 }), fc.integer({ min: 1024, max: 4000 }), async (text, bytesMax) => {
+    fc.asyncProperty(wholeText, fc.integer({ min: 1024, max: 4000 }), async (text, bytesMax) => {
       const artifacts = new MemoryArtifacts();
       const tool = toolThat(() => Promise.resolve({ forModel: text, forUser: text }));
       const host = new ToolHost({ tools: [tool], clock: systemClock, logger: silentLogger, outputBytesMax: bytesMax, artifacts });

@@ -54,9 +54,15 @@ function depthOf(body: PageElement): number {
   return depth;
 }
 
+/** The library is written for a browser's document; it uses no more of it than ours has. */
+const PageReader = Readability as unknown as new (
+  page: PageDocument,
+  options: { charThreshold: number; disableJSONLD: boolean; serializer: (node: PageElement) => PageElement },
+) => Readability<PageElement>;
+
 /** Changes the page. */
 function readArticle(page: PageDocument): { element: PageElement; length: number } | null {
-  const reader = new Readability<PageElement>(page as never, {
+  const reader = new PageReader(page, {
     charThreshold: 200,
     disableJSONLD: true,
     serializer: (node) => node,

@@ -41,12 +41,7 @@ export const doorGates: readonly Gate[] = [
     file: 'core/doors/http/request-gate.ts',
     text: "if (place.kind === 'socket') return origins.length === 0 ? null : 'Browsers may not use the local socket.';",
     instead: "if (place.kind === 'socket') return null;",
-    suites: [
-      'core/doors/http/http-door.test.ts',
-      'core/doors/http/http-client.test.ts',
-      'tests/faults/door-hostile.test.ts',
-      'tests/faults/door-matrix.test.ts',
-    ],
+    suites: ['core/doors/http/http-door.test.ts'],
   },
   {
     name: 'door/token',

@@ -1,0 +1,49 @@
+// What holds, in words: the policy and the grants as the command line shows them.
+
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { configSchema } from '../../contracts/config.ts';
+import type { Grant } from '../../contracts/policy.ts';
+
+const grant: Omit<Grant, 'grantId'> = {
+  scope: { kind: 'session' },
+  match: { kind: 'folder', tool: 'write', folder: '/n' },
+  covers: 'write in notes',
+  sessionId: 's',
+  approvalId: 'a',
+  createdAtMs: 1,
+  expiresAtMs: null,
+  revokedAtMs: 2,
+  spentAtMs: null,
+};
+
+test('policy show says what holds in words', async () => {
+  const policy = {
+    mode: 'workspace-free' as const,
+    allowCommands: ['git status', 'npm test'],
+    rules: [{ when: { tools: ['exec'], channels: ['telegram'] }, then: 'deny' as const, reason: 'not from afar' }],
+  };
+  const claw = new FakeClaw({ 'config.get': () => ({ config: configSchema.parse({ policy }), path: '/h/config.yaml', warnings: [] }) });
+  const { out } = await runCommand(['policy', 'show'], fakeParts(claw));
+  expect(out.split('\n').slice(0, 4)).toEqual([
+    'Mode           workspace-free: reading and changing files in the workspace is free, everything else asks',
+    'Rule 1         deny tools exec and channels telegram (not from afar)',
+    'Commands       git status, npm test',
+    'Domains        none',
+  ]);
+});
+
+test('grants are listed with when they end and how they were used', async () => {
+  const listed = { ...grant, grantId: 'grt_1', revokedAtMs: null, uses: 2, lastUsedAtMs: 1_750_000_000_000 };
+  const claw = new FakeClaw({
+    'grant.list': () => ({ grants: [listed, { ...listed, uses: 0, lastUsedAtMs: null, scope: { kind: 'session' } }] }),
+  });
+  const { out } = await runCommand(['grants', 'list'], fakeParts(claw));
+  expect(out.split('\n').map((line) => line.split(/ {2,}/))).toMatchObject([
+    ['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'],
+    ['grt_1', expect.anything(), expect.anything(), '2 times', '2025-06-15 15:06:40', grant.covers],
+    ['grt_1', 'session', expect.stringContaining('with '), 'never', '-', grant.covers],
+    [''],
+  ]);
+});
