@@ -2,21 +2,21 @@
 
 import { join } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
-import { Lifetimes } from './base/disposable.ts';
+import type { Lifetimes } from './base/disposable.ts';
 import { RandomIds, type IdSource } from './base/ids.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
 import type { ConfigInput } from './contracts/config.ts';
 import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { CheckpointRows, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
-import { type LoadedConfig } from './store/config/config.ts';
+import type { LoadedConfig } from './store/config/config.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
-import { type CrashPoints, type TurnDeps } from './runtime/turns/turns.ts';
+import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */

@@ -14,9 +14,9 @@ import type { BudgetScope } from './contracts/policy.ts';
 import { loadConfig } from './store/config/config.ts';
 import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
-import { PanicSwitch } from './guard/panic/panic.ts';
-import { OneOriginCheck, SafetyChecks } from './guard/safety/safety.ts';
-import { secretRefsOf, Secrets } from './guard/secret/secret.ts';
+import type { PanicSwitch } from './guard/panic/panic.ts';
+import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
+import { secretRefsOf, type Secrets } from './guard/secret/secret.ts';
 import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
 import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
@@ -176,7 +176,7 @@ type Runtime = ReturnType<typeof composeRuntime>;
 // eslint-disable-next-line max-params -- one parameter a floor
 async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
   const { clock, ids, logger, lifetimes, loaded, home, options, safety } = base;
-  const { log, telemetry, policy, artifacts, storage } = store;
+  const { log, policy, artifacts, storage } = store;
   const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
@@ -209,12 +209,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main', redact }),
     config: loaded,
     closing: closing.signal,
-    usage: {
-      usage: (query) => {
-        store.catchUp();
-        return telemetry.usage({ ...query, nowMs: clock.nowMs() });
-      },
-    },
+    usage: { usage: (query) => usageOf(base, store, query) },
     safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
     checkHealth: () =>
       checkHealth({
@@ -244,6 +239,11 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   begin(base, guard, mind, runtime);
   void secrets.registerStored(secretRefsOf(loaded.config));
   return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact });
+}
+
+function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsDeps['usage']['usage']>[0]) {
+  catchUp();
+  return telemetry.usage({ ...query, nowMs: clock.nowMs() });
 }
 
 function usdLimitsOf({ budget }: Config): BudgetScope[] {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
 import { configSchema, policyModeSchema } from './config.ts';
 import { eventEnvelopeSchema, turnStatusSchema } from './events.ts';
-import { errorBodySchema } from './errors.ts';
+import type { errorBodySchema } from './errors.ts';
 import {
   approvalSchema,
   budgetScopeSchema,

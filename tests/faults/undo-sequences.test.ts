@@ -40,6 +40,21 @@ interface Planned {
   run(): void;
 }
 
+function planMove(rig: UndoRig, name: string, other: string): Planned | null {
+  if (name === other || !existsSync(dirname(rig.path(other)))) return null;
+  return { targets: [name, other], run: () => renameSync(rig.path(name), rig.path(other)) };
+}
+
+function planFolder(rig: UndoRig, kind: 'make' | 'clear', folder: string): Planned | null {
+  const path = rig.path(folder);
+  if (kind === 'make') {
+    if (existsSync(path) || !existsSync(dirname(path))) return null;
+    return { targets: [folder], run: () => mkdirSync(path, { mode: 0o750 }) };
+  }
+  if (!existsSync(path) || !statSync(path).isDirectory()) return null;
+  return { targets: [folder], run: () => rmSync(path, { recursive: true }) };
+}
+
 /** What an operation touches and does on the tree as it is; null where it makes no sense there. */
 function plan(rig: UndoRig, { kind, name, other, folder, mode }: Operation, nth: number): Planned | null {
   const path = rig.path(name);
@@ -70,17 +85,10 @@ function plan(rig: UndoRig, { kind, name, other, folder, mode }: Operation, nth:
     case 'remove':
       return one(() => rmSync(path));
     case 'move':
-      return isThere && name !== other && existsSync(dirname(rig.path(other)))
-        ? { targets: [name, other], run: () => renameSync(path, rig.path(other)) }
-        : null;
+      return isThere ? planMove(rig, name, other) : null;
     case 'make':
-      return existsSync(rig.path(folder)) || !existsSync(dirname(rig.path(folder)))
-        ? null
-        : { targets: [folder], run: () => mkdirSync(rig.path(folder), { mode: 0o750 }) };
     case 'clear':
-      return existsSync(rig.path(folder)) && statSync(rig.path(folder)).isDirectory()
-        ? { targets: [folder], run: () => rmSync(rig.path(folder), { recursive: true }) }
-        : null;
+      return planFolder(rig, kind, folder);
     case 'nothing':
       return { targets: [name], run: () => undefined };
   }

@@ -46,7 +46,11 @@ const all = { ...covered('always'), preApproved: pre('free').preApproved, domain
 const table: readonly (readonly [string, string, RuleInput])[] = [
   ['panic.engaged', 'deny', input(facts('write', [ownData]), { panicEngaged: true, deniedTools: ['put'], ...all })],
   ['tool.denied', 'deny', input(facts('write', [ownData]), { deniedTools: ['put'], ...all })],
-  ['address.refused', 'deny', input({ ...facts('network', [ownData]), refused: 'It is not a public address.' }, { ...all, ...rule('deny') })],
+  [
+    'address.refused',
+    'deny',
+    input({ ...facts('network', [ownData]), refused: 'It is not a public address.' }, { ...all, ...rule('deny') }),
+  ],
   ['path.own-data', 'deny', input(facts('write', [guarded, ownData]), { ...all, ...rule('deny') })],
   ['rule.deny', 'deny', input(look, { ...all, ...rule('deny', 'Not today'), mode: 'locked-down' })],
   ['mode.locked-down', 'deny', input(note, { ...all, mode: 'locked-down', ...rule('allow') })],

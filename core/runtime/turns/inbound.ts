@@ -24,3 +24,9 @@ export interface DirectCall {
   readonly channel: string;
   readonly before: readonly AnyDraft[];
 }
+
+/** Every time, also from a known source: only the mark tells the words of such a message from the person's own. */
+export function markForeign(turnId: string, sources: readonly TaintSource[]): AnyDraft[] {
+  if (sources.length === 0) return [];
+  return [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [] } }];
+}

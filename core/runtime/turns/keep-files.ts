@@ -22,8 +22,13 @@ export interface KeptCall extends ReadyCall {
 /** The calls that may run, in order; at once when there is little to keep. A call whose files cannot be kept is rejected. */
 export function keepFiles(runner: RunningTurn, ready: readonly ReadyCall[]): KeptCall[] | Promise<KeptCall[]> {
   const kept = ready.map((item) => keepOne(runner, item));
-  const atOnce = kept.filter((item) => !(item instanceof Promise));
-  if (atOnce.length === kept.length) return atOnce.filter((item) => item !== null);
+  const atOnce: KeptCall[] = [];
+  let waits = false;
+  for (const item of kept) {
+    if (item instanceof Promise) waits = true;
+    else if (item !== null) atOnce.push(item);
+  }
+  if (!waits) return atOnce;
   return Promise.all(kept.map((item) => Promise.resolve(item))).then((items) => items.filter((item) => item !== null));
 }
 

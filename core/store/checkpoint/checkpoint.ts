@@ -6,7 +6,7 @@ import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile } from '..
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { BeforeImages, defaultImageLimits, type ImageLimits, type ImageStore } from './before-images.ts';
-import { CheckpointRows, type Checkpoint } from './checkpoint-rows.ts';
+import type { Checkpoint, CheckpointRows } from './checkpoint-rows.ts';
 import { fileFailure, realFileCalls, whyItFailed, type FileCalls } from './file-calls.ts';
 import { describeDiff, diffBytesMax, type DiffSide } from './file-diff.ts';
 import { FileLook, notSeen, type Glance } from './file-look.ts';

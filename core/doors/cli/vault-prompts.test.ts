@@ -1,0 +1,48 @@
+// Opening an encrypted vault in the middle of a command: asked for, not shown, asked twice when it is new.
+
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { FakeTerminal, fakeParts } from '../../../tests/doubles/fake-terminal.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { runCli } from './cli.ts';
+
+/** A person at a terminal; `finish` gives the exit code. */
+function atTerminal(claw: FakeClaw, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
+  const terminal = new FakeTerminal({ isTty: true });
+  return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
+}
+
+test('a locked vault is opened on the way, its passphrase not shown; a new one is asked for twice', async () => {
+  let isOpen = false;
+  const status = { store: 'vault', locked: false, detail: 'Open.' } as const;
+  const claw = new FakeClaw({
+    'secret.status': () => ({ ...status, hasVault: false }),
+    'secret.unlock': () => {
+      isOpen = true;
+      return { ...status, hasVault: true };
+    },
+    'secret.set': ({ name }) => {
+      if (!isOpen) throw new AppError('vault_locked', 'The vault is locked.');
+      return { name };
+    },
+  });
+  const slipped = atTerminal(claw, ['secret', 'set', 'key']);
+  const { terminal, finish } = slipped;
+  await terminal.sees('Value of key');
+  terminal.type('correct horse');
+  await terminal.sees('New passphrase');
+  terminal.type('battery staple');
+  await terminal.sees('once more');
+  terminal.type('battery stable');
+  expect([await finish, isOpen]).toEqual([2, false]);
+
+  const again = atTerminal(claw, ['secret', 'set', 'key']);
+  await again.terminal.sees('Value of key');
+  again.terminal.type('correct horse');
+  await again.terminal.sees('New passphrase');
+  again.terminal.type('battery staple');
+  await again.terminal.sees('once more');
+  again.terminal.type('battery staple');
+  expect([await again.finish, isOpen]).toEqual([0, true]);
+  for (const hidden of ['correct horse', 'battery staple']) expect(again.terminal.out + again.terminal.err).not.toContain(hidden);
+});
