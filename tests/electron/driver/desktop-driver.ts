@@ -45,6 +45,8 @@ export interface DesktopDriver {
   crashPage(): Promise<void>;
   /** A message as it would come from elsewhere. Rejects with what the sender would be told. */
   sendAs(channel: string, args: readonly unknown[], from: ForeignSender): Promise<unknown>;
+  /** What the app answers when its page asks for a permission. */
+  permission(name: string): Promise<boolean>;
   /** Runs a function with the module `electron` in the main process. It can use nothing of the spec but its argument. */
   evaluate<R, A>(work: (electron: typeof Electron, argument: A) => R | Promise<R>, argument: A): Promise<R>;
   /** As `app.quit()`; does not wait. */

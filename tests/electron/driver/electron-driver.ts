@@ -115,6 +115,10 @@ export class ElectronDriver implements DesktopDriver {
     return Promise.reject(new Error('Electron lets nobody choose who a message comes from; use a window of its own.'));
   }
 
+  permission(): Promise<boolean> {
+    return Promise.reject(new Error('Electron lets nobody ask in the name of a page; the page itself has to ask.'));
+  }
+
   evaluate<R, A>(work: (electron: typeof Electron, argument: A) => R | Promise<R>, argument: A): Promise<R> {
     return this.#app.evaluate(work as never, argument as never);
   }

@@ -133,6 +133,10 @@ export class StandInDriver implements DesktopDriver {
     return reply.body;
   }
 
+  permission(name: string): Promise<boolean> {
+    return this.#call('permission', name);
+  }
+
   evaluate<R, A>(work: (electron: typeof Electron, argument: A) => R | Promise<R>, argument: A): Promise<R> {
     return this.#call('evaluate', work.toString(), argument) as Promise<R>;
   }
