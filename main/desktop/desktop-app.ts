@@ -346,6 +346,7 @@ function createTray(options: PartsOptions, { window, router, prompter, keys }: T
     execPath: process.execPath,
     args: app.isPackaged ? [] : [app.getAppPath()],
   });
+  let made: TrayPart | null = null;
   const actions: TrayActions = {
     open: () => window.show(),
     showApproval: (approvalId) => prompter.show(approvalId),
@@ -359,7 +360,10 @@ function createTray(options: PartsOptions, { window, router, prompter, keys }: T
         logger.log('error', 'the panic stop could not be released', { cause: String(cause) });
       });
     },
-    setLoginStart: (isOn) => setLoginStart(login, isOn, logger),
+    setLoginStart: (isOn) => {
+      setLoginStart(login, isOn, logger);
+      made?.refresh();
+    },
     quit: options.quit,
   };
   const icons = new TrayIcons({
@@ -368,7 +372,7 @@ function createTray(options: PartsOptions, { window, router, prompter, keys }: T
     isDark: () => nativeTheme.shouldUseDarkColors,
   });
   try {
-    return new TrayPart(
+    made = new TrayPart(
       {
         icons,
         actions,
@@ -379,6 +383,7 @@ function createTray(options: PartsOptions, { window, router, prompter, keys }: T
       },
       status.status,
     );
+    return made;
   } catch (cause) {
     logger.log('warn', 'this desktop takes no tray icon', { cause: String(cause) });
     return null;

@@ -14,7 +14,9 @@ let count = 0;
 beforeEach(() => {
   count += 1;
 });
-const writes = (name = 'a') => ({ calls: [{ tool: 'write_file', args: { path: `n${count}/${name}.md`, content: 'x' } }] });
+/** Late enough for the window to be closed before it asks. */
+const behind = { firstDelayMs: 400 };
+const writes = (name = 'a') => ({ ...behind, calls: [{ tool: 'write_file', args: { path: `n${count}/${name}.md`, content: 'x' } }] });
 const written = (name = 'a'): boolean => app.readFile(`workspace/n${count}/${name}.md`) !== null;
 const nothingAsked = { dialogs: 0, notifications: 0, cards: 0, toolTip: 'TrayClaw' };
 
@@ -112,7 +114,7 @@ test('with the window in front nothing is put beside the card', async () => {
 test('several are queued, one dialog at a time, named in the tray', async () => {
   await app.driver.clickMenu('open');
   const calls = ['a', 'b', 'c'].flatMap((name) => writes(name).calls);
-  app.reply({ calls }, { text: `It went on ${count}.` });
+  app.reply({ ...behind, calls }, { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);
   await app.driver.window('close');
   await app.deskShows((desk) => desk.notifications.length, 3);
@@ -135,7 +137,7 @@ test('several are queued, one dialog at a time, named in the tray', async () => 
 
 test('what does not fit cannot be approved in the dialog, and its notification has no buttons', async () => {
   await app.driver.clickMenu('open');
-  const long = { calls: [{ tool: 'exec', args: { command: `echo ${'y'.repeat(4_000)}; rm -rf everything` } }] };
+  const long = { ...behind, calls: [{ tool: 'exec', args: { command: `echo ${'y'.repeat(4_000)}; rm -rf everything` } }] };
   app.reply(long, { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);
   await app.driver.window('close');

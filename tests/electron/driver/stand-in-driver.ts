@@ -25,6 +25,8 @@ export class StandInDriver implements DesktopDriver {
   readonly #options: StartOptions;
   readonly #waits = new Map<number, { resolve(value: unknown): void; reject(cause: Error): void }>();
   #browser: Promise<Browser> | null = null;
+  /** Its successor is another page of the browser. */
+  #crashed: Page | null = null;
   #lastId = 0;
   #errorOutput = '';
 
@@ -67,7 +69,7 @@ export class StandInDriver implements DesktopDriver {
     const deadlineMs = performance.now() + PAGE_WITHIN_MS;
     while (performance.now() < deadlineMs) {
       const [context] = (await this.#connect())?.contexts() ?? [];
-      const page = context?.pages().findLast((one) => /^http:\/\/[^/]+\.app\.localhost\//.test(one.url()));
+      const page = context?.pages().findLast((one) => one !== this.#crashed && /^http:\/\/[^/]+\.app\.localhost\//.test(one.url()));
       if (page !== undefined) return page;
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
@@ -123,6 +125,7 @@ export class StandInDriver implements DesktopDriver {
   }
 
   async crashPage(): Promise<void> {
+    this.#crashed = await this.page();
     await this.#call('crashPage');
   }
 

@@ -164,6 +164,8 @@ export class WebContents extends EventEmitter {
   }
 
   async #installWorlds(session: CDPSession): Promise<void> {
+    const { frameTree } = await session.send('Page.getFrameTree');
+    this.#mainFrameId = frameTree.frame.id;
     if (this.#preload === null) return;
     const secret = randomBytes(16).toString('hex');
     session.on('Runtime.executionContextCreated', ({ context }) => {
@@ -173,8 +175,6 @@ export class WebContents extends EventEmitter {
       }
     });
     session.on('Runtime.bindingCalled', ({ payload, executionContextId }) => void this.#fromWorld(payload, executionContextId));
-    const { frameTree } = await session.send('Page.getFrameTree');
-    this.#mainFrameId = frameTree.frame.id;
     await session.send('Runtime.enable');
     await session.send('Runtime.addBinding', { name: '__host', executionContextName: WORLD });
     // The page's half listens before the preload script speaks.
@@ -189,11 +189,12 @@ export class WebContents extends EventEmitter {
   #mainFrameId = '';
 
   #watch(page: Page, session: CDPSession): void {
-    page.on('framenavigated', (frame) => {
-      const isMainFrame = frame === page.mainFrame();
-      this.emit('did-start-navigation', { url: appAddress(frame.url()), isMainFrame, isSameDocument: false });
-      if (isMainFrame) this.emit('did-finish-load');
-    });
+    const started = (url: string, isMainFrame: boolean, isSameDocument: boolean): void => {
+      this.emit('did-start-navigation', { url: appAddress(url), isMainFrame, isSameDocument });
+    };
+    session.on('Page.frameNavigated', ({ frame }) => started(frame.url, frame.parentId === undefined, false));
+    session.on('Page.navigatedWithinDocument', ({ url, frameId }) => started(url, frameId === this.#mainFrameId, true));
+    session.on('Page.loadEventFired', () => this.emit('did-finish-load'));
     page.on('crash', () => {
       this.#hasCrashed = true;
       this.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 });
