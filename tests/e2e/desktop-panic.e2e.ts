@@ -50,7 +50,10 @@ test.each(presses)('by %s: tray, title and banner within 100 ms', async (name, p
   const times = [];
   for (let round = 0; round < 5; round++) {
     times.push(await timesOf(press));
-    await app.deskShows((desk) => [desk.windows[0]?.title, desk.tray?.menu.some((entry) => entry.id === 'panic')], ['Stopped · TrayClaw', false]);
+    await app.deskShows(
+      (desk) => [desk.windows[0]?.title, desk.tray?.menu.some((entry) => entry.id === 'panic')],
+      ['Stopped · TrayClaw', false],
+    );
     await release();
   }
   process.stdout.write(`panic by ${name}: ${times.map(({ tray, banner }) => `tray ${tray} ms, banner ${banner} ms`).join('; ')}\n`);
@@ -80,9 +83,9 @@ test('a running command is ended by it', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 4321' } }] });
   await app.send('Sleep');
   await app.approval.getByRole('button', { name: 'Approve once' }).click();
-  await expect.poll(() => commandsRunning('sleep 4321')).toBeGreaterThan(0);
+  await expect.poll(() => commandsRunning('sleep 4321'), { timeout: 10_000 }).toBeGreaterThan(0);
   await app.driver.clickMenu('panic');
-  await expect.poll(() => commandsRunning('sleep 4321')).toBe(0);
+  await expect.poll(() => commandsRunning('sleep 4321'), { timeout: 10_000 }).toBe(0);
   await release();
 });
 

@@ -45,7 +45,8 @@ test.each(Object.entries(foreign))('%s is refused on every channel', async (_nam
 test('a second window with the same preload script, real, is refused on every channel', async () => {
   const results = await app.driver.evaluate(async ({ BrowserWindow }) => {
     const [main] = BrowserWindow.getAllWindows();
-    const preload = (main as unknown as { options?: { webPreferences?: { preload?: string } } }).options?.webPreferences?.preload ?? 'dist/preload.cjs';
+    const preload =
+      (main as unknown as { options?: { webPreferences?: { preload?: string } } }).options?.webPreferences?.preload ?? 'dist/preload.cjs';
     const other = new BrowserWindow({ show: false, webPreferences: { preload, sandbox: true, contextIsolation: true } });
     await other.loadURL('app://trayclaw/');
     const page = (other.webContents as unknown as { page?: { evaluate(source: string): Promise<unknown> } }).page ?? {
@@ -65,7 +66,14 @@ test('a second window with the same preload script, real, is refused on every ch
 test('10,000 odd messages: each refused or answered in order, the shell and the runtime unhurt', async () => {
   const seed = Number(process.env['TRAYCLAW_FUZZ_SEED'] ?? 20_261_122);
   // What ends, resets, writes outside the folder or waits is left to its own tests; its parameters never fit here, and that is checked.
-  const value = fc.anything({ withNullPrototype: false, withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true });
+  const value = fc.anything({
+    withNullPrototype: false,
+    withBigInt: true,
+    withDate: true,
+    withMap: true,
+    withSet: true,
+    withTypedArray: true,
+  });
   const message = fc.oneof(
     { weight: 6, arbitrary: fc.record({ name: fc.constantFrom(...Object.keys(opTable)), params: value }) },
     { weight: 1, arbitrary: fc.record({ name: fc.string(), params: value }) },
@@ -91,7 +99,9 @@ test('10,000 odd messages: each refused or answered in order, the shell and the 
 function fits(message: unknown): boolean {
   if (typeof message !== 'object' || message === null || !('params' in message)) return false;
   const { params } = message;
-  return params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params) && Object.keys(params).length === 0);
+  return (
+    params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params) && Object.keys(params).length === 0)
+  );
 }
 
 interface Tally {
@@ -106,8 +116,14 @@ async function sendAll(page: Page, messages: readonly { channel: string; body: u
     const part = messages.slice(start, start + 500);
     const answers = await page.evaluate(
       async (batch) => {
-        const bridge = (globalThis as unknown as { trayclaw: { op(name: unknown, params: unknown): Promise<{ ok: boolean; error?: { code: string } }>; follow(after: unknown, listen: () => void): () => void } })
-          .trayclaw;
+        const bridge = (
+          globalThis as unknown as {
+            trayclaw: {
+              op(name: unknown, params: unknown): Promise<{ ok: boolean; error?: { code: string } }>;
+              follow(after: unknown, listen: () => void): () => void;
+            };
+          }
+        ).trayclaw;
         const one = async ({ channel, body }: { channel: string; body: unknown }): Promise<string> => {
           try {
             if (channel === 'follow') {
@@ -132,7 +148,18 @@ async function sendAll(page: Page, messages: readonly { channel: string; body: u
 }
 
 test('permissions are refused, copying from the conversation excepted', async () => {
-  const names = ['media', 'geolocation', 'notifications', 'midi', 'openExternal', 'display-capture', 'clipboard-read', 'fullscreen', 'hid', 'usb'];
+  const names = [
+    'media',
+    'geolocation',
+    'notifications',
+    'midi',
+    'openExternal',
+    'display-capture',
+    'clipboard-read',
+    'fullscreen',
+    'hid',
+    'usb',
+  ];
   for (const name of names) expect({ name, isGranted: await app.driver.permission(name) }).toEqual({ name, isGranted: false });
   expect(await app.driver.permission('clipboard-sanitized-write')).toBe(true);
 });
@@ -150,7 +177,10 @@ test('the page cannot be led away, framed, or given another window', async () =>
   ];
   for (const source of tries) await app.page.evaluate(source).catch(() => undefined);
   expect(await app.message.isVisible()).toBe(true);
-  await app.deskShows((desk) => desk.windows.map((window) => window.url), before.map((window) => window.url));
+  await app.deskShows(
+    (desk) => desk.windows.map((window) => window.url),
+    before.map((window) => window.url),
+  );
   expect((await app.driver.desk()).openedLinks).toEqual([]);
 });
 
@@ -176,6 +206,12 @@ test('none of the hostile texts opens, leaves or runs anything', async () => {
     await app.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   }
   const { openedLinks, windows } = await app.driver.desk();
-  const ran = await app.page.evaluate<number>('new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(window.__ran)), 60))');
-  expect({ openedLinks, urls: windows.map((window) => window.url), ran }).toEqual({ openedLinks: opened, urls: [expect.stringMatching(/^app:\/\/trayclaw\//)], ran: 0 });
+  const ran = await app.page.evaluate<number>(
+    'new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(window.__ran)), 60))',
+  );
+  expect({ openedLinks, urls: windows.map((window) => window.url), ran }).toEqual({
+    openedLinks: opened,
+    urls: [expect.stringMatching(/^app:\/\/trayclaw\//)],
+    ran: 0,
+  });
 });

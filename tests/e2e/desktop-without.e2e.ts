@@ -20,10 +20,10 @@ test('without tray and notifications, the keys taken by another program: the win
   const app = await prepared({ env });
   await app.launch();
   await app.usable();
-  await app.deskShows((desk) => [desk.tray, desk.dialogs.map(({ message, detail }) => [message, detail])], [
-    null,
-    [['The panic keys do not work', 'Another program has the keys Ctrl+Alt+Shift+Esc.']],
-  ]);
+  await app.deskShows(
+    (desk) => [desk.tray, desk.dialogs.map(({ message, detail }) => [message, detail])],
+    [null, [['The panic keys do not work', 'Another program has the keys Ctrl+Alt+Shift+Esc.']]],
+  );
   await app.driver.dismissDialog();
   app.reply({ calls: [{ tool: 'write_file', args: { path: 'a.md', content: 'x' } }] }, { text: 'All the same.' });
   await app.send('Write');

@@ -93,7 +93,10 @@ export class ElectronDriver implements DesktopDriver {
   }
 
   async dark(isDark: boolean): Promise<void> {
-    await this.#app.evaluate(({ nativeTheme }, source) => void (nativeTheme.themeSource = source), isDark ? ('dark' as const) : ('light' as const));
+    await this.#app.evaluate(
+      ({ nativeTheme }, source) => void (nativeTheme.themeSource = source),
+      isDark ? ('dark' as const) : ('light' as const),
+    );
   }
 
   async secondInstance(args: readonly string[]): Promise<number | null> {

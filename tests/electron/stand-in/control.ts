@@ -144,12 +144,13 @@ interface Request {
   readonly args: unknown[];
 }
 
-if (process.send !== undefined) process.on('message', (message: Request) => {
-  const action = actions[message.action] as (...args: unknown[]) => unknown;
-  void Promise.resolve()
-    .then(() => action(...message.args))
-    .then(
-      (value) => process.send?.({ id: message.id, value }),
-      (cause: unknown) => process.send?.({ id: message.id, error: String(cause) }),
-    );
-});
+if (process.send !== undefined)
+  process.on('message', (message: Request) => {
+    const action = actions[message.action] as (...args: unknown[]) => unknown;
+    void Promise.resolve()
+      .then(() => action(...message.args))
+      .then(
+        (value) => process.send?.({ id: message.id, value }),
+        (cause: unknown) => process.send?.({ id: message.id, error: String(cause) }),
+      );
+  });

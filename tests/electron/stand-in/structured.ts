@@ -24,7 +24,15 @@ export function createCodec(): Codec {
     BigUint64Array,
     DataView,
   };
-  const errors: Record<string, new (message: string) => Error> = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
+  const errors: Record<string, new (message: string) => Error> = {
+    Error,
+    EvalError,
+    RangeError,
+    ReferenceError,
+    SyntaxError,
+    TypeError,
+    URIError,
+  };
   const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
   const fromHex = (text: string): ArrayBuffer => {
     const bytes = new Uint8Array(text.length / 2);
