@@ -43,7 +43,7 @@ export async function startServedHost(options: HostOptions = {}): Promise<Window
 
 const demoConfig: ConfigInput = { models: { default: 'demo/offline' } };
 
-function scriptedConfig(model: ScriptedModel): ConfigInput {
+export function scriptedConfig(model: ScriptedModel): ConfigInput {
   const { providers = {} } = model.config('openai');
   const prices = { scripted: { inputUsdPerMillion: 2, outputUsdPerMillion: 8 } };
   const lab = providers['lab'];
@@ -55,7 +55,7 @@ function scriptedConfig(model: ScriptedModel): ConfigInput {
   };
 }
 
-function prepareFolder(home: string, options: HostOptions, config: ConfigInput): void {
+export function prepareFolder(home: string, options: HostOptions, config: ConfigInput): void {
   // JSON is YAML.
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config, null, 2));
   for (const [path, text] of Object.entries(options.files ?? defaultFiles)) {
@@ -66,7 +66,7 @@ function prepareFolder(home: string, options: HostOptions, config: ConfigInput):
   if (options.historyTurns !== undefined) writeEarlierTurns(home, options.historyTurns);
 }
 
-function inOrder(replies: readonly Answer[]): () => Answer {
+export function inOrder(replies: readonly Answer[]): () => Answer {
   const left = [...replies];
   return () => left.shift() ?? { text: 'Done.' };
 }

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { created, pages, windows } from './browser-window.ts';
+import { takeInstanceLock } from './instance-lock.ts';
 import { startChromium, type RunningChromium } from './chromium.ts';
 import { lifecycle } from './lifecycle.ts';
 import { routeSchemes } from './protocol.ts';
@@ -40,6 +41,8 @@ class StandInApp extends EventEmitter {
   appUserModelId = '';
   loginItem = { openAtLogin: false };
   #name = 'electron';
+  #releaseLock: (() => void) | null = null;
+  #isEnding = false;
   #paths = new Map<string, string>();
   readonly #ready = new Promise<void>((resolve) => this.once('ready', () => resolve()));
 
@@ -109,13 +112,23 @@ class StandInApp extends EventEmitter {
   }
 
   /** "The return value of this method indicates whether or not this instance of your application successfully obtained the lock." */
-  requestSingleInstanceLock(): boolean {
-    return process.env['TRAYCLAW_STANDIN_SECOND'] === undefined;
+  requestSingleInstanceLock(additionalData?: Record<PropertyKey, unknown>): boolean {
+    if (this.#releaseLock !== null) return true;
+    const start = { argv: process.argv, cwd: process.cwd(), data: additionalData };
+    this.#releaseLock = takeInstanceLock(this.getPath('userData'), start, ({ argv, cwd, data }) => {
+      // "This event is guaranteed to be emitted after the ready event of app gets emitted."
+      void this.#ready.then(() => this.emit('second-instance', preventable(), [...argv], cwd, data));
+    });
+    return this.#releaseLock !== null;
   }
 
-  /** Second starts of the test reach the first one through its control channel. */
-  secondInstance(argv: readonly string[]): void {
-    this.emit('second-instance', preventable(), [...argv], process.cwd(), undefined);
+  hasSingleInstanceLock(): boolean {
+    return this.#releaseLock !== null;
+  }
+
+  releaseSingleInstanceLock(): void {
+    this.#releaseLock?.();
+    this.#releaseLock = null;
   }
 
   quit(): void {
@@ -131,12 +144,13 @@ class StandInApp extends EventEmitter {
 
   /** "Exits immediately with exitCode. All windows will be closed immediately without asking the user, and the before-quit and will-quit events will not be emitted." */
   exit(code = 0): void {
+    lifecycle.isQuitting = true;
     for (const window of Array.from(windows)) window.destroy();
     void this.#end(code);
   }
 
   #lastWindowClosed(): void {
-    if (lifecycle.isQuitting) return;
+    if (lifecycle.isQuitting || this.#isEnding) return;
     // "If you do not subscribe to this event and all windows are closed, the default behavior is to quit the app."
     if (this.listenerCount('window-all-closed') > 0) this.emit('window-all-closed');
     else this.quit();
@@ -153,7 +167,10 @@ class StandInApp extends EventEmitter {
   }
 
   async #end(code: number): Promise<void> {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
     this.emit('quit', preventable(), code);
+    this.releaseSingleInstanceLock();
     await this.chromium?.close();
     process.exit(code);
   }
@@ -163,6 +180,7 @@ class StandInApp extends EventEmitter {
     mkdirSync(profile, { recursive: true });
     const chromium = await startChromium(profile);
     this.chromium = chromium;
+    if (this.#isEnding) return void chromium.close();
     await routeSchemes(chromium.context);
     const first = chromium.context.pages()[0] ?? null;
     let isFirst = true;

@@ -1,13 +1,13 @@
 // BrowserWindow, WebContents and WebFrameMain over a page of a real Chromium. What a page may do is what Chromium lets it do; what the
 // shell is told, and in which order, follows Electron's documentation.
 
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
-import type { BrowserWindowConstructorOptions, IpcMainInvokeEvent, Rectangle } from 'electron';
+import type { BrowserWindowConstructorOptions, IpcMainEvent, IpcMainInvokeEvent, Rectangle } from 'electron';
 import type { CDPSession, Page } from 'playwright-core';
 import { appAddress, browserAddress } from './protocol.ts';
-import { invokeMain } from './ipc-main.ts';
+import { encodeOr, invokeMain, sendMain, type Reply } from './ipc-main.ts';
 import { lifecycle, needsReady } from './lifecycle.ts';
 import { pageWorldSource, preloadWorldSource } from './worlds.ts';
 
@@ -17,6 +17,15 @@ export const windows = new Set<BrowserWindow>();
 export const created = new EventEmitter();
 /** Set once the browser runs. */
 export const pages: { open: (() => Promise<Page>) | null } = { open: null };
+
+/** Who a message of a test says it comes from. */
+export interface ForeignSender {
+  readonly url: string;
+  readonly isTopFrame: boolean;
+  readonly isOwn: boolean;
+  /** "May be null if accessed after the frame has either navigated or been destroyed." */
+  readonly isGone?: boolean;
+}
 
 interface Frame {
   readonly url: string;
@@ -30,17 +39,22 @@ export class WebContents extends EventEmitter {
   readonly #preload: string | null;
   readonly mainFrame: Frame & { url: string };
   #page: Page | null = null;
+  #size: { width: number; height: number };
+  #visibility: 'visible' | 'hidden';
   #session: CDPSession | null = null;
   #world: number | null = null;
   #isDestroyed = false;
   #openHandler: OpenHandler = () => ({ action: 'allow' });
-  readonly #opened: Promise<void>;
+  #opened: Promise<void>;
+  #hasCrashed = false;
   static #lastId = 0;
 
   constructor(options: BrowserWindowConstructorOptions) {
     super();
     this.id = WebContents.#lastId += 1;
     this.#preload = options.webPreferences?.preload ?? null;
+    this.#size = { width: options.width ?? 800, height: options.height ?? 600 };
+    this.#visibility = options.show === false ? 'hidden' : 'visible';
     const getUrl = (): string => this.getURL();
     this.mainFrame = {
       parent: null,
@@ -48,6 +62,7 @@ export class WebContents extends EventEmitter {
         return getUrl();
       },
     };
+    created.emit('web-contents', this);
     this.#opened = this.#open();
   }
 
@@ -70,8 +85,9 @@ export class WebContents extends EventEmitter {
 
   /** "Send an asynchronous message to the renderer process via channel, along with arguments. Arguments will be serialized with the Structured Clone Algorithm." */
   send(channel: string, ...args: unknown[]): void {
-    if (this.#isDestroyed) throw new Error('Object has been destroyed');
-    void this.#toWorld({ kind: 'message', channel, args: structuredClone(args) });
+    if (this.#isDestroyed) throw new TypeError('Object has been destroyed');
+    const body = encodeOr(args, 'Failed to serialize arguments');
+    void this.#toWorld({ kind: 'message', channel, body });
   }
 
   async loadURL(url: string): Promise<void> {
@@ -84,7 +100,15 @@ export class WebContents extends EventEmitter {
   }
 
   reload(): void {
-    void this.#page?.reload().catch(() => undefined);
+    if (this.#hasCrashed) this.#opened = this.#reopen();
+    else void this.#page?.reload().catch(() => undefined);
+  }
+
+  /** For the test: the process behind the page faults. */
+  async crash(): Promise<void> {
+    // It never answers.
+    void this.#session?.send('Page.crash').catch(() => undefined);
+    await once(this, 'render-process-gone');
   }
 
   async destroy(): Promise<void> {
@@ -96,34 +120,61 @@ export class WebContents extends EventEmitter {
   }
 
   /** For the test: a message as another frame or page would send it. */
-  async receive(channel: string, args: readonly unknown[], from: { url: string; isTopFrame: boolean; isOwn: boolean }): Promise<unknown> {
-    const frame: Frame = { url: from.url, parent: from.isTopFrame ? null : this.mainFrame };
+  async receive(channel: string, args: readonly unknown[], from: ForeignSender): Promise<Reply> {
+    const frame: Frame | null = from.isGone ? null : { url: from.url, parent: from.isTopFrame ? null : this.mainFrame };
     const sender = from.isOwn ? this : new EventEmitter();
-    return invokeMain({ sender, senderFrame: frame } as unknown as IpcMainInvokeEvent, channel, args);
+    const event = { sender, senderFrame: frame } as unknown as IpcMainInvokeEvent;
+    return invokeMain(event, channel, encodeOr(args, 'An object could not be cloned.'));
+  }
+
+  /** The size the page is laid out in. */
+  async resizePage({ width, height }: Pick<Rectangle, 'width' | 'height'>): Promise<void> {
+    this.#size = { width, height };
+    await this.#opened.catch(() => undefined);
+    await this.#page?.setViewportSize(this.#size).catch(() => undefined);
+  }
+
+  setPageVisibility(state: 'visible' | 'hidden'): void {
+    this.#visibility = state;
+    void this.#toWorld({ kind: 'visibility', state });
   }
 
   async #open(): Promise<void> {
-    created.emit('web-contents', this);
     if (pages.open === null) throw new Error('the browser is not running');
     const page = await pages.open();
     this.#page = page;
     if (this.#isDestroyed) return;
+    await page.setViewportSize(this.#size);
     const session = await page.context().newCDPSession(page);
     this.#session = session;
+    await session.send('Page.enable');
     await this.#installWorlds(session);
     this.#watch(page, session);
   }
 
+  /** A crashed page of the browser underneath is of no more use; its successor goes to the same address. */
+  async #reopen(): Promise<void> {
+    const gone = this.#page;
+    const url = gone?.url() ?? 'about:blank';
+    this.#hasCrashed = false;
+    this.#world = null;
+    await this.#open();
+    await gone?.close().catch(() => undefined);
+    await this.#page?.goto(url).catch(() => undefined);
+  }
+
   async #installWorlds(session: CDPSession): Promise<void> {
+    const { frameTree } = await session.send('Page.getFrameTree');
+    this.#mainFrameId = frameTree.frame.id;
     if (this.#preload === null) return;
     const secret = randomBytes(16).toString('hex');
     session.on('Runtime.executionContextCreated', ({ context }) => {
-      if (context.name === WORLD && (context.auxData as { frameId?: string }).frameId === this.#mainFrameId) this.#world = context.id;
+      if (context.name === WORLD && (context.auxData as { frameId?: string }).frameId === this.#mainFrameId) {
+        this.#world = context.id;
+        void this.#toWorld({ kind: 'visibility', state: this.#visibility });
+      }
     });
     session.on('Runtime.bindingCalled', ({ payload, executionContextId }) => void this.#fromWorld(payload, executionContextId));
-    await session.send('Page.enable');
-    const { frameTree } = await session.send('Page.getFrameTree');
-    this.#mainFrameId = frameTree.frame.id;
     await session.send('Runtime.enable');
     await session.send('Runtime.addBinding', { name: '__host', executionContextName: WORLD });
     // The page's half listens before the preload script speaks.
@@ -138,17 +189,22 @@ export class WebContents extends EventEmitter {
   #mainFrameId = '';
 
   #watch(page: Page, session: CDPSession): void {
-    page.on('framenavigated', (frame) => {
-      const isMainFrame = frame === page.mainFrame();
-      this.emit('did-start-navigation', { url: appAddress(frame.url()), isMainFrame, isSameDocument: false });
-      if (isMainFrame) this.emit('did-finish-load');
+    const started = (url: string, isMainFrame: boolean, isSameDocument: boolean): void => {
+      this.emit('did-start-navigation', { url: appAddress(url), isMainFrame, isSameDocument });
+    };
+    session.on('Page.frameNavigated', ({ frame }) => started(frame.url, frame.parentId === undefined, false));
+    session.on('Page.navigatedWithinDocument', ({ url, frameId }) => started(url, frameId === this.#mainFrameId, true));
+    session.on('Page.loadEventFired', () => this.emit('did-finish-load'));
+    page.on('crash', () => {
+      this.#hasCrashed = true;
+      this.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 });
     });
-    page.on('crash', () => this.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 }));
-    page.on('popup', (popup) => {
-      const url = popup.url();
-      void popup.close().catch(() => undefined);
-      this.#openHandler({ url: appAddress(url), disposition: 'foreground-tab', frameName: '', features: '' });
+    // Told before the new page is there, and what is denied goes at once. "foreground-tab" is what a link with a target asks for.
+    session.on('Page.windowOpen', ({ url, windowName, windowFeatures }) => {
+      const disposition = windowFeatures.length > 0 ? 'new-window' : 'foreground-tab';
+      this.#openHandler({ url: appAddress(url), disposition, frameName: windowName, features: windowFeatures.join(',') });
     });
+    page.on('popup', (popup) => void popup.close().catch(() => undefined));
     // Navigations a page begins are put to the shell before they happen.
     void session.send('Fetch.enable', { patterns: [{ urlPattern: '*', resourceType: 'Document', requestStage: 'Request' }] });
     session.on('Fetch.requestPaused', (paused) => {
@@ -168,10 +224,14 @@ export class WebContents extends EventEmitter {
   }
 
   async #fromWorld(payload: string, contextId: number): Promise<void> {
-    const message = JSON.parse(payload) as { kind: 'invoke' | 'send'; id: number; channel: string; args: unknown[] };
-    const event = { sender: this, senderFrame: this.mainFrame, processId: 1, frameId: 1 } as unknown as IpcMainInvokeEvent;
-    const reply = await invokeMain(event, message.channel, message.args);
-    if (message.kind === 'invoke') await this.#evaluate(contextId, { kind: 'reply', id: message.id, ...reply });
+    const message = JSON.parse(payload) as { kind: 'invoke' | 'send'; id: number; channel: string; body: string };
+    const event = { sender: this, senderFrame: this.mainFrame, processId: 1, frameId: 1 };
+    if (message.kind === 'send') {
+      sendMain(event as unknown as IpcMainEvent, message.channel, message.body);
+      return;
+    }
+    const reply = await invokeMain(event as unknown as IpcMainInvokeEvent, message.channel, message.body);
+    await this.#evaluate(contextId, { kind: 'reply', id: message.id, ...reply });
   }
 
   async #toWorld(message: unknown): Promise<void> {
@@ -217,7 +277,12 @@ export class BrowserWindow extends EventEmitter {
     return [...windows];
   }
 
+  getBounds(): Rectangle {
+    return this.getNormalBounds();
+  }
+
   loadURL(url: string): Promise<void> {
+    this.#assertAlive();
     return this.webContents.loadURL(url);
   }
 
@@ -229,6 +294,7 @@ export class BrowserWindow extends EventEmitter {
     this.#assertAlive();
     const wasVisible = this.#isVisible;
     this.#isVisible = true;
+    this.#tellVisibility();
     if (!wasVisible) this.emit('show');
     this.focus();
   }
@@ -236,11 +302,14 @@ export class BrowserWindow extends EventEmitter {
   hide(): void {
     this.#assertAlive();
     this.blur();
+    const wasVisible = this.#isVisible;
     this.#isVisible = false;
-    this.emit('hide');
+    this.#tellVisibility();
+    if (wasVisible) this.emit('hide');
   }
 
   focus(): void {
+    this.#assertAlive();
     if (this.#isFocused || !this.#isVisible) return;
     this.#isFocused = true;
     this.emit('focus');
@@ -253,34 +322,43 @@ export class BrowserWindow extends EventEmitter {
   }
 
   minimize(): void {
+    this.#assertAlive();
     this.#isMinimized = true;
     this.blur();
+    this.#tellVisibility();
     this.emit('minimize');
   }
 
   restore(): void {
+    this.#assertAlive();
     this.#isMinimized = false;
+    this.#tellVisibility();
     this.emit('restore');
   }
 
   maximize(): void {
+    this.#assertAlive();
     this.#isMaximized = true;
     this.emit('maximize');
   }
 
   isVisible(): boolean {
+    this.#assertAlive();
     return this.#isVisible && !this.#isMinimized;
   }
 
   isFocused(): boolean {
+    this.#assertAlive();
     return this.#isFocused;
   }
 
   isMinimized(): boolean {
+    this.#assertAlive();
     return this.#isMinimized;
   }
 
   isMaximized(): boolean {
+    this.#assertAlive();
     return this.#isMaximized;
   }
 
@@ -303,9 +381,17 @@ export class BrowserWindow extends EventEmitter {
   }
 
   setBounds(bounds: Partial<Rectangle>): void {
-    this.#bounds = { ...this.#bounds, ...bounds };
-    this.emit('resize');
-    this.emit('move');
+    this.#assertAlive();
+    const before = this.#bounds;
+    const { minWidth = 0, minHeight = 0 } = this.options;
+    const next = { ...before, ...bounds };
+    this.#bounds = { ...next, width: Math.max(next.width, minWidth), height: Math.max(next.height, minHeight) };
+    const { width, height, x, y } = this.#bounds;
+    if (width !== before.width || height !== before.height) {
+      void this.webContents.resizePage(this.#bounds);
+      this.emit('resize');
+    }
+    if (x !== before.x || y !== before.y) this.emit('move');
   }
 
   /** "Try to close the window. This has the same effect as a user manually clicking the close button of the window. The web page may cancel the close though." */
@@ -326,6 +412,10 @@ export class BrowserWindow extends EventEmitter {
     void this.webContents.destroy();
     this.emit('closed');
     created.emit('window-closed');
+  }
+
+  #tellVisibility(): void {
+    this.webContents.setPageVisibility(this.#isVisible && !this.#isMinimized ? 'visible' : 'hidden');
   }
 
   #assertAlive(): void {

@@ -13,6 +13,7 @@ export interface RunningChromium {
   readonly context: BrowserContext;
   /** Where another client connects to the same browser. */
   readonly address: string;
+  readonly pid: number;
   close(): Promise<void>;
 }
 
@@ -44,6 +45,7 @@ export async function startChromium(profile: string): Promise<RunningChromium> {
     browser,
     context,
     address,
+    pid: child.pid ?? 0,
     close: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       await browser.close().catch(() => undefined);

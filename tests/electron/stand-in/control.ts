@@ -1,14 +1,16 @@
 // The test's hands on the stand-in, over the channel between parent and child process: look at what is shown, press, click, answer.
 
 import type { MenuItemConstructorOptions } from 'electron';
+import * as electron from './electron.ts';
 import { app } from './app.ts';
-import { windows, type BrowserWindow } from './browser-window.ts';
-import { handledChannels } from './ipc-main.ts';
+import { windows, type BrowserWindow, type ForeignSender } from './browser-window.ts';
+import { handledChannels, type Reply } from './ipc-main.ts';
 import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissions, powerMonitor, pressKeys, trays } from './native.ts';
 
 /** What the person at the desktop sees. */
 export interface Desk {
-  readonly chromium: string | null;
+  /** Where its pages can be looked at, and its process. */
+  readonly chromium: { readonly address: string; readonly pid: number } | null;
   readonly tray: { toolTip: string; menu: MenuEntry[]; image: { width: number; png: string }[] } | null;
   readonly dialogs: { id: number; message: string; detail: string; buttons: string[]; defaultId: number; cancelId: number }[];
   readonly notifications: { title: string; body: string; actions: string[] }[];
@@ -61,13 +63,17 @@ const actions = {
     nativeTheme.shouldUseDarkColors = isDark;
     return nativeTheme.emit('updated');
   },
-  secondInstance: (argv: string[]): void => app.secondInstance(argv),
   openUrl: (url: string): boolean => app.emit('open-url', { preventDefault: () => undefined }, url),
   window: (call: 'close' | 'minimize' | 'blur' | 'focus' | 'show'): void => void first()?.[call](),
   bounds: (bounds: { x: number; y: number; width: number; height: number }): void => first()?.setBounds(bounds),
-  crashPage: (): boolean => first()?.webContents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 }) ?? false,
-  sendAs: (channel: string, args: unknown[], from: { url: string; isTopFrame: boolean; isOwn: boolean }): Promise<unknown> | undefined =>
+  /** Really: the page's process is made to fault. */
+  crashPage: (): Promise<void> | undefined => first()?.webContents.crash(),
+  closeNotification: (index: number): void => notifications[index]?.close(),
+  sendAs: (channel: string, args: unknown[], from: ForeignSender): Promise<Reply> | undefined =>
     first()?.webContents.receive(channel, args, from),
+  /** Runs a function in the main process, as Playwright's ElectronApplication.evaluate does. */
+  evaluate: (source: string, argument: unknown): unknown =>
+    (new Function(`return (${source})`)() as (modules: typeof electron, argument: unknown) => unknown)(electron, argument),
   permission: (name: string): Promise<boolean> =>
     new Promise((resolve) => {
       const contents = first()?.webContents;
@@ -86,7 +92,7 @@ function first(): BrowserWindow | undefined {
 function desk(): Desk {
   const tray = trays[0];
   return {
-    chromium: app.chromium?.address ?? null,
+    chromium: app.chromium === null ? null : { address: app.chromium.address, pid: app.chromium.pid },
     tray:
       tray === undefined
         ? null
@@ -138,12 +144,13 @@ interface Request {
   readonly args: unknown[];
 }
 
-process.on('message', (message: Request) => {
-  const action = actions[message.action] as (...args: unknown[]) => unknown;
-  void Promise.resolve()
-    .then(() => action(...message.args))
-    .then(
-      (value) => process.send?.({ id: message.id, value }),
-      (cause: unknown) => process.send?.({ id: message.id, error: String(cause) }),
-    );
-});
+if (process.send !== undefined)
+  process.on('message', (message: Request) => {
+    const action = actions[message.action] as (...args: unknown[]) => unknown;
+    void Promise.resolve()
+      .then(() => action(...message.args))
+      .then(
+        (value) => process.send?.({ id: message.id, value }),
+        (cause: unknown) => process.send?.({ id: message.id, error: String(cause) }),
+      );
+  });

@@ -1,7 +1,5 @@
 // The module `electron` of the stand-in: the part of it that the app uses, and nothing it does not.
 
-import './control.ts';
-
 export { app } from './app.ts';
 export { BrowserWindow } from './browser-window.ts';
 export { ipcMain } from './ipc-main.ts';

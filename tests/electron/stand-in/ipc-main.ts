@@ -2,33 +2,51 @@
 // "Errors thrown through handle in the main process are not transparent as they are serialized and only the message property from the
 // original error is provided to the renderer process." (ipcMain)
 
-import type { IpcMainInvokeEvent } from 'electron';
+import { EventEmitter } from 'node:events';
+import type { IpcMainEvent, IpcMainInvokeEvent } from 'electron';
+import { createCodec } from './structured.ts';
 
 type Handler = (event: IpcMainInvokeEvent, ...args: unknown[]) => unknown;
 
 const handlers = new Map<string, Handler>();
+const codec = createCodec();
 
-export const ipcMain = {
+class IpcMain extends EventEmitter {
   handle(channel: string, handler: Handler): void {
     if (handlers.has(channel)) throw new Error(`Attempted to register a second handler for '${channel}'`);
     handlers.set(channel, handler);
-  },
+  }
+
   removeHandler(channel: string): void {
     handlers.delete(channel);
-  },
-};
+  }
+}
 
-export async function invokeMain(
-  event: IpcMainInvokeEvent,
-  channel: string,
-  args: readonly unknown[],
-): Promise<{ value: unknown } | { error: string }> {
+export const ipcMain = new IpcMain();
+
+export type Reply = { readonly body: string } | { readonly error: string };
+
+/** `body` holds the arguments, encoded. */
+export async function invokeMain(event: IpcMainInvokeEvent, channel: string, body: string): Promise<Reply> {
   const handler = handlers.get(channel);
   if (handler === undefined) return { error: `Error: No handler registered for '${channel}'` };
   try {
-    return { value: structuredClone(await handler(event, ...structuredClone(args))) };
+    return { body: encodeOr(await handler(event, ...(codec.decode(body) as unknown[])), 'An object could not be cloned.') };
   } catch (cause) {
     return { error: String(cause) };
+  }
+}
+
+export function sendMain(event: IpcMainEvent, channel: string, body: string): void {
+  ipcMain.emit(channel, event, ...(codec.decode(body) as unknown[]));
+}
+
+/** Electron's words in place of the platform's. */
+export function encodeOr(value: unknown, refusal: string): string {
+  try {
+    return codec.encode(value);
+  } catch {
+    throw new Error(refusal);
   }
 }
 

@@ -161,6 +161,8 @@ export const dialog = {
   },
   showErrorBox(title: string, content: string): void {
     errorBoxes.push({ title, content });
+    // "If called before the app readyevent on Linux, the message will be emitted to stderr"; here always, as it holds nothing up.
+    process.stderr.write(`${title}\n${content}\n`);
   },
 };
 

@@ -5,6 +5,6 @@ import { registerHooks } from 'node:module';
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'electron'
-      ? { url: new URL('./electron.ts', import.meta.url).href, shortCircuit: true, format: 'module-typescript' }
+      ? { url: new URL('./entry.ts', import.meta.url).href, shortCircuit: true, format: 'module-typescript' }
       : next(specifier, context),
 });

@@ -2,40 +2,78 @@
 // else; contextBridge leaves frozen copies in the page's world. They speak by events whose name only they know.
 // Behaviour after Electron's documentation: "Context Isolation", "contextBridge", "Process Sandboxing".
 
+import { codecSource } from './structured.ts';
+
+/** Both ends of the bridge: what passes is copied, functions and promises are stood for by others. */
+const bridgeEndSource = `
+  const createEnd = (codec, send) => {
+    const functions = new Map(), calls = new Map(), answers = new Map(); let last = 0;
+    const DEPTH_MAX = 1000;
+    const isPlain = (value) => { const prototype = Object.getPrototypeOf(value); return prototype === null || !(value instanceof Date || value instanceof RegExp || value instanceof Map || value instanceof Set || value instanceof ArrayBuffer || ArrayBuffer.isView(value) || value instanceof Error); };
+    const out = (value, depth = 0, seen = new Map()) => {
+      if (depth >= DEPTH_MAX) throw new TypeError('Electron contextBridge recursion depth exceeded.  Nested objects deeper than 1000 are not supported.');
+      if (typeof value === 'function') { functions.set(++last, value); return { f: last }; }
+      if (value instanceof Promise) {
+        const promise = ++last;
+        value.then((done) => send({ kind: 'settled', promise, value: out(done) }), (cause) => send({ kind: 'settled', promise, error: String(cause?.message ?? cause) }));
+        return { p: promise };
+      }
+      if (Array.isArray(value)) return { a: value.map((part) => out(part, depth + 1)) };
+      // "sending custom classes will copy values but not the prototype"
+      if (value !== null && typeof value === 'object' && isPlain(value)) return { o: Object.keys(value).map((key) => [key, out(value[key], depth + 1)]) };
+      if (value instanceof Error) return { e: value.message };
+      if (typeof value === 'symbol') throw new Error('An object could not be cloned.');
+      return { v: value };
+    };
+    const into = (item, freeze = false) => {
+      if (item.f !== undefined) return remote(item.f);
+      if (item.p !== undefined) return new Promise((resolve, reject) => calls.set(item.p, { resolve, reject }));
+      if (item.a !== undefined) { const made = item.a.map((part) => into(part, freeze)); return freeze ? Object.freeze(made) : made; }
+      if (item.o !== undefined) {
+        const made = {};
+        for (const [key, part] of item.o) Object.defineProperty(made, key, { value: into(part, freeze), enumerable: true, configurable: true, writable: true });
+        return freeze ? Object.freeze(made) : made;
+      }
+      if ('e' in item) return new Error(item.e);
+      return item.v;
+    };
+    const remote = (id) => (...args) => {
+      const call = ++last;
+      send({ kind: 'call', call, id, args: args.map((one) => out(one)) });
+      const answer = answers.get(call); answers.delete(call);
+      if (answer === undefined) throw new Error('the bridge did not answer');
+      if (answer.error !== undefined) throw new Error(answer.error);
+      return into(answer.value);
+    };
+    const receive = (message) => {
+      if (message.kind === 'answer') answers.set(message.call, message);
+      else if (message.kind === 'settled') { const call = calls.get(message.promise); calls.delete(message.promise); if (message.error === undefined) call?.resolve(into(message.value)); else call?.reject(new Error(message.error)); }
+      else if (message.kind === 'call') {
+        try { send({ kind: 'answer', call: message.call, value: out(functions.get(message.id)(...message.args.map((one) => into(one)))) }); }
+        catch (cause) { send({ kind: 'answer', call: message.call, error: String(cause?.message ?? cause) }); }
+      }
+    };
+    return { out, into, receive };
+  };`;
+
 /** Runs in the page's own world before any script of the page. */
 export function pageWorldSource(secret: string): string {
   return `(() => {
   const secret = ${JSON.stringify(secret)};
-  const callbacks = new Map(); let last = 0;
-  const calls = new Map();
-  const target = new EventTarget();
+  const codec = ${codecSource};
+  ${bridgeEndSource}
   const dispatch = window.dispatchEvent.bind(window), listen = window.addEventListener.bind(window);
   const Custom = CustomEvent;
-  const send = (detail) => dispatch(new Custom(secret + ':in', { detail: JSON.stringify(detail) }));
-  const out = (value) => typeof value === 'function' ? (callbacks.set(++last, value), { $callback: last }) : { $value: structuredClone(value) };
-  const back = (item, path) => item.$remote !== undefined ? remote(item.$remote) : item.$value;
-  const remote = (id) => (...args) => { const call = ++last; return new Promise((resolve, reject) => { calls.set(call, { resolve, reject }); send({ kind: 'call', call, id, args: args.map(out) }); }); };
-  const shape = (item) => {
-    if (item.$remote !== undefined) return item.$sync ? syncRemote(item.$remote) : remote(item.$remote);
-    if (item.$object !== undefined) { const made = {}; for (const [key, part] of Object.entries(item.$object)) Object.defineProperty(made, key, { value: shape(part), enumerable: true }); return Object.freeze(made); }
-    return item.$value;
-  };
-  // A bridge function answers at once: the other world handles the event before dispatch returns.
-  const answers = new Map();
-  const syncRemote = (id) => (...args) => {
-    const call = ++last; send({ kind: 'sync', call, id, args: args.map(out) });
-    const answer = answers.get(call); answers.delete(call);
-    if (answer === undefined) throw new Error('the bridge did not answer');
-    if (answer.error !== undefined) throw new Error(answer.error);
-    if (answer.promise !== undefined) return new Promise((resolve, reject) => calls.set(answer.promise, { resolve, reject }));
-    return shape(answer.value);
-  };
+  const end = createEnd(codec, (message) => dispatch(new Custom(secret + ':in', { detail: codec.encode(message) })));
+  // A window that is hidden or minimised tells its page so; the browser underneath is never really hidden.
+  let state = 'visible';
+  Object.defineProperty(Document.prototype, 'visibilityState', { get: () => state, configurable: true });
+  Object.defineProperty(Document.prototype, 'hidden', { get: () => state === 'hidden', configurable: true });
   listen(secret + ':out', (event) => {
-    const message = JSON.parse(event.detail);
-    if (message.kind === 'expose') Object.defineProperty(window, message.name, { value: shape(message.value), enumerable: true });
-    else if (message.kind === 'answer') answers.set(message.call, message);
-    else if (message.kind === 'settled') { const call = calls.get(message.promise); calls.delete(message.promise); message.error === undefined ? call?.resolve(shape(message.value)) : call?.reject(new Error(message.error)); }
-    else if (message.kind === 'callback') callbacks.get(message.id)?.(...message.args.map(shape));
+    const message = codec.decode(event.detail);
+    if (message.kind === 'expose') Object.defineProperty(window, message.name, { value: end.into(message.value, true), enumerable: true });
+    else if (message.kind === 'visibility') { if (message.state !== state) { state = message.state; document.dispatchEvent(new Event('visibilitychange', { bubbles: true })); } }
+    else end.receive(message);
   });
 })();`;
 }
@@ -44,51 +82,50 @@ export function pageWorldSource(secret: string): string {
 export function preloadWorldSource(secret: string, script: string): string {
   return `(() => {
   const secret = ${JSON.stringify(secret)};
+  const codec = ${codecSource};
+  ${bridgeEndSource}
   const host = globalThis.__host; delete globalThis.__host;
-  const functions = new Map(); let last = 0;
-  const waits = new Map(); const listeners = new Map();
-  const clonable = (value) => structuredClone(value);
-  const send = (detail) => window.dispatchEvent(new CustomEvent(secret + ':out', { detail: JSON.stringify(detail) }));
-  const out = (value) => {
-    if (typeof value === 'function') { functions.set(++last, value); return { $remote: last, $sync: true }; }
-    if (value !== null && typeof value === 'object' && !Array.isArray(value) && Object.getPrototypeOf(value) === Object.prototype && Object.values(value).some((part) => typeof part === 'function'))
-      return { $object: Object.fromEntries(Object.entries(value).map(([key, part]) => [key, out(part)])) };
-    return { $value: clonable(value) };
-  };
-  const into = (item) => item.$callback !== undefined ? (...args) => send({ kind: 'callback', id: item.$callback, args: args.map(out) }) : item.$value;
-  window.addEventListener(secret + ':in', (event) => {
-    const message = JSON.parse(event.detail);
-    try {
-      const value = functions.get(message.id)(...message.args.map(into));
-      if (value instanceof Promise) {
-        const promise = ++last;
-        send({ kind: 'answer', call: message.call, promise });
-        value.then((done) => send({ kind: 'settled', promise, value: out(done) }), (cause) => send({ kind: 'settled', promise, error: String(cause?.message ?? cause) }));
-      } else send({ kind: 'answer', call: message.call, value: out(value) });
-    } catch (cause) { send({ kind: 'answer', call: message.call, error: String(cause?.message ?? cause) }); }
-  });
-  let exposed = new Set();
+  let last = 0; const waits = new Map();
+  const send = (message) => window.dispatchEvent(new CustomEvent(secret + ':out', { detail: codec.encode(message) }));
+  const end = createEnd(codec, send);
+  window.addEventListener(secret + ':in', (event) => end.receive(codec.decode(event.detail)));
+  const exposed = new Set();
   const contextBridge = Object.freeze({ exposeInMainWorld(name, api) {
     if (exposed.has(name) || name in window) throw new Error('Cannot bind an API on top of an existing property on the window object');
-    exposed.add(name); send({ kind: 'expose', name, value: out(api) });
+    exposed.add(name); send({ kind: 'expose', name, value: end.out(api) });
   } });
-  const check = (value) => { try { structuredClone(value); } catch { throw new TypeError('An object could not be cloned.'); } return value; };
-  const ipcRenderer = {
-    invoke(channel, ...args) {
-      return new Promise((resolve, reject) => { check(args); const id = ++last; waits.set(id, { channel, resolve, reject }); host(JSON.stringify({ kind: 'invoke', id, channel, args })); });
-    },
-    send(channel, ...args) { check(args); host(JSON.stringify({ kind: 'send', channel, args })); },
-    on(channel, listener) { (listeners.get(channel) ?? listeners.set(channel, new Set()).get(channel)).add(listener); return ipcRenderer; },
-    removeListener(channel, listener) { listeners.get(channel)?.delete(listener); return ipcRenderer; },
-  };
+  const encode = (value) => { try { return codec.encode(value); } catch { throw new Error('An object could not be cloned.'); } };
+  class EventEmitter {
+    #listeners = new Map();
+    on(name, listener) { this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), listener]); return this; }
+    addListener(name, listener) { return this.on(name, listener); }
+    once(name, listener) { const wrapped = (...args) => { this.off(name, wrapped); listener.apply(this, args); }; wrapped.listener = listener; return this.on(name, wrapped); }
+    off(name, listener) { this.#listeners.set(name, (this.#listeners.get(name) ?? []).filter((one) => one !== listener && one.listener !== listener)); return this; }
+    removeListener(name, listener) { return this.off(name, listener); }
+    removeAllListeners(name) { if (name === undefined) this.#listeners.clear(); else this.#listeners.delete(name); return this; }
+    listenerCount(name) { return (this.#listeners.get(name) ?? []).length; }
+    emit(name, ...args) { const all = this.#listeners.get(name) ?? []; for (const listener of all) listener.apply(this, args); return all.length > 0; }
+  }
+  class IpcRenderer extends EventEmitter {
+    async invoke(channel, ...args) {
+      const body = encode(args);
+      return new Promise((resolve, reject) => { const id = ++last; waits.set(id, { channel, resolve, reject }); host(JSON.stringify({ kind: 'invoke', id, channel, body })); });
+    }
+    send(channel, ...args) { host(JSON.stringify({ kind: 'send', id: 0, channel, body: encode(args) })); }
+  }
+  const ipcRenderer = new IpcRenderer();
   globalThis.__fromHost = (message) => {
-    if (message.kind === 'reply') {
+    if (message.kind === 'visibility') send(message);
+    else if (message.kind === 'reply') {
       const wait = waits.get(message.id); waits.delete(message.id);
-      if (message.error === undefined) wait?.resolve(message.value); else wait?.reject(new Error("Error invoking remote method '" + wait.channel + "': " + message.error));
-    } else for (const listener of listeners.get(message.channel) ?? []) listener({ sender: ipcRenderer, ports: [] }, ...message.args);
+      if (message.error === undefined) wait?.resolve(codec.decode(message.body)); else wait?.reject(new Error("Error invoking remote method '" + wait.channel + "': " + message.error));
+    } else ipcRenderer.emit(message.channel, { sender: ipcRenderer, ports: [] }, ...codec.decode(message.body));
   };
-  const modules = { electron: Object.freeze({ contextBridge, ipcRenderer }) };
-  const require = (name) => { if (name in modules) return modules[name]; throw new Error('module not found: ' + name); };
+  const events = Object.assign(EventEmitter, { EventEmitter });
+  const timers = { setTimeout: (...args) => window.setTimeout(...args), clearTimeout: (id) => window.clearTimeout(id), setInterval: (...args) => window.setInterval(...args), clearInterval: (id) => window.clearInterval(id) };
+  const url = { URL, URLSearchParams };
+  const modules = new Map([['electron', Object.freeze({ contextBridge, ipcRenderer })], ['events', events], ['node:events', events], ['timers', timers], ['node:timers', timers], ['url', url], ['node:url', url]]);
+  const require = (name) => { if (modules.has(name)) return modules.get(name); throw new Error('module not found: ' + name); };
   const module = { exports: {} };
   (function (require, module, exports, process) {${script}
   })(require, module, module.exports, Object.freeze({ platform: 'linux', type: 'renderer', sandboxed: true, contextIsolated: true }));

@@ -1,0 +1,175 @@
+// The app's life on one folder: first start, working behind a closed window, second start, links, sleep, login, restart, quit.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { DesktopUnderTest } from './desktop-rig.ts';
+
+const results = fileURLToPath(new URL('../../test-results/', import.meta.url));
+
+let app: DesktopUnderTest;
+beforeAll(async () => {
+  app = await DesktopUnderTest.start();
+});
+afterAll(() => app.close());
+
+const isShown = (): Promise<void> => app.deskShows((desk) => desk.windows[0]?.isVisible, true);
+const firstApprovalIn = async (): Promise<string> => {
+  const claw = await app.claw();
+  return (await claw.op('approval.list', {})).approvals[0]?.approvalId ?? '';
+};
+
+test('first start: one window of 1180 by 780 in front, a tray that rests, nothing asked', async () => {
+  const { windows, tray, dialogs, errorBoxes, protocolClients } = await app.driver.desk();
+  expect(windows.map(({ title, isVisible, isFocused }) => ({ title, isVisible, isFocused }))).toEqual([
+    { title: 'TrayClaw', isVisible: true, isFocused: true },
+  ]);
+  expect(tray?.toolTip).toBe('TrayClaw');
+  expect(tray?.menu.filter((entry) => entry.type !== 'separator').map((entry) => entry.id)).toEqual(
+    expect.arrayContaining(['open', 'no-approvals', 'panic', 'login-start', 'quit']),
+  );
+  expect({ dialogs, errorBoxes, protocolClients }).toEqual({ dialogs: [], errorBoxes: [], protocolClients: ['trayclaw'] });
+  expect(await app.page.evaluate('[innerWidth, innerHeight]')).toEqual([1180, 780]);
+  mkdirSync(results, { recursive: true });
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await app.page.emulateMedia({ colorScheme });
+    await app.page.screenshot({ path: `${results}desktop-first-start-${colorScheme}.png` });
+  }
+});
+
+test('chat: a message is answered', async () => {
+  app.reply({ text: 'Good day.' });
+  await app.send('Hello');
+  await app.says('Good day.');
+});
+
+test('closing the window hides it, a turn finishes behind it, the tray brings it back', async () => {
+  app.reply({ text: 'Finished behind it.', firstDelayMs: 600 });
+  await app.send('Go on');
+  await app.driver.window('close');
+  await app.deskShows((desk) => [desk.windows[0]?.isVisible, desk.tray?.toolTip], [false, 'TrayClaw: working']);
+  expect(await app.page.evaluate('document.visibilityState')).toBe('hidden');
+  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw');
+  expect(await app.driver.clickMenu('open')).toBe(true);
+  await isShown();
+  await app.says('Finished behind it.');
+});
+
+test('a second start brings the window back and ends by itself', async () => {
+  await app.driver.window('close');
+  await app.deskShows((desk) => desk.windows[0]?.isVisible, false);
+  expect(await app.driver.secondInstance([])).toBe(0);
+  await isShown();
+  expect((await app.driver.desk()).windows).toHaveLength(1);
+});
+
+test('a link leads to its place and does nothing else', async () => {
+  await app.driver.secondInstance(['trayclaw://settings']);
+  await app.page.getByRole('heading', { name: 'Settings', exact: true }).first().waitFor();
+  const { sessions } = await (await app.claw()).op('session.list', {});
+  await app.driver.secondInstance([`trayclaw://session/${sessions[0]?.sessionId ?? ''}`]);
+  await app.says('Good day.');
+});
+
+test('hostile links lead nowhere', async () => {
+  const url = app.page.url();
+  const hostile = [
+    'trayclaw://panic',
+    'trayclaw://session/../../etc/passwd',
+    'trayclaw://approval/apr_1?decision=approve',
+    'trayclaw://settings/?key=policy.rules#x',
+    'trayclaw://user@settings',
+    `trayclaw://session/ses_${'A'.repeat(4000)}`,
+    'trayclaw://javascript:alert(1)',
+  ];
+  for (const link of hostile) {
+    await app.driver.evaluate(
+      ({ app: main }, text) => main.emit('second-instance', {}, ['trayclaw', text], '/', undefined) as boolean,
+      link,
+    );
+  }
+  expect(await app.page.url()).toBe(url);
+  expect((await app.driver.desk()).dialogs).toEqual([]);
+  expect((app.readFile('logs/trayclaw.log') ?? '').match(/leads nowhere/g)).toHaveLength(hostile.length);
+});
+
+test('sleep and wake: work goes on after it', async () => {
+  await app.driver.power('suspend');
+  await app.driver.power('resume');
+  app.reply({ text: 'Awake.' });
+  await app.send('Still there?');
+  await app.says('Awake.');
+});
+
+test('start at login: the autostart file comes and goes, and the menu says so', async () => {
+  const file = '.config/autostart/trayclaw.desktop';
+  expect(app.readFile(file)).toBe(null);
+  expect(await app.driver.clickMenu('login-start')).toBe(true);
+  expect(app.readFile(file)?.split('\n')).toEqual(
+    expect.arrayContaining(['[Desktop Entry]', 'Type=Application', 'Name=TrayClaw', expect.stringMatching(/^Exec=.* --background$/)]),
+  );
+  const checked = (): Promise<void> => app.deskShows((desk) => desk.tray?.menu.find((entry) => entry.id === 'login-start')?.checked, true);
+  await checked();
+  expect(await app.driver.clickMenu('login-start')).toBe(true);
+  expect(app.readFile(file)).toBe(null);
+  await app.deskShows((desk) => desk.tray?.menu.find((entry) => entry.id === 'login-start')?.checked, false);
+});
+
+test('the page crashes: it is loaded again, the runtime unhurt', async () => {
+  const pid = app.driver.pid;
+  app.reply({ text: 'Unhurt.', firstDelayMs: 400 });
+  await app.send('Before the crash');
+  await app.driver.crashPage();
+  await app.usable();
+  expect(app.driver.pid).toBe(pid);
+  await app.says('Unhurt.');
+});
+
+test('a question survives a restart: asked again, and its answer continues the turn', async () => {
+  app.reply({ calls: [{ tool: 'write_file', args: { path: 'after.md', content: 'x' } }] }, { text: 'Written after the restart.' });
+  await app.send('Write it');
+  await app.approval.waitFor();
+  const asked = await firstApprovalIn();
+  expect(await app.quit()).toBe(0);
+  await app.launch({ args: ['--background'] });
+  await expect.poll(() => app.driver.desk().then((desk) => desk.dialogs.length), { timeout: 15_000 }).toBe(1);
+  expect(await firstApprovalIn()).toBe(asked);
+  expect((await app.driver.desk()).windows.filter((window) => window.isVisible)).toEqual([]);
+  await app.driver.answerDialog('Approve once');
+  await expect.poll(() => app.readFile('workspace/after.md')).toBe('x');
+  await app.driver.clickMenu('open');
+  await app.usable();
+  await app.says('Written after the restart.');
+});
+
+test('quitting while a tool runs: asked first; then its process is gone and the turn goes on at the next start', async () => {
+  app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
+  await app.send('Sleep');
+  await app.approval.getByRole('button', { name: 'Approve once' }).click();
+  await expect.poll(() => commandsRunning('sleep 5432'), { timeout: 10_000 }).toBeGreaterThan(0);
+  await app.driver.clickMenu('quit');
+  await app.deskShows(
+    (desk) => desk.dialogs.map(({ buttons, defaultId, cancelId }) => [buttons, defaultId, cancelId]),
+    [[['Keep running', 'Quit'], 0, 0]],
+  );
+  await app.driver.dismissDialog();
+  await app.deskShows((desk) => desk.dialogs, []);
+  expect(await commandsRunning('sleep 5432')).toBeGreaterThan(0);
+  await app.driver.clickMenu('quit');
+  await app.deskShows((desk) => desk.dialogs.length, 1);
+  // The app may be gone before it can say that the button was pressed.
+  await app.driver.answerDialog('Quit').catch(() => undefined);
+  expect(await app.driver.exited).toBe(0);
+  expect(await commandsRunning('sleep 5432')).toBe(0);
+  await app.driver.kill();
+  await app.launch();
+  await app.usable();
+  await app.page.getByText('sleep 5432').first().waitFor();
+});
+
+async function commandsRunning(text: string): Promise<number> {
+  const { readdir, readFile } = await import('node:fs/promises');
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
+  return lines.filter((line) => line.replaceAll('\0', ' ').trim() === text).length;
+}

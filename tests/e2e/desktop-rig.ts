@@ -1,0 +1,154 @@
+// One desktop app under test: a data folder of its own, a scripted model, and the driver. Restarts on the same folder.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { ConfigInput } from '../../core/contracts/config.ts';
+import type { Claw } from '../../core/contracts/claw.ts';
+import { findInstance } from '../../core/doors/http/http.ts';
+import { ScriptedModel, type Answer } from '../doubles/scripted-model.ts';
+import type { Desk, DesktopDriver } from '../electron/driver/desktop-driver.ts';
+import { announceDriver, openDesktop } from '../electron/driver/open-desktop.ts';
+import { prepareFolder, scriptedConfig } from './host/served-host.ts';
+
+export const panicKeys = 'CommandOrControl+Alt+Shift+Escape';
+const actionWithinMs = 8_000;
+const waitMs = { timeout: 8_000, interval: 20 };
+
+export interface DesktopOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  readonly config?: ConfigInput;
+  readonly files?: Readonly<Record<string, string>>;
+  /** What config.yaml holds instead of a configuration. */
+  readonly configText?: string;
+}
+
+export class DesktopUnderTest {
+  readonly home: string;
+  readonly model: ScriptedModel;
+  #driver: DesktopDriver | null = null;
+  #page: Page | null = null;
+  #replies: Answer[] = [];
+  readonly #options: DesktopOptions;
+
+  private constructor(home: string, model: ScriptedModel, options: DesktopOptions) {
+    this.home = home;
+    this.model = model;
+    this.#options = options;
+  }
+
+  /** Prepared and not started. */
+  static async prepare(options: DesktopOptions = {}): Promise<DesktopUnderTest> {
+    announceDriver();
+    const home = mkdtempSync(join(tmpdir(), 'tcd-'));
+    const model = await ScriptedModel.start();
+    const app = new DesktopUnderTest(home, model, options);
+    model.script([{ answer: () => app.#replies.shift() ?? { text: 'Done.' } }]);
+    prepareFolder(home, options.files === undefined ? {} : { files: options.files }, { ...scriptedConfig(model), ...options.config });
+    if (options.configText !== undefined) writeFileSync(join(home, 'config.yaml'), options.configText);
+    return app;
+  }
+
+  static async start(options: DesktopOptions = {}): Promise<DesktopUnderTest> {
+    const app = await DesktopUnderTest.prepare(options);
+    try {
+      await app.launch();
+      await app.usable();
+      return app;
+    } catch (cause) {
+      await app.close();
+      throw cause;
+    }
+  }
+
+  get driver(): DesktopDriver {
+    if (this.#driver === null) throw new Error('the app was not started');
+    return this.#driver;
+  }
+
+  get page(): Page {
+    if (this.#page === null) throw new Error('the app shows no page');
+    return this.#page;
+  }
+
+  /** The next answers of the model, one per request. */
+  reply(...replies: readonly Answer[]): void {
+    this.#replies.push(...replies);
+  }
+
+  async launch(options: Pick<DesktopOptions, 'env' | 'args'> = this.#options): Promise<void> {
+    const { env, args } = options;
+    this.#driver = await openDesktop({ home: this.home, ...(env && { env }), ...(args && { args }) });
+    this.#page = null;
+  }
+
+  /** Waits for the window to be one that can be written in. */
+  async usable(): Promise<void> {
+    this.#page = await this.driver.page();
+    this.#page.setDefaultTimeout(actionWithinMs);
+    await this.message.waitFor();
+  }
+
+  async close(): Promise<void> {
+    await this.#driver?.kill();
+    await this.model.close();
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  /** An orderly end with its exit code. */
+  async quit(): Promise<number | null> {
+    await this.driver.quit();
+    const code = await this.driver.exited;
+    await this.driver.kill();
+    return code;
+  }
+
+  get message(): Locator {
+    return this.page.getByRole('textbox', { name: 'Message', exact: true });
+  }
+
+  get conversation(): Locator {
+    return this.page.getByRole('log', { name: 'Conversation' });
+  }
+
+  get approval(): Locator {
+    return this.page.getByRole('group', { name: 'Approval needed' });
+  }
+
+  get banner(): Locator {
+    return this.page.getByText('Everything is stopped.', { exact: true });
+  }
+
+  async send(text: string): Promise<void> {
+    await this.message.fill(text);
+    await this.message.press('Enter');
+  }
+
+  async says(text: string): Promise<void> {
+    await this.conversation.getByText(text, { exact: true }).waitFor();
+  }
+
+  /** Waits until the desk is as said. */
+  async deskShows<T>(look: (desk: Desk) => T, wanted: T): Promise<void> {
+    await expect.poll(async () => look(await this.driver.desk()), waitMs).toEqual(wanted);
+  }
+
+  /** The runtime inside the app as other processes reach it. */
+  async claw(): Promise<Claw> {
+    const instance = await findInstance(this.home);
+    if (instance === null) throw new Error('no instance is running');
+    return instance.claw;
+  }
+
+  readFile(path: string): string | null {
+    try {
+      return readFileSync(join(this.home, path), 'utf8');
+    } catch {
+      // Not there.
+      return null;
+    }
+  }
+}

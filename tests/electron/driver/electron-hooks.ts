@@ -1,0 +1,159 @@
+// What runs inside real Electron's main process for the driver: native calls are recorded instead of drawn, and answered by the spec.
+// Each function is sent as text, so it uses nothing from outside itself.
+
+import type * as Electron from 'electron';
+import type { Desk } from '../stand-in/control.ts';
+
+interface OpenDialog {
+  readonly id: number;
+  readonly options: Electron.MessageBoxOptions;
+  answer(response: number): void;
+}
+
+/** Kept on the main process's global object under `__desk`. */
+interface Recorded {
+  tray: Electron.Tray | null;
+  toolTip: string;
+  menu: Electron.Menu | null;
+  readonly dialogs: OpenDialog[];
+  readonly notifications: Electron.Notification[];
+  readonly errorBoxes: { title: string; content: string }[];
+  readonly keys: Map<string, () => void>;
+  readonly openedLinks: string[];
+}
+
+export type NativeAct =
+  | { readonly kind: 'click-tray' | 'dismiss-dialog' }
+  | { readonly kind: 'click-menu'; readonly id: string }
+  | { readonly kind: 'answer-dialog'; readonly button: string }
+  | { readonly kind: 'click-notification'; readonly index: number }
+  | { readonly kind: 'act-on-notification'; readonly index: number; readonly action: string }
+  | { readonly kind: 'press-keys'; readonly accelerator: string };
+
+export function installHooks({ dialog, globalShortcut, Notification, shell, Tray, nativeTheme }: typeof Electron): void {
+  const recorded: Recorded = {
+    tray: null,
+    toolTip: '',
+    menu: null,
+    dialogs: [],
+    notifications: [],
+    errorBoxes: [],
+    keys: new Map(),
+    openedLinks: [],
+  };
+  Object.assign(globalThis, { __desk: recorded });
+  let lastId = 0;
+  const ask = (first: unknown, second?: Electron.MessageBoxOptions): Promise<Electron.MessageBoxReturnValue> =>
+    new Promise((resolve) => {
+      const options = second ?? (first as Electron.MessageBoxOptions);
+      const id = (lastId += 1);
+      const answer = (response: number): void => {
+        const index = recorded.dialogs.findIndex((open) => open.id === id);
+        if (index >= 0) recorded.dialogs.splice(index, 1);
+        resolve({ response, checkboxChecked: false });
+      };
+      options.signal?.addEventListener('abort', () => answer(options.cancelId ?? 0), { once: true });
+      if (options.signal?.aborted === true) answer(options.cancelId ?? 0);
+      else recorded.dialogs.push({ id, options, answer });
+    });
+  dialog.showMessageBox = ask as typeof dialog.showMessageBox;
+  dialog.showErrorBox = (title, content) => void recorded.errorBoxes.push({ title, content });
+  shell.openExternal = async (url) => void recorded.openedLinks.push(url);
+  const register = globalShortcut.register.bind(globalShortcut);
+  globalShortcut.register = (accelerator, pressed) => {
+    recorded.keys.set(String(accelerator), pressed);
+    return register(accelerator, pressed);
+  };
+  const { setContextMenu, setToolTip } = Tray.prototype;
+  Tray.prototype.setContextMenu = function (menu) {
+    recorded.tray = this;
+    recorded.menu = menu;
+    setContextMenu.call(this, menu);
+  };
+  Tray.prototype.setToolTip = function (text) {
+    recorded.toolTip = text;
+    setToolTip.call(this, text);
+  };
+  Notification.prototype.show = function () {
+    recorded.notifications.push(this);
+  };
+  Notification.prototype.close = function () {
+    const index = recorded.notifications.indexOf(this);
+    if (index >= 0) recorded.notifications.splice(index, 1);
+  };
+  // Whatever was set before the hooks were there is set once more.
+  nativeTheme.emit('updated');
+}
+
+export function readDesk({ BrowserWindow, nativeImage }: typeof Electron): Desk {
+  const { tray, toolTip, menu, dialogs, notifications, errorBoxes, openedLinks } = (globalThis as unknown as { __desk: Recorded }).__desk;
+  // Electron keeps the image of a tray to itself.
+  const image = nativeImage.createEmpty();
+  return {
+    chromium: null,
+    tray:
+      tray === null
+        ? null
+        : {
+            toolTip,
+            menu: (menu?.items ?? []).map(({ id, label, type, enabled, checked }) => ({ id, label, type, enabled, checked })),
+            image: image.isEmpty() ? [] : [{ width: image.getSize().width, png: image.toPNG().toString('base64') }],
+          },
+    dialogs: dialogs.map(({ id, options }) => ({
+      id,
+      message: options.message,
+      detail: options.detail ?? '',
+      buttons: options.buttons ?? [],
+      defaultId: options.defaultId ?? 0,
+      cancelId: options.cancelId ?? 0,
+    })),
+    notifications: notifications.map(({ title, body, actions }) => ({ title, body, actions: actions.map((action) => action.text ?? '') })),
+    errorBoxes,
+    windows: BrowserWindow.getAllWindows().map((window) => ({
+      title: window.getTitle(),
+      isVisible: window.isVisible(),
+      isFocused: window.isFocused(),
+      url: window.webContents.getURL(),
+      preferences: {},
+    })),
+    openedLinks,
+    channels: [],
+    protocolClients: [],
+  };
+}
+
+export function actOnNative({ app }: typeof Electron, act: NativeAct): boolean {
+  const { tray, menu, dialogs, notifications, keys } = (globalThis as unknown as { __desk: Recorded }).__desk;
+  switch (act.kind) {
+    case 'click-tray':
+      return tray?.emit('click') ?? false;
+    case 'click-menu': {
+      const item = menu?.getMenuItemById(act.id) ?? null;
+      if (item === null || !item.enabled) return false;
+      item.click();
+      return true;
+    }
+    case 'answer-dialog': {
+      const open = dialogs.find((one) => one.options.buttons?.includes(act.button) === true);
+      open?.answer(open.options.buttons?.indexOf(act.button) ?? 0);
+      return open !== undefined;
+    }
+    case 'dismiss-dialog': {
+      const [open] = dialogs;
+      open?.answer(open.options.cancelId ?? 0);
+      return open !== undefined;
+    }
+    case 'click-notification':
+      return notifications[act.index]?.emit('click', {}) ?? false;
+    case 'act-on-notification': {
+      const notice = notifications[act.index];
+      const actionIndex = notice?.actions.findIndex((action) => action.text === act.action) ?? -1;
+      return actionIndex >= 0 && (notice?.emit('action', { actionIndex }, actionIndex) ?? false);
+    }
+    case 'press-keys': {
+      const pressed = keys.get(act.accelerator);
+      pressed?.();
+      return pressed !== undefined && app.isReady();
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// Chooses what the specs run on: real Electron when it is asked for and there, the stand-in otherwise. Says which, once per process.
+
+import { fileURLToPath } from 'node:url';
+import { findElectron } from '../../../main/electron-binary.ts';
+import type { DesktopDriver, StartOptions } from './desktop-driver.ts';
+import { ElectronDriver } from './electron-driver.ts';
+import { StandInDriver } from './stand-in-driver.ts';
+
+const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The binary of real Electron, where TRAYCLAW_ELECTRON=1 asks for it. */
+export const electronBinary = process.env['TRAYCLAW_ELECTRON'] === '1' ? findElectron(projectRoot, process.env, process.platform) : null;
+
+export async function openDesktop(options: StartOptions): Promise<DesktopDriver> {
+  return electronBinary === null ? StandInDriver.start(options) : ElectronDriver.start(electronBinary, options);
+}
+
+export function announceDriver(): void {
+  const found = electronBinary === null ? 'the stand-in for Electron, with a real Chromium' : `Electron at ${electronBinary}`;
+  process.stdout.write(`desktop specs run on ${found}\n`);
+}

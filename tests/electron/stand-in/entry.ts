@@ -1,0 +1,5 @@
+// What the app gets for `electron`: the modules, and behind them the hands of the test.
+
+import './control.ts';
+
+export * from './electron.ts';

@@ -1,0 +1,90 @@
+// The lock of the single instance: one per folder of user data, held by a live process. A second process hands its arguments to the
+// first over a socket, before it goes on, as the real one does.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const HAND_OVER_WITHIN_MS = 5_000;
+
+export interface SecondStart {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly data: unknown;
+}
+
+/** Runs in a process of its own, because the second start waits for it without going on. */
+const handOver = `
+  const net = require('node:net'); const [path, message] = process.argv.slice(1); const until = Date.now() + ${HAND_OVER_WITHIN_MS};
+  const attempt = () => net.connect(path).once('error', () => Date.now() < until ? setTimeout(attempt, 20) : process.exit(1)).once('connect', function () { this.end(message); this.once('close', () => process.exit(0)); this.resume(); });
+  attempt();`;
+
+/** Returns the function that gives the lock back, or null where another process has it and was told of this start. */
+export function takeInstanceLock(userData: string, start: SecondStart, onSecond: (start: SecondStart) => void): (() => void) | null {
+  mkdirSync(userData, { recursive: true });
+  const lock = join(userData, 'standin-lock');
+  const socket = join(tmpdir(), `standin-${createHash('sha256').update(userData).digest('hex').slice(0, 16)}.sock`);
+  if (!take(lock)) {
+    const told = spawnSync(process.execPath, ['-e', handOver, socket, JSON.stringify(start)], { stdio: 'ignore' });
+    if (told.status !== 0) throw new Error('the first instance did not answer');
+    return null;
+  }
+  rmSync(socket, { force: true });
+  const server = listen(socket, onSecond);
+  return () => {
+    server.close();
+    rmSync(lock, { force: true });
+  };
+}
+
+function listen(path: string, onSecond: (start: SecondStart) => void): Server {
+  const server = createServer((connection) => {
+    let text = '';
+    connection.setEncoding('utf8').on('data', (part: string) => (text += part));
+    connection.on('end', () => {
+      connection.end();
+      onSecond(JSON.parse(text) as SecondStart);
+    });
+  });
+  server.listen(path).unref();
+  return server;
+}
+
+/** The file appears with its holder in it, or not at all. */
+function take(lock: string): boolean {
+  const own = `${lock}.${process.pid}`;
+  writeFileSync(own, String(process.pid));
+  try {
+    for (let attempt = 0; attempt < 2; attempt++) {
+      if (tryLink(own, lock)) return true;
+      if (isHeld(lock)) return false;
+      rmSync(lock, { force: true });
+    }
+    return false;
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function tryLink(own: string, lock: string): boolean {
+  try {
+    linkSync(own, lock);
+    return true;
+  } catch {
+    // Somebody has it, or had it.
+    return false;
+  }
+}
+
+function isHeld(lock: string): boolean {
+  try {
+    process.kill(Number(readFileSync(lock, 'utf8')), 0);
+    return true;
+  } catch {
+    // Its holder is gone.
+    return false;
+  }
+}
