@@ -1,0 +1,137 @@
+// The package of the desktop without Electron: electron-builder's own schema takes the configuration, and its own matchers say what goes in.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { validateConfiguration } from 'app-builder-lib/out/util/config/config.js';
+import type { Configuration } from 'app-builder-lib';
+import { expect, test } from 'vitest';
+import { packagingConfig } from '../../build/electron-builder.mjs';
+import { fuses, setLastFuse } from '../../build/fuses.mjs';
+import { missingNativeFiles, type PackedPlatform } from '../../build/packed-files.mjs';
+import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
+import { packedList } from './packed-list.ts';
+
+const quiet = { isEnabled: false } as Parameters<typeof validateConfiguration>[1];
+const targets: readonly (readonly [PackedPlatform, string])[] = (['linux', 'darwin', 'win32'] as const).flatMap((platform) =>
+  ['x64', 'arm64'].map((arch) => [platform, arch] as const),
+);
+
+test("electron-builder's schema takes the configuration, signed and unsigned, and refuses a name it does not know", async () => {
+  const signed = { CSC_LINK: 'certificate.p12', APPLE_API_KEY: 'key.p8', TRAYCLAW_UPDATE_FEED: 'https://updates.invalid/' };
+  for (const env of [{}, signed]) await validateConfiguration(packagingConfig(projectRoot, env), quiet);
+  await expect(validateConfiguration({ ...packagingConfig(projectRoot, {}), asarUnpacked: [] } as Configuration, quiet)).rejects.toThrow(
+    'asarUnpacked',
+  );
+});
+
+test('every fuse is decided on', () => {
+  expect(fuses).toEqual({
+    runAsNode: false,
+    enableCookieEncryption: true,
+    enableNodeOptionsEnvironmentVariable: false,
+    enableNodeCliInspectArguments: false,
+    enableEmbeddedAsarIntegrityValidation: true,
+    onlyLoadAppFromAsar: true,
+    loadBrowserProcessSpecificV8Snapshot: false,
+    grantFileProtocolExtraPrivileges: false,
+    resetAdHocDarwinSignature: false,
+  });
+});
+
+test('a binary with a fuse more, and a file that is none, are refused', () => {
+  const binary = (count: number): string =>
+    join(
+      createTree({ electron: `code dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\u0001${String.fromCharCode(count)}${'0'.repeat(count)} code` }),
+      'electron',
+    );
+  const known = binary(9);
+  setLastFuse(known);
+  expect(readFileSync(known, 'latin1').slice(-14)).toBe('000000001 code');
+  expect(() => setLastFuse(binary(10))).toThrow('has 10 fuses where 9 are decided on');
+  writeFileSync(known, 'code');
+  expect(() => setLastFuse(known)).toThrow('no fuses of a known layout');
+});
+
+test('nothing is signed, hardened, notarized or published unless the environment brings what it needs', () => {
+  const decisions = (env: Record<string, string>): unknown => {
+    const { publish, extraResources, mac } = packagingConfig(projectRoot, env);
+    return [publish, (extraResources as unknown[]).length, mac?.identity, mac?.hardenedRuntime, mac?.notarize];
+  };
+  const feed = { provider: 'generic', url: 'https://updates.invalid/' };
+  expect(decisions({})).toEqual([null, 1, '-', false, false]);
+  expect(decisions({ CSC_LINK: 'a.p12' })).toEqual([null, 1, undefined, true, false]);
+  expect(decisions({ APPLE_ID: 'a' })).toEqual([null, 1, '-', false, false]);
+  expect(decisions({ CSC_NAME: 'a', APPLE_ID: 'a', TRAYCLAW_UPDATE_FEED: feed.url })).toEqual([feed, 0, undefined, true, true]);
+});
+
+test.each(targets)('the package for %s on %s holds the app and nothing of its making', (platform, arch) => {
+  const packed = packedList(platform, arch);
+  const paths = [...packed.keys()];
+  const foreign = paths.filter(
+    (path) => !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg)|node_modules\/.+)$/.test(path),
+  );
+  const kinds = paths.filter((path) => /(?<!LICENSE)\.(?:map|ts|mts|md|c|cc|cpp|h|gyp|sh|ps1)$|\btests?\//.test(path));
+  expect({ foreign, kinds }).toEqual({ foreign: [], kinds: [] });
+  expect(paths).toEqual(
+    expect.arrayContaining(['package.json', 'dist/desktop.js', 'dist/preload.cjs', 'dist/page-worker.js', 'dist/renderer/index.html']),
+  );
+  expect(paths).not.toContain('dist/cli.js');
+  // Of the terminal's addon npm installs only the one for this machine.
+  const native = paths.filter((path) => path.endsWith('.node') && !path.includes('node-pty-')).sort();
+  expect(native).toEqual([
+    `node_modules/better-sqlite3/prebuilds/${platform}-${arch}.node`,
+    `node_modules/keytar/prebuilds/${platform}-${arch}/keytar.node`,
+  ]);
+  const sizeBytes = [...packed.values()].reduce((sum, size) => sum + size, 0);
+  process.stdout.write(`package for ${platform} ${arch}: ${paths.length} files, ${(sizeBytes / 1e6).toFixed(1)} MB before Electron\n`);
+  expect(sizeBytes).toBeLessThan(16e6);
+});
+
+test('the terminal of this machine is in, and only that', () => {
+  const addons = [...packedList(process.platform as PackedPlatform, process.arch).keys()].filter((path) => path.includes('node-pty-'));
+  const folder = `node_modules/@lydell/node-pty-${process.platform}-${process.arch}/`;
+  expect(addons.length).toBeGreaterThan(1);
+  expect(addons.filter((path) => !path.startsWith(folder))).toEqual([]);
+});
+
+test('what the built files import is built in, Electron itself, or a packed module', () => {
+  const packed = packedList(process.platform as PackedPlatform, process.arch);
+  const outside = new Set<string>();
+  const dangling: string[] = [];
+  for (const path of packed.keys()) {
+    if (!/^dist\/(?:chunks\/)?[^/]+\.c?js$/.test(path)) continue;
+    for (const specifier of importsOf(readFileSync(join(projectRoot, path), 'utf8'))) {
+      if (!specifier.startsWith('.')) outside.add(specifier);
+      else if (!packed.has(new URL(specifier, `file:///${path}`).pathname.slice(1))) dangling.push(`${path}: ${specifier}`);
+    }
+  }
+  const builtIn = (name: string): boolean => name.startsWith('node:') || builtinModules.includes(name);
+  const modules = [...outside].filter((name) => !builtIn(name)).sort();
+  expect(dangling).toEqual([]);
+  expect(modules).toEqual(['@anthropic-ai/sandbox-runtime', '@lydell/node-pty', 'better-sqlite3', 'electron', 'keytar']);
+  const absent = modules.filter((name) => name !== 'electron' && !packed.has(`node_modules/${name}/package.json`));
+  expect(absent).toEqual([]);
+});
+
+/** In the form the bundler writes them; comments quote with single quotes. */
+function importsOf(text: string): string[] {
+  const statements = /^(?:import|export)\b[^"';]*"([^"]+)"|\b(?:import|__require|require)\("([^"$]+)"\)/gm;
+  return [...text.matchAll(statements)].map(([, declared, called]) => declared ?? called ?? '');
+}
+
+test('native files that npm did not install are named before anything is packed', () => {
+  const root = createTree({ 'node_modules/better-sqlite3/prebuilds/darwin-x64.node': '' });
+  expect(missingNativeFiles(root, 'darwin', 'x64')).toEqual([
+    'node_modules/keytar/prebuilds/darwin-x64/keytar.node',
+    'node_modules/@lydell/node-pty-darwin-x64/package.json',
+  ]);
+  expect(missingNativeFiles(projectRoot, process.platform as PackedPlatform, process.arch)).toEqual([]);
+});
+
+test('npm run dist says how it is used', () => {
+  expect(runCheck('build/dist.mjs', '--frobnicate')).toEqual({
+    code: 2,
+    lines: ['dist: unknown: --frobnicate; usage: npm run dist [-- --dir]'],
+  });
+});

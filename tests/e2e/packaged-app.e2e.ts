@@ -1,0 +1,113 @@
+// The packaged app: electron-builder packs it around a placeholder for Electron's binary, and what came out is taken from the archive
+// and run on the stand-in, far from the checkout and its node_modules.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
+import { build } from 'electron-builder';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { linuxExecutable, packagingConfig } from '../../build/electron-builder.mjs';
+import { projectRoot } from '../check/fixture-tree.ts';
+import { packedList } from '../check/packed-list.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { StandInDriver } from '../electron/driver/stand-in-driver.ts';
+import { prepareFolder, scriptedConfig } from './host/served-host.ts';
+
+/** As in a new binary: the sentence before, the layout's version, their number, and a sign for each. */
+const fusesAsShipped = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\u0001\u0009101100110';
+
+const folder = mkdtempSync(join(tmpdir(), 'packaged-'));
+const unpackedApp = join(folder, 'out', process.arch === 'x64' ? 'linux-unpacked' : `linux-${process.arch}-unpacked`);
+const resources = join(unpackedApp, 'resources');
+const archive = join(resources, 'app.asar');
+const app = join(folder, 'app');
+
+const isLinux = process.platform === 'linux';
+
+beforeAll(async () => {
+  if (!isLinux) return;
+  const placeholder = join(folder, 'electron');
+  for (const part of ['resources', 'locales']) mkdirSync(join(placeholder, part), { recursive: true });
+  writeFileSync(join(placeholder, 'electron'), `before ${fusesAsShipped} after`);
+  await build({
+    projectDir: projectRoot,
+    publish: 'never',
+    dir: true,
+    linux: [],
+    config: {
+      ...packagingConfig(projectRoot, {}),
+      electronDist: placeholder,
+      directories: { buildResources: 'build', output: join(folder, 'out') },
+    },
+  });
+  extractAll(archive, app);
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.skipIf(!isLinux)('the archive holds what was listed, and native code lies beside it', () => {
+  const files = listPackage(archive, { isPack: false })
+    .map((path) => path.slice(1))
+    .filter((path) => !('files' in statFile(archive, path)));
+  expect(files.sort()).toEqual([...packedList('linux', process.arch).keys()].sort());
+  const unpacked = files.filter((path) => (statFile(archive, path) as { unpacked?: boolean }).unpacked === true);
+  expect(unpacked).toEqual([
+    'node_modules/@anthropic-ai/sandbox-runtime/vendor/java-proxy-agent/srt-proxy-agent.jar',
+    `node_modules/@lydell/node-pty-linux-${process.arch}/package.json`,
+    `node_modules/@lydell/node-pty-linux-${process.arch}/pty.node`,
+    `node_modules/better-sqlite3/prebuilds/linux-${process.arch}.node`,
+    `node_modules/keytar/prebuilds/linux-${process.arch}/keytar.node`,
+  ]);
+  const { main, desktopName, devDependencies } = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<string, unknown>;
+  expect([main, desktopName, devDependencies]).toEqual(['dist/desktop.js', 'trayclaw.desktop', undefined]);
+  expect(readFileSync(join(resources, 'app-update.yml'), 'utf8')).toBe('updaterCacheDirName: trayclaw-updater\n');
+});
+
+test.skipIf(!isLinux)('the fuses are set in the binary', () => {
+  const binary = readFileSync(join(unpackedApp, linuxExecutable), 'latin1');
+  expect(binary).toBe(`before ${fusesAsShipped.slice(0, 34)}010011001 after`);
+});
+
+test.skipIf(!isLinux)('every module that is not bundled loads from the package and works', () => {
+  const script = `
+    import Database from 'better-sqlite3';
+    import { spawn } from '@lydell/node-pty';
+    import { Worker } from 'node:worker_threads';
+    import { SandboxManager } from '@anthropic-ai/sandbox-runtime';
+    const row = new Database(':memory:').prepare('select 6 * 7 as answer').get();
+    const terminal = spawn('/bin/echo', ['from a terminal'], {});
+    let text = '';
+    terminal.onData((part) => { text += part; });
+    await new Promise((resolve) => terminal.onExit(resolve));
+    const thread = new Worker(new URL('./page-worker.js', import.meta.url), { workerData: { kind: 'json', text: '{"a":1}' } });
+    const pretty = await new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject));
+    console.log(JSON.stringify([row.answer, text.trim(), typeof SandboxManager.initialize, pretty]));
+    // Without the library of the desktop's keychain its addon has to be there all the same.
+    await import('keytar').catch((cause) => { if (!/libsecret/.test(String(cause.message))) throw cause; });
+  `;
+  const file = join(app, 'dist', 'try.mjs');
+  writeFileSync(file, script);
+  const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8', cwd: folder, timeout: 20_000 });
+  expect([stdout, stderr]).toEqual(['[42,"from a terminal","function","{\\n  \\"a\\": 1\\n}"]\n', '']);
+});
+
+test.skipIf(!isLinux)('it starts, shows its window and answers', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'tcd-'));
+  const model = await ScriptedModel.start([{ answer: { text: 'From the package.' } }]);
+  prepareFolder(home, {}, scriptedConfig(model));
+  const driver = StandInDriver.start({ home, main: join(app, 'dist', 'desktop.js') });
+  onTestFinished(async () => {
+    await driver.kill();
+    await model.close();
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const page = await driver.page();
+  const message = page.getByRole('textbox', { name: 'Message', exact: true });
+  await message.fill('Hello');
+  await message.press('Enter');
+  await page.getByRole('log', { name: 'Conversation' }).getByText('From the package.', { exact: true }).waitFor();
+  await driver.quit();
+  expect(await driver.exited).toBe(0);
+});
