@@ -2,6 +2,8 @@
 
 import { curve, Drawing, roundedSquare, stroke } from '../main/desktop/drawing.ts';
 
+/** @typedef {import('../main/desktop/drawing.ts').Point} Point */
+/** @typedef {import('../main/desktop/drawing.ts').Shape} Shape */
 /** @typedef {{ pen: number, scale: number }} Weight */
 
 const UNITS = 24;
@@ -72,23 +74,56 @@ function drawGlyph(sizePx, half, { pen, scale }) {
     x: 12 + (x - glyphCentre.x) * factor,
     y: 12 + (y - glyphCentre.y) * factor,
   });
-  drawing.paint(stroke(tray.map(place), pen * factor), black);
-  for (const mark of marks) drawing.paint(scratch(mark.map(place), pen * factor * 1.25), black);
+  const width = pen * factor;
+  const trayLine = tray.map(place);
+  drawing.paint(within(trayLine, width, stroke(trayLine, width)), black);
+  for (const mark of marks) {
+    const line = mark.map(place);
+    drawing.paint(within(line, width * 1.3, scratch(line, width * 1.3)), black);
+  }
   return drawing;
 }
 
 /**
- * A line that is widest near its start and runs out into a point.
- * @param {{ x: number, y: number }[]} points
- * @param {number} width
- * @returns {import('../main/desktop/drawing.ts').Shape}
+ * A line that swells and then runs out into a point.
+ * @param {Point[]} points
+ * @param {number} width where it is widest
+ * @returns {Shape}
  */
 function scratch(points, width) {
-  const parts = points.slice(1).map((to, index) => {
-    const along = index / (points.length - 2);
-    return stroke([points[index] ?? to, to], width * (along < 0.3 ? 0.75 + along / 1.2 : 1 - 0.85 * ((along - 0.3) / 0.7) ** 1.5));
-  });
-  return (point) => Math.min(...parts.map((part) => part(point)));
+  const radii = points.map((_, index) => (width / 2) * swelling(index / (points.length - 1)));
+  return (point) => {
+    let nearest = Infinity;
+    for (let index = 1; index < points.length; index += 1) {
+      const [from, to] = [points[index - 1], points[index]];
+      if (from === undefined || to === undefined) continue;
+      const [dx, dy] = [to.x - from.x, to.y - from.y];
+      const along = Math.min(1, Math.max(0, ((point.x - from.x) * dx + (point.y - from.y) * dy) / (dx * dx + dy * dy)));
+      const radius = (radii[index - 1] ?? 0) * (1 - along) + (radii[index] ?? 0) * along;
+      nearest = Math.min(nearest, Math.hypot(point.x - from.x - along * dx, point.y - from.y - along * dy) - radius);
+    }
+    return nearest;
+  };
+}
+
+/** @param {number} along from 0 to 1 */
+function swelling(along) {
+  const widest = 0.4;
+  if (along < widest) return 0.6 + 0.4 * Math.sin(((along / widest) * Math.PI) / 2);
+  return 0.1 + 0.9 * Math.cos((((along - widest) / (1 - widest)) * Math.PI) / 2);
+}
+
+/**
+ * The shape, not computed where it cannot be: most of a large icon.
+ * @param {Point[]} points
+ * @param {number} margin
+ * @param {Shape} shape
+ * @returns {Shape}
+ */
+function within(points, margin, shape) {
+  const [left, right] = [Math.min(...points.map(({ x }) => x)) - margin, Math.max(...points.map(({ x }) => x)) + margin];
+  const [top, bottom] = [Math.min(...points.map(({ y }) => y)) - margin, Math.max(...points.map(({ y }) => y)) + margin];
+  return (point) => (point.x < left || point.x > right || point.y < top || point.y > bottom ? UNITS : shape(point));
 }
 
 /**

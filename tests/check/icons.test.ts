@@ -1,0 +1,78 @@
+// The app's icon: the committed files hold what the drawing gives today, in containers of the right form.
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inflateSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { createIconFiles } from '../../build/icon-files.mjs';
+import { projectRoot } from './fixture-tree.ts';
+
+const folder = join(projectRoot, 'build', 'icons');
+
+interface Picture {
+  /** What the container calls it. */
+  readonly label: string;
+  readonly sizePx: number;
+  /** Of the pixels: how a PNG is compressed differs between versions of zlib. */
+  readonly pixels: string;
+}
+
+test('the committed icons are what is drawn', () => {
+  const files = createIconFiles();
+  expect(readdirSync(folder).sort()).toEqual(files.map(({ name }) => name).sort());
+  for (const { name, data } of files)
+    expect({ name, pictures: pictures(name, readFileSync(join(folder, name))) }).toEqual({ name, pictures: pictures(name, data) });
+});
+
+test('the ICO has the sizes of Windows, the ICNS those of macOS, and each entry is the size it says', () => {
+  const read = (name: string): readonly (readonly [string, number])[] =>
+    pictures(name, readFileSync(join(folder, name))).map(({ label, sizePx }) => [label, sizePx]);
+  expect(read('icon.ico')).toEqual([16, 20, 24, 32, 40, 48, 64, 128, 256].map((sizePx) => [String(sizePx), sizePx]));
+  expect(read('icon.icns')).toEqual([
+    ['ic11', 32],
+    ['ic12', 64],
+    ['ic07', 128],
+    ['ic13', 256],
+    ['ic08', 256],
+    ['ic14', 512],
+    ['ic09', 512],
+    ['ic10', 1024],
+  ]);
+});
+
+function pictures(name: string, data: Buffer): Picture[] {
+  if (name.endsWith('.ico')) return icoParts(data);
+  if (name.endsWith('.icns')) return icnsParts(data);
+  return [picture(name, data)];
+}
+
+function icoParts(data: Buffer): Picture[] {
+  expect([data.readUInt16LE(0), data.readUInt16LE(2)]).toEqual([0, 1]);
+  const parts = Array.from({ length: data.readUInt16LE(4) }, (_, index) => {
+    const at = 6 + 16 * index;
+    const [lengthBytes, offset] = [data.readUInt32LE(at + 8), data.readUInt32LE(at + 12)];
+    return { ...picture(String(data.readUInt8(at) || 256), data.subarray(offset, offset + lengthBytes)), end: offset + lengthBytes };
+  });
+  expect(parts.at(-1)?.end).toBe(data.length);
+  return parts.map(({ end: _end, ...part }) => part);
+}
+
+function icnsParts(data: Buffer): Picture[] {
+  expect([data.toString('latin1', 0, 4), data.readUInt32BE(4)]).toEqual(['icns', data.length]);
+  const parts: Picture[] = [];
+  for (let at = 8; at < data.length; at += data.readUInt32BE(at + 4)) {
+    parts.push(picture(data.toString('latin1', at, at + 4), data.subarray(at + 8, at + data.readUInt32BE(at + 4))));
+  }
+  return parts;
+}
+
+/** A header, one run of pixels and an end, as our own writer makes them. */
+function picture(label: string, png: Buffer): Picture {
+  const lengthBytes = png.readUInt32BE(33);
+  expect([png.toString('latin1', 1, 4), png.toString('latin1', 37, 41), png.length]).toEqual(['PNG', 'IDAT', 33 + 12 + lengthBytes + 12]);
+  const rows = inflateSync(png.subarray(41, 41 + lengthBytes));
+  const sizePx = png.readUInt32BE(16);
+  expect(rows.length).toBe(sizePx * (4 * sizePx + 1));
+  return { label, sizePx, pixels: createHash('sha256').update(rows).digest('hex') };
+}
