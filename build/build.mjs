@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFi
 import { dirname, join } from 'node:path';
 import { fingerprint, isFresh, readStamp, stampFile } from './freshness.mjs';
 import { listFiles, projectRoot } from './files.mjs';
+import { bundledPackages, licenseNotices, noticesFile } from './license-notices.mjs';
 import { nodeBundle } from './vite.node.mjs';
 import { withLock } from './build-lock.mjs';
 
@@ -30,10 +31,14 @@ await withLock(join(dist, '.building'), async () => {
   const stamp = fingerprint(root);
   const previous = readStamp(root)?.files ?? [];
   const vite = await import('vite');
+  const program = await bundle(vite, ENTRIES, 'es');
+  const preload = await bundle(vite, PRELOAD, 'cjs');
+  const window = await buildRenderer(vite);
   const written = [
-    ...writeBundle(await bundle(vite, ENTRIES, 'es')),
-    ...writeBundle(await bundle(vite, PRELOAD, 'cjs')),
-    ...(await buildRenderer(vite)),
+    ...writeBundle(program),
+    ...writeBundle(preload),
+    ...window.files,
+    writeNotices(bundledPackages([...program, ...preload, ...window.output])),
   ];
   removeOldFiles(written, previous);
   writeFileSync(join(root, stampFile), JSON.stringify({ fingerprint: stamp, files: written }));
@@ -70,17 +75,30 @@ function writeBundle(output) {
   return output.map((part) => part.fileName);
 }
 
+/** @param {readonly string[]} packages */
+function writeNotices(packages) {
+  writeFileSync(join(dist, noticesFile), licenseNotices(packages));
+  return noticesFile;
+}
+
 /** @param {typeof import('vite')} vite */
 async function buildRenderer(vite) {
   if (!existsSync(join(root, RENDERER_CONFIG))) {
     say(`build: no ${RENDERER_CONFIG} yet, so no window`);
-    return [];
+    return { files: [], output: [] };
   }
   const next = join(dist, 'renderer.next');
-  await vite.build({ configFile: join(root, RENDERER_CONFIG), logLevel: 'warn', build: { outDir: next, emptyOutDir: true } });
+  const result = await vite.build({
+    configFile: join(root, RENDERER_CONFIG),
+    logLevel: 'warn',
+    build: { outDir: next, emptyOutDir: true },
+  });
   rmSync(join(dist, 'renderer'), { recursive: true, force: true });
   renameSync(next, join(dist, 'renderer'));
-  return listFiles(dist, ['renderer']);
+  return {
+    files: listFiles(dist, ['renderer']),
+    output: [result].flat().flatMap((part) => ('output' in part ? part.output : [])),
+  };
 }
 
 /**

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { readStamp } from './freshness.mjs';
+import { noticesFile } from './license-notices.mjs';
 
 /** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
 
@@ -18,7 +19,7 @@ const LOCAL_IMPORT = /["'](\.{1,2}\/[\w./-]+\.c?js)["']/g;
  */
 export function packedOutput(root) {
   const built = new Set(readStamp(root)?.files ?? []);
-  const missing = entries.filter((entry) => !built.has(entry));
+  const missing = [...entries, noticesFile].filter((entry) => !built.has(entry));
   if (missing.length > 0) throw new Error(`dist/ lacks ${missing.join(', ')}; build first`);
   const reached = new Set(entries);
   for (const file of reached) {
@@ -29,7 +30,7 @@ export function packedOutput(root) {
     }
   }
   const window = [...built].filter((path) => path.startsWith('renderer/'));
-  return [...reached, ...window].sort().map((path) => `dist/${path}`);
+  return [...reached, ...window, noticesFile].sort().map((path) => `dist/${path}`);
 }
 
 /**

@@ -69,12 +69,20 @@ test.each(targets)('the package for %s on %s holds the app and nothing of its ma
   const packed = packedList(platform, arch);
   const paths = [...packed.keys()];
   const foreign = paths.filter(
-    (path) => !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg)|node_modules\/.+)$/.test(path),
+    (path) =>
+      !/^(?:package\.json|LICENSE|build\/icons\/icon\.png|dist\/[\w./-]+\.(?:js|cjs|css|html|svg|txt)|node_modules\/.+)$/.test(path),
   );
   const kinds = paths.filter((path) => /(?<!LICENSE)\.(?:map|ts|mts|md|c|cc|cpp|h|gyp|sh|ps1)$|\btests?\//.test(path));
   expect({ foreign, kinds }).toEqual({ foreign: [], kinds: [] });
   expect(paths).toEqual(
-    expect.arrayContaining(['package.json', 'dist/desktop.js', 'dist/preload.cjs', 'dist/page-worker.js', 'dist/renderer/index.html']),
+    expect.arrayContaining([
+      'package.json',
+      'dist/desktop.js',
+      'dist/preload.cjs',
+      'dist/page-worker.js',
+      'dist/renderer/index.html',
+      'dist/licenses.txt',
+    ]),
   );
   expect(paths).not.toContain('dist/cli.js');
   // Of the terminal's addon npm installs only the one for this machine.
@@ -112,6 +120,15 @@ test('what the built files import is built in, Electron itself, or a packed modu
   expect(modules).toEqual(['@anthropic-ai/sandbox-runtime', '@lydell/node-pty', 'better-sqlite3', 'electron', 'keytar']);
   const absent = modules.filter((name) => name !== 'electron' && !packed.has(`node_modules/${name}/package.json`));
   expect(absent).toEqual([]);
+});
+
+test('the licences of what is bundled are in the package', () => {
+  const titles = [...readFileSync(join(projectRoot, 'dist/licenses.txt'), 'utf8').matchAll(/^(\S+) [\d.]+\n=+$/gm)].map(
+    (match) => match[1],
+  );
+  // One of each bundle: the program's, the page thread's, the window's.
+  expect(titles).toEqual(expect.arrayContaining(['undici', 'zod', 'electron-updater', '@mozilla/readability', 'svelte', 'dompurify']));
+  expect(titles).not.toContain('vitest');
 });
 
 /** In the form the bundler writes them; comments quote with single quotes. */
