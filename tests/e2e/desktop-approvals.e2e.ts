@@ -26,7 +26,7 @@ async function asked(): Promise<typeof nothingAsked> {
 }
 
 async function expectClosedEverywhere(text: string): Promise<void> {
-  await app.says(text);
+  await app.expectSaid(text);
   await expect.poll(asked, { timeout: 10_000, interval: 30 }).toEqual(nothingAsked);
 }
 

@@ -127,7 +127,7 @@ export class DesktopUnderTest {
     await this.message.press('Enter');
   }
 
-  async says(text: string): Promise<void> {
+  async expectSaid(text: string): Promise<void> {
     await this.conversation.getByText(text, { exact: true }).waitFor();
   }
 

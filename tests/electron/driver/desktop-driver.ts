@@ -4,7 +4,7 @@
 import type * as Electron from 'electron';
 import type { Page } from 'playwright-core';
 import type { Desk } from '../stand-in/control.ts';
-import type { ForeignSender } from '../stand-in/browser-window.ts';
+import type { ForeignSender } from '../stand-in/web-contents.ts';
 
 export type { Desk } from '../stand-in/control.ts';
 

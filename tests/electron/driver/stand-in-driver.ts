@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type * as Electron from 'electron';
 import type { Actions } from '../stand-in/control.ts';
-import type { ForeignSender } from '../stand-in/browser-window.ts';
+import type { ForeignSender } from '../stand-in/web-contents.ts';
 import type { Desk, DesktopDriver, StartOptions } from './desktop-driver.ts';
 
 const register = fileURLToPath(new URL('../stand-in/register.ts', import.meta.url));
