@@ -68,6 +68,19 @@ export class StatusWatch {
     });
   }
 
+  /** The panic stop was pressed here: shown before it is recorded, which takes a disk. What then holds is read by `readPanic`. */
+  showStopping(reason: string): void {
+    if (this.#panic.engaged) return;
+    this.#panic = { ...calm, engaged: true, reason };
+    this.#changed.emit(this.status);
+  }
+
+  /** For a stop that could not be recorded, of which no event tells. Fails with an AppError. */
+  async readPanic(): Promise<void> {
+    this.#panic = await this.#claw.op('panic.status', {});
+    this.#changed.emit(this.status);
+  }
+
   dispose(): void {
     this.#ending.abort();
   }
