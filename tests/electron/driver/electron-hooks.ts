@@ -28,6 +28,7 @@ export type NativeAct =
   | { readonly kind: 'click-menu'; readonly id: string }
   | { readonly kind: 'answer-dialog'; readonly button: string }
   | { readonly kind: 'click-notification'; readonly index: number }
+  | { readonly kind: 'fail-notification'; readonly index: number }
   | { readonly kind: 'act-on-notification'; readonly index: number; readonly action: string }
   | { readonly kind: 'press-keys'; readonly accelerator: string };
 
@@ -148,6 +149,7 @@ export function actOnNative({ app }: typeof Electron, act: NativeAct): boolean {
     },
     'dismiss-dialog': () => answer(dialogs[0], dialogs[0]?.options.cancelId ?? 0),
     'click-notification': ({ index }) => notifications[index]?.emit('click', {}) ?? false,
+    'fail-notification': ({ index }) => notifications[index]?.emit('failed', {}, 'no notification service') ?? false,
     'act-on-notification': ({ index, action }) => {
       const notice = notifications[index];
       const actionIndex = notice?.actions.findIndex((one) => one.text === action) ?? -1;

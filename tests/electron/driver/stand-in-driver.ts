@@ -102,6 +102,10 @@ export class StandInDriver implements DesktopDriver {
     return this.#call('actOnNotification', index, action);
   }
 
+  async failNotification(index: number): Promise<void> {
+    await this.#call('failNotification', index);
+  }
+
   pressKeys(accelerator: string): Promise<boolean> {
     return this.#call('pressKeys', accelerator);
   }

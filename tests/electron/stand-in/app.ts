@@ -34,7 +34,7 @@ class StandInApp extends EventEmitter {
   readonly commandLine = {
     getSwitchValue: (name: string): string =>
       process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '',
-    hasSwitch: (name: string): boolean => process.argv.includes(`--${name}`),
+    hasSwitch: (name: string): boolean => process.argv.some((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`)),
   };
   readonly protocolClients: string[] = [];
   chromium: RunningChromium | null = null;

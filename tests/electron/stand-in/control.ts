@@ -59,6 +59,7 @@ const actions = {
     const actionIndex = notice?.options.actions?.findIndex((action) => action.text === text) ?? -1;
     return actionIndex >= 0 && (notice?.emit('action', { actionIndex }, actionIndex) ?? false);
   },
+  failNotification: (index: number): void => notifications[index]?.fail('no notification service'),
   pressKeys,
   power: (event: 'suspend' | 'resume' | 'shutdown'): boolean => powerMonitor.emit(event),
   dark: (isDark: boolean): boolean => {
