@@ -31,6 +31,7 @@ export class StatusWatch {
   readonly #logger: Logger;
   readonly #changed: Emitter<DesktopStatus>;
   readonly #ending = new AbortController();
+  /** Turns, and sessions of which it is only known that one is under way. */
   readonly #running = new Set<string>();
   #approvals: readonly Approval[] = [];
   #panic: PanicStatus = calm;
@@ -95,11 +96,14 @@ export class StatusWatch {
     switch (event.type) {
       case 'turn.started':
       case 'turn.resumed':
-        this.#running.add(event.sessionId);
+        this.#running.delete(event.sessionId);
+        this.#running.add(event.turnId ?? event.sessionId);
         return true;
       case 'turn.waiting':
-      case 'turn.finished':
-        return this.#running.delete(event.sessionId);
+      case 'turn.finished': {
+        const wasKnown = this.#running.delete(event.turnId ?? event.sessionId);
+        return this.#running.delete(event.sessionId) || wasKnown;
+      }
       case 'approval.requested': {
         const { approval } = event.body;
         if (this.#approvals.some((known) => known.approvalId === approval.approvalId)) return false;

@@ -11,6 +11,7 @@ import { parseOptions, usage, type BenchOptions, type SectionName } from './opti
 import { printProfiles } from './profile-summary.ts';
 import type { BenchContext, Section } from './section.ts';
 import { measureAppends } from './sections/append.ts';
+import { measureDesktop } from './sections/desktop.ts';
 import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
@@ -26,6 +27,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   append: measureAppends,
   pack: measurePacks,
   start: measureStart,
+  desktop: measureDesktop,
   panic: measurePanic,
   policy: measurePolicy,
   sandbox: measureSandbox,

@@ -1,0 +1,59 @@
+// Reads what tests/bench/workers/main-thread-probe.ts noted of a process.
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const script = new URL('./workers/main-thread-probe.ts', import.meta.url).href;
+const WITHIN_MS = 10_000;
+const LOOK_EVERY_MS = 10;
+
+export interface Holdups {
+  readonly beats: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+  /** Over 16 ms; what is neither work nor the queue for a processor is waiting, for the disk above all. */
+  readonly long: readonly { readonly wallMs: number; readonly workMs: number; readonly queueMs: number }[];
+}
+
+export class ProbeFile {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+    writeFileSync(path, '');
+  }
+
+  /** For the environment of the process to be measured. */
+  get env(): Readonly<Record<string, string>> {
+    return { TRAYCLAW_PROBE: this.path, NODE_OPTIONS: `--import=${script}` };
+  }
+
+  /** Milliseconds since the Unix epoch; NaN for what was never marked. */
+  mark(name: string): number {
+    return this.#lines<{ mark?: string; atMs?: number }>().find((line) => line.mark === name)?.atMs ?? Number.NaN;
+  }
+
+  /** What held the process up while the work was done. */
+  async during(pid: number, work: () => Promise<void>): Promise<Holdups> {
+    const before = this.#holdups().length;
+    process.kill(pid, 'SIGUSR2');
+    await work();
+    process.kill(pid, 'SIGUSR2');
+    for (let waitedMs = 0; waitedMs < WITHIN_MS; waitedMs += LOOK_EVERY_MS) {
+      const found = this.#holdups()[before];
+      if (found !== undefined) return found;
+      await sleep(LOOK_EVERY_MS);
+    }
+    throw new Error(`process ${pid} said nothing of its main thread`);
+  }
+
+  #holdups(): Holdups[] {
+    return this.#lines<Partial<Holdups>>().filter((line): line is Holdups => line.beats !== undefined);
+  }
+
+  #lines<T>(): T[] {
+    if (!existsSync(this.path)) return [];
+    const whole = readFileSync(this.path, 'utf8').split('\n').slice(0, -1);
+    return whole.map((line) => JSON.parse(line) as T);
+  }
+}
