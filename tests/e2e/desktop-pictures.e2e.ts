@@ -21,7 +21,7 @@ afterAll(() => app.close());
 async function takePictures(name: string): Promise<void> {
   expect(await app.page.evaluate('[innerWidth, innerHeight]')).toEqual([1180, 780]);
   for (const colorScheme of ['light', 'dark'] as const) {
-    await app.page.emulateMedia({ colorScheme });
+    await app.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await app.page.screenshot({ path: `${results}desktop-${name}-${colorScheme}.png` });
   }
 }
