@@ -1,12 +1,10 @@
 // The app's life on one folder: first start, working behind a closed window, second start, links, sleep, login, restart, quit.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { commandsRunning, DesktopUnderTest } from './desktop-rig.ts';
 
 const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
-const results = `${projectRoot}test-results/`;
 
 let app: DesktopUnderTest;
 beforeAll(async () => {
@@ -31,11 +29,6 @@ test('first start: one window of 1180 by 780 in front, a tray that rests, nothin
   );
   expect({ dialogs, errorBoxes, protocolClients }).toEqual({ dialogs: [], errorBoxes: [], protocolClients: ['trayclaw'] });
   expect(await app.page.evaluate('[innerWidth, innerHeight]')).toEqual([1180, 780]);
-  mkdirSync(results, { recursive: true });
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await app.page.emulateMedia({ colorScheme });
-    await app.page.screenshot({ path: `${results}desktop-first-start-${colorScheme}.png` });
-  }
 });
 
 test('chat: a message is answered', async () => {

@@ -1,6 +1,7 @@
 // What the window, or whoever got into it, cannot do: speak from elsewhere, break the shell with odd messages, leave its page, open
 // windows, or get permissions.
 
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,15 +16,21 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const own = { url: 'app://trayclaw/', isTopFrame: true, isOwn: true };
-const fitting: Readonly<Record<string, unknown>> = {
+type AskChannel = (typeof askChannels)[keyof typeof askChannels];
+const channels = Object.values(askChannels);
+/** What each channel would take from the window itself. */
+const fitting: Readonly<Record<AskChannel, unknown>> = {
   [askChannels.op]: { name: 'health.check', params: {} },
   [askChannels.follow]: { followId: 7, after: 'latest' },
   [askChannels.unfollow]: { followId: 7 },
   [askChannels.ready]: {},
+  [askChannels.loginStart]: { isOn: true },
+  [askChannels.openLink]: { url: 'https://outside.invalid/' },
 };
+const refusal = 'AppError: This page may not talk to TrayClaw.';
 
-test('every channel there is is one of the four', async () => {
-  expect((await app.driver.desk()).channels.toSorted()).toEqual(Object.values(askChannels).toSorted());
+test('the shell listens on these channels and no other', async () => {
+  expect((await app.driver.desk()).channels.toSorted()).toEqual(channels.toSorted());
 });
 
 const foreign = {
@@ -36,30 +43,60 @@ const foreign = {
   'a frame that is gone': { ...own, isGone: true },
 };
 test.each(Object.entries(foreign))('%s is refused on every channel', async (_name, from) => {
-  for (const channel of Object.values(askChannels)) {
+  for (const channel of channels) {
     await expect(app.driver.sendAs(channel, [fitting[channel]], from)).rejects.toThrow('This page may not talk to TrayClaw.');
   }
 });
 
-test('a second window with the same preload script, real, is refused on every channel', async () => {
-  const results = await app.driver.evaluate(async ({ BrowserWindow }) => {
-    const [main] = BrowserWindow.getAllWindows();
-    const preload =
-      (main as unknown as { options?: { webPreferences?: { preload?: string } } }).options?.webPreferences?.preload ?? 'dist/preload.cjs';
-    const other = new BrowserWindow({ show: false, webPreferences: { preload, sandbox: true, contextIsolation: true } });
-    await other.loadURL('app://trayclaw/');
-    const page = (other.webContents as unknown as { page?: { evaluate(source: string): Promise<unknown> } }).page ?? {
-      evaluate: (source: string) => other.webContents.executeJavaScript(source),
-    };
-    const said = await page.evaluate(
-      `Promise.all([trayclaw.op('health.check', {}), trayclaw.ready()].map((one) => one.then(() => 'answered', (cause) => cause.message)))`,
+const rawPreload = fileURLToPath(new URL('../electron/fixtures/raw-preload.cjs', import.meta.url));
+const outsidePage = `data:text/html,${encodeURIComponent('<title>outside</title>')}`;
+test.each(['app://trayclaw/', outsidePage])(
+  'a second window at %s with all of IPC, really sending, is refused on every channel',
+  async (url) => {
+    const said = await app.driver.evaluate(
+      async ({ BrowserWindow }, { preload, address, messages }) => {
+        const other = new BrowserWindow({ show: false, webPreferences: { preload, sandbox: true, contextIsolation: true } });
+        await other.loadURL(address);
+        const send = `Promise.all(${JSON.stringify(messages)}.map(([channel, message]) => raw.invoke(channel, message).then(() => 'taken', (cause) => cause.message)))`;
+        const answers = (await other.webContents.executeJavaScript(send)) as string[];
+        other.destroy();
+        return answers;
+      },
+      { preload: rawPreload, address: url, messages: channels.map((channel) => [channel, fitting[channel]] as const) },
     );
-    other.destroy();
-    return said as string[];
-  }, null);
-  expect(results.map((text) => text.replace(/^Error invoking remote method '[^']+': /, ''))).toEqual(
-    Array(2).fill('AppError: This page may not talk to TrayClaw.'),
-  );
+    expect(said).toEqual(channels.map((channel) => `Error invoking remote method '${channel}': ${refusal}`));
+    expect((await app.driver.desk()).openedLinks).toEqual([]);
+  },
+);
+
+test('a frame inside the page gets no bridge', async () => {
+  const kinds = await app.page.evaluate<string[]>(`
+    new Promise((resolve) => {
+      const frame = document.createElement('iframe');
+      frame.onload = () => resolve([typeof frame.contentWindow.trayclaw, typeof window.trayclaw]);
+      document.body.append(frame);
+    })`);
+  expect(kinds).toEqual(['undefined', 'object']);
+});
+
+test('the surface of the preload script: these functions, frozen, and nothing of Node or Electron beside them', async () => {
+  const seen = await app.page.evaluate<unknown>(`({
+    bridge: Object.fromEntries(Object.entries(trayclaw).map(([key, value]) => [key, typeof value])),
+    isFrozen: Object.isFrozen(trayclaw),
+    leaks: ['require', 'process', 'module', 'Buffer', 'global', 'ipcRenderer', 'electron', '__host', '__fromHost'].filter((name) => name in window),
+  })`);
+  expect(seen).toEqual({
+    bridge: {
+      op: 'function',
+      follow: 'function',
+      onCommand: 'function',
+      ready: 'function',
+      setLoginStart: 'function',
+      openLink: 'function',
+    },
+    isFrozen: true,
+    leaks: [],
+  });
 });
 
 test('10,000 odd messages: each refused or answered in order, the shell and the runtime unhurt', async () => {
@@ -172,6 +209,9 @@ test('the page cannot be led away, framed, or given another window', async () =>
     `document.body.appendChild(Object.assign(document.createElement('iframe'), { src: 'https://outside.invalid/' })) && undefined`,
     `document.body.appendChild(Object.assign(document.createElement('webview'), { src: 'https://outside.invalid/' })) && undefined`,
     `window.open('https://outside.invalid/', 'x', 'width=300,height=300') && undefined`,
+    `window.open('https://outside.invalid/') && undefined`,
+    `window.open('about:blank') && undefined`,
+    `document.body.appendChild(Object.assign(document.createElement('form'), { action: 'https://outside.invalid/', target: '_blank' })).submit()`,
     `fetch('https://outside.invalid/').catch(() => undefined)`,
   ];
   for (const source of tries) await app.page.evaluate(source).catch(() => undefined);

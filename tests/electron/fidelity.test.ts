@@ -1,10 +1,7 @@
-// The stand-in against Electron's documentation: what crosses between worlds and processes, and that its parts fit the real types.
+// What crosses between worlds and processes of the stand-in, and that the specs' sentences are looked up in real documentation.
 
-import type * as Electron from 'electron';
 import { expect, test } from 'vitest';
-import type { ipcMain } from './stand-in/ipc-main.ts';
-import type { dialog, globalShortcut } from './stand-in/native.ts';
-import type { protocol } from './stand-in/protocol.ts';
+import { documentation } from './documented.ts';
 import { createCodec } from './stand-in/structured.ts';
 
 const codec = createCodec();
@@ -54,13 +51,28 @@ test.each([
   expect(() => encode({ value })).toThrow('could not be cloned');
 });
 
-type Fits<Ours, Real> = Ours extends Real ? true : false;
-test('parts fit the types of Electron', () => {
-  const fits: readonly [
-    Fits<typeof ipcMain, Pick<Electron.IpcMain, 'handle' | 'removeHandler'>>,
-    Fits<typeof dialog, Pick<Electron.Dialog, 'showErrorBox'>>,
-    Fits<typeof globalShortcut, Pick<Electron.GlobalShortcut, 'unregister' | 'isRegistered'>>,
-    Fits<typeof protocol, Pick<Electron.Protocol, 'registerSchemesAsPrivileged' | 'isProtocolHandled'>>,
-  ] = [true, true, true, true];
-  expect(fits).toHaveLength(4);
+test('the documentation is the real one, and a sentence it does not have is not found in it', () => {
+  const text = documentation();
+  expect(text.length).toBeGreaterThan(500_000);
+  expect(text.includes('Emitted before the application starts closing its windows.')).toBe(true);
+  expect(text.includes('Emitted before the application starts opening its windows.')).toBe(false);
+});
+
+test.each([
+  ['a boxed number', Object(5)],
+  ['a boxed text', Object('x')],
+  ['an array with holes', Object.assign(Array(4), { 1: 1, 3: 2 })],
+  ['an object without a prototype', Object.assign(Object.create(null) as object, { a: 1 })],
+  ['a view of a part', new Uint8Array([1, 2, 3, 4]).subarray(1, 3)],
+  ['64 bits', new BigInt64Array([-1n, 2n])],
+  ['negative zero and no number', [-0, Number.NaN, Infinity, -Infinity]],
+  [
+    'keys of every kind',
+    new Map<unknown, unknown>([
+      [new Date(1), null],
+      [undefined, Object(true)],
+    ]),
+  ],
+])('%s crosses as the platform clones it', (_name, value) => {
+  expect(decode(encode(value))).toStrictEqual(structuredClone(value));
 });

@@ -1,6 +1,7 @@
 // The test's hands on the stand-in, over the channel between parent and child process: look at what is shown, press, click, answer.
 
 import { runInThisContext } from 'node:vm';
+import type * as Electron from 'electron';
 import type { MenuItemConstructorOptions } from 'electron';
 import * as electron from './electron.ts';
 import { app } from './app.ts';
@@ -50,7 +51,7 @@ const actions = {
   },
   dismissDialog: (id: number): boolean => {
     const open = dialogs.find((one) => one.id === id);
-    open?.answer(open.options.cancelId ?? 0);
+    open?.cancel();
     return open !== undefined;
   },
   clickNotification: (index: number): boolean => notifications[index]?.emit('click', {}) ?? false,
@@ -83,7 +84,11 @@ const actions = {
     new Promise((resolve) => {
       const contents = first()?.webContents;
       if (permissions.ask === null || contents === undefined) resolve(true);
-      else permissions.ask(contents, name, resolve);
+      else
+        permissions.ask(contents as unknown as Electron.WebContents, name as 'media', resolve, {
+          isMainFrame: true,
+          requestingUrl: contents.getURL(),
+        });
     }),
   quit: (): void => app.quit(),
 };

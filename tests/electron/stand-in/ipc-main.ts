@@ -17,6 +17,14 @@ class IpcMain extends EventEmitter {
     handlers.set(channel, handler);
   }
 
+  /** "Handles a single invokeable IPC message, then removes the listener." */
+  handleOnce(channel: string, handler: Handler): void {
+    this.handle(channel, (event, ...args) => {
+      this.removeHandler(channel);
+      return handler(event, ...args);
+    });
+  }
+
   removeHandler(channel: string): void {
     handlers.delete(channel);
   }

@@ -5,7 +5,16 @@ export const lifecycle = {
   isQuitting: false,
 };
 
-/** "… can only be used after the ready event": the same words for all parts. */
-export function needsReady(what: string): void {
-  if (!lifecycle.isReady) throw new Error(`${what} cannot be used before app is ready`);
+const tooEarly = {
+  BrowserWindow: 'Cannot create BrowserWindow before app is ready',
+  Tray: 'Cannot create Tray before app is ready',
+  Notification: 'Cannot create Notification before app is ready',
+  dialog: 'dialog module can only be used after app is ready',
+  globalShortcut: 'globalShortcut cannot be used before the app is ready',
+  screen: "The 'screen' module can't be used before the app 'ready' event",
+} as const;
+
+/** Fails in Electron's own words. */
+export function needsReady(part: keyof typeof tooEarly): void {
+  if (!lifecycle.isReady) throw new Error(tooEarly[part]);
 }

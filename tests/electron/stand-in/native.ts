@@ -1,6 +1,7 @@
 // What the operating system would show: tray, menu, notifications, dialogs, shortcuts. Recorded, and moved by the test as a person would.
 
 import { EventEmitter } from 'node:events';
+import type * as Electron from 'electron';
 import type {
   MenuItemConstructorOptions,
   MessageBoxOptions,
@@ -25,6 +26,10 @@ export class NativeImage {
 
   setTemplateImage(isTemplate: boolean): void {
     this.isTemplate = isTemplate;
+  }
+
+  isTemplateImage(): boolean {
+    return this.isTemplate;
   }
 
   isEmpty(): boolean {
@@ -79,7 +84,7 @@ export class Tray extends EventEmitter {
   /** On Linux a change of a menu is shown only once it is set again; the test sees what was set, never later changes of it. */
   setContextMenu(menu: Menu | null): void {
     this.#assertAlive();
-    this.menu = menu;
+    this.menu = menu === null ? null : Menu.buildFromTemplate(menu.items);
   }
 
   destroy(): void {
@@ -140,6 +145,8 @@ export interface OpenDialog {
   readonly id: number;
   readonly options: Omit<MessageBoxOptions, 'signal'>;
   answer(response: number): void;
+  /** As Escape does. */
+  cancel(): void;
 }
 
 export const dialogs: OpenDialog[] = [];
@@ -152,7 +159,7 @@ export const dialog = {
     needsReady('dialog');
     const { signal, ...options } = (second ?? first) as MessageBoxOptions;
     return new Promise((resolve) => {
-      const cancel = options.cancelId ?? 0;
+      const cancel = options.cancelId ?? cancelAmong(options.buttons ?? []);
       const close = (response: number): void => {
         const index = dialogs.findIndex((open) => open.id === id);
         if (index >= 0) dialogs.splice(index, 1);
@@ -166,7 +173,7 @@ export const dialog = {
         return;
       }
       signal?.addEventListener('abort', onAbort, { once: true });
-      dialogs.push({ id, options, answer: close });
+      dialogs.push({ id, options, answer: close, cancel: onAbort });
     });
   },
   showErrorBox(title: string, content: string): void {
@@ -175,6 +182,14 @@ export const dialog = {
     process.stderr.write(`${title}\n${content}\n`);
   },
 };
+
+/** "By default this is assigned to the first button with "cancel" or "no" as the label. If no such labeled buttons exist and this option is not set, 0 will be used as the return value." */
+function cancelAmong(buttons: readonly string[]): number {
+  return Math.max(
+    0,
+    buttons.findIndex((label) => /^(?:cancel|no)$/i.test(label)),
+  );
+}
 
 const shortcuts = new Map<string, () => void>();
 
@@ -218,7 +233,7 @@ export const screen = {
   },
 };
 
-type PermissionAsk = (contents: { getURL(): string }, permission: string, answer: (isGranted: boolean) => void) => void;
+type PermissionAsk = NonNullable<Parameters<Electron.Session['setPermissionRequestHandler']>[0]>;
 export const permissions: { ask: PermissionAsk | null; check: unknown; device: unknown } = { ask: null, check: null, device: null };
 export const session = {
   defaultSession: {

@@ -1,12 +1,11 @@
 // What a page's browser tells of where the page goes, as the events of WebContents: what it wants to do is put to the app first.
 
 import type { EventEmitter } from 'node:events';
+import type * as Electron from 'electron';
 import type { CDPSession, Page } from 'playwright-core';
 import { appAddress } from './protocol.ts';
 
-export type OpenHandler = (details: { url: string; disposition: string; frameName: string; features: string }) => {
-  action: 'deny' | 'allow';
-};
+export type OpenHandler = Parameters<Electron.WebContents['setWindowOpenHandler']>[0];
 
 export interface Navigated {
   readonly page: Page;
@@ -27,10 +26,15 @@ export function followNavigation(contents: EventEmitter, { page, session, mainFr
     onCrash();
     contents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 });
   });
-  // Told before the new page is there, and what is denied goes at once. "foreground-tab" is what a link with a target asks for.
+  // Told before the new page is there, and what is denied goes at once.
   session.on('Page.windowOpen', ({ url, windowName, windowFeatures }) => {
-    const disposition = windowFeatures.length > 0 ? 'new-window' : 'foreground-tab';
-    const { action } = onOpen({ url: appAddress(url), disposition, frameName: windowName, features: windowFeatures.join(',') });
+    const { action } = onOpen({
+      url: appAddress(url),
+      disposition: dispositionOf(windowFeatures),
+      frameName: windowName === '_blank' ? '' : windowName,
+      features: windowFeatures.join(','),
+      referrer: { url: '', policy: 'default' },
+    });
     if (action !== 'deny') throw new Error('the stand-in opens no windows for pages');
   });
   page.on('popup', (popup) => void popup.close().catch(() => undefined));
@@ -49,6 +53,11 @@ export function followNavigation(contents: EventEmitter, { page, session, mainFr
     // A page that went needs no answer.
     answer.catch(() => undefined);
   });
+}
+
+/** Without features of its own a window has all bars, and is asked for as a tab: by a script as by a link. */
+function dispositionOf(features: readonly string[]): Electron.HandlerDetails['disposition'] {
+  return features.length === 0 || features.includes('menubar') ? 'foreground-tab' : 'new-window';
 }
 
 interface Wanted {

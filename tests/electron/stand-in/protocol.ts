@@ -1,5 +1,6 @@
 // Custom schemes: registered before the app is ready, handled by a function from Request to Response. In the browser underneath,
-// app://host/path travels as http://host.app.localhost/path, which no request ever leaves the machine for.
+// app://host/path travels as http://host.app.localhost/path, which no request ever leaves the machine for. A page has to name its own
+// files by relative addresses: the browser itself knows no app://.
 
 import type { BrowserContext } from 'playwright-core';
 import type { CustomScheme } from 'electron';

@@ -64,6 +64,8 @@ export function pageWorldSource(secret: string): string {
   ${bridgeEndSource}
   const dispatch = window.dispatchEvent.bind(window), listen = window.addEventListener.bind(window);
   const Custom = CustomEvent;
+  // What the page asks for here is denied outside, but not before this returns.
+  const open = window.open.bind(window); window.open = (...args) => { open(...args); return null; };
   const end = createEnd(codec, (message) => dispatch(new Custom(secret + ':in', { detail: codec.encode(message) })));
   // A window that is hidden or minimised tells its page so; the browser underneath is never really hidden.
   let state = 'visible';

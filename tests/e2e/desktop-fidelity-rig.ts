@@ -1,0 +1,45 @@
+// A small app on the desktop driver, for specs of what Electron itself does: the stand-in has to do the same.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { DesktopDriver } from '../electron/driver/desktop-driver.ts';
+import { openDesktop } from '../electron/driver/open-desktop.ts';
+
+const main = fileURLToPath(new URL('../electron/fixtures/probe-main.mjs', import.meta.url));
+export const probePreload = fileURLToPath(new URL('../electron/fixtures/probe-preload.cjs', import.meta.url));
+
+export class Probe {
+  readonly home: string;
+  readonly driver: DesktopDriver;
+
+  private constructor(home: string, driver: DesktopDriver) {
+    this.home = home;
+    this.driver = driver;
+  }
+
+  /** Resolves when the app is ready. */
+  static async start(...args: string[]): Promise<Probe> {
+    const home = mkdtempSync(join(tmpdir(), 'tcp-'));
+    const probe = new Probe(home, await openDesktop({ home, main, args }));
+    await probe.driver.evaluate(({ app }) => app.whenReady(), null);
+    return probe;
+  }
+
+  /** What the app wrote down. */
+  get events(): string[] {
+    return readFileSync(join(this.home, 'events.log'), 'utf8').trim().split('\n');
+  }
+
+  /** Since the app is ready. */
+  get eventsSinceReady(): string[] {
+    const { events } = this;
+    return events.slice(events.indexOf('when ready') + 1);
+  }
+
+  async close(): Promise<void> {
+    await this.driver.kill();
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}

@@ -1,0 +1,69 @@
+// Links out of the window: opened by a person's click and by nothing else, and only web pages and mail.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DesktopUnderTest } from './desktop-rig.ts';
+
+let app: DesktopUnderTest;
+beforeAll(async () => {
+  app = await DesktopUnderTest.start();
+});
+afterAll(() => app.close());
+
+const opened = async (): Promise<string[]> => (await app.driver.desk()).openedLinks;
+
+/** Runs in a page that was just loaded and that nobody has touched: a look through the driver's page would count as a touch. */
+function runUntouched(code: string): Promise<unknown> {
+  return app.driver.evaluate(async ({ BrowserWindow }, source) => {
+    const contents = BrowserWindow.getAllWindows()[0]?.webContents;
+    if (contents === undefined) throw new Error('there is no window');
+    const loaded = new Promise<void>((resolve) => contents.once('did-finish-load', () => resolve()));
+    contents.reload();
+    await loaded;
+    return (await contents.executeJavaScript(source)) as unknown;
+  }, code);
+}
+
+test('without a click nothing opens: not by the bridge, not by window.open, not by a link that a script presses', async () => {
+  expect(await runUntouched('navigator.userActivation.isActive')).toBe(false);
+  expect(await runUntouched(`trayclaw.openLink('https://example.org/')`)).toBe(false);
+  expect(await runUntouched(`String(window.open('https://example.org/'))`)).toBe('null');
+  const press = `(() => { const a = Object.assign(document.createElement('a'), { href: 'https://example.org/', target: '_blank' }); document.body.append(a); a.click(); })()`;
+  await runUntouched(`${press}, new Promise((resolve) => setTimeout(resolve, 50))`);
+  expect(await opened()).toEqual([]);
+  await app.usable();
+});
+
+test('a click on a link of an answer opens it once, and another window is never made', async () => {
+  app.reply({ text: '[the page](https://example.org/page?a=1) and [a letter](mailto:someone@example.org)' });
+  await app.send('Links');
+  await app.conversation.getByRole('link', { name: 'the page' }).click();
+  await app.deskShows((desk) => desk.openedLinks, ['https://example.org/page?a=1']);
+  expect((await app.driver.desk()).windows).toHaveLength(1);
+  expect(await app.message.isVisible()).toBe(true);
+});
+
+test('with a click too, only web pages and letters: programs, files and disguises stay closed', async () => {
+  const before = await opened();
+  const hostile = [
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'trayclaw://settings',
+    'app://trayclaw/',
+    'smb://outside.invalid/share',
+    'ms-msdt:/id',
+    'vscode://file/etc/passwd',
+    'https://person:word@outside.invalid/',
+    'https://outside.invalid/ --flag',
+    'https://outside.invalid/\u202egpj',
+    'mailto:a@b.c?attach=/etc/passwd',
+    `https://outside.invalid/${'x'.repeat(3_000)}`,
+    '',
+  ];
+  // The driver's own look at the page counts as a touch.
+  const answers = await app.page.evaluate<unknown[]>(
+    `Promise.all([navigator.userActivation.isActive, ...${JSON.stringify(hostile)}.map((url) => trayclaw.openLink(url).catch(() => false))])`,
+  );
+  expect(answers).toEqual([true, ...hostile.map(() => false)]);
+  expect(await opened()).toEqual(before);
+});

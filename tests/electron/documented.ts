@@ -1,0 +1,24 @@
+// Ties a test to the sentence of Electron's documentation it follows: the sentence has to stand in the installed type definitions.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const definitions = fileURLToPath(new URL('../../node_modules/electron/electron.d.ts', import.meta.url));
+
+/** The comments of the definitions as running text: no stars, no line ends. */
+export function documentation(): string {
+  return plain(readFileSync(definitions, 'utf8').replaceAll(/\n[ \t]*\*[ \t]?/g, ' '));
+}
+
+export function plain(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** A test of what the sentence says. The sentence is compared without regard to line ends. */
+export function documented(what: string, sentence: string, work: () => Promise<void> | void): void {
+  test(`as documented: ${what}`, async () => {
+    expect(documentation().includes(plain(sentence)) ? sentence : `${sentence} (is not in electron.d.ts)`).toBe(sentence);
+    await work();
+  });
+}

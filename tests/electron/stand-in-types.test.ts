@@ -1,0 +1,78 @@
+// Every part the stand-in exports against the types of Electron: what the app may call there exists here with a form that fits. The
+// check is the compiler's; the run only makes sure that no part was left out.
+
+import type * as Electron from 'electron';
+import { expect, test } from 'vitest';
+import type * as StandIn from './stand-in/electron.ts';
+
+/** The calls of a part that the stand-in has, in Electron's form. Listening is left out: its overloads name the events one by one. */
+type Calls<Ours, Real> = {
+  [K in Exclude<Extract<keyof Ours, keyof Real>, keyof NodeJS.EventEmitter>]: Real[K] extends (...args: infer A) => infer R
+    ? Ours[K] extends (...args: A) => infer OurR
+      ? Simple<OurR, R>
+      : 'takes less than Electron'
+    : true;
+};
+/** An answer of plain values must fit; one that is a part itself is checked as a part. */
+type Simple<R, RealR> = Fits<R, RealR> extends true ? true : RealR extends object ? true : 'answers what Electron does not';
+type Fits<A, B> = [A] extends [B] ? true : false;
+type Wrong<T> = { [K in keyof T]: T[K] extends true ? never : K }[keyof T];
+
+/** No call that does not fit; what is not in Electron at all is for the specs alone and listed here. */
+type Checked<Ours, Real> = Wrong<Calls<Ours, Real>> extends never ? true : Wrong<Calls<Ours, Real>>;
+
+const parts: { readonly [K in keyof typeof StandIn]: K extends keyof typeof Electron ? true : false } = {
+  app: true,
+  BrowserWindow: true,
+  dialog: true,
+  globalShortcut: true,
+  ipcMain: true,
+  Menu: true,
+  nativeImage: true,
+  nativeTheme: true,
+  Notification: true,
+  powerMonitor: true,
+  protocol: true,
+  screen: true,
+  session: true,
+  shell: true,
+  Tray: true,
+};
+
+const fits: {
+  readonly app: Checked<typeof StandIn.app, Electron.App>;
+  readonly browserWindow: Checked<InstanceType<typeof StandIn.BrowserWindow>, Electron.BrowserWindow>;
+  readonly webContents: Checked<InstanceType<typeof StandIn.BrowserWindow>['webContents'], Electron.WebContents>;
+  readonly dialog: Checked<typeof StandIn.dialog, Electron.Dialog>;
+  readonly globalShortcut: Checked<typeof StandIn.globalShortcut, Electron.GlobalShortcut>;
+  readonly ipcMain: Checked<typeof StandIn.ipcMain, Electron.IpcMain>;
+  readonly menu: Checked<InstanceType<typeof StandIn.Menu>, Electron.Menu>;
+  readonly nativeTheme: Checked<typeof StandIn.nativeTheme, Electron.NativeTheme>;
+  readonly notification: Checked<InstanceType<typeof StandIn.Notification>, Electron.Notification>;
+  readonly protocol: Checked<typeof StandIn.protocol, Electron.Protocol>;
+  readonly screen: Checked<typeof StandIn.screen, Electron.Screen>;
+  readonly session: Checked<typeof StandIn.session.defaultSession, Electron.Session>;
+  readonly shell: Checked<typeof StandIn.shell, Electron.Shell>;
+  /** The two that take other parts get the stand-in's own. */
+  readonly tray: Checked<Omit<InstanceType<typeof StandIn.Tray>, 'setImage' | 'setContextMenu'>, Electron.Tray>;
+} = {
+  app: true,
+  browserWindow: true,
+  webContents: true,
+  dialog: true,
+  globalShortcut: true,
+  ipcMain: true,
+  menu: true,
+  nativeTheme: true,
+  notification: true,
+  protocol: true,
+  screen: true,
+  session: true,
+  shell: true,
+  tray: true,
+};
+
+test('every part of the stand-in is a part of Electron, and each fits', () => {
+  expect(Object.values(parts).every(Boolean)).toBe(true);
+  expect(Object.keys(fits).length).toBe(Object.keys(parts).length - 2 + 1);
+});
