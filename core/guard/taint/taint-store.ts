@@ -75,6 +75,8 @@ export class TaintStore {
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'taint.marked') this.#applyFiles(event);
+    // What begins holds nothing: a session that is marked later is looked up anew, and one that was never committed is asked about by nobody.
+    if (event.type === 'session.created') this.#remember(event.sessionId, null);
     if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
     this.applyCopied(event);
   }
@@ -108,10 +110,7 @@ export class TaintStore {
     if (known !== undefined) return known;
     const read = this.#read(sessionId);
     // What a transaction shows may be rolled back: only what is committed is remembered.
-    if (!this.#db.inTransaction) {
-      if (this.#known.size >= SESSIONS_KEPT) this.#known.clear();
-      this.#known.set(sessionId, read);
-    }
+    if (!this.#db.inTransaction) this.#remember(sessionId, read);
     return read;
   }
 
@@ -142,6 +141,11 @@ export class TaintStore {
       if (isCopied(event)) this.applyCopied(event);
       else this.apply(event);
     }
+  }
+
+  #remember(sessionId: string, taint: SessionTaint | null): void {
+    if (this.#known.size >= SESSIONS_KEPT) this.#known.clear();
+    this.#known.set(sessionId, taint);
   }
 
   #applyFiles(event: EventOf<'taint.marked'>): void {
