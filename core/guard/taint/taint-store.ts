@@ -92,7 +92,9 @@ export class TaintStore {
       case 'policy.decided':
         // A question counts as well: whether it was answered with yes is not known here, and the flag only ever makes more be asked.
         if (event.body.decision === 'deny' || !showsPrivateData(event.body.tool, event.body.facts)) return;
-        if (this.#sql.putPrivate.run(event.sessionId).changes > 0) this.#known.delete(event.sessionId);
+        // Told only of a session that holds words of others: one known to hold none stays known.
+        if (this.#sql.putPrivate.run(event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
+          this.#known.delete(event.sessionId);
         return;
       case 'session.deleted':
         this.#sql.dropSources.run(event.body.sessionId);

@@ -196,7 +196,9 @@ export class SessionIndex {
 
   /** One result per call id: a second one is refused, whatever produced it. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
-    if (this.#sql.finishCall.run(seq, callId).changes > 0) return;
-    if (this.#sql.hasCall.get(callId) !== undefined) throw new AppError('conflict', `Call ${callId} already has a result.`);
+    const call = this.#sql.hasCall.get(callId) as { finishedSeq: number | null } | undefined;
+    if (call === undefined) return;
+    if (call.finishedSeq !== null) throw new AppError('conflict', `Call ${callId} already has a result.`);
+    this.#sql.finishCall.run(seq, callId);
   }
 }
