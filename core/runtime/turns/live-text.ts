@@ -6,8 +6,15 @@ import type { RedactedStream, TurnDeps } from './ports.ts';
 
 interface WatchedTurn {
   readonly deps: Pick<TurnDeps, 'wantsDeltas' | 'publishDelta' | 'redactStream'>;
-  /** Writes what was recorded before the text came. */
-  writeAhead(): void;
+  /** Writes what was recorded before the text came. Returns whether there was anything. */
+  writeAhead(): boolean;
+}
+
+interface Arrival {
+  text: string;
+  /** It could be the first to tell of what was only just written: then it waits until that could be read. */
+  readonly wroteAhead: boolean;
+  readonly given: Promise<void>;
 }
 
 /** So much of what passed unwatched is looked at again for whoever joins: the beginning of a secret may lie in it. */
@@ -18,8 +25,8 @@ export class LiveText {
   readonly #about: Omit<DeltaNotice, 'text'>;
   #stream: RedactedStream | null = null;
   #unseen = '';
-  /** Came in at this moment, and resolves once it is given out. */
-  #arrived: { text: string; readonly given: Promise<void> } | null = null;
+  /** Came in at this moment. */
+  #arrived: Arrival | null = null;
 
   constructor(turn: WatchedTurn, about: Omit<DeltaNotice, 'text'>) {
     this.#turn = turn;
@@ -28,32 +35,39 @@ export class LiveText {
 
   push(piece: string): void {
     if (!this.#turn.deps.wantsDeltas()) {
-      this.#unseen = (this.#unseen + piece).slice(-UNSEEN_LENGTH_MAX);
+      this.#unseen = (this.#unseen + (this.#arrived?.text ?? '') + piece).slice(-UNSEEN_LENGTH_MAX);
+      this.#arrived = null;
       this.#stream = null;
       return;
     }
-    this.#arrived ??= { text: '', given: this.#giveOutSoon() };
+    this.#arrived ??= this.#giveOutSoon();
     this.#arrived.text += piece;
   }
 
   /** Resolves when everything is given out, also what was held back: nothing follows. Null where that is so already. */
   end(): Promise<void> | null {
-    if (this.#arrived !== null) return this.#arrived.given.then(() => this.#finish());
+    if (this.#arrived?.wroteAhead === true) return this.#arrived.given.then(() => this.#finish());
+    this.#giveOut();
     this.#finish();
     return null;
   }
 
   /** What led to the text is in the log by then, and whoever follows the log has read it. */
-  #giveOutSoon(): Promise<void> {
-    this.#turn.writeAhead();
-    return new Promise((resolve) => {
+  #giveOutSoon(): Arrival {
+    const wroteAhead = this.#turn.writeAhead();
+    const given = new Promise<void>((resolve) => {
       setImmediate(() => {
-        const text = this.#arrived?.text ?? '';
-        this.#arrived = null;
-        this.#publish(this.#open().push(text));
+        this.#giveOut();
         resolve();
       });
     });
+    return { text: '', wroteAhead, given };
+  }
+
+  #giveOut(): void {
+    const arrived = this.#arrived;
+    this.#arrived = null;
+    if (arrived !== null) this.#publish(this.#open().push(arrived.text));
   }
 
   #finish(): void {

@@ -47,6 +47,6 @@ export interface RunningTurn {
    * way, else after 25 ms. A failure ends the turn.
    */
   flushSoon(isWatched: boolean): () => void;
-  /** Flushes before somebody is shown what came after. A failure ends the turn once its step is over. */
-  writeAhead(): void;
+  /** Flushes before somebody is shown what came after. Returns whether there was anything. A failure ends the turn once its step is over. */
+  writeAhead(): boolean;
 }

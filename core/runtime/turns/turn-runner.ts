@@ -120,7 +120,9 @@ export class TurnRunner implements RunningTurn {
   }
 
   flushSoon(isWatched: boolean): () => void {
-    const write = (): void => this.writeAhead();
+    const write = (): void => {
+      this.writeAhead();
+    };
     if (isWatched) return onceUnderWay(write);
     const timer = setTimeout(write, SHOWN_AFTER_MS);
     return () => {
@@ -128,13 +130,15 @@ export class TurnRunner implements RunningTurn {
     };
   }
 
-  writeAhead(): void {
+  writeAhead(): boolean {
+    const isNeeded = this.#buffer.length > 0;
     try {
       this.flush();
     } catch (cause) {
       this.#writeFailure = cause;
       this.abort.abort();
     }
+    return isNeeded;
   }
 
   /** Stops without recording an end: the next start goes on from what is written. */
