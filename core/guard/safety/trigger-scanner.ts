@@ -4,11 +4,14 @@
 import { assert } from '../../base/assert.ts';
 
 const WINDOW = 3;
+/** A third of the mask's bits: three characters fill it. */
+const HASH_SHIFT = 5;
 const HASH_MASK = 0x7fff;
 /** Triggers are ASCII; other characters are folded onto it and cost a vain look at most. */
 const ASCII_MASK = 0x7f;
 
-const hashOf = (first: number, second: number, third: number): number => ((first << 10) ^ (second << 5) ^ third) & HASH_MASK;
+const hashOf = (first: number, second: number, third: number): number =>
+  ((first << (2 * HASH_SHIFT)) ^ (second << HASH_SHIFT) ^ third) & HASH_MASK;
 
 const pairOf = (first: number, second: number): number => (first << 7) | second;
 
@@ -42,16 +45,13 @@ export class TriggerScanner {
   scan(text: string, onTrigger: (id: number, start: number) => void): void {
     const table = this.#table;
     const pairs = this.#pairs;
-    let before = 0;
-    let last = 0;
+    let hash = 0;
     for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i) & ASCII_MASK;
-      const hash = hashOf(before, last, code);
-      const pair = pairOf(before, last);
-      before = last;
-      last = code;
-      if (((table[hash >> 3] ?? 0) & (1 << (hash & 7))) === 0) continue;
-      if (((pairs[pair >> 3] ?? 0) & (1 << (pair & 7))) !== 0 && i >= 2) this.#confirm(text, i - 2, onTrigger);
+      // Rolled on: what lies further back than the window is shifted out of it.
+      hash = ((hash << HASH_SHIFT) ^ (text.charCodeAt(i) & ASCII_MASK)) & HASH_MASK;
+      if (((table[hash >> 3] ?? 0) & (1 << (hash & 7))) === 0 || i < 2) continue;
+      const pair = pairOf(text.charCodeAt(i - 2) & ASCII_MASK, text.charCodeAt(i - 1) & ASCII_MASK);
+      if (((pairs[pair >> 3] ?? 0) & (1 << (pair & 7))) !== 0) this.#confirm(text, i - 2, onTrigger);
     }
     // A trigger of two characters may be the last there is. Reading beyond the end in the loop would make all of it several times slower.
     if (text.length >= 2) this.#confirm(text, text.length - 2, onTrigger);
