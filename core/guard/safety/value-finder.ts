@@ -45,7 +45,7 @@ export class ValueFinder {
     }
   }
 
-  /** Calls `onFound` for each occurrence. Returns where a value begins that the text ends in the middle of, eight characters or more; else its length. */
+  /** Calls `onFound` for each occurrence. Returns where a value begins that the text ends behind the head of; else the text's length. */
   scan(text: string, onFound: (found: FoundForm) => void): number {
     if (this.#byHash.size === 0) return text.length;
     const weights = this.#weights;

@@ -75,7 +75,7 @@ export class TaintStore {
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'taint.marked') this.#applyFiles(event);
-    // What begins holds nothing: a session that is marked later is looked up anew, and one that was never committed is asked about by nobody.
+    // What begins holds nothing: a session that is marked later is looked up anew, one that was rolled back asks nothing.
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
     if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
     this.applyCopied(event);

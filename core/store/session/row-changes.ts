@@ -14,7 +14,7 @@ export interface SessionChange {
   updatedAtMs: number | null;
 }
 
-export interface TurnChange {
+interface TurnChange {
   status: TurnStatus | 'queued';
   /** The event a turn begins with; null for one that began in an earlier append. */
   readonly first: AnyEvent | null;
