@@ -46,9 +46,16 @@ export class LiveText {
 
   /** Resolves when everything is given out, also what was held back: nothing follows. Null where that is so already. */
   end(): Promise<void> | null {
-    if (this.#arrived?.wroteAhead === true) return this.#arrived.given.then(() => this.#finish());
-    this.#giveOut();
+    const given = this.settle();
+    if (given !== null) return given.then(() => this.#finish());
     this.#finish();
+    return null;
+  }
+
+  /** Resolves when what arrived is given out, but for what is held back; null where that is so already. */
+  settle(): Promise<void> | null {
+    if (this.#arrived?.wroteAhead === true) return this.#arrived.given;
+    this.#giveOut();
     return null;
   }
 

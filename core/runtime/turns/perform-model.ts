@@ -107,6 +107,9 @@ function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSi
       reasoning.push(delta);
     },
     end: async () => {
+      // What one of them held back comes after all that was said, not in the middle of the other.
+      await reasoning.settle();
+      await text.settle();
       await reasoning.end();
       await text.end();
     },
