@@ -132,8 +132,12 @@ test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, asy
   });
   mkdirSync(home.workspace, { recursive: true });
   writeFileSync(join(home.workspace, 'planted.txt'), plant.text);
-  const deltas: string[] = [];
-  claw.onDelta((delta) => deltas.push(delta.text));
+  // As a watcher puts them together: reasoning, answer and each call's output by themselves.
+  const deltas = new Map<string, string>();
+  claw.onDelta(({ kind, turnId, callId, text }) => {
+    const shownAs = `${kind} of ${callId ?? turnId}`;
+    deltas.set(shownAs, (deltas.get(shownAs) ?? '') + text);
+  });
   const token = 'token-of-this-test';
   const door = createHttpDoor({ claw, token, logger: silentLogger, clock: systemClock, assetsFolder: null, version: 'test' });
   const { url } = await door.listen({});
@@ -184,7 +188,7 @@ test('nothing of what is planted arrives at any sink', { timeout: 120_000 }, asy
     export: exported.join('\n'),
     'HTTP bodies': bodies.join('\n'),
     'event stream': streamed,
-    deltas: deltas.join(''),
+    deltas: [...deltas.values()].join('\n'),
     'command line': ran.map(({ out, err }) => out + err).join('\n'),
     artifacts: filesBelow(join(home.path, 'artifacts')),
     backup: bytesOf(backup.file),

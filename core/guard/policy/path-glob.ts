@@ -7,24 +7,39 @@ export function pathGlob(pattern: string, workspace: string, ignoresCase: boolea
   const fold = (text: string): string => (ignoresCase ? text.toLowerCase() : text);
   const parts = partsOf(fold(isAbsolute(pattern) ? pattern : resolve(workspace, pattern)));
   // What is named covers all below.
-  const whole = [...parts, '**'];
-  return (real) => matchesAll(whole, partsOf(fold(real)), { isStar: (part) => /^\*{2,}$/.test(part), fits: matchesPart });
+  const whole = [...parts, '**'].map(namePattern);
+  return (real) => matchesAll(whole, partsOf(fold(real)), nameMatching);
 }
 
-function matchesPart(pattern: string, name: string): boolean {
-  return matchesAll([...pattern], [...name], {
-    isStar: (char) => char === '*',
-    fits: (char, other) => char === '?' || char === other,
-  });
+interface NamePattern {
+  readonly text: string;
+  /** Stands for any number of names. */
+  readonly isStar: boolean;
+  /** Null for a name without signs: nearly all are, and are only compared. */
+  readonly chars: readonly string[] | null;
 }
 
-interface Matching {
-  isStar(pattern: string): boolean;
-  fits(pattern: string, item: string): boolean;
+function namePattern(text: string): NamePattern {
+  return { text, isStar: /^\*{2,}$/.test(text), chars: /[*?]/.test(text) ? [...text] : null };
+}
+
+const nameMatching: Matching<NamePattern> = {
+  isStar: ({ isStar }) => isStar,
+  fits: ({ text, chars }, name) => (chars === null ? text === name : matchesAll(chars, [...name], charMatching)),
+};
+
+const charMatching: Matching<string> = {
+  isStar: (char) => char === '*',
+  fits: (char, other) => char === '?' || char === other,
+};
+
+interface Matching<Pattern> {
+  isStar(pattern: Pattern): boolean;
+  fits(pattern: Pattern, item: string): boolean;
 }
 
 /** Each star takes as little as it can, and only the newest ever takes more: no pattern is slow. */
-function matchesAll(patterns: readonly string[], items: readonly string[], how: Matching): boolean {
+function matchesAll<Pattern>(patterns: readonly Pattern[], items: readonly string[], how: Matching<Pattern>): boolean {
   let at = 0;
   let item = 0;
   let star = -1;

@@ -137,9 +137,9 @@ function continuation(text: string, at: number): number {
 
 function decodeRun(text: string, start: number, end: number): EncodedRun | null {
   const hexEnd = endOfHex(text, start, end);
-  if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(peekHex(text, start))) return decoded(text, start, hexEnd, 'hex');
+  if (hexEnd - start >= RUN_LENGTH_MIN && isReadable(hexByte, text, start)) return decoded(text, start, hexEnd, 'hex');
   for (let shift = 0; shift < 4; shift++) {
-    if (isReadable(peekBase64(text, start + shift))) return decoded(text, start + shift, end, 'base64');
+    if (isReadable(base64Byte, text, start + shift)) return decoded(text, start + shift, end, 'base64');
   }
   return null;
 }
@@ -150,33 +150,35 @@ function endOfHex(text: string, start: number, end: number): number {
   return at;
 }
 
-/** The first bytes, without decoding the rest: most runs of a text are words and digests and end here. */
-function peekBase64(text: string, start: number): number[] {
-  const bytes: number[] = [];
-  for (let i = start; bytes.length < PEEK_BYTES; i += 4) {
-    const bits =
-      ((digits[text.charCodeAt(i)] ?? 0) << 18) |
-      ((digits[text.charCodeAt(i + 1)] ?? 0) << 12) |
-      ((digits[text.charCodeAt(i + 2)] ?? 0) << 6) |
-      (digits[text.charCodeAt(i + 3)] ?? 0);
-    bytes.push((bits >> 16) & 0xff, (bits >> 8) & 0xff, bits & 0xff);
+/** One of the first bytes, without decoding the rest: most runs of a text are words and digests and end here. */
+function base64Byte(text: string, start: number, index: number): number {
+  const at = start + Math.floor(index / 3) * 4;
+  const bits =
+    ((digits[text.charCodeAt(at)] ?? 0) << 18) |
+    ((digits[text.charCodeAt(at + 1)] ?? 0) << 12) |
+    ((digits[text.charCodeAt(at + 2)] ?? 0) << 6) |
+    (digits[text.charCodeAt(at + 3)] ?? 0);
+  return (bits >> (16 - (index % 3) * 8)) & 0xff;
+}
+
+function hexByte(text: string, start: number, index: number): number {
+  return Number.parseInt(text.slice(start + index * 2, start + index * 2 + 2), 16);
+}
+
+/** Printable ASCII, or the same as UTF-16: looks at no more bytes than it takes to tell. */
+function isReadable(byteAt: (text: string, start: number, index: number) => number, text: string, start: number): boolean {
+  let isNarrow = true;
+  let isLittle = true;
+  let isBig = true;
+  for (let index = 0; index < PEEK_BYTES; index++) {
+    const byte = byteAt(text, start, index);
+    const isText = (byte >= 0x20 && byte < 0x7f) || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+    isNarrow &&= isText;
+    isLittle &&= index % 2 === 0 ? isText : byte === 0;
+    isBig &&= index % 2 === 0 ? byte === 0 : isText;
+    if (!isNarrow && !isLittle && !isBig) return false;
   }
-  return bytes;
-}
-
-function peekHex(text: string, start: number): number[] {
-  const bytes: number[] = [];
-  for (let i = start; bytes.length < PEEK_BYTES; i += 2) bytes.push(Number.parseInt(text.slice(i, i + 2), 16));
-  return bytes;
-}
-
-/** Printable ASCII, or the same as UTF-16. */
-function isReadable(bytes: readonly number[]): boolean {
-  const isText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || byte === 0x09 || byte === 0x0a || byte === 0x0d;
-  if (bytes.every(isText)) return true;
-  const even = bytes.filter((_, index) => index % 2 === 0);
-  const odd = bytes.filter((_, index) => index % 2 === 1);
-  return (odd.every((byte) => byte === 0) && even.every(isText)) || (even.every((byte) => byte === 0) && odd.every(isText));
+  return true;
 }
 
 function decoded(text: string, start: number, end: number, encoding: 'base64' | 'hex'): EncodedRun {

@@ -59,9 +59,21 @@ export function findPersonalData(text: string, wanted: readonly PersonalKind[]):
 /** Where a number that may still go on starts, at the end of a text; the length of the text where none does. */
 export function openPersonalData(text: string, wanted: readonly PersonalKind[]): number {
   const tail = text.slice(-128);
-  const open = wanted.map((kind) => endings[kind].exec(tail)?.index ?? tail.length);
-  return text.length - tail.length + Math.min(tail.length, ...open);
+  let open = tail.length;
+  for (const kind of wanted) {
+    // A number that goes on ends in one of its characters: most pieces of a text end in a letter or a sign.
+    if (lastCharacter[kind].test(tail)) open = Math.min(open, endings[kind].exec(tail)?.index ?? tail.length);
+  }
+  return text.length - tail.length + open;
 }
+
+const lastOfDigits = /[A-Z\d -]$/;
+const lastCharacter: Readonly<Record<PersonalKind, RegExp>> = {
+  card: lastOfDigits,
+  iban: lastOfDigits,
+  email: /[A-Za-z0-9._%+@-]$/,
+  phone: /[\d ()./+-]$/,
+};
 
 const digitsEnd = /(?<!(?<!\\)[A-Za-z0-9_.])(?:[A-Z]{1,2}|[A-Z]{2}\d[A-Z0-9 ]{0,45}|\d[\d -]{0,45})$/;
 const endings: Readonly<Record<PersonalKind, RegExp>> = {

@@ -37,9 +37,10 @@ export const valueLengthMin = 8;
 const VALUES_MAX = 2000;
 /** Shorter text holds no secret: the shortest rule asks for more. */
 const TELLABLE_MIN = 8;
-/** Texts known to hold nothing, and how long each may be. */
-const CLEAN_MAX = 64;
+/** Texts known to hold nothing: how many, how long each may be, and all together. */
+const CLEAN_MAX = 1_000;
 const CLEAN_LENGTH_MAX = 16_384;
+const CLEAN_TOTAL_LENGTH_MAX = 1_000_000;
 /** Escapes inside escapes: JSON in JSON in a URL. */
 const UNESCAPED_MAX = 3;
 /** Base64 of base64. */
@@ -63,6 +64,7 @@ export class Redactor {
   #finder: ValueFinder | null = null;
   #reach = REACH_MIN;
   readonly #clean = new Set<string>();
+  #cleanLength = 0;
 
   constructor(options: RedactorOptions) {
     this.#personal = options.personal;
@@ -82,7 +84,7 @@ export class Redactor {
     const cleanName = name.replace(/[^A-Za-z0-9._:-]/g, '_').slice(0, 100);
     if (this.#values.get(value) !== cleanName) {
       this.#finder = null;
-      this.#clean.clear();
+      this.#forgetClean();
     }
     this.#values.delete(value);
     this.#values.set(value, cleanName);
@@ -97,7 +99,7 @@ export class Redactor {
 
   setPersonal(personal: readonly PersonalKind[]): void {
     this.#personal = personal;
-    this.#clean.clear();
+    this.#forgetClean();
   }
 
   redact(text: string): Redaction {
@@ -122,11 +124,18 @@ export class Redactor {
   #remember(text: string): void {
     if (text.length > CLEAN_LENGTH_MAX) return;
     this.#clean.add(text);
-    if (this.#clean.size <= CLEAN_MAX) return;
+    this.#cleanLength += text.length;
+    if (this.#clean.size <= CLEAN_MAX && this.#cleanLength <= CLEAN_TOTAL_LENGTH_MAX) return;
     for (const oldest of this.#clean) {
       this.#clean.delete(oldest);
-      return;
+      this.#cleanLength -= oldest.length;
+      if (this.#clean.size <= CLEAN_MAX && this.#cleanLength <= CLEAN_TOTAL_LENGTH_MAX) return;
     }
+  }
+
+  #forgetClean(): void {
+    this.#clean.clear();
+    this.#cleanLength = 0;
   }
 
   /** `isOpen`: more text may follow. Costs a little more, because every beginning is followed to where it ends. */
@@ -157,6 +166,7 @@ export class Redactor {
       // The character after it may still come.
       if (value.form.isBase64 && value.end + 3 > text.length) found.openPattern = Math.min(found.openPattern, value.start);
     });
+    if (isOpen) found.openValue = Math.min(found.openValue, this.#finder.openBeginning(text));
     this.#triggers.scan(text, (id, start) => {
       for (const rule of this.#rulesOfTrigger[id] ?? []) {
         const from = rule.before === undefined ? start : walkBack(text, start, rule.before);

@@ -18,6 +18,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** Null for a text without escapes. `reach` is how much is shown before and after each. */
 export function unescapedView(text: string, reach: number): View | null {
+  if (!mayHoldEscape(text)) return null;
   escapes.lastIndex = 0;
   let match = escapes.exec(text);
   if (match === null) return null;
@@ -26,9 +27,15 @@ export function unescapedView(text: string, reach: number): View | null {
   return writer.finish();
 }
 
+/** Looking for one character is many times quicker than matching a pattern, and most text holds none of the three. */
+function mayHoldEscape(text: string): boolean {
+  return text.includes('\\') || text.includes('%') || text.includes('&');
+}
+
 /** Where an escape begins that more text could complete; the length of the text where none does. */
 export function openEscape(text: string): number {
   const tail = text.slice(-24);
+  if (!mayHoldEscape(tail)) return text.length;
   const partial = /(?:%[0-9A-Fa-f]?|\\(?:x[0-9A-Fa-f]?|u\{?[0-9A-Fa-f]{0,6}|[0-7]{1,2})?|&#?[A-Za-z0-9]{0,8})$/.exec(tail);
   const isWhole = partial === null || /^\\u(?:[0-9A-Fa-f]{4}|[0-9A-Fa-f]{5,})$/.test(partial[0]);
   const end = isWhole ? tail.length : partial.index;

@@ -45,7 +45,7 @@ export class ValueFinder {
     }
   }
 
-  /** Calls `onFound` for each occurrence. Returns where a value begins that the text ends in the middle of; else its length. */
+  /** Calls `onFound` for each occurrence. Returns where a value begins that the text ends behind the head of; else the text's length. */
   scan(text: string, onFound: (found: FoundForm) => void): number {
     if (this.#byHash.size === 0) return text.length;
     const weights = this.#weights;
@@ -67,7 +67,20 @@ export class ValueFinder {
         else if (end >= 0) onFound({ form, start, end });
       }
     }
-    return Math.min(open, this.#openBeginning(text));
+    return open;
+  }
+
+  /** Where the text ends in the first few characters of a value; its length when in none. */
+  openBeginning(text: string): number {
+    let open = text.length;
+    if (this.#byHash.size === 0) return open;
+    let tail = '';
+    for (let index = text.length - 1; index >= 0 && tail.length < headLength - 1; index--) {
+      if (this.#weights[text.charCodeAt(index)] === 0) continue;
+      tail = text.charAt(index) + tail;
+      if (this.#beginnings.has(tail)) open = index;
+    }
+    return open;
   }
 
   /** The place of the head that ends at `last`, or -1 when it is another one of the same hash. */
@@ -92,17 +105,6 @@ export class ValueFinder {
       i += 1;
     }
     return end;
-  }
-
-  #openBeginning(text: string): number {
-    let open = text.length;
-    let tail = '';
-    for (let index = text.length - 1; index >= 0 && tail.length < headLength - 1; index--) {
-      if (this.#weights[text.charCodeAt(index)] === 0) continue;
-      tail = text.charAt(index) + tail;
-      if (this.#beginnings.has(tail)) open = index;
-    }
-    return open;
   }
 }
 

@@ -75,6 +75,8 @@ export class TaintStore {
   /** Called for every event inside its transaction. */
   apply(event: AnyEvent): void {
     if (event.type === 'taint.marked') this.#applyFiles(event);
+    // What begins holds nothing: a session that is marked later is looked up anew, one that was rolled back asks nothing.
+    if (event.type === 'session.created') this.#remember(event.sessionId, null);
     if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
     this.applyCopied(event);
   }
@@ -90,7 +92,9 @@ export class TaintStore {
       case 'policy.decided':
         // A question counts as well: whether it was answered with yes is not known here, and the flag only ever makes more be asked.
         if (event.body.decision === 'deny' || !showsPrivateData(event.body.tool, event.body.facts)) return;
-        if (this.#sql.putPrivate.run(event.sessionId).changes > 0) this.#known.delete(event.sessionId);
+        // Told only of a session that holds words of others: one known to hold none stays known.
+        if (this.#sql.putPrivate.run(event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
+          this.#known.delete(event.sessionId);
         return;
       case 'session.deleted':
         this.#sql.dropSources.run(event.body.sessionId);
@@ -108,10 +112,7 @@ export class TaintStore {
     if (known !== undefined) return known;
     const read = this.#read(sessionId);
     // What a transaction shows may be rolled back: only what is committed is remembered.
-    if (!this.#db.inTransaction) {
-      if (this.#known.size >= SESSIONS_KEPT) this.#known.clear();
-      this.#known.set(sessionId, read);
-    }
+    if (!this.#db.inTransaction) this.#remember(sessionId, read);
     return read;
   }
 
@@ -142,6 +143,11 @@ export class TaintStore {
       if (isCopied(event)) this.applyCopied(event);
       else this.apply(event);
     }
+  }
+
+  #remember(sessionId: string, taint: SessionTaint | null): void {
+    if (this.#known.size >= SESSIONS_KEPT) this.#known.clear();
+    this.#known.set(sessionId, taint);
   }
 
   #applyFiles(event: EventOf<'taint.marked'>): void {

@@ -19,8 +19,10 @@ export function childEnvironment(
   platform: NodeJS.Platform,
 ): Record<string, string> {
   const child: Record<string, string> = {};
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && isPassed(name, platform)) child[name] = value;
+  // The process's own environment is asked anew for every value: only those that are passed on are read.
+  for (const name of Object.keys(environment)) {
+    const value = isPassed(name, platform) ? environment[name] : undefined;
+    if (value !== undefined) child[name] = value;
   }
   return { ...child, ...marker };
 }

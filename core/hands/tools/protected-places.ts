@@ -103,7 +103,7 @@ const anywhere: readonly Place[] = [
   ...places(SCHEDULE, ['crontabs', 'spool/cron', 'cron.d', 'cron.daily', 'cron.hourly', 'cron.weekly', 'cron.monthly', 'crontab']),
 ];
 
-const roots: readonly { readonly root: string; readonly reason: string }[] = [
+const namedRoots: readonly { readonly root: string; readonly reason: string }[] = [
   ...['/etc', '/private/etc'].map((root) => ({ root, reason: 'the settings of the whole machine are kept here' })),
   ...['/boot', '/efi'].map((root) => ({ root, reason: 'the machine starts from here' })),
   ...['/dev', '/proc', '/sys'].map((root) => ({ root, reason: 'this is the kernel and its devices, not a file' })),
@@ -125,7 +125,8 @@ export function protectionOf(real: string, folders: ProtectedFolders): string | 
   const listed = listedReason(plainReal.split(sep));
   if (listed !== null) return listed;
   if (windowsRoot.test(plainReal)) return 'this is part of the operating system';
-  return roots.find(({ root }) => isUnderRoot(plainReal, plain(root), plain(folders.workspace)))?.reason ?? null;
+  const workspace = plain(folders.workspace);
+  return roots.find(({ root }) => isUnderRoot(plainReal, root, workspace))?.reason ?? null;
 }
 
 /** A workspace that was put below such a root (a service's folder in /var/lib) is not the system's. */
@@ -199,3 +200,5 @@ function plain(path: string): string {
 // Printable ASCII without the space and the colon.
 const hasOneSpelling = /^[\x21-\x39\x3b-\x7e]*$/;
 const trailingDot = /\.(?:[\\/]|$)/;
+
+const roots = namedRoots.map(({ root, reason }) => ({ root: plain(root), reason }));

@@ -1,35 +1,83 @@
-// Text on its way to whoever watches, redacted across its pieces. Costs nothing while nobody watches; recorded nowhere.
+// Text on its way to whoever watches, redacted across its pieces. Pieces that arrive at one moment go out as one: looking at each by
+// itself would cost as much as the rest of a turn. Costs nothing while nobody watches; recorded nowhere.
 
 import type { DeltaNotice } from '../../contracts/events.ts';
 import type { RedactedStream, TurnDeps } from './ports.ts';
 
-type LiveTextDeps = Pick<TurnDeps, 'wantsDeltas' | 'publishDelta' | 'redactStream'>;
+interface WatchedTurn {
+  readonly deps: Pick<TurnDeps, 'wantsDeltas' | 'publishDelta' | 'redactStream'>;
+  /** Writes what was recorded before the text came. Returns whether there was anything. */
+  writeAhead(): boolean;
+}
+
+interface Arrival {
+  text: string;
+  /** It could be the first to tell of what was only just written: then it waits until that could be read. */
+  readonly wroteAhead: boolean;
+  readonly given: Promise<void>;
+}
 
 /** So much of what passed unwatched is looked at again for whoever joins: the beginning of a secret may lie in it. */
 const UNSEEN_LENGTH_MAX = 16_384;
 
 export class LiveText {
-  readonly #deps: LiveTextDeps;
+  readonly #turn: WatchedTurn;
   readonly #about: Omit<DeltaNotice, 'text'>;
   #stream: RedactedStream | null = null;
   #unseen = '';
+  /** Came in at this moment. */
+  #arrived: Arrival | null = null;
 
-  constructor(deps: LiveTextDeps, about: Omit<DeltaNotice, 'text'>) {
-    this.#deps = deps;
+  constructor(turn: WatchedTurn, about: Omit<DeltaNotice, 'text'>) {
+    this.#turn = turn;
     this.#about = about;
   }
 
   push(piece: string): void {
-    if (!this.#deps.wantsDeltas()) {
-      this.#unseen = (this.#unseen + piece).slice(-UNSEEN_LENGTH_MAX);
+    if (!this.#turn.deps.wantsDeltas()) {
+      this.#unseen = (this.#unseen + (this.#arrived?.text ?? '') + piece).slice(-UNSEEN_LENGTH_MAX);
+      this.#arrived = null;
       this.#stream = null;
       return;
     }
-    this.#publish(this.#open().push(piece));
+    this.#arrived ??= this.#giveOutSoon();
+    this.#arrived.text += piece;
   }
 
-  /** What was held back, now that nothing follows. */
-  end(): void {
+  /** Resolves when everything is given out, also what was held back: nothing follows. Null where that is so already. */
+  end(): Promise<void> | null {
+    const given = this.settle();
+    if (given !== null) return given.then(() => this.#finish());
+    this.#finish();
+    return null;
+  }
+
+  /** Resolves when what arrived is given out, but for what is held back; null where that is so already. */
+  settle(): Promise<void> | null {
+    if (this.#arrived?.wroteAhead === true) return this.#arrived.given;
+    this.#giveOut();
+    return null;
+  }
+
+  /** What led to the text is in the log by then, and whoever follows the log has read it. */
+  #giveOutSoon(): Arrival {
+    const wroteAhead = this.#turn.writeAhead();
+    const given = new Promise<void>((resolve) => {
+      setImmediate(() => {
+        this.#giveOut();
+        resolve();
+      });
+    });
+    return { text: '', wroteAhead, given };
+  }
+
+  #giveOut(): void {
+    const arrived = this.#arrived;
+    this.#arrived = null;
+    if (arrived !== null) this.#publish(this.#open().push(arrived.text));
+  }
+
+  #finish(): void {
     if (this.#stream !== null) this.#publish(this.#stream.end());
     this.#stream = null;
     this.#unseen = '';
@@ -37,7 +85,7 @@ export class LiveText {
 
   #open(): RedactedStream {
     if (this.#stream === null) {
-      this.#stream = this.#deps.redactStream();
+      this.#stream = this.#turn.deps.redactStream();
       // What it gives out of this was not watched; what it holds back belongs to what follows.
       if (this.#unseen !== '') this.#stream.push(this.#unseen);
       this.#unseen = '';
@@ -46,6 +94,6 @@ export class LiveText {
   }
 
   #publish(text: string): void {
-    if (text !== '') this.#deps.publishDelta({ ...this.#about, text });
+    if (text !== '') this.#turn.deps.publishDelta({ ...this.#about, text });
   }
 }

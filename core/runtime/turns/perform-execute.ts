@@ -62,7 +62,7 @@ async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promi
 
 /** A pure call may run again, so its request need not be written first; a slow one is written for people to see. */
 async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise<Step> {
-  const showNoMore = runner.flushSoon();
+  const showNoMore = runner.flushSoon(false);
   try {
     return await runAll(runner, ready);
   } finally {
@@ -162,10 +162,11 @@ async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<
 async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): Promise<void> {
   const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
-  const output = new LiveText(runner.deps, { kind: 'output', ...runner.place, callId: call.callId });
+  const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
   const result = await tools.run(parsed, createContext(runner, call, { output, heard }));
-  output.end();
+  const given = output.end();
+  if (given !== null) await given;
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
   // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.

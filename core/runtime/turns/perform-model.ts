@@ -60,9 +60,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
   const requestId = deps.ids.next('req');
   runner.emit('model.requested', { requestId, packId: call.packId, model: call.model });
   // Written while the model works: nothing is promised to anybody until the answer is in.
-  // Whoever watches sees what came before in the log before the first word of the answer.
-  if (deps.wantsDeltas()) runner.flush();
-  const writeNoMore = runner.flushSoon();
+  const writeNoMore = runner.flushSoon(deps.wantsDeltas());
   const startedMs = deps.clock.monotonicMs();
   let partialText = '';
   const sink = createSink(runner, (delta) => {
@@ -80,11 +78,11 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
       runner.flush();
     };
     const reply = await deps.models.stream(call.model, request, sink, { signal: runner.abort.signal, onRetry });
-    sink.end();
+    await sink.end();
     return recordReply(runner, { requestId, model: call.model, tookMs: deps.clock.monotonicMs() - startedMs }, reply);
   } catch (cause) {
     if (runner.halted) return null;
-    sink.end();
+    await sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     const tookMs = deps.clock.monotonicMs() - startedMs;
@@ -96,10 +94,10 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
   }
 }
 
-function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): void } {
-  const { deps, place } = runner;
-  const text = new LiveText(deps, { kind: 'text', ...place, callId: null });
-  const reasoning = new LiveText(deps, { kind: 'reasoning', ...place, callId: null });
+function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): Promise<void> } {
+  const { place } = runner;
+  const text = new LiveText(runner, { kind: 'text', ...place, callId: null });
+  const reasoning = new LiveText(runner, { kind: 'reasoning', ...place, callId: null });
   return {
     text: (delta) => {
       keep(delta);
@@ -108,9 +106,12 @@ function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSi
     reasoning: (delta) => {
       reasoning.push(delta);
     },
-    end: () => {
-      reasoning.end();
-      text.end();
+    end: async () => {
+      // What one of them held back comes after all that was said, not in the middle of the other.
+      await reasoning.settle();
+      await text.settle();
+      await reasoning.end();
+      await text.end();
     },
   };
 }
@@ -143,11 +144,7 @@ function recordReply(
     tookMs,
     firstTokenMs: reply.firstTokenMs,
   });
-  if (calls.length > 0) {
-    runner.emit('plan.drafted', { text, calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
-    // Whoever watches the text must see where this reply ends before the text of the next one begins.
-    if (deps.wantsDeltas()) runner.flush();
-  }
+  if (calls.length > 0) runner.emit('plan.drafted', { text, calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
   return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
 }
 

@@ -42,6 +42,11 @@ export interface RunningTurn {
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
   /** Writes what was recorded; `barrier` waits for the disk, `alongside` adds to the same transaction. */
   flush(barrier?: boolean, alongside?: () => void): void;
-  /** Flushes in a moment (25 ms) unless the returned function is called before. A failure ends the turn. */
-  flushSoon(): () => void;
+  /**
+   * Flushes in a moment unless the returned function is called before: where somebody watches as soon as what was just begun is under
+   * way, else after 25 ms. A failure ends the turn.
+   */
+  flushSoon(isWatched: boolean): () => void;
+  /** Flushes before somebody is shown what came after. Returns whether there was anything. A failure ends the turn once its step is over. */
+  writeAhead(): boolean;
 }

@@ -119,18 +119,26 @@ export class TurnRunner implements RunningTurn {
     }, barrier);
   }
 
-  flushSoon(): () => void {
-    const timer = setTimeout(() => {
-      try {
-        this.flush();
-      } catch (cause) {
-        this.#writeFailure = cause;
-        this.abort.abort();
-      }
-    }, SHOWN_AFTER_MS);
+  flushSoon(isWatched: boolean): () => void {
+    const write = (): void => {
+      this.writeAhead();
+    };
+    if (isWatched) return onceUnderWay(write);
+    const timer = setTimeout(write, SHOWN_AFTER_MS);
     return () => {
       clearTimeout(timer);
     };
+  }
+
+  writeAhead(): boolean {
+    const isNeeded = this.#buffer.length > 0;
+    try {
+      this.flush();
+    } catch (cause) {
+      this.#writeFailure = cause;
+      this.abort.abort();
+    }
+    return isNeeded;
   }
 
   /** Stops without recording an end: the next start goes on from what is written. */
@@ -206,6 +214,16 @@ export class TurnRunner implements RunningTurn {
     if (event.type === 'turn.started') this.#start(event.body);
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
+}
+
+/** Leaves what was just begun one round of the event loop to get out of the process. Returns how to call it off. */
+function onceUnderWay(action: () => void): () => void {
+  let next = setImmediate(() => {
+    next = setImmediate(action);
+  });
+  return () => {
+    clearImmediate(next);
+  };
 }
 
 function packNumber(packId: string): number {

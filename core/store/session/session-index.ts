@@ -2,9 +2,10 @@
 // Rebuildable from the log; small rows, few indexes, since every append pays for them.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyEvent, EventOf, TurnStatus } from '../../contracts/events.ts';
+import type { AnyEvent, TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
+import { RowChanges, type SessionChange } from './row-changes.ts';
 
 export interface SessionRow {
   readonly sessionId: string;
@@ -37,8 +38,6 @@ export interface OpenCall {
   readonly startTime: string | null;
 }
 
-const LAST_TEXT_MAX = 200;
-
 const sessionColumns =
   'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText';
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
@@ -50,12 +49,14 @@ function prepareAll(db: SqlDatabase) {
     putSession: db.prepare(
       'INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
     ),
+    putSaid: db.prepare(
+      'INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms, last_text, last_turn_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
     touch: db.prepare(
-      'UPDATE sessions SET last_text = ?, updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
+      'UPDATE sessions SET last_text = coalesce(?, last_text), updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
     ),
-    setLastTurn: db.prepare('UPDATE sessions SET last_turn_id = ?, updated_at_ms = ? WHERE session_id = ?'),
     putTurn: db.prepare(
       'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
     ),
@@ -90,36 +91,19 @@ export class SessionIndex {
     this.#sql = prepareAll(db);
   }
 
-  apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'session.created':
-      case 'session.renamed':
-      case 'session.archived':
-      case 'user.message':
-      case 'assistant.message':
-        this.#applyToSession(event);
-        return;
-      case 'turn.started':
-      case 'turn.waiting':
-      case 'turn.resumed':
-      case 'turn.finished':
-        this.#applyToTurn(event);
-        return;
-      case 'tool.requested':
-      case 'tool.spawned':
-      case 'tool.finished':
-      case 'tool.outcome_unknown':
-      case 'tool.outcome_settled':
-        this.#applyToCall(event);
-        return;
-      default:
-        return;
+  /** The events of one append to one session. A copied one belongs to a fork: its turns and calls stay those of the original. */
+  apply(sessionId: string, events: readonly AnyEvent[], copied: boolean): void {
+    const changes = new RowChanges();
+    for (const event of events) {
+      if (copied) changes.addCopied(event);
+      else changes.add(event);
     }
-  }
-
-  /** A copied event belongs to a fork: its turns and calls stay those of the original. */
-  applyCopied(event: AnyEvent): void {
-    if (event.type === 'user.message' || event.type === 'assistant.message') this.#touch(event, null);
+    if (changes.session !== null) this.#writeSession(sessionId, changes.session);
+    for (const [turnId, { status, first }] of changes.turns) {
+      if (first === null) this.#sql.setTurn.run(status, turnId);
+      else this.#sql.putTurn.run(turnId, sessionId, status, first.seq, first.atMs);
+    }
+    if (!copied) for (const event of events) this.#applyToCalls(event);
   }
 
   session(sessionId: string): SessionRow | null {
@@ -170,92 +154,51 @@ export class SessionIndex {
     return removed;
   }
 
-  #applyToSession(
-    event:
-      | EventOf<'session.created'>
-      | EventOf<'session.renamed'>
-      | EventOf<'session.archived'>
-      | EventOf<'user.message'>
-      | EventOf<'assistant.message'>,
-  ): void {
-    switch (event.type) {
-      case 'session.created':
-        this.#sql.putSession.run(event.sessionId, event.body.title, event.body.agentId, event.body.channel, event.atMs, event.atMs);
-        return;
-      case 'session.renamed':
-        this.#sql.rename.run(event.body.title, event.sessionId);
-        return;
-      case 'session.archived':
-        this.#sql.archive.run(event.body.archived ? 1 : 0, event.sessionId);
-        return;
-      case 'user.message':
-        this.#touch(event, event.turnId);
-        if (event.turnId !== null) this.#sql.putTurn.run(event.turnId, event.sessionId, 'queued', event.seq, event.atMs);
-        return;
-      case 'assistant.message':
-        this.#touch(event, null);
-        return;
+  #writeSession(sessionId: string, { created, title, archived, lastText, lastTurnId, updatedAtMs }: SessionChange): void {
+    let isWritten = updatedAtMs === null;
+    if (created !== null) {
+      const { title: firstTitle, agentId, channel } = created.body;
+      const { changes } =
+        lastText === null
+          ? this.#sql.putSession.run(sessionId, firstTitle, agentId, channel, created.atMs, created.atMs)
+          : this.#sql.putSaid.run(sessionId, firstTitle, agentId, channel, created.atMs, updatedAtMs, lastText, lastTurnId);
+      isWritten ||= changes > 0 && lastText !== null;
     }
+    if (!isWritten) this.#sql.touch.run(lastText, updatedAtMs, lastTurnId, sessionId);
+    if (title !== null) this.#sql.rename.run(title, sessionId);
+    if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
   }
 
-  #touch(event: EventOf<'user.message'> | EventOf<'assistant.message'>, turnId: string | null): void {
-    this.#sql.touch.run(event.body.text.slice(0, LAST_TEXT_MAX), event.atMs, turnId, event.sessionId);
-  }
-
-  #applyToTurn(event: EventOf<'turn.started'> | EventOf<'turn.waiting'> | EventOf<'turn.resumed'> | EventOf<'turn.finished'>): void {
-    if (event.turnId === null) return;
+  #applyToCalls(event: AnyEvent): void {
     switch (event.type) {
-      case 'turn.started':
-        this.#sql.putTurn.run(event.turnId, event.sessionId, 'running', event.seq, event.atMs);
-        // A message has set it already; a direct call and a turn that takes up another have none.
-        if (event.body.kind === 'tool' || event.body.continues !== undefined)
-          this.#sql.setLastTurn.run(event.turnId, event.atMs, event.sessionId);
-        return;
-      case 'turn.waiting':
-        this.#sql.setTurn.run('waiting', event.turnId);
-        return;
-      case 'turn.resumed':
-        this.#sql.setTurn.run('running', event.turnId);
-        return;
-      case 'turn.finished':
-        this.#sql.setTurn.run(event.body.status, event.turnId);
-        return;
-    }
-  }
-
-  #applyToCall(
-    event:
-      | EventOf<'tool.requested'>
-      | EventOf<'tool.spawned'>
-      | EventOf<'tool.finished'>
-      | EventOf<'tool.outcome_unknown'>
-      | EventOf<'tool.outcome_settled'>,
-  ): void {
-    const { callId } = event.body;
-    switch (event.type) {
-      case 'tool.requested':
+      case 'tool.requested': {
         // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
-        if (event.body.idempotency === 'pure') return;
-        this.#sql.putCall.run(callId, event.sessionId, event.turnId, event.body.tool, event.body.idempotency, event.seq);
+        const { callId, tool, idempotency } = event.body;
+        if (idempotency !== 'pure') this.#sql.putCall.run(callId, event.sessionId, event.turnId, tool, idempotency, event.seq);
         return;
+      }
       case 'tool.spawned':
-        this.#sql.spawned.run(event.body.pid, event.body.startTime, callId);
+        this.#sql.spawned.run(event.body.pid, event.body.startTime, event.body.callId);
         return;
       case 'tool.finished':
-        this.#finishCall(callId, event.seq);
+        this.#finishCall(event.body.callId, event.seq);
         return;
       case 'tool.outcome_unknown':
-        this.#sql.unknown.run(callId);
+        this.#sql.unknown.run(event.body.callId);
         return;
       case 'tool.outcome_settled':
-        this.#sql.settled.run(callId);
+        this.#sql.settled.run(event.body.callId);
+        return;
+      default:
         return;
     }
   }
 
   /** One result per call id: a second one is refused, whatever produced it. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
-    if (this.#sql.finishCall.run(seq, callId).changes > 0) return;
-    if (this.#sql.hasCall.get(callId) !== undefined) throw new AppError('conflict', `Call ${callId} already has a result.`);
+    const call = this.#sql.hasCall.get(callId) as { finishedSeq: number | null } | undefined;
+    if (call === undefined) return;
+    if (call.finishedSeq !== null) throw new AppError('conflict', `Call ${callId} already has a result.`);
+    this.#sql.finishCall.run(seq, callId);
   }
 }

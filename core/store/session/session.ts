@@ -133,7 +133,8 @@ export class SessionLog {
   #appendInside(sessionId: string, drafts: readonly AnyDraft[], copied: boolean): AnyEvent[] {
     const head = drafts[0]?.type === 'session.created' ? this.#keepHead(sessionId, null) : this.#head(sessionId);
     const events: AnyEvent[] = [];
-    for (const draft of drafts) events.push(this.#appendOne(sessionId, head, draft, copied));
+    for (const draft of drafts) events.push(this.#appendOne(sessionId, head, draft));
+    this.#project(sessionId, events, copied);
     if (this.#storage.inBarrier || drafts.some((draft) => draft.type === 'turn.finished')) {
       this.#putHead.run(sessionId, head.sessionSeq, head.hashHex);
     }
@@ -146,7 +147,7 @@ export class SessionLog {
     return events;
   }
 
-  #appendOne(sessionId: string, head: Head, draft: AnyDraft, copied: boolean): AnyEvent {
+  #appendOne(sessionId: string, head: Head, draft: AnyDraft): AnyEvent {
     const body = this.#scrub === undefined || withoutFreeText.has(draft.type) ? draft.body : this.#scrub(draft.body);
     const stored = JSON.stringify(body);
     const event = {
@@ -175,22 +176,20 @@ export class SessionLog {
       stored,
       hashHex,
     );
-    if (copied) this.#projectCopied(event);
-    else this.#project(event);
     this.#seq = event.seq;
     head.sessionSeq = event.sessionSeq;
     head.hashHex = hashHex;
     return event;
   }
 
-  #project(event: AnyEvent): void {
-    this.index.apply(event);
-    for (const projection of this.#projections) projection.apply(event);
-  }
-
-  #projectCopied(event: AnyEvent): void {
-    this.index.applyCopied(event);
-    for (const projection of this.#projections) projection.applyCopied?.(event);
+  #project(sessionId: string, events: readonly AnyEvent[], copied: boolean): void {
+    this.index.apply(sessionId, events, copied);
+    for (const projection of this.#projections) {
+      for (const event of events) {
+        if (copied) projection.applyCopied?.(event);
+        else projection.apply(event);
+      }
+    }
   }
 
   #head(sessionId: string): Head {

@@ -1,0 +1,70 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { DeltaNotice } from '../../contracts/events.ts';
+import { SafetyChecks } from '../../guard/safety/safety.ts';
+import { LiveText } from './live-text.ts';
+
+class WatchedTurn {
+  readonly safety = new SafetyChecks({ policy: { allowDomains: [], denyDomains: [] } });
+  /** Writes and shown texts in the order they came. */
+  readonly happened: string[] = [];
+  isWatched = true;
+  unwritten = 0;
+  readonly deps = {
+    wantsDeltas: () => this.isWatched,
+    redactStream: () => this.safety.stream(),
+    publishDelta: ({ text }: DeltaNotice) => void this.happened.push(text),
+  };
+
+  writeAhead(): boolean {
+    const isNeeded = this.unwritten > 0;
+    if (isNeeded) this.happened.push(`wrote ${this.unwritten}`);
+    this.unwritten = 0;
+    return isNeeded;
+  }
+}
+
+const about = { kind: 'text', sessionId: 's', turnId: 't', callId: null } as const;
+
+test('what arrives at one moment goes out as one, after what led to it was written', async () => {
+  const turn = new WatchedTurn();
+  const live = new LiveText(turn, about);
+  turn.unwritten = 3;
+  for (const piece of ['What ', 'came ', 'first. ']) live.push(piece);
+  expect(turn.happened).toEqual(['wrote 3']);
+  await nextRound();
+  live.push('Then more. ');
+  expect(live.end()).toBeNull();
+  expect(turn.happened).toEqual(['wrote 3', 'What came first. ', 'Then more. ']);
+  await nextRound();
+  expect(turn.happened).toHaveLength(3);
+});
+
+test('an end waits for text that may not go out yet', async () => {
+  const turn = new WatchedTurn();
+  const live = new LiveText(turn, about);
+  turn.unwritten = 1;
+  live.push('All of it.');
+  const ended = live.end();
+  expect(turn.happened).toEqual(['wrote 1']);
+  await ended;
+  expect(turn.happened.join('')).toBe('wrote 1All of it.');
+});
+
+test('a secret cut in two is found by whoever joins between its halves, and by whoever leaves and comes back', async () => {
+  const turn = new WatchedTurn();
+  turn.safety.register('river-stone-4711', 'KEY');
+  turn.isWatched = false;
+  const live = new LiveText(turn, about);
+  live.push('it is river-');
+  turn.isWatched = true;
+  live.push('stone-4711. Or river-');
+  turn.isWatched = false;
+  live.push('stone-');
+  turn.isWatched = true;
+  live.push('4711, once more.');
+  await live.end();
+  const shown = turn.happened.join('');
+  expect(shown).toContain('[redacted:KEY]');
+  expect(shown).not.toMatch(/river|stone|4711/);
+});

@@ -1,0 +1,46 @@
+// However events are put into appends, the rows kept in step with them come out the same.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AnyDraft } from '../../contracts/events.ts';
+import { answered, created, ended, finished, LogBench, requested, said, started } from './log-bench.ts';
+
+const turnId = fc.constantFrom('t1', 't2', 't3');
+const draft: fc.Arbitrary<AnyDraft> = fc.oneof(
+  fc.tuple(fc.string({ maxLength: 5 }), turnId).map(([text, turn]) => said(text, turn)),
+  fc.string({ maxLength: 5 }).map((text) => answered(text)),
+  turnId.map(started),
+  turnId.map((turn): AnyDraft => {
+    const draftOfTurn = started(turn);
+    return draftOfTurn.type === 'turn.started' ? { ...draftOfTurn, body: { ...draftOfTurn.body, kind: 'tool' } } : draftOfTurn;
+  }),
+  turnId.map((turn): AnyDraft => ({ type: 'turn.waiting', turnId: turn, body: { approvalIds: [], callIds: [] } })),
+  turnId.map((turn): AnyDraft => ({ type: 'turn.resumed', turnId: turn, body: { reason: 'r' } })),
+  turnId.map(ended),
+  fc.string({ maxLength: 5 }).map((title): AnyDraft => ({ type: 'session.renamed', body: { title } })),
+  fc.boolean().map((archived): AnyDraft => ({ type: 'session.archived', body: { archived } })),
+);
+
+function rowsAfter(groups: readonly (readonly AnyDraft[])[]): unknown {
+  const bench = new LogBench();
+  try {
+    for (const group of groups) bench.log.append('a', group);
+    return [
+      bench.rows('SELECT * FROM sessions'),
+      bench.rows('SELECT * FROM turns ORDER BY turn_id'),
+      bench.rows('SELECT * FROM tool_calls'),
+    ];
+  } finally {
+    bench.dispose();
+  }
+}
+
+test('one append or one for each event: the rows are the same', () => {
+  fc.assert(
+    fc.property(fc.array(draft, { maxLength: 12 }), (drafts) => {
+      const timed = [created('First'), ...drafts, requested('c1', 't1'), finished('c1')].map((each, index) => ({ ...each, atMs: index }));
+      expect(rowsAfter([timed])).toEqual(rowsAfter(timed.map((each) => [each])));
+    }),
+    { numRuns: 40 },
+  );
+});

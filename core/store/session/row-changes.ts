@@ -1,0 +1,100 @@
+// What the events of one append change in the rows of their session and of its turns, put together so that each row is written once.
+// Knows no SQL.
+
+import type { AnyEvent, EventOf, TurnStatus } from '../../contracts/events.ts';
+
+export interface SessionChange {
+  /** Set for a session that begins. */
+  created: EventOf<'session.created'> | null;
+  title: string | null;
+  archived: boolean | null;
+  lastText: string | null;
+  lastTurnId: string | null;
+  /** Null where nothing was said and no turn began. */
+  updatedAtMs: number | null;
+}
+
+interface TurnChange {
+  status: TurnStatus | 'queued';
+  /** The event a turn begins with; null for one that began in an earlier append. */
+  readonly first: AnyEvent | null;
+}
+
+const LAST_TEXT_MAX = 200;
+
+export class RowChanges {
+  session: SessionChange | null = null;
+  readonly turns = new Map<string, TurnChange>();
+
+  /** An event copied into a fork: its turns stay those of the original. */
+  addCopied(event: AnyEvent): void {
+    if (event.type === 'user.message' || event.type === 'assistant.message') this.#say(event, null);
+  }
+
+  add(event: AnyEvent): void {
+    switch (event.type) {
+      case 'session.created':
+        this.#session.created ??= event;
+        return;
+      case 'session.renamed':
+        this.#session.title = event.body.title;
+        return;
+      case 'session.archived':
+        this.#session.archived = event.body.archived;
+        return;
+      case 'user.message':
+        this.#say(event, event.turnId);
+        this.#begin(event, 'queued');
+        return;
+      case 'assistant.message':
+        this.#say(event, null);
+        return;
+      case 'turn.started':
+        this.#start(event);
+        return;
+      case 'turn.waiting':
+        this.#move(event, 'waiting');
+        return;
+      case 'turn.resumed':
+        this.#move(event, 'running');
+        return;
+      case 'turn.finished':
+        this.#move(event, event.body.status);
+        return;
+      default:
+        return;
+    }
+  }
+
+  get #session(): SessionChange {
+    this.session ??= { created: null, title: null, archived: null, lastText: null, lastTurnId: null, updatedAtMs: null };
+    return this.session;
+  }
+
+  #say(event: EventOf<'user.message'> | EventOf<'assistant.message'>, turnId: string | null): void {
+    const session = this.#session;
+    session.lastText = event.body.text.slice(0, LAST_TEXT_MAX);
+    session.lastTurnId = turnId ?? session.lastTurnId;
+    session.updatedAtMs = event.atMs;
+  }
+
+  #start(event: EventOf<'turn.started'>): void {
+    this.#begin(event, 'running');
+    // A message has set it already; a direct call and a turn that takes up another have none.
+    if (event.turnId === null || (event.body.kind !== 'tool' && event.body.continues === undefined)) return;
+    this.#session.lastTurnId = event.turnId;
+    this.#session.updatedAtMs = event.atMs;
+  }
+
+  #begin(event: AnyEvent, status: 'queued' | 'running'): void {
+    if (event.turnId === null) return;
+    const known = this.turns.get(event.turnId);
+    this.turns.set(event.turnId, { status, first: known?.first ?? event });
+  }
+
+  #move(event: AnyEvent, status: TurnStatus): void {
+    if (event.turnId === null) return;
+    const known = this.turns.get(event.turnId);
+    this.turns.set(event.turnId, { status, first: known?.first ?? null });
+  }
+}
