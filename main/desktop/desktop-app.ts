@@ -115,7 +115,7 @@ export class DesktopApp {
       panic: (by) => void this.#panic(claw, by),
       quit: () => void this.#quitOnPurpose(),
       onSessionMayEnd: () => this.#sync(claw),
-      onSessionEnd: () => void this.#panic(claw, systemCaller),
+      onSessionEnd: () => this.#sessionEnds(claw),
     });
     this.#parts = parts;
     this.#lifetimes.add(parts.lifetimes);
@@ -154,8 +154,14 @@ export class DesktopApp {
     return {
       onSuspend: () => this.#sync(claw),
       onResume: () => this.#parts?.tray?.refresh(),
-      onShutdown: () => void this.#panic(claw, systemCaller),
+      onShutdown: () => this.#sessionEnds(claw),
     };
+  }
+
+  /** Work under way is stopped, and a person who is there again decides whether it goes on. An idle app just ends: every day begins so. */
+  #sessionEnds(claw: HostedClaw): void {
+    if ((this.#parts?.status.status.runningTurns ?? 0) > 0) void this.#panic(claw, systemCaller);
+    else this.#electron.app.quit();
   }
 
   #sync(claw: HostedClaw): void {

@@ -139,6 +139,16 @@ test('a question survives a restart: asked again, and its answer continues the t
   await app.expectSaid('Written after the restart.');
 });
 
+test('the session ends while nothing runs: the app ends as well, and nothing is stopped at the next start', async () => {
+  // The app may be gone before it can say that it was told.
+  await app.driver.power('shutdown').catch(() => undefined);
+  expect(await app.driver.exited).toBe(0);
+  await app.driver.kill();
+  await app.launch();
+  await app.usable();
+  expect(await (await app.claw()).op('panic.status', {})).toMatchObject({ engaged: false });
+});
+
 test('quitting while a tool runs: asked first; then its process is gone and the turn goes on at the next start', async () => {
   app.reply({ calls: [{ tool: 'exec', args: { command: 'sleep 5432' } }] }, { text: 'Went on.' });
   await app.send('Sleep');
