@@ -19,6 +19,7 @@ import { measureSandbox } from './sections/sandbox.ts';
 import { measureSession } from './sections/session.ts';
 import { measureStart } from './sections/start.ts';
 import { measureTurns } from './sections/turn.ts';
+import { measureWindow } from './sections/window.ts';
 
 const sections: Readonly<Record<SectionName, Section>> = {
   turn: measureTurns,
@@ -29,6 +30,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   panic: measurePanic,
   policy: measurePolicy,
   sandbox: measureSandbox,
+  window: measureWindow,
   peers: measurePeers,
 };
 

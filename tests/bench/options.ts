@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 
-export const sectionNames = ['turn', 'session', 'append', 'pack', 'start', 'panic', 'policy', 'sandbox', 'peers'] as const;
+export const sectionNames = ['turn', 'session', 'append', 'pack', 'start', 'panic', 'policy', 'sandbox', 'window', 'peers'] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface BenchOptions {
