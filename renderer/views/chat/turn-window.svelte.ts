@@ -17,6 +17,8 @@ const turnsAtFirst = 8;
 const turnsPerFrame = 3;
 /** Beyond this the farther side is taken away. */
 const turnsMax = 40;
+/** Left of them where one only follows the end. */
+const turnsKept = 24;
 /** How far beyond the visible part turns are kept ready, in heights of it. */
 const screensReady = 1.5;
 const stepsMax = 200;
@@ -61,12 +63,15 @@ export class TurnWindow {
     };
   }
 
-  /** What is shown stays shown when turns come at the end; at the end the oldest go once there are many. */
+  /** What is shown stays shown when turns come at the end. Once there are many, the oldest go for one who is at the end, else the newest. */
   keepUp(isAtEnd: boolean): void {
     const count = this.#turns.length;
     if (count === 0) return;
-    const isMany = isAtEnd && this.#lastId === null && this.#end - this.#start > turnsMax;
-    if (this.#firstId === null || isMany) this.#firstId = this.#idAt(isMany ? count - turnsAtFirst : this.#start);
+    const tooMany = this.#end - this.#start - turnsMax;
+    if (this.#firstId === null) this.#firstId = this.#idAt(this.#start);
+    if (this.#lastId !== null || tooMany <= 0) return;
+    if (isAtEnd) this.#firstId = this.#idAt(count - turnsKept);
+    else this.#lastId = this.#idAt(this.#end - 1 - tooMany);
   }
 
   /** Puts turns into the page until enough lie ready on both sides, a few in each frame. */

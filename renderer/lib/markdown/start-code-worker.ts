@@ -1,0 +1,20 @@
+// Starts the worker that reads code. Its address is the only one a script may be started from besides the page's own.
+
+import workerUrl from './code-worker.ts?worker&url';
+import type { CodeWorker } from './highlighter.ts';
+
+interface WorkerPolicy {
+  createScriptURL(url: string): string;
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): WorkerPolicy;
+}
+
+/** Made once for the page: a policy of the same name cannot be made again. */
+export function createCodeWorkerStarter(target: object): () => CodeWorker {
+  // Not in every browser, nor in the types of the page.
+  const { trustedTypes } = target as { readonly trustedTypes?: TrustedTypes };
+  const policy = trustedTypes?.createPolicy('trayclaw-worker', { createScriptURL: () => workerUrl });
+  return () => new Worker(policy?.createScriptURL(workerUrl) ?? workerUrl, { type: 'module' });
+}
