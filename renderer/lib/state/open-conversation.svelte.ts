@@ -13,8 +13,8 @@ const deltaEveryMsMax = 500;
 /** Showing live text may take this share of the time; what the browser then lays out and paints comes on top. */
 const deltaShareMax = 0.08;
 /** Beyond this many events in memory the oldest go; they can be paged in again. */
-const eventsMax = 6000;
-const eventsKept = 4000;
+const eventsMax = 1500;
+const eventsKept = 1000;
 /** Events that arrive before the first page; beyond it the page is asked for again. */
 const earlyMax = 1000;
 /** How far back a search hit is followed, in pages of the largest size. */
