@@ -85,7 +85,7 @@ test.each([
 const colourLiteral = /#[0-9a-f]{3,8}\b|\b(?:rgba?|hsla?|oklch|light-dark)\(/i;
 const sized = /^(?:gap|row-gap|column-gap|padding(?:-[a-z-]+)?|margin(?:-[a-z-]+)?|border-radius|font-size|transition|animation)$/;
 /** A hairline, and what is measured in the text around it, need no name. */
-const sizeLiteral = /(?<![\w.-])(?!(?:1|2)px)\d*\.?\d+(?:px|rem|ms)\b|(?<![\w.-])[1-9]\d*s\b/;
+const sizeLiteral = /(?<![\w.])-?(?!(?:1|2)px)\d*\.?\d+(?:px|rem|ms)\b|(?<![\w.])[1-9]\d*s\b/;
 
 function findLiterals(css: string): string[] {
   return [...css.replaceAll(/\/\*[\s\S]*?\*\//g, '').matchAll(/(?<=^|[;{])\s*([a-z-]+):\s*([^;{}]+);/g)].flatMap(

@@ -19,7 +19,7 @@ class WorkerFake implements CodeWorker {
   answer(): void {
     const request = this.asked.at(-1);
     if (request === undefined) throw new Error('nothing was asked');
-    this.onmessage?.({ data: { id: request.id, lines: [[[request.text, 'keyword']]] } } as MessageEvent<CodeReply>);
+    this.onmessage?.(new MessageEvent<CodeReply>('message', { data: { id: request.id, lines: [[[request.text, 'keyword']]] } }));
   }
 }
 

@@ -4,7 +4,7 @@ import { toBlocks } from './blocks.ts';
 function inline(text: string): string[] {
   const [block] = toBlocks(text);
   if (block?.kind !== 'markup' || !('tokens' in block.token)) return [];
-  return (block.token.tokens ?? []).flatMap((token) => (token.type === 'formula' && 'text' in token ? [String(token.text)] : []));
+  return (block.token.tokens ?? []).flatMap((token) => (token.type === 'formula' && 'text' in token ? [String(token['text'])] : []));
 }
 
 test.each([
