@@ -3,23 +3,26 @@ import type { CodeReply, CodeRequest } from './code-tokens.ts';
 import { codeCharsMax, WorkerHighlighter, type CodeWorker } from './highlighter.ts';
 
 class WorkerFake implements CodeWorker {
-  onmessage: ((event: MessageEvent<CodeReply>) => void) | null = null;
-  onerror: ((event: ErrorEvent) => void) | null = null;
   readonly asked: CodeRequest[] = [];
+  readonly #onReply: (reply: CodeReply) => void;
   isEnded = false;
 
-  postMessage(request: CodeRequest): void {
+  constructor(onReply: (reply: CodeReply) => void) {
+    this.#onReply = onReply;
+  }
+
+  ask(request: CodeRequest): void {
     this.asked.push(request);
   }
 
-  terminate(): void {
+  end(): void {
     this.isEnded = true;
   }
 
   answer(): void {
     const request = this.asked.at(-1);
     if (request === undefined) throw new Error('nothing was asked');
-    this.onmessage?.(new MessageEvent<CodeReply>('message', { data: { id: request.id, lines: [[[request.text, 'keyword']]] } }));
+    this.#onReply({ id: request.id, lines: [[[request.text, 'keyword']]] });
   }
 }
 
@@ -28,8 +31,8 @@ const workers: WorkerFake[] = [];
 
 function createHighlighter(): WorkerHighlighter {
   workers.length = 0;
-  return new WorkerHighlighter(() => {
-    const worker = new WorkerFake();
+  return new WorkerHighlighter((onReply) => {
+    const worker = new WorkerFake(onReply);
     workers.push(worker);
     return worker;
   });

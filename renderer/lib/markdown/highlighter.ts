@@ -3,13 +3,13 @@
 
 import type { CodeLines, CodeReply, CodeRequest } from './code-tokens.ts';
 
-/** Of the worker only what is used here. */
 export interface CodeWorker {
-  postMessage(request: CodeRequest): void;
-  terminate(): void;
-  onmessage: ((event: MessageEvent<CodeReply>) => void) | null;
-  onerror: ((event: ErrorEvent) => void) | null;
+  ask(request: CodeRequest): void;
+  end(): void;
 }
+
+/** Starts a worker; its replies and its failure, once, go to these. */
+export type StartCodeWorker = (onReply: (reply: CodeReply) => void, onFailure: () => void) => CodeWorker;
 
 export interface Highlighter {
   /** Null where it stays plain: unknown language, too long, not in time, cancelled. */
@@ -27,14 +27,14 @@ const replyWithinMs = 5000;
 const idleMs = 60_000;
 
 export class WorkerHighlighter implements Highlighter {
-  readonly #createWorker: () => CodeWorker;
+  readonly #startWorker: StartCodeWorker;
   readonly #jobs: Job[] = [];
   #worker: CodeWorker | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
-  constructor(createWorker: () => CodeWorker) {
-    this.#createWorker = createWorker;
+  constructor(startWorker: StartCodeWorker) {
+    this.#startWorker = startWorker;
   }
 
   highlight(text: string, language: string, signal: AbortSignal): Promise<CodeLines | null> {
@@ -56,16 +56,12 @@ export class WorkerHighlighter implements Highlighter {
       this.#timer = setTimeout(() => this.#end(), idleMs);
       return;
     }
-    this.#worker ??= this.#start();
+    this.#worker ??= this.#startWorker(
+      ({ id, lines }) => this.#settle(id, lines),
+      () => this.#giveUp(),
+    );
     this.#timer = setTimeout(() => this.#giveUp(), replyWithinMs);
-    this.#worker.postMessage(job.request);
-  }
-
-  #start(): CodeWorker {
-    const worker = this.#createWorker();
-    worker.onmessage = ({ data }) => this.#settle(data.id, data.lines);
-    worker.onerror = () => this.#giveUp();
-    return worker;
+    this.#worker.ask(job.request);
   }
 
   #settle(id: number, lines: CodeLines | null): void {
@@ -92,7 +88,7 @@ export class WorkerHighlighter implements Highlighter {
 
   #end(): void {
     clearTimeout(this.#timer);
-    this.#worker?.terminate();
+    this.#worker?.end();
     this.#worker = null;
   }
 }
