@@ -12,6 +12,8 @@ export default defineConfig({
   base: './',
   publicDir: 'public',
   plugins: [svelte({ configFile: false, compilerOptions: { runes: true } })],
+  // As modules, so that each grammar of the code worker is a file of its own.
+  worker: { format: 'es' },
   build: {
     outDir: fileURLToPath(new URL('../dist/renderer', import.meta.url)),
     emptyOutDir: true,

@@ -26,7 +26,7 @@ export const appHeaders: Readonly<Record<string, string>> = {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types svelte-trusted-html dompurify',
+    'trusted-types svelte-trusted-html dompurify trayclaw-worker',
   ].join('; '),
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

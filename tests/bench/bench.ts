@@ -20,6 +20,7 @@ import { measureSandbox } from './sections/sandbox.ts';
 import { measureSession } from './sections/session.ts';
 import { measureStart } from './sections/start.ts';
 import { measureTurns } from './sections/turn.ts';
+import { measureWindow } from './sections/window.ts';
 
 const sections: Readonly<Record<SectionName, Section>> = {
   turn: measureTurns,
@@ -31,6 +32,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   panic: measurePanic,
   policy: measurePolicy,
   sandbox: measureSandbox,
+  window: measureWindow,
   peers: measurePeers,
 };
 

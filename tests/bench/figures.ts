@@ -37,6 +37,12 @@ const bounds: Readonly<Record<string, Bound>> = {
   'policy/one decision': { max: 0.1, of: 'p50' },
   'policy/policy.explain': { max: 0.3, of: 'p50' },
   'sandbox/added by the sandbox': { max: 60, of: 'p50' },
+  'window/bytes for first paint, gzipped': { max: 250, of: 'p50' },
+  'window/first paint': { max: 500, of: 'p50' },
+  'window/open 10,000 messages': { max: 300, of: 'p50' },
+  'window/worst frame while scrolling': { max: 50, of: 'p50' },
+  'window/streaming, share of one core': { max: 20, of: 'p50' },
+  'window/memory, turn 1000 over turn 200': { max: 1.1, of: 'p50' },
 };
 
 export interface Verdict {

@@ -2,7 +2,19 @@
 
 import { parseArgs } from 'node:util';
 
-export const sectionNames = ['turn', 'session', 'append', 'pack', 'start', 'desktop', 'panic', 'policy', 'sandbox', 'peers'] as const;
+export const sectionNames = [
+  'turn',
+  'session',
+  'append',
+  'pack',
+  'start',
+  'desktop',
+  'window',
+  'panic',
+  'policy',
+  'sandbox',
+  'peers',
+] as const;
 export type SectionName = (typeof sectionNames)[number];
 
 export interface BenchOptions {

@@ -16,7 +16,7 @@ const initScript = 'window.__ran = 0; window.ran = () => { window.__ran += 1; };
 const entries = Object.entries(hostileTexts);
 
 test('there are enough of them', () => {
-  expect(entries.length).toBeGreaterThanOrEqual(30);
+  expect(entries.length).toBeGreaterThanOrEqual(60);
 });
 
 async function ranIn(page: { evaluate<T>(source: string): Promise<T> }): Promise<number> {
@@ -24,7 +24,7 @@ async function ranIn(page: { evaluate<T>(source: string): Promise<T> }): Promise
   return page.evaluate<number>('new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(window.__ran)), 60))');
 }
 
-test('as answers of the model', async () => {
+test('as answers of the model', { timeout: 240_000 }, async () => {
   const window = await openWindow(browser, { initScript, replies: entries.map(([, text]) => ({ text })) });
   for (const [name] of entries) {
     await window.send(`Say ${name}`);
@@ -37,13 +37,13 @@ test('as answers of the model', async () => {
   );
   expect(new Set(hrefs.map((href) => href.replace(/^(https?|mailto):/, '')))).toEqual(new Set(['_blanknoopener noreferrer']));
   const elements = await window.page.evaluate<number>(
-    'document.querySelectorAll("[role=log] :is(script, iframe, object, embed, form, img, video, audio, base, meta, link, style, math, foreignObject, .document svg:not([aria-hidden]))").length',
+    'document.querySelectorAll("[role=log] :is(script, iframe, object, embed, form, img, video, audio, base, meta, link, style, maction, [href^=javascript], [style], math:not(.formula *, [aria-label=Formula] *), foreignObject, .document svg:not([aria-hidden]))").length',
   );
   expect(elements).toBe(0);
   expect(window.incidents).toEqual([]);
 });
 
-test('as results of tools, opened in their cards', async () => {
+test('as results of tools, opened in their cards', { timeout: 240_000 }, async () => {
   const files = Object.fromEntries(entries.map(([name, text]) => [`${name}.txt`, text]));
   const replies = chunksOf(entries, 8).flatMap((chunk, index) => [
     { calls: chunk.map(([name]) => ({ tool: 'read_file', args: { path: `${name}.txt` } })) },

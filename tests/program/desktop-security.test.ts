@@ -86,7 +86,7 @@ test('the content policy is pinned', () => {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types svelte-trusted-html dompurify',
+    'trusted-types svelte-trusted-html dompurify trayclaw-worker',
   ]);
 });
 

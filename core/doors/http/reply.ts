@@ -14,9 +14,9 @@ const contentSecurityPolicy = [
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
-  // The two policies the window's own code makes; any other way from text to markup or script throws.
+  // The policies the window's own code makes: for markup, and for the one worker; any other way from text to markup or script throws.
   "require-trusted-types-for 'script'",
-  'trusted-types svelte-trusted-html dompurify',
+  'trusted-types svelte-trusted-html dompurify trayclaw-worker',
 ].join('; ');
 
 const securityHeaders = {

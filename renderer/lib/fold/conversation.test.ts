@@ -180,6 +180,22 @@ test('live output keeps only its newest part', () => {
   expect([output.length, output.endsWith('aend')]).toEqual([outputCharsMax, true]);
 });
 
+test('what the model saw last and what its calls came to are known while the turn runs', () => {
+  const pack = { packId: 'p', tokens: 900, budgetTokens: 3000, sections: [], truncated: [], fromSessionSeq: 1 };
+  const dropped = [{ what: 'message', count: 2, tokens: 10, reason: 'old' }];
+  const usage = { ...noUsage, inputTokens: 900, outputTokens: 50 };
+  const answer = { ...finishedModel, text: 'x', calls: [call], finishReason: 'tool_calls' as const, usage };
+  const script = started()
+    .add('pack.built', { ...pack, dropped })
+    .add('model.finished', { ...answer, costUsd: 0.25 });
+  expect([script.turn.context, script.turn.spent]).toEqual([
+    { tokens: 900, budgetTokens: 3000, leftOut: 2 },
+    { tokens: 950, usd: 0.25 },
+  ]);
+  script.add('model.finished', { ...answer, costUsd: null }).add('model.finished', { ...answer, costUsd: 1 });
+  expect(script.turn.spent).toEqual({ tokens: 2850, usd: null });
+});
+
 test('an event type of a later version is left alone', () => {
   const script = started();
   script.add('turn.grew_wings' as EventType, {} as never);

@@ -50,6 +50,8 @@ const folds: Folds = {
   },
   'pack.built': (turn, { body }) => {
     turn.packIds.push(body.packId);
+    const leftOut = body.dropped.reduce((sum, { count }) => sum + count, 0);
+    turn.context = { tokens: body.tokens, budgetTokens: body.budgetTokens, leftOut };
   },
   'model.requested': (turn, { seq, body }) => {
     turn.model = body.model;
@@ -65,6 +67,9 @@ const folds: Folds = {
   },
   'model.finished': (turn, { seq, body }) => {
     endLive(turn);
+    const { spent } = turn;
+    const tokens = spent.tokens + body.usage.inputTokens + body.usage.outputTokens;
+    turn.spent = { tokens, usd: spent.usd === null || body.costUsd === null ? null : spent.usd + body.costUsd };
     if (body.reasoning !== '') turn.entries.push({ kind: 'reasoning', key: `r${seq}`, text: body.reasoning });
     if (body.calls.length === 0) turn.answer = body.text;
     else if (body.text !== '') turn.entries.push({ kind: 'text', key: `t${seq}`, text: body.text });

@@ -90,6 +90,10 @@ export interface Turn {
   costUsd: number | null;
   error: ErrorBody | null;
   packIds: string[];
+  /** What the newest request to the model held. */
+  context: { readonly tokens: number; readonly budgetTokens: number; readonly leftOut: number } | null;
+  /** What its model calls came to so far; the price is null once one of them is unknown. */
+  spent: { readonly tokens: number; readonly usd: number | null };
   /** Which calls each undo took back. */
   undos: Record<string, readonly string[]>;
   /** False while its beginning lies before the events that were loaded. */
@@ -118,6 +122,8 @@ export function createTurn(turnId: string, atMs: number): Turn {
     costUsd: null,
     error: null,
     packIds: [],
+    context: null,
+    spent: { tokens: 0, usd: 0 },
     undos: {},
     hasStart: false,
   };

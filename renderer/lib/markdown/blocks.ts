@@ -2,10 +2,12 @@
 // Never throws: what the parser cannot take is shown as plain text.
 
 import { Lexer, type Token } from 'marked';
+import { findInlineFormula, readBlockFormula, readInlineFormula } from './maths.ts';
 
 export type Block =
   | { readonly kind: 'markup'; readonly token: Token }
   | { readonly kind: 'code'; readonly language: string; readonly text: string }
+  | { readonly kind: 'formula'; readonly text: string }
   | { readonly kind: 'plain'; readonly text: string };
 
 /** Longer texts are shown as plain text: nobody reads them as a document, and parsing would stall the window. */
@@ -66,8 +68,17 @@ export class BlockStream {
 }
 
 function lex(text: string): Token[] {
-  return new Lexer({ gfm: true, breaks: false }).lex(text);
+  return new Lexer({ gfm: true, breaks: false, extensions }).lex(text);
 }
+
+/** In the form the parser keeps them in: by level, with the places where an inline one may begin. */
+const extensions = {
+  renderers: {},
+  childTokens: {},
+  block: [readBlockFormula],
+  inline: [readInlineFormula],
+  startInline: [findInlineFormula],
+};
 
 // The parser does this itself and would make raw lengths differ from ours.
 function normalise(text: string): string {
@@ -80,6 +91,7 @@ function toBlock(token: Token): Block[] {
     const language = typeof token['lang'] === 'string' ? token['lang'].trim().split(/\s/, 1)[0] : '';
     return [{ kind: 'code', language: language ?? '', text: typeof token['text'] === 'string' ? token['text'] : '' }];
   }
+  if (token.type === 'formulaBlock') return [{ kind: 'formula', text: typeof token['text'] === 'string' ? token['text'] : '' }];
   return [token.raw.length > blockCharsMax ? { kind: 'plain', text: token.raw } : { kind: 'markup', token }];
 }
 

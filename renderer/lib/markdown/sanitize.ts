@@ -1,7 +1,7 @@
 // Turns one markdown block into HTML that cannot act: raw HTML becomes visible text, images become links, and an allow-list has the last word.
-// This is the only place that produces markup for {@html}; keep it small enough to review in one look.
+// This and formulas.ts are the only places that produce markup for {@html}; keep them small enough to review in one look.
 
-import createDOMPurify, { type WindowLike } from 'dompurify';
+import type { DOMPurify } from 'dompurify';
 import { Parser, Renderer, type Token, type Tokens } from 'marked';
 
 const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span table thead tbody tr th td'.split(' ');
@@ -23,7 +23,7 @@ export interface SafeMarkup {
   toString(): string;
 }
 
-const ownClass = /^(?:depth-[1-6]|image-link|task)$/;
+const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula)$/;
 
 export interface BlockSanitizer {
   toHtml(token: Token): SafeMarkup;
@@ -37,8 +37,8 @@ export function safeHref(href: string): string | null {
   return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
 }
 
-export function createBlockSanitizer(window: WindowLike): BlockSanitizer {
-  const purify = createDOMPurify(window);
+/** Sets its rules for links and classes on the purifier, which must not be given others. */
+export function createBlockSanitizer(purify: DOMPurify): BlockSanitizer {
   purify.addHook('afterSanitizeAttributes', (node) => {
     const className = node.getAttribute('class');
     if (className !== null && !ownClass.test(className)) node.removeAttribute('class');
@@ -53,7 +53,26 @@ export function createBlockSanitizer(window: WindowLike): BlockSanitizer {
     }
   });
   const renderer = createRenderer();
-  return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true }), allowed) };
+  // Until the library is there, and where it refuses, a formula is its source.
+  const extensions = {
+    renderers: { formula: ({ text }: Tokens.Generic) => `<span class="formula">${escapeHtml(String(text))}</span>` },
+    childTokens: {},
+  };
+  return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true, extensions }), allowed) };
+}
+
+/** In its ASCII form, so that letters of other scripts cannot pass for another place. */
+function hostOf(href: string): string {
+  const { host, protocol, pathname } = new URL(href);
+  return protocol === 'mailto:' ? decodeAddress(pathname) : host;
+}
+
+function decodeAddress(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 function createRenderer(): Renderer {
@@ -63,10 +82,20 @@ function createRenderer(): Renderer {
     // One heading level, styled by depth: an answer's own outline never breaks the outline of the page.
     return `<h2 class="depth-${depth}">${this.parser.parseInline(tokens)}</h2>`;
   };
+  renderer.link = function ({ href, tokens, text }: Tokens.Link) {
+    const inner = this.parser.parseInline(tokens);
+    const target = safeHref(href);
+    if (target === null) return inner;
+    const host = hostOf(target);
+    // Where the words do not say it, the place a link leads to stands beside them.
+    const beside = host === '' || text.includes(host) ? '' : ` <span class="link-host">${escapeHtml(host)}</span>`;
+    return `<a href="${escapeHtml(target)}">${inner}</a>${beside}`;
+  };
   renderer.image = ({ href, text }) => {
     const target = safeHref(href);
-    const label = escapeHtml(`Image: ${text || href}`);
-    return target === null ? `<span>${label}</span>` : `<a class="image-link" href="${escapeHtml(target)}">${label}</a>`;
+    const name = text === '' ? 'Image' : `Image “${text}”`;
+    if (target === null) return `<span class="image-link">${escapeHtml(name)}, not loaded</span>`;
+    return `<a class="image-link" href="${escapeHtml(target)}">${escapeHtml(`${name} at ${hostOf(target)}, not loaded`)}</a>`;
   };
   renderer.checkbox = ({ checked }) => `<span class="task">${checked ? '☑' : '☐'}</span> `;
   renderer.code = ({ text }) => `<pre><code>${escapeHtml(text)}</code></pre>`;

@@ -1,41 +1,55 @@
-// One session as it is looked at: the newest events, older pages on demand, live text laid over at most twenty times a second.
+// One session as it is looked at: the newest events, older pages on demand, live text laid over it. Live text is put into the page at most
+// twenty times a second, and less often where that takes long, so that a stream never takes more than a small share of the processor.
 
+import { flushSync } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../client.ts';
-import { applyDelta, applyToConversation, createConversation, findTurn, type Conversation } from '../fold/conversation.ts';
+import { applyDelta, createConversation, type Conversation } from '../fold/conversation.ts';
+import { ConversationLog } from '../fold/conversation-log.ts';
 
-const pageEvents = 300;
+const pageEvents = 200;
 const deltaEveryMs = 50;
+const deltaEveryMsMax = 500;
+/** Showing live text may take this share of the time; what the browser then lays out and paints comes on top. */
+const deltaShareMax = 0.08;
 /** Beyond this many events in memory the oldest go; they can be paged in again. */
-const eventsMax = 6000;
-const eventsKept = 4000;
+const eventsMax = 1500;
+const eventsKept = 1000;
+/** Events that arrive before the first page; beyond it the page is asked for again. */
+const earlyMax = 1000;
 /** How far back a search hit is followed, in pages of the largest size. */
 const reachPagesMax = 4;
 const reachPageEvents = 5000;
 
 export class OpenConversation {
-  view = $state<Conversation>(createConversation(''));
+  readonly view: Conversation;
   loading = $state(true);
   loadingEarlier = $state(false);
   hasEarlier = $state(false);
   failure = $state.raw<OpFailure | null>(null);
   readonly sessionId: string;
+  /** False while an earlier part is read: nothing is then taken away above. */
+  isAtEnd = true;
   readonly #client: OpClient;
+  readonly #log: ConversationLog;
   #loaded: Promise<void> = Promise.resolve();
-  #events: AnyEvent[] = [];
-  readonly #seen = new Set<number>();
+  #early: AnyEvent[] | null = [];
   #deltas: DeltaNotice[] = [];
   #deltaTimer: ReturnType<typeof setTimeout> | undefined;
+  #nextDeltaMs = deltaEveryMs;
 
   constructor(client: OpClient, sessionId: string) {
     this.#client = client;
     this.sessionId = sessionId;
-    this.view = createConversation(sessionId);
+    const view = $state(createConversation(sessionId));
+    this.view = view;
+    this.#log = new ConversationLog(view);
   }
 
   /** Loads the newest page; also after a gap in the stream. */
   async load(): Promise<void> {
     this.loading = true;
+    this.#early ??= [];
     this.#loaded = this.#loadNewest();
     await this.#loaded;
     this.loading = false;
@@ -43,11 +57,13 @@ export class OpenConversation {
 
   async #loadNewest(): Promise<void> {
     try {
-      const { session, events } = await this.#client.op('session.get', { sessionId: this.sessionId, limit: pageEvents });
+      const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, limit: pageEvents });
       this.failure = null;
-      const added = this.#merge(events as AnyEvent[]);
-      this.hasEarlier = this.#firstSessionSeq() > 1 && session.events > this.#events.length;
-      if (added) this.#refold();
+      this.#log.takeNewest(events as AnyEvent[]);
+      this.hasEarlier = (this.#log.first?.sessionSeq ?? 1) > 1;
+      const early = this.#early ?? [];
+      this.#early = null;
+      for (const event of early) this.take(event);
     } catch (cause) {
       this.failure = toOpFailure(cause);
     }
@@ -56,23 +72,22 @@ export class OpenConversation {
   /** Loads as far back as an event; the turn it belongs to, or null where it is not found or too far back. */
   async reach(seq: number): Promise<string | null> {
     await this.#loaded;
-    for (let page = 0; page < reachPagesMax && this.hasEarlier && (this.#events[0]?.seq ?? 0) > seq; page++) {
+    for (let page = 0; page < reachPagesMax && this.hasEarlier && (this.#log.first?.seq ?? 0) > seq; page++) {
       await this.loadEarlier(reachPageEvents);
     }
-    return this.#events.find((event) => event.seq === seq)?.turnId ?? null;
+    return this.#log.turnOfEvent(seq);
   }
 
   /** Loads the page before the oldest event held. */
   async loadEarlier(limit = pageEvents): Promise<void> {
-    const first = this.#events[0];
-    if (first === undefined || this.loadingEarlier) return;
+    const { first } = this.#log;
+    if (first === null || this.loadingEarlier) return;
     this.loadingEarlier = true;
     try {
       const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, before: first.seq, limit });
-      const added = this.#merge(events as AnyEvent[]);
+      const taken = this.#log.prepend(events as AnyEvent[]);
       // A page that brings nothing new is the end, whatever the count said.
-      this.hasEarlier = added && this.#firstSessionSeq() > 1;
-      if (added) this.#refold();
+      this.hasEarlier = taken === 'added' && (this.#log.first?.sessionSeq ?? 1) > 1;
     } catch (cause) {
       this.failure = toOpFailure(cause);
     } finally {
@@ -81,21 +96,31 @@ export class OpenConversation {
   }
 
   take(event: AnyEvent): void {
-    if (this.#seen.has(event.seq)) return;
-    const isNext = event.seq > (this.#events.at(-1)?.seq ?? 0);
-    this.#merge([event]);
+    if (this.#early !== null) {
+      if (this.#early.length < earlyMax) this.#early.push(event);
+      return;
+    }
     this.#flushDeltas();
-    if (!isNext || this.#trim()) this.#refold();
-    else applyToConversation(this.view, event);
+    // Something was missed: the newest page tells what.
+    if (this.#log.append(event) === 'hole') void this.load();
+    else if (this.isAtEnd && this.#log.count > eventsMax && this.#log.trimTo(eventsKept)) this.hasEarlier = true;
   }
 
   takeDelta(delta: DeltaNotice): void {
     this.#deltas.push(delta);
-    this.#deltaTimer ??= setTimeout(() => this.#flushDeltas(), deltaEveryMs);
+    this.#deltaTimer ??= setTimeout(() => this.#showDeltas(), this.#nextDeltaMs);
   }
 
-  eventsOfTurn(turnId: string): AnyEvent[] {
-    return this.#events.filter((event) => event.turnId === turnId);
+  eventsOfTurn(turnId: string): readonly AnyEvent[] {
+    return this.#log.eventsOfTurn(turnId);
+  }
+
+  #showDeltas(): void {
+    const startMs = performance.now();
+    flushSync(() => this.#flushDeltas());
+    const wantedMs = (performance.now() - startMs) / deltaShareMax;
+    // Half of the way at a time: one slow moment of the machine is no reason to stutter.
+    this.#nextDeltaMs = Math.min(deltaEveryMsMax, Math.max(deltaEveryMs, (this.#nextDeltaMs + wantedMs) / 2));
   }
 
   #flushDeltas(): void {
@@ -104,42 +129,6 @@ export class OpenConversation {
     const deltas = this.#deltas;
     this.#deltas = [];
     for (const delta of joinNeighbours(deltas)) applyDelta(this.view, delta);
-  }
-
-  /** True when something was new. Events stay in order of their sequence. */
-  #merge(events: readonly AnyEvent[]): boolean {
-    const fresh = events.filter((event) => !this.#seen.has(event.seq));
-    if (fresh.length === 0) return false;
-    for (const event of fresh) this.#seen.add(event.seq);
-    const isAppend = (fresh[0]?.seq ?? 0) > (this.#events.at(-1)?.seq ?? 0);
-    this.#events.push(...fresh);
-    if (!isAppend || fresh.length > 1) this.#events.sort((a, b) => a.seq - b.seq);
-    return true;
-  }
-
-  #trim(): boolean {
-    if (this.#events.length <= eventsMax) return false;
-    for (const event of this.#events.slice(0, -eventsKept)) this.#seen.delete(event.seq);
-    this.#events = this.#events.slice(-eventsKept);
-    this.hasEarlier = true;
-    return true;
-  }
-
-  #refold(): void {
-    const fresh = createConversation(this.sessionId);
-    for (const event of this.#events) applyToConversation(fresh, event);
-    for (const turn of fresh.turns) {
-      const before = findTurn(this.view, turn.turnId);
-      if (before === undefined || turn.answer !== '') continue;
-      turn.live = before.live;
-      turn.liveReasoning = before.liveReasoning;
-      for (const call of Object.values(turn.calls)) call.output = before.calls[call.callId]?.output ?? '';
-    }
-    this.view = fresh;
-  }
-
-  #firstSessionSeq(): number {
-    return this.#events[0]?.sessionSeq ?? 1;
   }
 }
 

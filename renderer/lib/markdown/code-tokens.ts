@@ -1,0 +1,21 @@
+// What the page and the worker that reads code tell each other.
+
+/** The kinds of words a theme colours; everything else is plain. */
+export const codeKinds = ['keyword', 'string', 'comment', 'constant', 'function', 'parameter', 'punctuation', 'link'] as const;
+export type CodeKind = (typeof codeKinds)[number];
+
+/** One piece of a line with its kind; null is plain. */
+export type CodeToken = readonly [text: string, kind: CodeKind | null];
+export type CodeLines = readonly (readonly CodeToken[])[];
+
+export interface CodeRequest {
+  readonly id: number;
+  readonly language: string;
+  readonly text: string;
+}
+
+export interface CodeReply {
+  readonly id: number;
+  /** Null where the language is not known or its grammar could not be loaded. */
+  readonly lines: CodeLines | null;
+}

@@ -1,0 +1,48 @@
+// Formulas as MathML, which every browser draws itself: no fonts, no styles. The library is loaded when the first formula is shown, and
+// an allow-list has the last word on what it makes.
+
+import type { DOMPurify } from 'dompurify';
+import type { SafeMarkup } from './sanitize.ts';
+
+const allowed = {
+  ALLOWED_TAGS:
+    'math mrow mi mo mn ms mtext mspace mfrac msqrt mroot mstyle mpadded mphantom menclose msub msup msubsup munder mover munderover mtable mtr mtd'.split(
+      ' ',
+    ),
+  ALLOWED_ATTR:
+    'display displaystyle scriptlevel mathvariant mathsize mathcolor stretchy fence separator lspace rspace minsize maxsize symmetric accent accentunder width height depth voffset linethickness columnalign rowspacing columnspacing rowlines columnlines notation movablelimits largeop'.split(
+      ' ',
+    ),
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  // The source, which would be read out twice.
+  FORBID_CONTENTS: ['annotation'],
+  RETURN_TRUSTED_TYPE: true as const,
+};
+
+/** Null where the library cannot read it: its source is shown then. */
+export type RenderFormula = (source: string, isBlock: boolean) => SafeMarkup | null;
+
+export interface Formulas {
+  /** Rejects where the library cannot be loaded. */
+  load(): Promise<RenderFormula>;
+}
+
+export function createFormulas(purify: DOMPurify): Formulas {
+  let loaded: Promise<RenderFormula> | undefined;
+  const load = async (): Promise<RenderFormula> => {
+    const { default: katex } = await import('katex');
+    return (source, isBlock) => {
+      try {
+        // No macro of a text may grow without end, name an address or set a style.
+        const limits = { trust: false, strict: 'ignore', maxExpand: 200, maxSize: 20 } as const;
+        const markup = katex.renderToString(source, { ...limits, output: 'mathml', displayMode: isBlock, throwOnError: true });
+        return purify.sanitize(markup.replaceAll(/ style="[^"]*"/g, ''), allowed);
+      } catch {
+        // Not a formula after all.
+        return null;
+      }
+    };
+  };
+  return { load: () => (loaded ??= load()) };
+}

@@ -1,0 +1,27 @@
+// Starts the worker that reads code. Its address is the only one a script may be started from besides the page's own.
+
+// oxlint-disable-next-line import/default -- the bundler answers with the address of the worker's own file
+import workerUrl from './code-worker.ts?worker&url';
+import type { CodeReply } from './code-tokens.ts';
+import type { StartCodeWorker } from './highlighter.ts';
+
+interface WorkerPolicy {
+  createScriptURL(url: string): string;
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): WorkerPolicy;
+}
+
+/** Made once for the page: a policy of the same name cannot be made again. */
+export function createCodeWorkerStarter(target: object): StartCodeWorker {
+  // Not in every browser, nor in the types of the page.
+  const { trustedTypes } = target as { readonly trustedTypes?: TrustedTypes };
+  const policy = trustedTypes?.createPolicy('trayclaw-worker', { createScriptURL: () => workerUrl });
+  return (onReply, onFailure) => {
+    const worker = new Worker(policy?.createScriptURL(workerUrl) ?? workerUrl, { type: 'module' });
+    worker.addEventListener('message', ({ data }: MessageEvent<CodeReply>) => onReply(data));
+    worker.addEventListener('error', () => onFailure());
+    return { ask: (request) => worker.postMessage(request), end: () => worker.terminate() };
+  };
+}

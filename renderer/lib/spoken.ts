@@ -1,0 +1,43 @@
+// What a screen reader gets of an answer that streams: whole sentences, each once, without the marks of markdown and without code. Pure.
+
+/** More than this is not read out at once; the answer itself can be read. */
+export const spokenCharsMax = 600;
+
+const sentenceEnd = /[.!?:…。！？]["'”’)\]]*(?=\s)|\n{2,}/g;
+const fence = /(?:^|\n)(`{3,}|~{3,})([^\n`]*)\n[\s\S]*?(?:\n\1[^\n]*(?=\n|$)|$)/g;
+const openFence = /(?:^|\n)(`{3,}|~{3,})[^\n`]*(?:\n(?:(?!\n\1)[\s\S])*)?$/;
+
+export class SentenceFeed {
+  #saidChars = 0;
+
+  /** The sentences finished since the last call; the rest as well once the answer is over. Empty where there is nothing new. */
+  next(text: string, isOver: boolean): string {
+    const end = isOver ? text.length : lastEnd(text, this.#saidChars);
+    if (end <= this.#saidChars) return '';
+    const part = text.slice(this.#saidChars, end);
+    this.#saidChars = end;
+    return plainWords(part);
+  }
+}
+
+/** Behind the last sentence that is finished and not inside of code that is still being written. */
+function lastEnd(text: string, from: number): number {
+  const rest = text.slice(from);
+  const open = openFence.exec(rest);
+  const readable = open === null ? rest : rest.slice(0, open.index + 1);
+  let end = 0;
+  for (const match of readable.matchAll(sentenceEnd)) end = match.index + match[0].length;
+  return from + end;
+}
+
+function plainWords(markdown: string): string {
+  const words = markdown
+    .replace(fence, (_all, _mark, language: string) => `\nCode${language.trim() === '' ? '' : ` in ${language.trim()}`}.\n`)
+    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
+    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
+    .replace(/^\s*\|?[\s:|-]+\|?\s*$/gm, '')
+    .replace(/\*\*|__|`+|\|/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return words.length > spokenCharsMax ? `${words.slice(0, spokenCharsMax)} …` : words;
+}

@@ -1,0 +1,175 @@
+// Which turns of a session are in the page. They are in the normal flow, so that finding, selecting and reading aloud work as in any document;
+// there are never many of them: some are added on the side one scrolls to, and those far away on the other side go.
+
+import { tick } from 'svelte';
+import type { Turn } from '../../lib/fold/turn.ts';
+
+export interface TurnSource {
+  readonly turns: readonly Turn[];
+  /** True where the host has older ones that are not loaded. */
+  readonly hasEarlier: boolean;
+  loadEarlier(): Promise<void>;
+}
+
+/** In the page at first; enough to fill a high screen with short answers in few steps. */
+const turnsAtFirst = 8;
+/** Put into the page in one frame. */
+const turnsPerFrame = 3;
+/** Beyond this the farther side is taken away. */
+const turnsMax = 40;
+/** Left of them where one only follows the end. */
+const turnsKept = 24;
+/** How far beyond the visible part turns are kept ready, in heights of it. */
+const screensReady = 1.5;
+const stepsMax = 200;
+
+export class TurnWindow {
+  readonly #source: () => TurnSource;
+  #firstId = $state.raw<string | null>(null);
+  /** Null: up to the newest, whatever comes. */
+  #lastId = $state.raw<string | null>(null);
+  #region: HTMLElement | undefined;
+  #isFilling = false;
+
+  constructor(source: () => TurnSource) {
+    this.#source = source;
+  }
+
+  readonly #end = $derived.by(() => {
+    const last = this.#lastId === null ? -1 : this.#indexOf(this.#lastId);
+    return last === -1 ? this.#turns.length : last + 1;
+  });
+
+  readonly #start = $derived.by(() => {
+    const first = this.#firstId === null ? -1 : this.#indexOf(this.#firstId);
+    return first === -1 ? Math.max(0, this.#end - turnsAtFirst) : Math.min(first, this.#end);
+  });
+
+  readonly shown = $derived(this.#turns.slice(this.#start, this.#end));
+  readonly hasLater = $derived(this.#end < this.#turns.length);
+  readonly hasEarlier = $derived.by(() => this.#start > 0 || this.#source().hasEarlier);
+
+  /** Follows the scrolling of the region until the returned function is called. */
+  attach(region: HTMLElement): () => void {
+    this.#region = region;
+    const look = (): void => void this.fill();
+    const observer = new ResizeObserver(look);
+    observer.observe(region);
+    region.addEventListener('scroll', look, { passive: true });
+    return () => {
+      observer.disconnect();
+      region.removeEventListener('scroll', look);
+      this.#region = undefined;
+    };
+  }
+
+  /** What is shown stays shown when turns come at the end. Once there are many, the oldest go for one who is at the end, else the newest. */
+  keepUp(isAtEnd: boolean): void {
+    const count = this.#turns.length;
+    if (count === 0) return;
+    const tooMany = this.#end - this.#start - turnsMax;
+    if (this.#firstId === null) this.#firstId = this.#idAt(this.#start);
+    if (this.#lastId !== null || tooMany <= 0) return;
+    if (isAtEnd) this.#firstId = this.#idAt(count - turnsKept);
+    else this.#lastId = this.#idAt(this.#end - 1 - tooMany);
+  }
+
+  /** Puts turns into the page until enough lie ready on both sides, a few in each frame. */
+  async fill(): Promise<void> {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    try {
+      for (let step = 0; step < stepsMax && (await this.#fillStep()); step++) await nextFrame();
+    } finally {
+      this.#isFilling = false;
+    }
+  }
+
+  /** The newest turns and nothing else. */
+  async toNewest(): Promise<void> {
+    this.#lastId = null;
+    this.#firstId = this.#idAt(Math.max(0, this.#turns.length - turnsAtFirst));
+    await tick();
+  }
+
+  /** The surroundings of one turn. */
+  async showAround(turnId: string): Promise<void> {
+    const index = this.#indexOf(turnId);
+    const last = Math.min(this.#turns.length, index + turnsAtFirst);
+    this.#firstId = this.#idAt(Math.max(0, index - turnsAtFirst / 2));
+    this.#lastId = last < this.#turns.length ? this.#idAt(last - 1) : null;
+    await tick();
+  }
+
+  async showEarlier(): Promise<void> {
+    if (this.#start < turnsPerFrame && this.#source().hasEarlier) {
+      this.#firstId = this.#idAt(this.#start);
+      await this.#source().loadEarlier();
+    }
+    const start = Math.max(0, this.#start - turnsPerFrame);
+    const tooMany = this.#end - start - turnsMax;
+    await this.#holding(() => {
+      this.#firstId = this.#idAt(start);
+      if (tooMany > 0) this.#lastId = this.#idAt(this.#end - 1 - tooMany);
+    });
+  }
+
+  get #turns(): readonly Turn[] {
+    return this.#source().turns;
+  }
+
+  async #fillStep(): Promise<boolean> {
+    const region = this.#region;
+    // Not laid out, or nothing to scroll yet: there is no side to fill.
+    if (region === undefined || region.clientHeight === 0 || this.#turns.length === 0) return false;
+    const readyPx = region.clientHeight * screensReady;
+    if (region.scrollTop < readyPx && this.hasEarlier) {
+      const before = this.#idAt(this.#start);
+      await this.showEarlier();
+      return this.#idAt(this.#start) !== before;
+    }
+    if (region.scrollHeight - region.clientHeight - region.scrollTop < readyPx && this.hasLater) {
+      await this.#showLater();
+      return true;
+    }
+    return false;
+  }
+
+  async #showLater(): Promise<void> {
+    const end = Math.min(this.#turns.length, this.#end + turnsPerFrame);
+    const start = Math.max(this.#start, end - turnsMax);
+    await this.#holding(() => {
+      this.#lastId = end < this.#turns.length ? this.#idAt(end - 1) : null;
+      this.#firstId = this.#idAt(start);
+    });
+  }
+
+  /** Changes what is in the page; what is being read stays where it is. */
+  async #holding(change: () => void): Promise<void> {
+    const region = this.#region;
+    const anchor = region === undefined ? undefined : firstVisible(region);
+    const topBefore = anchor?.getBoundingClientRect().top ?? 0;
+    change();
+    await tick();
+    if (region === undefined || anchor?.isConnected !== true) return;
+    const moved = anchor.getBoundingClientRect().top - topBefore;
+    if (Math.abs(moved) >= 1) region.scrollTop += moved;
+  }
+
+  #indexOf(turnId: string): number {
+    return this.#turns.findIndex((turn) => turn.turnId === turnId);
+  }
+
+  #idAt(index: number): string | null {
+    return this.#turns[index]?.turnId ?? null;
+  }
+}
+
+function firstVisible(region: HTMLElement): Element | undefined {
+  const { top } = region.getBoundingClientRect();
+  return [...region.querySelectorAll('[data-turn]')].find((element) => element.getBoundingClientRect().bottom > top);
+}
+
+function nextFrame(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => resolve()));
+}

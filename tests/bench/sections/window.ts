@@ -1,0 +1,197 @@
+// The window in a real Chromium over the real server: how soon it paints, how a session of ten thousand messages opens and scrolls, what a
+// streaming answer costs, and whether memory stays flat.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { chromium, type Browser, type CDPSession, type Page } from 'playwright-core';
+import { startServedHost } from '../../e2e/host/served-host.ts';
+import type { HostOptions, WindowHost } from '../../e2e/host/window-host.ts';
+import { findChromium } from '../../../build/chromium.mjs';
+import { ownName, type Figure, type Unit } from '../figures.ts';
+import type { BenchContext } from '../section.ts';
+import { median, quantile } from '../statistics.ts';
+import { openSessionSource, scrollSource } from '../window-probes.ts';
+import { longestTasks } from '../window-trace.ts';
+
+const SECTION = 'window';
+const TURNS = 5000;
+const BYTES_PER_KB = 1000;
+const BYTES_PER_MB = 1_000_000;
+/** Four characters are about one token, so this is 200 a second. */
+const PIECE_CHARS = 4;
+const PIECE_EVERY_MS = 5;
+const WANTED_RATE = 200;
+const SCROLL_FRAMES = 600;
+const STREAM_MS = 8000;
+const MEMORY_TURNS = 1000;
+const MEMORY_FROM_TURN = 200;
+
+interface Opened {
+  readonly browser: Browser;
+  readonly page: Page;
+  readonly host: WindowHost;
+  readonly cdp: CDPSession;
+}
+
+export async function measureWindow(context: BenchContext): Promise<Figure[]> {
+  const executablePath = findChromium();
+  if (context.cliFile === null || executablePath === null) {
+    context.say('window: needs a built program and Chromium (TRAYCLAW_CHROMIUM names one)');
+    return [];
+  }
+  const browser = await chromium.launch({ executablePath, args: ['--headless', '--no-sandbox', '--disable-gpu'] });
+  try {
+    return [
+      figure('bytes for first paint, gzipped', 'KB', firstPaintBytes(context.projectRoot) / BYTES_PER_KB),
+      ...(await withWindow(browser, { historyTurns: TURNS }, (opened) => measureLongSession(context, opened))),
+      ...(await withWindow(browser, { replies: [streamedReply()] }, (opened) => measureStreaming(context, opened))),
+      ...(await withWindow(browser, {}, (opened) => measureMemory(context, opened))),
+    ];
+  } finally {
+    await browser.close();
+  }
+}
+
+/** The page, what it loads before its first paint, and the styles; parts loaded on demand are not in it. */
+function firstPaintBytes(projectRoot: string): number {
+  const folder = join(projectRoot, 'dist/renderer');
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const assets = readdirSync(join(folder, 'assets')).filter((name) => page.includes(name));
+  const files = [join(folder, 'index.html'), ...assets.map((name) => join(folder, 'assets', name))];
+  return files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+}
+
+async function withWindow<T>(browser: Browser, options: HostOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
+  const host = await startServedHost(options);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  try {
+    const page = await context.newPage();
+    const cdp = await context.newCDPSession(page);
+    await page.goto(`${host.origin}/#token=${host.token}`);
+    return await work({ browser, page, host, cdp });
+  } finally {
+    await context.close();
+    await host.close();
+  }
+}
+
+async function measureLongSession(context: BenchContext, { browser, page, host }: Opened): Promise<Figure[]> {
+  context.say(`window: first paint; a session of ${TURNS * 2} messages`);
+  await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
+  const paints: number[] = [];
+  for (let run = 0; run < context.count(8); run++) {
+    await page.goto('about:blank');
+    await page.goto(`${host.origin}/#token=${host.token}`);
+    await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
+    paints.push(await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime"));
+  }
+  await page.getByRole('button', { name: 'New session' }).click();
+  const opens: number[] = [];
+  for (let run = 0; run < context.count(8); run++) {
+    // A fresh page each time, so that nothing of the session is in memory yet; it starts in the empty one.
+    await page.goto('about:blank');
+    await page.goto(`${host.origin}/#token=${host.token}`);
+    await page.getByText('What should be done?').waitFor();
+    await sleep(500);
+    opens.push(await page.evaluate<number>(openSessionSource('Earlier work', `Question ${TURNS}`)));
+  }
+  const worst: number[] = [];
+  const frames: number[] = [];
+  let wayPx = 0;
+  for (let run = 0; run < context.count(4); run++) {
+    const tasks = await longestTasks(browser, page, async () => {
+      const seen = await page.evaluate<{ deltas: number[]; travelledPx: number }>(scrollSource(SCROLL_FRAMES));
+      frames.push(...seen.deltas);
+      wayPx = Math.max(wayPx, seen.travelledPx);
+    });
+    worst.push(tasks[0] ?? Number.NaN);
+    await page.getByRole('button', { name: 'Newest' }).click();
+    await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
+  }
+  const note = `${wayPx} px up; by the clock of a busy machine p50 ${median(frames).toFixed(0)} ms, p99 ${quantile(frames, 0.99).toFixed(0)} ms`;
+  return [
+    best('first paint', 'ms', paints),
+    best('open 10,000 messages', 'ms', opens),
+    { ...best('worst frame while scrolling', 'ms', worst), note },
+  ];
+}
+
+function streamedReply(): { text: string; pieceChars: number; delayMs: number } {
+  const part =
+    'A paragraph with **bold**, `code` and a [link](https://example.org/) that goes on for a while, as answers do.\n\n' +
+    '- a point\n- another point with *stress*\n\n```ts\nexport function add(a: number, b: number): number {\n  return a + b;\n}\n```\n\n' +
+    '| name | value |\n|---|---:|\n| one | 1 |\n| two | 2 |\n\n';
+  return { text: part.repeat(100), pieceChars: PIECE_CHARS, delayMs: PIECE_EVERY_MS };
+}
+
+async function measureStreaming(context: BenchContext, { page, cdp }: Opened): Promise<Figure[]> {
+  context.say('window: a streaming answer');
+  // The processor's time, not the clock's: what else the machine does is not counted.
+  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const message = page.getByRole('textbox', { name: 'Message', exact: true });
+  await message.fill('Talk');
+  await message.press('Enter');
+  await page.getByText('A paragraph with').first().waitFor();
+  const shares: number[] = [];
+  const rates: number[] = [];
+  const slice = STREAM_MS / 8;
+  for (let run = 0; run < 8; run++) {
+    const before = await streamState(page, cdp);
+    await sleep(slice);
+    const after = await streamState(page, cdp);
+    const seconds = after.atS - before.atS;
+    const rate = (after.chars - before.chars) / PIECE_CHARS / seconds;
+    rates.push(rate);
+    // A busy machine sends less than it should; the share is what the wanted rate would take.
+    shares.push(((after.busyS - before.busyS) / seconds) * 100 * Math.max(1, WANTED_RATE / rate));
+  }
+  const note = `${median(rates).toFixed(0)} tokens/s shown`;
+  return [{ ...best('streaming, share of one core', '%', shares), note }];
+}
+
+async function streamState(page: Page, cdp: CDPSession): Promise<{ atS: number; busyS: number; chars: number }> {
+  const chars = await page.evaluate<number>("[...document.querySelectorAll('.answer')].at(-1)?.textContent.length ?? 0");
+  const atS = performance.now() / 1000;
+  const { metrics } = await cdp.send('Performance.getMetrics');
+  const valueOf = (name: string): number => metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
+  return { atS, busyS: valueOf('TaskDuration'), chars };
+}
+
+async function measureMemory(context: BenchContext, { page, host, cdp }: Opened): Promise<Figure[]> {
+  context.say(`window: memory over ${MEMORY_TURNS} turns`);
+  await page.getByRole('button', { name: 'New session' }).click();
+  const { sessionId } = (await host.op('message.send', { text: 'Turn 0' })) as { sessionId: string };
+  await page.goto(`${host.origin}/#/chat/${sessionId}`);
+  let atFirst = Number.NaN;
+  for (let turn = 1; turn <= MEMORY_TURNS; turn++) {
+    const { turnId } = (await host.op('message.send', { text: `Turn ${turn}`, sessionId })) as { turnId: string };
+    await host.op('turn.wait', { turnId });
+    if (turn === MEMORY_FROM_TURN) atFirst = await heapBytes(page, cdp, turn);
+  }
+  const atLast = await heapBytes(page, cdp, MEMORY_TURNS);
+  return [
+    {
+      ...figure(`memory, turn ${MEMORY_TURNS} over turn ${MEMORY_FROM_TURN}`, '×', atLast / atFirst),
+      note: `${(atFirst / BYTES_PER_MB).toFixed(1)} MB, then ${(atLast / BYTES_PER_MB).toFixed(1)} MB`,
+    },
+  ];
+}
+
+async function heapBytes(page: Page, cdp: CDPSession, turn: number): Promise<number> {
+  await page.getByText(`Turn ${turn}`, { exact: true }).last().waitFor();
+  await sleep(1000);
+  await cdp.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await cdp.send('Runtime.getHeapUsage');
+  return usedSize;
+}
+
+/** The best quarter of the runs: the machine may do other work beside. */
+function best(name: string, unit: Unit, samples: readonly number[]): Figure {
+  return { ...figure(name, unit, quantile(samples, 0.25)), max: quantile(samples, 1) };
+}
+
+function figure(name: string, unit: Unit, value: number): Figure {
+  return { section: SECTION, name, subject: ownName, unit, p50: value };
+}

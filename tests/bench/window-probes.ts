@@ -1,0 +1,36 @@
+// What the window's benchmark runs inside the page, as source text: these files are checked without the types of a browser.
+
+/** Presses the session of that title; resolves with the milliseconds until the frame after the text is there. */
+export function openSessionSource(title: string, text: string): string {
+  return `new Promise((resolve) => {
+    const link = [...document.querySelectorAll('[aria-label="Sessions"] a')].find((a) => a.textContent.includes(${JSON.stringify(title)}));
+    const startMs = performance.now();
+    const look = () => {
+      const isThere = [...document.querySelectorAll('[role="log"] p')].some((p) => p.textContent === ${JSON.stringify(text)});
+      if (isThere) requestAnimationFrame(() => resolve(performance.now() - startMs));
+      else requestAnimationFrame(look);
+    };
+    link.click();
+    requestAnimationFrame(look);
+  })`;
+}
+
+/** Scrolls the conversation up like a fast wheel for so many frames; resolves with the time each frame took and the way made. */
+export function scrollSource(frames: number): string {
+  return `new Promise((resolve) => {
+    const region = document.querySelector('[role="log"]');
+    const deltas = [];
+    let travelledPx = 0;
+    let beforeMs = performance.now();
+    const step = (nowMs) => {
+      deltas.push(nowMs - beforeMs);
+      beforeMs = nowMs;
+      if (deltas.length > ${frames}) return resolve({ deltas: deltas.slice(2), travelledPx });
+      const top = region.scrollTop;
+      region.scrollTop = top - 120;
+      travelledPx += top - region.scrollTop;
+      requestAnimationFrame(step);
+    };
+    requestAnimationFrame(step);
+  })`;
+}

@@ -1,0 +1,77 @@
+// Answers as documents: what is written comes out as what it means, colours and formulas come when they are done, nothing is fetched.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+test('finished code gets its colours, its language and a way to wrap it; the text stays what it is', async () => {
+  const code = 'const sum = (a: number): string => `${a}`; // adds\n\nif (sum(1) !== "1") throw new Error("wrong");';
+  const window = await openWindow(browser, {
+    replies: [{ text: `Here:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`nolanguage\nplain\n\`\`\`` }],
+  });
+  await window.send('Code, please');
+  const block = window.conversation.getByRole('group', { name: 'Code' }).first();
+  await block.locator('.code-keyword').first().waitFor();
+  expect(await block.innerText()).toBe(code);
+  expect(await block.locator('.code-comment').innerText()).toBe('// adds');
+  expect(await block.locator('.code-keyword').allInnerTexts()).toEqual(expect.arrayContaining(['const', 'if', 'throw']));
+  const wrap = window.page.getByRole('button', { name: 'Wrap' }).first();
+  await wrap.click();
+  expect(await wrap.getAttribute('aria-pressed')).toBe('true');
+  expect(await block.evaluate((element) => element.ownerDocument.defaultView?.getComputedStyle(element).whiteSpace)).toContain('wrap');
+  expect(await window.page.locator('figcaption', { hasText: 'nolanguage' }).count()).toBe(1);
+  expect(window.incidents).toEqual([]);
+});
+
+test('formulas are drawn in the line and on their own, money stays money, and what is no formula stays text', async () => {
+  const text =
+    'It costs $5 and then $10. The sum is $a^2 + b^2$ and \\(c_1\\).\n\n$$\n\\frac{1}{2} \\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}\n$$\n\nBroken: $\\frac{1}{$ end. \\fcolorbox: $\\fcolorbox{red}{blue}{x}$';
+  const window = await openWindow(browser, { replies: [{ text }] });
+  await window.send('Maths, please');
+  await window.conversation.getByRole('group', { name: 'Formula' }).locator('math').waitFor();
+  expect(await window.conversation.locator('.markup .formula math').count()).toBe(3);
+  await window.conversation.getByText('It costs $5 and then $10.').waitFor();
+  expect(await window.conversation.locator('.formula code').allInnerTexts()).toEqual(['\\frac{1}{']);
+  expect(await window.conversation.locator('math [style], math annotation').count()).toBe(0);
+  const box = await window.conversation.locator('mfrac').boundingBox();
+  expect(box !== null && box.height > 15).toBe(true);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a link says where it leads, an image is a chip with its place, a task list and a wide table stand', async () => {
+  const cells = (cell: string): string => `|${` ${cell} |`.repeat(30)}`;
+  const text = `See [the page](https://example.org/a) and https://example.com/b.\n\n![A cat](https://cats.invalid/cat.png)\n\n- [x] done\n- [ ] open\n\n${cells('heading')}\n${cells('---')}\n${cells('value')}`;
+  const window = await openWindow(browser, { replies: [{ text }] });
+  await window.send('Links, please');
+  await window.conversation.getByText('Image “A cat” at cats.invalid, not loaded').waitFor();
+  expect(await window.conversation.locator('.link-host').allInnerTexts()).toEqual(['example.org']);
+  expect(await window.conversation.locator('.task').allInnerTexts()).toEqual(['☑', '☐']);
+  const scrolls = await window.conversation.locator('table').evaluate((element) => element.scrollWidth > element.clientWidth);
+  expect(scrolls).toBe(true);
+  expect(await window.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('an answer is read out in finished sentences, once, and not piece by piece', async () => {
+  const sentences = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index + 1} of the **answer**.`);
+  const window = await openWindow(browser, {
+    replies: [{ text: `${sentences.join(' ')}\n\n\`\`\`js\nconst hidden = 1;\n\`\`\``, pieceChars: 7, delayMs: 25 }],
+    initScript: `window.said = [];
+      new MutationObserver(() => {
+        const text = document.querySelector('[data-spoken]')?.textContent ?? '';
+        if (text !== '' && text !== window.said.at(-1)) window.said.push(text);
+      }).observe(document, { subtree: true, childList: true, characterData: true });`,
+  });
+  await window.send('Talk');
+  await expect.poll(() => window.page.evaluate<string>('window.said.join(" ")'), { timeout: 20_000 }).toContain('Code in js.');
+  const said = await window.page.evaluate<string[]>('window.said');
+  expect(said.join(' ')).toBe(`${sentences.join(' ').replaceAll('**', '')} Code in js.`);
+  expect(said.length).toBeGreaterThan(1);
+  expect(await window.conversation.getAttribute('aria-live')).toBe('off');
+});
