@@ -172,7 +172,7 @@ export class TurnBench {
     };
   }
 
-  #marksOf({ tool, callId = null }: JudgedCall): EventBodies['taint.marked'] | null {
+  #marksOf({ tool, callId = '' }: JudgedCall): EventBodies['taint.marked'] | null {
     const sources = this.sourcesOf(tool);
     return sources.length === 0 ? null : { callId, sources: [...sources], paths: [] };
   }

@@ -13,6 +13,15 @@ export const undoGates: readonly Gate[] = [
     only: 'no copy can be kept',
   },
   {
+    name: 'undo/before-image-required-later',
+    prevents: 'a file is overwritten though a copy of it, taken in pieces, could not be kept',
+    file: 'core/runtime/turns/keep-files.ts',
+    text: '(cause: unknown) => reject(runner, item, cause),',
+    instead: '() => ({ ...item, before: null }),',
+    suites: ['tests/faults/undo-program.test.ts'],
+    only: 'no copy can be kept',
+  },
+  {
     name: 'undo/before-image',
     prevents: 'a file is overwritten and no copy of it kept',
     file: 'core/runtime/turns/keep-files.ts',
