@@ -39,7 +39,7 @@ async function removeAll(all: readonly Gate[]): Promise<number> {
       removals.push(removal);
       print(describe(removal));
     }
-    const count = (wanted: Answer): number => removals.filter((removal) => answerOf(removal) === wanted).length;
+    const count = (answer: Answer): number => removals.filter((removal) => answerOf(removal) === answer).length;
     print(
       `\n${removals.length} gates taken out, ${count('red')} noticed, ${count('GREEN')} not noticed, ${count('PROBLEM')} with no answer`,
     );
