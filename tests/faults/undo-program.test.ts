@@ -5,8 +5,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFile
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FaultHooks } from '../../core/compose.ts';
-import { isAppError } from '../../core/contracts/errors.ts';
+import { AppError, isAppError } from '../../core/contracts/errors.ts';
 import type { TrayClaw } from '../../core/index.ts';
+import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 
 let home: TestHome;
@@ -126,6 +127,24 @@ test('control: without the copy an undo says that it cannot; with it the file is
     'There is nothing to undo: no file was kept for call ID.',
     'the file is not back',
   ]);
+});
+
+test.each(['at once', 'after a while'])('a file of which no copy can be kept is not overwritten, told %s', async (when) => {
+  const full = new AppError('store_full', 'The disk is full.');
+  const take = (): Promise<never> => {
+    if (when === 'at once') throw full;
+    return Promise.reject(full);
+  };
+  const claw = await open({ replaceParts: (real) => ({ ...real, checkpoints: { take, after: () => [] } }) });
+  write('a.md', 'before');
+  const callId = await run(claw, 'write_file', { path: 'a.md', content: 'after' });
+  const { sessions } = await claw.op('session.list', {});
+  const said: unknown[] = [];
+  for await (const { type, body } of eventsOf(claw, sessions[0]?.sessionId ?? '')) {
+    if (type === 'tool.requested' || type === 'tool.rejected') said.push([type, body]);
+  }
+  expect([read('a.md'), said]).toEqual(['before', [['tool.rejected', { callId, tool: 'write_file', error: full.toBody() }]]]);
+  await home.close(claw);
 });
 
 test('control: without the look at what changed since, the later edit of a person is lost', async () => {

@@ -77,6 +77,33 @@ test('a path whose folder leads elsewhere now, and one that must not be written,
   expect(rig.snapshot()).toEqual(tree);
 });
 
+test('what changes between the look and the restore is a conflict, and no other file is put back either', async () => {
+  using rig = new UndoRig();
+  writeFileSync(rig.path('a'), 'before a');
+  writeFileSync(rig.path('b'), 'before b');
+  const { callId } = await rig.call('trn_1', ['a', 'b'], () => {
+    writeFileSync(rig.path('a'), 'after a');
+    writeFileSync(rig.path('b'), 'after b');
+  });
+  let looks = 0;
+  const changing: FileCalls = {
+    ...unsyncedFiles,
+    openSync: (...args) => {
+      // The first look is the one it is judged by, the second keeps what will be replaced.
+      if (args[0] === rig.path('b') && (looks += 1) === 2) writeFileSync(rig.path('b'), 'mine');
+      return nodeFs.openSync(...args);
+    },
+  };
+  expect(await codeOf(rig.undo({ callId }, { fs: changing }))).toBe('conflict');
+  expect([readFileSync(rig.path('a'), 'utf8'), readFileSync(rig.path('b'), 'utf8')]).toEqual(['after a', 'mine']);
+  expect(
+    rig
+      .checkpoints()
+      .list({ limit: 10 })
+      .map((kept) => kept.callId),
+  ).toEqual([callId]);
+});
+
 test('with force what was changed since is put back, and what it held comes back with the undo of that', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('a'), 'before');
@@ -246,7 +273,7 @@ test('what is over a limit is not kept, which is said; large files are kept in p
   expect(readFileSync(rig.path('large')).equals(large)).toBe(true);
 });
 
-test('a link that a call replaced is put back as a link, and a hard link on the way in is told from the copy', async () => {
+test('a link that a call replaced is put back as a link', async () => {
   using rig = new UndoRig();
   writeFileSync(rig.path('target'), 't');
   symlinkSync('target', rig.path('link'));
@@ -265,6 +292,13 @@ test('the panic stop keeps an undo from starting and from going on', async () =>
   const { callId } = await rig.call('trn_1', ['a'], () => writeFileSync(rig.path('a'), 'after'));
   rig.isStopped = true;
   expect(await codeOf(rig.undo({ callId }))).toBe('panic_engaged');
+  // It did not even begin: nothing was kept for it, and the log does not know of it.
+  expect(
+    rig
+      .checkpoints()
+      .list({ limit: 10 })
+      .map((kept) => kept.callId),
+  ).toEqual([callId]);
   rig.isStopped = false;
   const stopping: FileCalls = {
     ...unsyncedFiles,

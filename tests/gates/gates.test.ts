@@ -1,11 +1,14 @@
 // The list of gates holds to the sources: what is to be taken out is there, once, and without it the file is still TypeScript.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { gates } from './gates.ts';
+import { readReport } from './suite-run.ts';
+import { titlesIn } from './test-titles.ts';
 import { withoutGate } from './tree-copy.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,6 +31,46 @@ test('every gate has a name of its own and takes out something else', () => {
 test('every gate names suites that are there', () => {
   const missing = gates.flatMap(({ name, suites }) => (suites.length > 0 ? suites : ['no suite at all']).map((suite) => ({ name, suite })));
   expect(missing.filter(({ suite }) => !suite.endsWith('.test.ts') || !existsSync(join(root, suite)))).toEqual([]);
+});
+
+test('every filter of a gate, and each way it can match, finds a test in its suites', () => {
+  const missing = gates.flatMap(({ name, suites, only }) => {
+    if (only === undefined) return [];
+    const titles = suites.flatMap((suite) => titlesIn(sourceOf(suite)));
+    return only.split('|').flatMap((part) => (titles.some((title) => new RegExp(part).test(title)) ? [] : [`${name}: ${part}`]));
+  });
+  expect(missing).toEqual([]);
+});
+
+test('titles are those of tests and groups, whatever they are run with', () => {
+  const source = `
+    import { test, describe } from 'vitest';
+    // test('in a comment', () => {});
+    test('plain', () => { expect('no title'); check.test('of something else'); });
+    test.skipIf(onWindows)("it's skipped", () => {});
+    test.each(['a value'])(
+      'each %s',
+      (value) => {},
+    );
+    describe('a group', () => { test(\`inside\`, () => {}); });
+    for (const name of names) test(name, () => {});`;
+  expect(titlesIn(source)).toEqual(['plain', "it's skipped", 'each %s', 'a group', 'inside']);
+});
+
+test('a run in which no test took part has no answer, and one in which a test failed has', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-report-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const read = (only: string | undefined, ...statuses: readonly string[]) => {
+    const assertionResults = statuses.map((status, at) => ({ title: `t${at}`, fullName: `t${at}`, status, failureMessages: ['Error: x'] }));
+    writeFileSync(join(folder, 'report.json'), JSON.stringify({ testResults: [{ name: 'a.test.ts', assertionResults }] }));
+    return readReport(join(folder, 'report.json'), only);
+  };
+  const none = { passed: 0, failed: [], broken: [] };
+  const filtered = 'no test ran: none is called hard link, or those that are were skipped';
+  expect(read('hard link', 'skipped', 'pending')).toEqual({ ...none, problem: filtered });
+  expect(read(undefined, 'skipped')).toEqual({ ...none, problem: 'no test ran' });
+  expect(read('t1', 'skipped', 'failed')).toEqual({ ...none, failed: ['t1'], problem: null });
+  expect(read('t0', 'passed', 'skipped')).toEqual({ ...none, passed: 1, problem: null });
 });
 
 test('every gate stands once in its file, and without it that is still TypeScript', () => {

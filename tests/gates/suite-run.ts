@@ -51,7 +51,7 @@ export async function runSuites({ folder, suites, only, timeoutMs }: SuiteReques
   const ended = await runInGroup([...args, ...filter, ...suites], folder, timeoutMs);
   const seconds = Math.round((performance.now() - startedMs) / 100) / 10;
   if (!ended) return { passed: 0, failed: [], broken: [], problem: `it did not end within ${timeoutMs / 1000} s`, seconds };
-  return { ...readReport(report), seconds };
+  return { ...readReport(report, only), seconds };
 }
 
 /** False where it had to be ended. */
@@ -70,7 +70,8 @@ function runInGroup(args: readonly string[], cwd: string, timeoutMs: number): Pr
   });
 }
 
-function readReport(path: string): Omit<SuiteRun, 'seconds'> {
+/** A test that the filter leaves out is in the report as skipped. */
+export function readReport(path: string, only?: string): Omit<SuiteRun, 'seconds'> {
   if (!existsSync(path)) return { passed: 0, failed: [], broken: [], problem: 'it left no report' };
   const { testResults } = reportSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
   const unloaded = testResults.filter(({ assertionResults }) => assertionResults.length === 0);
@@ -78,11 +79,13 @@ function readReport(path: string): Omit<SuiteRun, 'seconds'> {
   const failures = tests.filter(({ status }) => status === 'failed');
   const isBroken = ({ failureMessages }: (typeof tests)[number]): boolean =>
     (failureMessages ?? []).every((message) => unsound.test(message));
+  const ran = tests.some(({ status }) => status === 'passed' || status === 'failed');
+  const nothing = only === undefined ? 'no test ran' : `no test ran: none is called ${only}, or those that are were skipped`;
   const problem = unloaded.map(({ name, message }) => `${name} did not load: ${message ?? ''}`.slice(0, 300)).join('; ');
   return {
     passed: tests.filter(({ status }) => status === 'passed').length,
     failed: failures.filter((test) => !isBroken(test)).map(({ fullName }) => fullName),
     broken: failures.filter(isBroken).map(({ fullName }) => fullName),
-    problem: problem === '' ? (tests.length === 0 ? 'no test ran' : null) : problem,
+    problem: problem === '' ? (ran ? null : nothing) : problem,
   };
 }

@@ -192,10 +192,14 @@ test('the arguments of a call', async () => {
     const claw = await open({ faults, tools: [take] });
     await claw.ask('use it');
     await home.close(claw);
-    return got.flatMap((text) => report('a call', text));
+    // Without the secret it would do something else than was asked.
+    return got.flatMap((text) => ['the call was made', ...report('a call', text)]);
   };
   expect(await check({})).toEqual([]);
-  expect(await check(replace({ redactJson: (text) => ({ text, found: [] }) }))).toEqual(['the secret stands in a call']);
+  expect(await check(replace({ redactJson: (text) => ({ text, found: [] }) }))).toEqual([
+    'the call was made',
+    'the secret stands in a call',
+  ]);
 });
 
 test('text on its way to whoever watches, cut anywhere', async () => {

@@ -126,6 +126,18 @@ test('a program is known only where nobody else could have put it', () => {
   expect(look('ls', '').fact.unclear).toBe('no program ls was found');
 });
 
+test('a folder deeper than can be looked through is no place for a reader to go unasked', () => {
+  const deepest = join(workspace, 'deepest');
+  mkdirSync(join(deepest, ...Array.from({ length: 66 }, () => 'd')), { recursive: true });
+  const { fact, risks } = look('grep -r x deepest');
+  expect({ reads: fact.plain?.reads, family: fact.plain?.family, risks }).toEqual({
+    reads: null,
+    family: null,
+    risks: ['It goes through more folders than could be looked at beforehand.'],
+  });
+  rmSync(deepest, { recursive: true });
+});
+
 test('git shows content only of what a repository tracks', () => {
   const repository = join(workspace, 'repository');
   mkdirSync(join(repository, 'src'), { recursive: true });

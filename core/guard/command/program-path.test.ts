@@ -16,3 +16,31 @@ test.skipIf(process.platform === 'win32')('a program where the agent may write i
 test.skipIf(process.platform === 'win32')('one found by a relative entry of the search path is not the known one', () => {
   expect(find([], dirname(file).slice(1))).toBe(false);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'one that anybody may write, or that lies below a folder anybody may write, is not the known one',
+  () => {
+    const search = { cwd: '/', path: dirname(file), writable: [], platform: 'linux' } as const;
+    // The machine's own permissions are left out: where all programs lie below an open folder, nothing would be told apart.
+    const trusts = (open: string | null, mode: number | null | undefined) =>
+      findProgram('ls', search, (path) => (path === open ? mode : 0o755))?.isTrusted;
+    expect([trusts(null, 0o755), trusts(file, 0o775), trusts(file, 0o757), trusts(file, null), trusts(file, undefined)]).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect([trusts(dirname(file), 0o777), trusts('/', 0o1777)]).toEqual([false, false]);
+  },
+);
+
+test.skipIf(process.platform === 'win32')('one named by its path is found and is not the known one, wherever it lies', () => {
+  const search = { cwd: dirname(file), path: dirname(file), writable: [], platform: 'linux' } as const;
+  const private755 = () => 0o755;
+  expect([file, './ls'].map((name) => findProgram(name, search, private755))).toEqual([
+    { file, real: file, isTrusted: false },
+    { file, real: file, isTrusted: false },
+  ]);
+  expect(findProgram('ls', search, private755)).toEqual({ file, real: file, isTrusted: true });
+});

@@ -23,8 +23,11 @@ export interface ProgramSearch {
 
 const PATH_ENTRIES_MAX = 200;
 
+/** Permission bits of what is at a path; null where they say nothing (a link) and `undefined` where it cannot be looked at. */
+export type ModeOf = (path: string) => number | null | undefined;
+
 /** The file a shell in `cwd` would start for this name, or null. */
-export function findProgram(name: string, search: ProgramSearch): FoundProgram | null {
+export function findProgram(name: string, search: ProgramSearch, modeOf: ModeOf = modeOnDisk): FoundProgram | null {
   if (name.includes('/') || (search.platform === 'win32' && name.includes('\\'))) {
     const file = isAbsolute(name) ? name : join(search.cwd, name);
     const real = executableAt(file, search.platform);
@@ -34,7 +37,7 @@ export function findProgram(name: string, search: ProgramSearch): FoundProgram |
     const folder = isAbsolute(entry) ? entry : join(search.cwd, entry);
     for (const file of candidates(folder, name, search.platform)) {
       const real = executableAt(file, search.platform);
-      if (real !== null) return { file, real, isTrusted: isAbsolute(entry) && isOutOfReach(file, real, search) };
+      if (real !== null) return { file, real, isTrusted: isAbsolute(entry) && isOutOfReach({ file, real }, search, modeOf) };
     }
   }
   return null;
@@ -61,28 +64,35 @@ function executableAt(file: string, platform: NodeJS.Platform): string | null {
   }
 }
 
-function isOutOfReach(file: string, real: string, search: ProgramSearch): boolean {
+function isOutOfReach({ file, real }: Omit<FoundProgram, 'isTrusted'>, search: ProgramSearch, modeOf: ModeOf): boolean {
   if (search.platform === 'win32') return isSystemFolder(real);
   const isOpen = [file, real].some((path) => search.writable.some((folder) => isInside(path, folder)));
-  return !isOpen && !isWritableByAll(real) && (file === real || !isBelowSharedFolder(file)) && !isBelowSharedFolder(real);
+  const isShared = (path: string): boolean => isBelowSharedFolder(path, modeOf);
+  return !isOpen && !isWritableByAll(real, modeOf) && (file === real || !isShared(file)) && !isShared(real);
 }
 
 /** A folder everybody writes to, such as the one for temporary files, with a sticky bit or without. */
-function isBelowSharedFolder(path: string): boolean {
+function isBelowSharedFolder(path: string, modeOf: ModeOf): boolean {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
-    if (isWritableByAll(folder)) return true;
+    if (isWritableByAll(folder, modeOf)) return true;
     if (dirname(folder) === folder) return false;
   }
 }
 
-function isWritableByAll(path: string): boolean {
+function isWritableByAll(path: string, modeOf: ModeOf): boolean {
+  const mode = modeOf(path);
+  if (mode === null) return false;
+  // Gone between two looks: not to be relied on.
+  return mode === undefined || (mode & 0o002) !== 0;
+}
+
+function modeOnDisk(path: string): number | null | undefined {
   try {
     const stat = lstatSync(path);
     // The bits of a link say nothing; what it leads to is looked at by its real path.
-    return !stat.isSymbolicLink() && (stat.mode & 0o002) !== 0;
+    return stat.isSymbolicLink() ? null : stat.mode;
   } catch {
-    // Gone between two looks: not to be relied on.
-    return true;
+    return undefined;
   }
 }
 

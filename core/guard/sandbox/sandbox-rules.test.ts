@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { configSchema } from '../../contracts/config.ts';
 import { bubblewrapArguments } from './bubblewrap-line.ts';
 import { findRunnableSetting } from './git-config-check.ts';
 import { protectionOfName } from './protected-names.ts';
-import { accessOf, createPolicy, foldersWith, passEnvironment } from './sandbox-policy.ts';
+import { accessOf, createPolicy, foldersWith, passEnvironment, type SandboxPolicy } from './sandbox-policy.ts';
 import { createSyscallFilter } from './syscall-filter.ts';
 
 test.each([
@@ -142,12 +142,23 @@ function openPolicy(sandbox: Parameters<typeof configSchema.parse>[0], workspace
     'person/.nvm/versions/node/v1/bin',
   ])
     mkdirSync(join(root, path), { recursive: true });
+  for (const file of ['.netrc', 'papers/diary', 'papers/notes']) writeFileSync(join(root, 'person', file), 'x');
   const facts = { workspace: join(root, workspace), home: join(root, 'person/trayclaw'), extraFolders: [] };
   const { sandbox: config } = configSchema.parse({ sandbox });
   const environment = { PATH: `/usr/bin:${root}/person/.nvm/versions/node/v1/bin:${root}/person:relative` };
   const policy = createPolicy(config, { facts, userHome: join(root, 'person'), environment });
   return { root, policy, access: (path: string) => accessOf(join(root, path), policy) };
 }
+
+const bareRun = (root: string) => ({
+  places: [],
+  cwd: join(root, 'person/trayclaw/workspace'),
+  temporaryFolder: '/run/t',
+  instanceFolder: '/run',
+  environment: { A: '1' },
+  keepsNetwork: false,
+  filterDescriptor: 9,
+});
 
 test('the nearest rule holds: home hidden, tools readable, the workspace open, keys hidden whatever is opened around them', () => {
   const usual = openPolicy({});
@@ -180,6 +191,24 @@ test('the nearest rule holds: home hidden, tools readable, the workspace open, k
   expect(['person', 'person/.ssh', 'person/trayclaw'].map((path) => around.access(path))).toEqual(['write', 'hidden', 'hidden']);
 });
 
+test('a file of keys is hidden by itself where the folder around it is open, and closed when a command starts', () => {
+  const files = (policy: SandboxPolicy, root: string) => policy.hiddenFiles.filter((path) => path.startsWith(`${root}/`));
+  for (const open of [
+    openPolicy({ files: { read: ['~'], deny: ['~/papers/diary'] } }),
+    openPolicy({ files: { deny: ['~/papers/diary'] } }, 'person'),
+  ]) {
+    const { policy, root } = open;
+    const hidden = ['person/.netrc', 'person/papers/diary'].map((path) => join(root, path));
+    expect(files(policy, root)).toEqual(hidden);
+    const args = bubblewrapArguments({ ...bareRun(root), policy }).join(' ');
+    expect(hidden.filter((path) => !args.includes(`--ro-bind /dev/null ${path}`))).toEqual([]);
+    expect(args).not.toContain('papers/notes');
+  }
+  // Where the folder is hidden as a whole there is nothing left to close.
+  const { policy, root } = openPolicy({});
+  expect(bubblewrapArguments({ ...bareRun(root), policy }).filter((word) => word.endsWith('.netrc'))).toEqual([]);
+});
+
 test('folders are taken as what they really are, and denied patterns are matched below the workspace', () => {
   const { root, policy } = openPolicy({ files: { deny: ['*.key', 'sub/deep'], write: ['~/papers'] } });
   symlinkSync(join(root, 'person/papers'), join(root, 'person/link'));
@@ -201,16 +230,7 @@ test('folders are mounted from the top down, protected places last, and what is 
   const { root, policy } = openPolicy({});
   const workspace = join(root, 'person/trayclaw/workspace');
   const place = { kind: 'code', isFolder: true, reason: '', stamp: '', git: 'hooks', mayAppear: false } as const;
-  const args = bubblewrapArguments({
-    policy,
-    places: [{ ...place, path: `${workspace}/a/.git/hooks` }],
-    cwd: workspace,
-    temporaryFolder: '/run/t',
-    instanceFolder: '/run',
-    environment: { A: '1' },
-    keepsNetwork: false,
-    filterDescriptor: 9,
-  });
+  const args = bubblewrapArguments({ ...bareRun(root), policy, places: [{ ...place, path: `${workspace}/a/.git/hooks` }] });
   const at = (...words: string[]): number => args.findIndex((_, index) => words.every((word, n) => args[index + n] === word));
   const order = [
     at('--ro-bind', '/', '/'),

@@ -9,13 +9,14 @@ import { CountingIds } from '../../base/ids.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
 import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../contracts/events.ts';
 import type { ChatMessage, DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
-import type { ToolDefinition } from '../../contracts/tools.ts';
+import type { TaintSource, ToolDefinition } from '../../contracts/tools.ts';
 import { replayTurn, type ReplayReport } from '../../agent/brain/brain.ts';
 import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { noTaint, PolicyGate, PolicyStore, policyMigrations, type CallTaint } from '../../guard/policy/policy.ts';
+import type { JudgedCall } from '../../guard/taint/taint.ts';
 import { ToolHost } from '../../hands/tools/tools.ts';
 import { ContextPacker } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
@@ -63,6 +64,8 @@ export class TurnBench {
   onAsked: () => void = () => undefined;
   /** Whose words a call of a tool may be following. */
   taintOf: (tool: string) => CallTaint = () => noTaint;
+  /** From whom words came in with the result of a call. */
+  sourcesOf: (tool: string) => readonly TaintSource[] = () => [];
   readonly notes: string[] = [];
   readonly logger: Logger = { ...silentLogger, log: (level, message) => void this.notes.push(`${level}: ${message}`) };
   readonly #options: BenchOptions;
@@ -129,7 +132,7 @@ export class TurnBench {
       logger: this.logger,
       gate: this.gate,
       policy: this.policy,
-      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), marksOf: () => null },
+      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), marksOf: (call) => this.#marksOf(call) },
       artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
@@ -167,6 +170,11 @@ export class TurnBench {
       wantsDeltas: () => false,
       publishDelta: () => undefined,
     };
+  }
+
+  #marksOf({ tool, callId = '' }: JudgedCall): EventBodies['taint.marked'] | null {
+    const sources = this.sourcesOf(tool);
+    return sources.length === 0 ? null : { callId, sources: [...sources], paths: [] };
   }
 
   async #answer(

@@ -164,6 +164,23 @@ test('what came in after a call was judged does not make it ask again', async ()
   expect(await bench.ask('look and write')).toBe('done');
 });
 
+test('whose words a result may hold is in the log right before the result, and of no other call', async () => {
+  const { bench } = open({ mode: 'workspace-free' });
+  bench.sourcesOf = (tool) => (tool === 'look' ? web.session : []);
+  bench.script.push(calls(['look', 'page'], ['put', 'a']), { say: 'ok' });
+  const { turnId } = bench.send('look and write');
+  expect(await bench.rest(turnId)).toBe('done');
+  const [looked, put] = bench.of(turnId, 'tool.requested').map(({ callId }) => callId);
+  const seen = bench
+    .events(turnId)
+    .flatMap(({ type, body }) => (type === 'taint.marked' || type === 'tool.finished' ? [[type, body]] : []));
+  expect(seen).toEqual([
+    ['taint.marked', { callId: looked, sources: web.session, paths: [] }],
+    ['tool.finished', expect.objectContaining({ callId: looked })],
+    ['tool.finished', expect.objectContaining({ callId: put })],
+  ]);
+});
+
 test('over the limit it asks, approved calls count as well, and so does a direct call with its own door', async () => {
   const { bench, tools } = open({ mode: 'workspace-free', limits: { callsPerMinute: { write: 1 } } });
   bench.script.push(calls(['put', 'a'], ['put', 'b']), { say: 'ok' });

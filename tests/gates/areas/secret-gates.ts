@@ -130,7 +130,7 @@ export const secretGates: readonly Gate[] = [
     file: 'core/guard/secret/vault-format.ts',
     text: 'version: 1, kind, name, kdf });',
     instead: 'version: 1, kind, kdf });',
-    suites: ['core/guard/secret/vault.test.ts'],
+    suites: ['core/guard/secret/vault-format.test.ts'],
   },
   {
     name: 'secret/vault-mode',
@@ -146,6 +146,6 @@ export const secretGates: readonly Gate[] = [
     file: 'core/guard/secret/vault-format.ts',
     text: '    .max(2 ** 20),',
     instead: '    .max(2 ** 40),',
-    suites: ['core/guard/secret/vault.test.ts'],
+    suites: ['core/guard/secret/vault-format.test.ts'],
   },
 ];

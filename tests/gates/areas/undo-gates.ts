@@ -9,8 +9,17 @@ export const undoGates: readonly Gate[] = [
     file: 'core/runtime/turns/keep-files.ts',
     text: '  } catch (cause) {\n    return reject(runner, item, cause);',
     instead: '  } catch {\n    return { ...item, before: null };',
-    suites: ['tests/faults/undo.test.ts'],
-    only: 'full disk',
+    suites: ['tests/faults/undo-program.test.ts'],
+    only: 'no copy can be kept',
+  },
+  {
+    name: 'undo/before-image-required-later',
+    prevents: 'a file is overwritten though a copy of it, taken in pieces, could not be kept',
+    file: 'core/runtime/turns/keep-files.ts',
+    text: '(cause: unknown) => reject(runner, item, cause),',
+    instead: '() => ({ ...item, before: null }),',
+    suites: ['tests/faults/undo-program.test.ts'],
+    only: 'no copy can be kept',
   },
   {
     name: 'undo/before-image',
@@ -36,6 +45,7 @@ export const undoGates: readonly Gate[] = [
     text: 'if (!sameImage(now, image)) throw',
     instead: 'if (false) throw',
     suites: ['tests/faults/undo.test.ts'],
+    only: 'between the look and the restore',
   },
   {
     name: 'undo/own-data',
@@ -62,7 +72,7 @@ export const undoGates: readonly Gate[] = [
     text: "if (glance.kind === 'file' && glance.links > 1)\n",
     instead: 'if (false)\n',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'hard link',
+    only: 'each way a file can have changed',
   },
   {
     name: 'undo/panic',
@@ -71,6 +81,6 @@ export const undoGates: readonly Gate[] = [
     text: 'if (this.#options.isStopped()) throw',
     instead: 'if (false) throw',
     suites: ['tests/faults/undo.test.ts'],
-    only: 'panic',
+    only: 'panic stop',
   },
 ];

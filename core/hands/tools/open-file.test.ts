@@ -1,0 +1,52 @@
+import { constants, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { isAppError } from '../../contracts/errors.ts';
+import { makeParents, openPlainFile } from './open-file.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-open-')));
+mkdirSync(join(root, 'elsewhere'));
+writeFileSync(join(root, 'elsewhere', 'a.txt'), 'a');
+symlinkSync('elsewhere', join(root, 'swapped'));
+symlinkSync('elsewhere/a.txt', join(root, 'link.txt'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const meant = join(root, 'swapped', 'a.txt');
+
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'none';
+  } catch (cause) {
+    return isAppError(cause) ? cause.message : String(cause);
+  }
+}
+
+test('the file at the path that is meant is opened', async () => {
+  const handle = await openPlainFile(join(root, 'elsewhere', 'a.txt'), constants.O_RDONLY, 'read');
+  expect(await handle.readFile('utf8')).toBe('a');
+  await handle.close();
+});
+
+test('a folder that was replaced by a link since it was looked at leads nowhere', async () => {
+  const path = process.platform === 'linux' ? [meant, join(root, 'elsewhere', 'a.txt')] : [join(root, 'swapped'), join(root, 'elsewhere')];
+  const replaced = `its folder was replaced meanwhile and leads to ${path[1] ?? ''}.`;
+  expect(await failureOf(openPlainFile(meant, constants.O_RDONLY, 'read'))).toBe(`Could not read ${path[0] ?? ''}: ${replaced}`);
+  const written = openPlainFile(meant, constants.O_WRONLY, 'write');
+  expect(await failureOf(written)).toBe(`Could not write ${path[0] ?? ''}: ${replaced}`);
+  expect(readFileSync(meant, 'utf8')).toBe('a');
+});
+
+test('nor are folders made through it taken for those that were meant', async () => {
+  const folder = join(root, 'swapped', 'new');
+  expect(await failureOf(makeParents(join(folder, 'b.txt'), 'write'))).toBe(
+    `Could not write ${folder}: its folder was replaced meanwhile and leads to ${join(root, 'elsewhere', 'new')}.`,
+  );
+  expect(existsSync(join(folder, 'b.txt'))).toBe(false);
+});
+
+test('a link at the end and what is no file are refused', async () => {
+  expect(await failureOf(openPlainFile(join(root, 'link.txt'), constants.O_RDONLY, 'read'))).not.toBe('none');
+  expect(await failureOf(openPlainFile(root, constants.O_RDONLY, 'read'))).toBe(`Could not read ${root}: this is a folder, not a file.`);
+});
