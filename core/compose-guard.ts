@@ -2,12 +2,14 @@
 
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { join, resolve, sep } from 'node:path';
+import { join, resolve } from 'node:path';
+import { isInside } from './base/inside-folder.ts';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
 import type { FactContext } from './contracts/tools.ts';
 import { Checkpoints } from './store/checkpoint/checkpoint.ts';
 import { BudgetBook } from './guard/budget/budget.ts';
+import { literalWords } from './guard/command/command.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate } from './guard/policy/policy.ts';
 import { domainSets } from './guard/safety/safety.ts';
@@ -29,7 +31,17 @@ export function composeGuard(base: Base, store: Store) {
   };
   const panic = new PanicSwitch();
   const extraFolders = facts.extraFolders.map(realFolder);
-  const gate = new PolicyGate({ store: policy, clock, ids, panic, policy: config.policy, workspace, extraFolders, domains: domainSets });
+  const gate = new PolicyGate({
+    store: policy,
+    clock,
+    ids,
+    panic,
+    policy: config.policy,
+    workspace,
+    extraFolders,
+    domains: domainSets,
+    entryWords: literalWords,
+  });
   const taint = new TaintBook({
     store: marks,
     reads: log.reads,
@@ -101,7 +113,6 @@ function realFolder(folder: string): string {
 
 /** Nothing puts files back into the data folder, its workspace and other opened folders aside. */
 function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext): string | null {
-  const isBelow = (folder: string): boolean => path === folder || path.startsWith(folder + sep);
-  const isOwn = isBelow(home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isBelow(folder));
+  const isOwn = isInside(path, home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isInside(path, folder));
   return isOwn ? "It is TrayClaw's own data, which is never written this way." : null;
 }

@@ -47,6 +47,8 @@ export const plainCommandSchema = z.object({
   reads: z.string().nullable(),
   /** The words that name what it does (`git status`), where all that follows is known not to change that; otherwise null. */
   family: z.array(z.string()).min(1).nullable(),
+  /** Its words, all of them, say what it does as far as anybody can tell: only then may a list of a person name it word for word. */
+  sayable: z.boolean().optional(),
   bindings: z.array(commandBindingSchema),
 });
 export type PlainCommand = z.infer<typeof plainCommandSchema>;

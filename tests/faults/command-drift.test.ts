@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { FaultHooks } from '../../core/compose.ts';
-import { bindingsHash } from '../../core/guard/command/command.ts';
+import { bindingsHash } from '../../core/guard/policy/policy.ts';
 import type { PolicyGate, PolicyStore } from '../../core/guard/policy/policy.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';

@@ -84,7 +84,7 @@ const inside = (name: string, protectedBy: string | null = null): PathFact => {
 const write = (...paths: readonly PathFact[]): CallFacts => ({ class: 'write', paths: [...paths], command: null, hosts: [] });
 const npmTest = (content: string): CallFacts => {
   const bindings = [{ kind: 'config' as const, name: join(home.workspace, 'package.json'), sha256: content }];
-  const plain = { argv: ['npm', 'test'], reads: null, family: ['npm', 'test'], bindings };
+  const plain = { argv: ['npm', 'test'], reads: null, family: ['npm', 'test'], sayable: true, bindings };
   return { class: 'exec', paths: [], command: { line: 'npm test', cwd: home.workspace, plain }, hosts: [] };
 };
 const message: CallFacts = { class: 'message', paths: [], command: null, hosts: ['a.example'] };
@@ -158,6 +158,7 @@ const attempts: Readonly<Record<string, () => Attempt>> = {
         workspace: home.workspace,
         extraFolders: [],
         domains: () => ({ covers: () => false }),
+        entryWords: (entry) => entry.split(' '),
       });
       return { authorize: (call) => open.authorize(call) };
     },

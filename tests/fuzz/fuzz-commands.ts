@@ -7,7 +7,8 @@ import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import type { CallFacts, ToolContext, ToolDefinition } from '../../core/contracts/tools.ts';
-import { isPreApproved } from '../../core/guard/command/command.ts';
+import { literalWords } from '../../core/guard/command/command.ts';
+import { AllowedCommands } from '../../core/guard/policy/policy.ts';
 import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
 import { hasSandbox, observe } from './bash-oracle.ts';
@@ -56,7 +57,7 @@ export function readCorpus(): z.infer<typeof corpusSchema> {
 export function isFree(facts: CallFacts, list: readonly string[] = allowed): boolean {
   const { command, paths } = facts;
   if (command?.plain === undefined || paths.some((path) => !path.insideWorkspace || path.protectedBy !== null)) return false;
-  return command.plain.reads !== null || isPreApproved(command, list);
+  return command.plain.reads !== null || new AllowedCommands(list, literalWords).covers(command);
 }
 
 export class CommandRig {

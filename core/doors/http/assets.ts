@@ -1,7 +1,8 @@
 // Serves the built window from one folder. Files only, never outside that folder, no listing, no fallback but for "/".
 
 import { readFile, realpath, stat } from 'node:fs/promises';
-import { extname, join, sep } from 'node:path';
+import { extname, join } from 'node:path';
+import { isBelow } from '../../base/inside-folder.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -35,7 +36,7 @@ export async function readAsset(folder: string, path: string): Promise<Asset | n
   try {
     const root = await realpath(folder);
     const file = await realpath(join(root, relative));
-    if (!file.startsWith(root + sep)) return null;
+    if (!isBelow(file, root)) return null;
     const info = await stat(file);
     if (!info.isFile() || info.size > assetBytesMax) return null;
     return { mediaType: mediaTypes[extname(file).toLowerCase()] ?? 'application/octet-stream', bytes: await readFile(file) };

@@ -7,12 +7,6 @@ import { canonicalJson } from '../../base/json.ts';
 import type { CommandBinding } from '../../contracts/tools.ts';
 import { realOrGiven, type ContentHashes } from './content-hash.ts';
 
-/** One hash for all of them, whatever their order. */
-export function bindingsHash(bindings: readonly CommandBinding[]): string {
-  const sorted = bindings.map((binding) => canonicalJson(binding)).sort();
-  return hash('sha256', canonicalJson(sorted), 'hex');
-}
-
 export interface BoundParts {
   /** Real path. */
   readonly program: string;

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CommandFact, PathFact } from '../../contracts/tools.ts';
-import { bindingsHash, CommandAnalyst, isPreApproved, type CommandPlaces } from './command.ts';
+import type { PathFact } from '../../contracts/tools.ts';
+import { CommandAnalyst, literalWords, type CommandPlaces } from './command.ts';
 import { configProblem } from './git-config.ts';
 import { findProtected } from './protected-walk.ts';
 import { readTask } from './task-profiles.ts';
@@ -35,8 +35,8 @@ function realOr(path: string): string {
   }
 }
 
-const look = (line: string, path = environment.PATH) =>
-  analyst.analyse({ line, cwd: workspace, environment: { ...environment, PATH: path } }, places);
+const look = (line: string, path = environment.PATH, cwd = workspace) =>
+  analyst.analyse({ line, cwd, environment: { ...environment, PATH: path } }, places);
 const taskOf = (line: string) => plainOf(line, process.env['PATH'])?.family ?? null;
 const plainOf = (line: string, path?: string) => look(line, path).fact.plain;
 
@@ -60,6 +60,7 @@ test('a reader reads, and by its name it can be allowed', () => {
         argv: ['cat', 'a.txt'],
         reads: 'prints files',
         family: ['cat'],
+        sayable: true,
         bindings: [
           { kind: 'program', name: realOr('/usr/bin/cat'), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
           { kind: 'environment', name: 'environment', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
@@ -146,9 +147,9 @@ test('tasks of a project say what they run and are made of it', () => {
   const { fact, risks } = look('npm test --silent', process.env['PATH']);
   expect(fact.plain?.family ?? null).toEqual(fact.plain === undefined ? null : ['npm', 'test']);
   expect(risks).toEqual(fact.plain === undefined ? [] : ['npm test runs: tsc && vitest run']);
-  const before = bindingsHash(fact.plain?.bindings ?? []);
+  const before = fact.plain?.bindings;
   writeFileSync(join(workspace, 'package.json'), JSON.stringify({ scripts: { test: 'other' } }));
-  expect(bindingsHash(plainOf('npm test --silent', process.env['PATH'])?.bindings ?? [])).not.toBe(before);
+  expect(plainOf('npm test --silent', process.env['PATH'])?.bindings).not.toEqual(before);
   // Without a project of its own a folder belongs to one further up, which may lie anywhere.
   writeFileSync(join(root, 'package.json'), '{}');
   writeFileSync(join(root, 'go.mod'), 'module x');
@@ -183,26 +184,40 @@ test('what interprets a script is made of the script as well', () => {
     ['script', join(workspace, 's.sh')],
     ['environment', 'environment'],
   ]);
-  expect(bindingsHash([...bindings].reverse())).toBe(bindingsHash(bindings));
 });
 
-test('a list of allowed commands names families, or whole commands of programs nothing is known of', () => {
-  const fact = (argv: string[], family: string[] | null): CommandFact => ({
-    line: '',
-    cwd: '/',
-    plain: { argv, reads: null, family, bindings: [] },
-  });
-  const status = fact(['git', 'status', '-s'], ['git', 'status']);
-  expect(isPreApproved(status, ['git status'])).toBe(true);
-  expect(isPreApproved(status, ['git status -s'])).toBe(true);
-  expect(isPreApproved(status, ['git', 'git statu', 'status', 'git status -sb', '', 'git status; x', 'GIT status'])).toBe(false);
-  expect(isPreApproved(fact(['git', 'status'], null), ['git status'])).toBe(false);
-  expect(isPreApproved(fact(['npm', 'test'], null), ['npm test'])).toBe(false);
-  expect(isPreApproved(fact(['ls', '-L'], null), ['ls -L', 'ls'])).toBe(false);
-  expect(isPreApproved(fact(['mytool', 'a b'], null), ["mytool 'a b'"])).toBe(true);
-  expect(isPreApproved(fact(['mytool', 'a', 'c'], null), ['mytool a'])).toBe(false);
-  expect(isPreApproved(fact(['./tool'], null), ['./tool'])).toBe(false);
-  expect(isPreApproved({ line: 'ls', cwd: '/', unclear: 'x' }, ['ls'])).toBe(false);
+test.each([
+  ['git status', false],
+  ['git status -s', false],
+  ['env git status', false],
+  ['sh -c "git status"', false],
+  ['/usr/bin/git status', false],
+  ['ls -L', false],
+  ['npm test', false],
+  ['./s.sh', false],
+  ['bash s.sh', true],
+  ['touch a', true],
+])('where settings run code, the words of %s say what it does: %s', (line, sayable) => {
+  const repository = join(workspace, 'hostile');
+  execFileSync('git', ['init', '-q', repository]);
+  writeFileSync(join(repository, '.git', 'config'), '[core]\n\tfsmonitor = ./evil\n');
+  writeFileSync(join(repository, '.npmrc'), 'script-shell=./evil\n');
+  writeFileSync(join(repository, 'package.json'), '{"scripts":{"test":"x"}}');
+  writeFileSync(join(repository, 's.sh'), 'x', { mode: 0o755 });
+  const { plain } = look(line, process.env['PATH'], repository).fact;
+  expect({ family: plain?.family ?? null, sayable: plain?.sayable }).toEqual({ family: null, sayable });
+  rmSync(repository, { recursive: true });
+});
+
+test('what a person writes in a list is words, quotes taken off, or nothing', () => {
+  expect(["mytool 'a b'", ' git  status ', '', '  ', 'git status; x', 'a $(b)'].map(literalWords)).toEqual([
+    ['mytool', 'a b'],
+    ['git', 'status'],
+    null,
+    null,
+    null,
+    null,
+  ]);
 });
 
 test.each([

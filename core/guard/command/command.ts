@@ -9,9 +9,8 @@ import { lookAtPlain } from './plain-command.ts';
 import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
 
-export { bindingsHash } from './bindings.ts';
 export type { CommandPlaces } from './places.ts';
-export { isPreApproved } from './pre-approval.ts';
+export { literalWords } from './literal-lexer.ts';
 
 export interface CommandRequest {
   readonly line: string;

@@ -2,7 +2,8 @@
 // does: upwards, the folder itself before its parents, pointer files followed. Whatever is unusual is a reason to ask.
 
 import { lstatSync, readFileSync, statSync, type Stats } from 'node:fs';
-import { dirname, isAbsolute, join, sep } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import { configProblem } from './git-config.ts';
 import { readIndex, type TrackedFiles } from './git-index.ts';
 
@@ -49,7 +50,7 @@ class Look {
   }
 
   #isOpened(path: string): boolean {
-    return this.#opened.some((folder) => path === folder || path.startsWith(folder + sep));
+    return this.#opened.some((folder) => isInside(path, folder));
   }
 
   #repository(root: string, depth: number): string | null {

@@ -2,6 +2,7 @@
 // every command of the line; only ever raises.
 
 import { isAbsolute, join } from 'node:path';
+import { isBelow } from '../../base/inside-folder.ts';
 import type { PathFact, ToolClass } from '../../contracts/tools.ts';
 import { commandsOf, type LineCommand, type LineWord } from './line-commands.ts';
 import { hostsOf } from './line-hosts.ts';
@@ -123,5 +124,5 @@ function goneInto(word: LineWord, folder: string, places: CommandPlaces): string
 /** Programs and libraries lie in protected places as well; only what the person keeps there is worth a word. */
 function isOfThePerson(fact: PathFact, places: CommandPlaces): boolean {
   if (fact.protectedBy === null) return false;
-  return [...places.opened, places.home, places.userHome].some((folder) => fact.real.startsWith(`${folder}/`));
+  return [...places.opened, places.home, places.userHome].some((folder) => isBelow(fact.real, folder));
 }

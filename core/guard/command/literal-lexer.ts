@@ -33,6 +33,12 @@ const metaProblems: Readonly<Record<string, string>> = {
   '\r': 'it has more than one line',
 };
 
+/** The words a person wrote in a list; null for none, and for what is more than words. */
+export function literalWords(entry: string): readonly string[] | null {
+  const lexed = lexLiteral(entry.trim());
+  return lexed.ok && lexed.value.length > 0 ? lexed.value.map(({ text }) => text) : null;
+}
+
 /** The words of a line, or why it is not made of literal words alone. */
 export function lexLiteral(line: string): Result<readonly LiteralWord[], string> {
   const lexer = new Lexer(line);

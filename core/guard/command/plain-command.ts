@@ -2,7 +2,7 @@
 // it a plain command that is asked about.
 
 import { statSync } from 'node:fs';
-import { sep } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import type { PathFact, PlainCommand } from '../../contracts/tools.ts';
 import { bindingsOf } from './bindings.ts';
 import type { ContentHashes } from './content-hash.ts';
@@ -13,7 +13,8 @@ import type { FolderWalk, Reading } from './profile.ts';
 import { readers } from './profiles.ts';
 import type { FoundProgram } from './program-path.ts';
 import { findProtected } from './protected-walk.ts';
-import { readTask } from './task-profiles.ts';
+import { readTask, taskPrograms } from './task-profiles.ts';
+import { unwrap } from './wrappers.ts';
 
 export interface PlainLook {
   readonly plain: PlainCommand;
@@ -48,17 +49,29 @@ export function lookAtPlain(subject: PlainSubject, places: CommandPlaces, hashes
   // Wherever the agent was not let in, nothing runs on a word given for the workspace.
   const isAtHome = isOpen(places.fact('.', cwd, 'read'));
   const environment = { ...subject.environment, ...known.environment };
+  const family = program.isTrusted && isAtHome && known.family !== null ? [...known.family] : null;
   return {
     plain: {
       argv: [...argv],
       reads: program.isTrusted ? known.reads : null,
-      family: program.isTrusted && isAtHome && known.family !== null ? [...known.family] : null,
+      family,
+      sayable: family !== null || isUnprofiled(argv),
       bindings: bindingsOf({ program: program.real, argv, cwd, configs: known.configs, environment }, hashes),
     },
     paths: known.paths,
     risks: known.risks,
     environment: known.environment,
   };
+}
+
+/**
+ * A program nothing is known of does what a person knows it to do. One whose arguments are known is more than its words where they are
+ * not known to be harmless (a setting of the repository can run code), and so is what starts another program or is a file of the project.
+ */
+function isUnprofiled(argv: readonly string[]): boolean {
+  const [program = ''] = argv;
+  if (unwrap(argv.map((text) => ({ text, isLiteral: true, isHome: false }))) !== null) return false;
+  return !/[/\\]/.test(program) && program !== 'git' && !readers.has(program) && !taskPrograms.has(program);
 }
 
 function whatIsKnown({ argv, cwd }: PlainSubject, places: CommandPlaces): Known {
@@ -108,13 +121,13 @@ function gitKnown(args: readonly string[], cwd: string, places: CommandPlaces): 
     const guarded = repository.tracked.filter((path) => places.protectionOf(path) !== null);
     paths.push(...guarded.slice(0, 3).map((path) => places.fact(path, cwd, 'read')));
   }
-  const isFree = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || isWithin(paths, repository.root));
+  const isFree = form.operands.length <= PATHS_MAX && paths.every(isOpen) && (!form.showsContent || areWithin(paths, repository.root));
   return { ...unknown, paths, configs, risks, family: isFree ? form.family : null, environment: isFree ? quietGit : {} };
 }
 
 /** Outside a repository git compares any files and folders it is given, tracked or not. */
-function isWithin(paths: readonly PathFact[], root: string | null): boolean {
-  return root !== null && paths.every(({ real }) => real === root || real.startsWith(root + sep));
+function areWithin(paths: readonly PathFact[], root: string | null): boolean {
+  return root !== null && paths.every(({ real }) => isInside(real, root));
 }
 
 function isOpen(path: PathFact): boolean {

@@ -1,7 +1,8 @@
 // Which file a program's name means, and whether somebody other than the person could have put it there. Looks, never runs.
 
 import { accessSync, constants, lstatSync, realpathSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, sep } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 
 export interface FoundProgram {
   /** Absolute, as found: a program with several names looks at the one it was called by. */
@@ -62,7 +63,7 @@ function executableAt(file: string, platform: NodeJS.Platform): string | null {
 
 function isOutOfReach(file: string, real: string, search: ProgramSearch): boolean {
   if (search.platform === 'win32') return isSystemFolder(real);
-  const isOpen = [file, real].some((path) => search.writable.some((folder) => path === folder || path.startsWith(folder + sep)));
+  const isOpen = [file, real].some((path) => search.writable.some((folder) => isInside(path, folder)));
   return !isOpen && !isWritableByAll(real) && (file === real || !isBelowSharedFolder(file)) && !isBelowSharedFolder(real);
 }
 

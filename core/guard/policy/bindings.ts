@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { relative } from 'node:path';
 import { canonicalJson } from '../../base/json.ts';
 import type { CallFacts, CommandBinding } from '../../contracts/tools.ts';
-import { isWithin } from './inside-folder.ts';
+import { isInside } from '../../base/inside-folder.ts';
 
 const SHOWN_MAX = 3;
 
@@ -39,5 +39,5 @@ export function changedBindings(
 function showBinding({ kind, name }: CommandBinding, workspace: string): string {
   if (kind === 'environment') return 'its environment';
   if (kind === 'program') return `the program ${name}`;
-  return isWithin(name, workspace) ? relative(workspace, name) || name : name;
+  return isInside(name, workspace) ? relative(workspace, name) || name : name;
 }

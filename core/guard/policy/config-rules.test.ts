@@ -3,14 +3,20 @@ import { configSchema, type PolicyRule } from '../../contracts/config.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { ConfigRules } from './config-rules.ts';
 import { pathGlob } from './path-glob.ts';
-import { facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
+import { entryWords, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
 
 const listed = (entries: readonly string[]) => ({ covers: (host: string) => entries.includes(host) });
 const origin = { channel: 'cli', agentId: 'main' };
 
 function fits(rule: PolicyRule, given: CallFacts, call: { tool?: string; channel?: string; agentId?: string } = {}): boolean {
   const { tool = 'put', ...from } = call;
-  return new ConfigRules([rule], '/ws', listed).firstFor({ tool, facts: given, origin: { ...origin, ...from } }) !== null;
+  return (
+    new ConfigRules([rule], { workspace: '/ws', domains: listed, entryWords }).firstFor({
+      tool,
+      facts: given,
+      origin: { ...origin, ...from },
+    }) !== null
+  );
 }
 const rule = (then: PolicyRule['then'], when: PolicyRule['when']): PolicyRule => ({ when, then });
 const unclear = (line: string): CallFacts => facts('exec', [], { line, cwd: '/ws', unclear: 'it is more than one command' });

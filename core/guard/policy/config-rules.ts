@@ -5,6 +5,7 @@ import type { PolicyRule } from '../../contracts/config.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { pathGlob } from './path-glob.ts';
 import { sameWords } from './grant-match.ts';
+import { isNamedBy, type EntryWords } from './pre-approved.ts';
 
 export interface CallOrigin {
   readonly channel: string;
@@ -31,19 +32,26 @@ export interface MatchedRule {
   readonly allowsPaths: boolean;
 }
 
+export interface RuleReading {
+  /** Absolute real path. */
+  readonly workspace: string;
+  readonly domains: DomainSets;
+  readonly entryWords: EntryWords;
+}
+
 type Condition = (call: RuledCall) => boolean;
 
 export class ConfigRules {
   readonly #rules: readonly (MatchedRule & { readonly conditions: readonly Condition[] })[];
 
-  constructor(rules: readonly PolicyRule[], workspace: string, domains: DomainSets) {
+  constructor(rules: readonly PolicyRule[], reading: RuleReading) {
     this.#rules = rules.map((rule, at) => ({
       number: at + 1,
       then: rule.then,
       reason: rule.reason ?? null,
       allowsCommand: rule.then === 'allow' && rule.when.commands !== undefined,
       allowsPaths: rule.then === 'allow' && rule.when.paths !== undefined,
-      conditions: conditionsOf(rule, workspace, domains),
+      conditions: conditionsOf(rule, reading),
     }));
   }
 
@@ -53,7 +61,7 @@ export class ConfigRules {
   }
 }
 
-function conditionsOf(rule: PolicyRule, workspace: string, domains: DomainSets): Condition[] {
+function conditionsOf(rule: PolicyRule, { workspace, domains, entryWords }: RuleReading): Condition[] {
   const { tools, classes, agents, channels, hosts, paths, commands } = rule.when;
   const allows = rule.then === 'allow';
   const conditions: Condition[] = [];
@@ -70,8 +78,7 @@ function conditionsOf(rule: PolicyRule, workspace: string, domains: DomainSets):
     conditions.push(({ facts }) => holds(facts.paths, ({ real }) => globs.some((matches) => matches(real)), allows));
   }
   if (commands !== undefined) {
-    const lines = commands.map((text) => text.split(/\s+/));
-    conditions.push(({ facts }) => lines.some((words) => (allows ? allowsWords(words, facts) : hasWords(words, facts))));
+    conditions.push(allows ? saysAll(commands, entryWords) : hasAny(commands));
   }
   // Of a command only the known files and hosts are in the facts: what lies where cannot allow it by itself.
   if (allows && commands === undefined && (hosts !== undefined || paths !== undefined))
@@ -92,11 +99,18 @@ function namesIt(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }
 
-/** Only what the words are known to mean: the family's first words, or the whole command word for word. */
-function allowsWords(words: readonly string[], facts: CallFacts): boolean {
-  const plain = facts.command?.plain;
-  if (plain === undefined) return false;
-  return sameWords(plain.argv, words) || (plain.family !== null && sameWords(plain.family.slice(0, words.length), words));
+/** Only what the words are known to mean: what names it, its first words, or the whole command word for word. */
+function saysAll(commands: readonly string[], entryWords: EntryWords): Condition {
+  const lines = commands.map(entryWords).filter((words) => words !== null);
+  return ({ facts: { command } }) => {
+    const family = command?.plain?.family ?? [];
+    return lines.some((words) => command !== null && (isNamedBy(command, words) || sameWords(family.slice(0, words.length), words)));
+  };
+}
+
+function hasAny(commands: readonly string[]): Condition {
+  const lines = commands.map((text) => text.split(/\s+/));
+  return ({ facts }) => lines.some((words) => hasWords(words, facts));
 }
 
 /** Also in the middle of a line that was not understood: refusing and asking may be too careful, never too little. */

@@ -5,7 +5,7 @@ import type { GrantChoice } from '../../contracts/policy.ts';
 import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash } from './bindings.ts';
 import { exactMatch, type GrantableCall } from './grant-match.ts';
-import { showFolder } from './inside-folder.ts';
+import { showFolder } from './shown-folder.ts';
 
 const LINE_SHOWN_MAX = 200;
 

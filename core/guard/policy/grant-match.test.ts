@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { bindingsHash } from './bindings.ts';
+import { AllowedCommands } from './pre-approved.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, isLive, matches } from './grant-match.ts';
-import { bindings, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
+import { bindings, entryWords, facts, fetchFrom, npmTest, path, plainCommand } from './policy-bench.ts';
 
 const call = (given: CallFacts, argsHash = 'h', tool = 'put') => ({ tool, argsHash, facts: given, workspace: '/ws' });
 const folder = (at: string) => ({ kind: 'folder', tool: 'put', folder: at }) as const;
@@ -172,4 +173,23 @@ test('a grant that was spent or taken back, or that ran out, is live no more', (
     { ...grant, expiresAtMs: 8 },
   ];
   expect(over.map((one) => isLive(one, 8))).toEqual([false, false, false]);
+});
+
+test('a list of allowed commands names what a command does, or all its words where those say it', () => {
+  const allows = (line: string, family: string[] | null, sayable: boolean, ...list: string[]) => {
+    const { command } = plainCommand(line, { family, sayable });
+    return command !== null && new AllowedCommands(list, entryWords).covers(command);
+  };
+  const status = (entry: string) => allows('git status -s', ['git', 'status'], true, entry);
+  expect(['git status', ' git  status -s', 'git', 'git statu', 'status', 'git status -sb', '', 'GIT status'].map(status)).toEqual([
+    true,
+    true,
+    ...Array<boolean>(6).fill(false),
+  ]);
+  expect(allows('git status', null, false, 'git status')).toBe(false);
+  expect(allows('mytool a', null, true, 'x', 'mytool a')).toBe(true);
+  expect(allows('mytool a c', null, true, 'mytool a')).toBe(false);
+  const doubtful = { line: 'mytool a', cwd: '/ws', ...plainCommand('mytool a').command };
+  expect(new AllowedCommands(['mytool a'], entryWords).covers({ ...doubtful, unclear: 'x' })).toBe(false);
+  expect(new AllowedCommands(['mytool a'], () => null).covers({ line: 'mytool a', cwd: '/ws' })).toBe(false);
 });

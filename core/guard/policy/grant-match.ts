@@ -5,7 +5,7 @@ import { canonicalJson } from '../../base/json.ts';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { bindingsHash, bindingsOf } from './bindings.ts';
-import { isBelow, isWithin } from './inside-folder.ts';
+import { isBelow, isInside } from '../../base/inside-folder.ts';
 
 export interface GrantableCall {
   readonly tool: string;
@@ -60,7 +60,7 @@ function matchesFamily(match: Extract<GrantMatch, { kind: 'family' }>, facts: Ca
     facts.class === 'exec' &&
     facts.hosts.length === 0 &&
     sameWords(family, match.family) &&
-    facts.paths.every((path) => path.access === 'read' && (path.insideWorkspace || isWithin(path.real, match.cwd)))
+    facts.paths.every((path) => path.access === 'read' && (path.insideWorkspace || isInside(path.real, match.cwd)))
   );
 }
 

@@ -38,7 +38,7 @@ export const bindings = (...contents: readonly string[]): CommandBinding[] => [
 /** A plain command in a folder, with the folder among its paths, as the exec tool says it. */
 export function plainCommand(line: string, plain: Partial<PlainCommand> = {}, cwd = '/ws'): CallFacts {
   const argv = line.split(' ');
-  const whole = { argv, reads: null, family: null, bindings: bindings('1'), ...plain };
+  const whole = { argv, reads: null, family: null, sayable: true, bindings: bindings('1'), ...plain };
   return facts('exec', [path(cwd, { access: 'read' })], { line, cwd, plain: whole });
 }
 
@@ -71,6 +71,9 @@ const listedDomains = (entries: readonly string[]) => ({
   covers: (host: string) => entries.some((entry) => host === entry || host.endsWith(`.${entry}`)),
 });
 
+/** As the composition has it, without quotes. */
+export const entryWords = (entry: string): readonly string[] => entry.trim().split(/\s+/);
+
 export class PolicyBench {
   readonly clock = new ManualClock();
   readonly ids = new CountingIds();
@@ -102,6 +105,7 @@ export class PolicyBench {
       workspace: '/ws',
       extraFolders: ['/opened'],
       domains: listedDomains,
+      entryWords,
     });
   }
 

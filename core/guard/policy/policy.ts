@@ -20,12 +20,14 @@ import { choicesFor } from './grant-choices.ts';
 import { exactMatch, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
 import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
-import { cwdOf, isPreApproved, judgePreApproval, staysInside, type PreApproval } from './pre-approved.ts';
+import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type EntryWords, type PreApproval } from './pre-approved.ts';
 import { RateLimits } from './rate-limits.ts';
 
 export { noTaint, type CallTaint, type TaintPort } from './call-taint.ts';
 export type { CallOrigin, DomainSets } from './config-rules.ts';
 export { matches } from './grant-match.ts';
+export { AllowedCommands } from './pre-approved.ts';
+export { bindingsHash } from './bindings.ts';
 export { ruleIds } from './policy-rules.ts';
 export { PolicyStore, policyMigrations } from './policy-store.ts';
 
@@ -67,6 +69,7 @@ export interface GateDeps {
   /** Real paths of further folders the person opened. */
   readonly extraFolders: readonly string[];
   readonly domains: DomainSets;
+  readonly entryWords: EntryWords;
 }
 
 const risks: Readonly<Record<ToolClass, string>> = {
@@ -85,13 +88,15 @@ export class PolicyGate {
   readonly #deps: GateDeps;
   readonly #rules: ConfigRules;
   readonly #allowedDomains: { covers(host: string): boolean };
+  readonly #allowedCommands: AllowedCommands;
   readonly #opened: readonly string[];
   readonly #rates: RateLimits;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
-    this.#rules = new ConfigRules(deps.policy.rules, deps.workspace, deps.domains);
+    this.#rules = new ConfigRules(deps.policy.rules, deps);
     this.#allowedDomains = deps.domains(deps.policy.allowDomains);
+    this.#allowedCommands = new AllowedCommands(deps.policy.allowCommands, deps.entryWords);
     this.#opened = [deps.workspace, ...deps.extraFolders];
     this.#rates = new RateLimits(deps.clock, deps.policy.limits.callsPerMinute);
   }
@@ -229,10 +234,10 @@ export class PolicyGate {
   }
 
   #preApproval(tool: string, facts: CallFacts, rule: MatchedRule | null): PreApproval | null {
-    const { policy, store, workspace } = this.#deps;
+    const { store, workspace } = this.#deps;
     const { command } = facts;
     if (command === null) return null;
-    if (rule?.allowsCommand !== true && !isPreApproved(command, policy.allowCommands)) return null;
+    if (rule?.allowsCommand !== true && !this.#allowedCommands.covers(command)) return null;
     return judgePreApproval(tool, command, store.configGrants(), workspace);
   }
 

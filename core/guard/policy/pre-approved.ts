@@ -1,11 +1,12 @@
 // policy.allowCommands and rules that allow a command by its words: what they cover, and that they hold for the command as it was when
 // it first ran. Pure over the grants that were made of first uses.
 
+import { isInside } from '../../base/inside-folder.ts';
 import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash, changedBindings } from './bindings.ts';
 import { sameWords } from './grant-match.ts';
-import { isWithin, showFolder } from './inside-folder.ts';
+import { showFolder } from './shown-folder.ts';
 
 export interface PreApproval {
   /** free: nothing that could change decides what it does. first: never run before. bound: as it was then. */
@@ -19,14 +20,26 @@ export interface PreApproval {
   readonly changes: readonly string[];
 }
 
-/** An entry is the words that name what a plain command does, or the whole command word for word. */
-export function isPreApproved(fact: CommandFact, allowed: readonly string[]): boolean {
-  const { plain } = fact;
-  if (plain === undefined) return false;
-  return allowed.some((entry) => {
-    const words = entry.trim().split(/\s+/);
-    return (plain.family !== null && sameWords(plain.family, words)) || sameWords(plain.argv, words);
-  });
+/** The words of an entry of a list, quotes taken off; null where it is more than words, and then it names nothing. */
+export type EntryWords = (entry: string) => readonly string[] | null;
+
+/** Whether these words name what a plain command does, or are all of its own where those say what it does. */
+export function isNamedBy({ plain, unclear }: CommandFact, words: readonly string[]): boolean {
+  if (plain === undefined || unclear !== undefined) return false;
+  return (plain.family !== null && sameWords(plain.family, words)) || (plain.sayable === true && sameWords(plain.argv, words));
+}
+
+/** A list of allowed commands, read once. An entry that is more than words allows nothing. */
+export class AllowedCommands {
+  readonly #entries: readonly (readonly string[])[];
+
+  constructor(entries: readonly string[], wordsOf: EntryWords) {
+    this.#entries = entries.map(wordsOf).filter((words) => words !== null);
+  }
+
+  covers(fact: CommandFact): boolean {
+    return this.#entries.some((words) => isNamedBy(fact, words));
+  }
 }
 
 /** Everything it is known to touch is in the opened folders, and so is the folder it runs in. */
@@ -34,7 +47,7 @@ export function staysInside(facts: CallFacts, opened: readonly string[]): boolea
   const { command } = facts;
   if (command === null) return false;
   return (
-    opened.some((folder) => isWithin(command.cwd, folder)) && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)
+    opened.some((folder) => isInside(command.cwd, folder)) && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null)
   );
 }
 

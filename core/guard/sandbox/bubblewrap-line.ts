@@ -2,8 +2,9 @@
 // protected places shut, no capability, own processes, and no network unless it is given. Pure; the order of mounts is the policy.
 
 import { dirname } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import type { ProtectedPlace } from './protected-scan.ts';
-import { accessOf, isAtOrBelow, type FolderRule, type SandboxPolicy } from './sandbox-policy.ts';
+import { accessOf, type FolderRule, type SandboxPolicy } from './sandbox-policy.ts';
 
 export interface BubblewrapRun {
   readonly policy: SandboxPolicy;
@@ -81,7 +82,7 @@ function temporaryOf({ policy, instanceFolder, temporaryFolder }: BubblewrapRun)
 function pins(places: readonly ProtectedPlace[], root: string): string[] {
   const pinned = new Set<string>();
   for (const { path } of places) {
-    for (let folder = dirname(path); folder !== root && isAtOrBelow(folder, root); folder = dirname(folder)) pinned.add(folder);
+    for (let folder = dirname(path); folder !== root && isInside(folder, root); folder = dirname(folder)) pinned.add(folder);
   }
   const fromTheTop = [...pinned].sort((a, b) => a.length - b.length);
   return fromTheTop.flatMap((folder) => ['--ro-bind', folder, folder]);

@@ -4,11 +4,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, posix, relative } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { containerWorkspace, openShellPolicy } from './openshell-policy.ts';
 import { findProgram } from './programs.ts';
 import type { Availability, LimitFact, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
-import { isAtOrBelow, type SandboxPolicy } from './sandbox-policy.ts';
+import type { SandboxPolicy } from './sandbox-policy.ts';
 
 export interface OpenShellDeps {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -47,7 +48,7 @@ export class OpenShellBackend implements SandboxBackend {
     const program = this.#program();
     if (program === null) throw new AppError('sandbox_unavailable', 'openshell is no longer there.', { data: { hint: install } });
     const { workspace } = this.#deps;
-    if (!isAtOrBelow(job.cwd, workspace))
+    if (!isInside(job.cwd, workspace))
       throw new AppError('sandbox_unavailable', `OpenShell gets a copy of the workspace only, and ${job.cwd} is not in it.`);
     const policyFile = join(job.temporaryFolder, 'openshell', 'policy.yaml');
     mkdirSync(join(job.temporaryFolder, 'openshell'), { mode: 0o700 });

@@ -3,6 +3,7 @@
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
 import picomatch from 'picomatch';
 import type { Config } from '../../contracts/config.ts';
 import type { FactContext } from '../../contracts/tools.ts';
@@ -70,7 +71,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
   const opened = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
   // Hidden as a whole unless the person opened all of it; what holds keys or is ours is hidden whatever was opened around it.
-  const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isAtOrBelow(path, open)));
+  const whole = existing([...personalFolders, userHome]).filter((path) => ![...write, ...opened].some((open) => isInside(path, open)));
   const firm = existing([...keyPlaces, ...ownKeys.map((name) => join(userHome, name)), facts.home, ...denied.filter(isPlain)]);
   const rules = new Map<string, FolderAccess>();
   const set = (paths: readonly string[], access: FolderAccess): void => {
@@ -83,7 +84,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
     'temporary',
   );
   set(
-    tools.filter((path) => !isAtOrBelow(path, facts.home)),
+    tools.filter((path) => !isInside(path, facts.home)),
     'read',
   );
   set(opened, 'read');
@@ -100,7 +101,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
 
 /** What the policy says of a folder. */
 export function accessOf(path: string, policy: Pick<SandboxPolicy, 'folders'>): FolderAccess {
-  return policy.folders.findLast((rule) => isAtOrBelow(path, rule.path))?.access ?? 'read';
+  return policy.folders.findLast((rule) => isInside(path, rule.path))?.access ?? 'read';
 }
 
 export function foldersWith(access: FolderAccess, { folders }: Pick<SandboxPolicy, 'folders'>): string[] {
@@ -130,10 +131,6 @@ export function passEnvironment(
   return passed;
 }
 
-export function isAtOrBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder === sep ? sep : folder + sep);
-}
-
 function isFolder(path: string): boolean {
   return statSync(path).isDirectory();
 }
@@ -161,7 +158,7 @@ function matcherOf(denied: readonly string[]): (path: string) => boolean {
 
 /** Programs of the person's own on the path, each with the folder its libraries usually lie in. */
 function programFolders({ environment, userHome }: PolicyPlace): string[] {
-  const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder) && isAtOrBelow(folder, userHome));
+  const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder) && isInside(folder, userHome));
   // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.
   return folders.flatMap((folder) => {
     const above = dirname(folder);

@@ -105,6 +105,7 @@ test('facts name the command line, where it runs, what it is made of and what it
         argv: ['rm', '-r', 'x'],
         reads: null,
         family: null,
+        sayable: true,
         bindings: [
           { kind: 'program', name: expect.stringMatching(/^\/.*rm$/), sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
           { kind: 'environment', name: 'environment', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },

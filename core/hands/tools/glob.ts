@@ -9,7 +9,7 @@ import { defineTool } from './define-tool.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { newWalkReport, walkFiles, walkRemarks } from './folder-walk.ts';
-import { isInside } from './inside.ts';
+import { isInside } from '../../base/inside-folder.ts';
 import { printable } from './list-dir.ts';
 import { folderArgument, shownPath } from './path-argument.ts';
 

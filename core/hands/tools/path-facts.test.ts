@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
 import { realPathFileSystem } from './file-system-port.ts';
-import { isInside } from './inside.ts';
+import { isInside } from '../../base/inside-folder.ts';
 import { PathFacts } from './path-facts.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-paths-')));

@@ -4,7 +4,7 @@
 import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
 import { rememberLookUps, type PathFileSystem } from './file-system-port.ts';
-import { isInside } from './inside.ts';
+import { isInside } from '../../base/inside-folder.ts';
 import { protectionOf, type ProtectedFolders } from './protected-places.ts';
 import { resolveRealPath, type PathProblem } from './real-path.ts';
 

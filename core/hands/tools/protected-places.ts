@@ -2,7 +2,7 @@
 
 import { sep } from 'node:path';
 import { ownDataProtection } from '../../contracts/tools.ts';
-import { isInside } from './inside.ts';
+import { isInside } from '../../base/inside-folder.ts';
 
 export interface ProtectedFolders {
   /** TrayClaw's own data folder, real path. */

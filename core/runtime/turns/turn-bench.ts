@@ -103,6 +103,7 @@ export class TurnBench {
       workspace: this.workspace,
       extraFolders: [],
       domains: () => ({ covers: () => false }),
+      entryWords: (entry) => entry.split(' '),
     });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
     const checkpoints = new Checkpoints({

@@ -30,7 +30,7 @@ class BoundCommand {
         return {
           class: 'exec',
           paths: [{ given: '.', real: cwd, access: 'read', insideWorkspace: true, protectedBy: null }],
-          command: { line, cwd, plain: { argv, reads: null, family: argv.slice(0, 2), bindings } },
+          command: { line, cwd, plain: { argv, reads: null, family: argv.slice(0, 2), sayable: true, bindings } },
           hosts: [],
         };
       },

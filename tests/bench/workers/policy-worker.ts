@@ -10,6 +10,7 @@ import { configSchema, type ConfigInput } from '../../../core/contracts/config.t
 import type { Grant } from '../../../core/contracts/policy.ts';
 import type { CallFacts } from '../../../core/contracts/tools.ts';
 import { noTaint, PolicyGate, PolicyStore } from '../../../core/guard/policy/policy.ts';
+import { literalWords } from '../../../core/guard/command/command.ts';
 import { domainSets } from '../../../core/guard/safety/safety.ts';
 import { createTrayClaw } from '../../../core/index.ts';
 import { summarize, type Summary } from '../statistics.ts';
@@ -40,7 +41,13 @@ const facts: CallFacts = {
   command: {
     line: command,
     cwd: '/ws',
-    plain: { argv: command.split(' '), reads: null, family: ['grep'], bindings: [{ kind: 'program', name: '/usr/bin/grep', sha256: 'a' }] },
+    plain: {
+      argv: command.split(' '),
+      reads: null,
+      family: ['grep'],
+      sayable: true,
+      bindings: [{ kind: 'program', name: '/usr/bin/grep', sha256: 'a' }],
+    },
   },
   hosts: [],
 };
@@ -83,6 +90,7 @@ function measureDecisions(home: string, { grants, rules, repetitions }: PolicyJo
       workspace: '/ws',
       extraFolders: [],
       domains: domainSets,
+      entryWords: literalWords,
     });
     const request = { sessionId: 's', tool: 'exec', argsHash: 'h', facts, origin: { channel: 'cli', agentId: 'main' }, taint: noTaint };
     return time(repetitions, () => gate.authorize(request));

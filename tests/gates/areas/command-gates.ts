@@ -4,6 +4,22 @@ import type { Gate } from '../gate.ts';
 
 export const commandGates: readonly Gate[] = [
   {
+    name: 'command/sayable',
+    prevents: 'words that settings of a repository can make run code count as saying what they do',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'sayable: family !== null || isUnprofiled(argv),',
+    instead: 'sayable: true,',
+    suites: ['tests/faults/allowed-commands.test.ts', 'core/guard/command/command.test.ts'],
+  },
+  {
+    name: 'command/carriers',
+    prevents: 'a program that only starts another one is allowed by its words',
+    file: 'core/guard/command/plain-command.ts',
+    text: 'if (unwrap(argv.map((text) => ({ text, isLiteral: true, isHome: false }))) !== null) return false;',
+    instead: '',
+    suites: ['tests/faults/allowed-commands.test.ts', 'core/guard/command/command.test.ts'],
+  },
+  {
     name: 'command/cross-check',
     prevents: 'a line that two readers read in two ways runs as one of them',
     file: 'core/guard/command/plain-line.ts',
@@ -57,7 +73,7 @@ export const commandGates: readonly Gate[] = [
     file: 'core/guard/command/program-path.ts',
     text: 'return !isOpen && !isWritableByAll(real)',
     instead: 'return !isWritableByAll(real)',
-    suites: ['core/guard/command/command.test.ts'],
+    suites: ['core/guard/command/program-path.test.ts'],
   },
   {
     name: 'command/program-writable',

@@ -111,7 +111,7 @@ export const doorGates: readonly Gate[] = [
     name: 'door/assets',
     prevents: 'a file beside the window is served',
     file: 'core/doors/http/assets.ts',
-    text: 'if (!file.startsWith(root + sep)) return null;',
+    text: 'if (!isBelow(file, root)) return null;',
     instead: '',
     suites: ['core/doors/http/http-door.test.ts'],
   },

@@ -4,6 +4,22 @@ import type { Gate } from '../gate.ts';
 
 export const policyGates: readonly Gate[] = [
   {
+    name: 'policy/word-for-word',
+    prevents: 'a command is allowed word for word whose words do not say what it does',
+    file: 'core/guard/policy/pre-approved.ts',
+    text: '(plain.sayable === true && sameWords(plain.argv, words))',
+    instead: 'sameWords(plain.argv, words)',
+    suites: ['tests/faults/allowed-commands.test.ts', 'core/guard/policy/grant-match.test.ts'],
+  },
+  {
+    name: 'policy/doubtful-words',
+    prevents: 'a command that was not understood is allowed by its words',
+    file: 'core/guard/policy/pre-approved.ts',
+    text: 'if (plain === undefined || unclear !== undefined) return false;',
+    instead: 'if (plain === undefined) return false;',
+    suites: ['core/guard/policy/grant-match.test.ts'],
+  },
+  {
     name: 'policy/panic',
     prevents: 'a call goes on under the panic stop',
     file: 'core/guard/policy/policy-rules.ts',

@@ -1,0 +1,11 @@
+// A folder as a person knows it.
+
+import { relative } from 'node:path';
+import { isBelow } from '../../base/inside-folder.ts';
+
+/** As a person knows it: "the workspace", "notes/", or the whole path outside. */
+export function showFolder(folder: string, workspace: string): string {
+  const way = relative(workspace, folder);
+  if (way === '') return 'the workspace';
+  return isBelow(folder, workspace) ? `${way}/` : folder;
+}
