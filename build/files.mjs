@@ -9,7 +9,7 @@ export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 /** The folders whose sources end up in the product. */
 export const sourceFolders = ['core', 'main', 'preload', 'renderer'];
 
-const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'coverage', '.bench', 'test-results']);
+const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'release', 'coverage', '.bench', 'test-results']);
 
 /** @param {string} path */
 export const isTestFile = (path) => /\.(test|spec|e2e)\.ts$/.test(path) || path.startsWith('tests/');

@@ -12,6 +12,8 @@ const MODULAR = modularFloors.join('|');
 const TEST = '\\.(test|e2e)\\.ts$|^tests/';
 /** Any file of a module but its door. */
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
+// A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
+const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';
 const TOP = '^core/(compose|compose-base|compose-guard|index)\\.ts$';
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
@@ -74,7 +76,7 @@ export const forbidden = [
     comment: 'core runs in plain Node: no Electron, nothing of the shell or the window',
     severity: 'error',
     from: { path: '^core/' },
-    to: { path: '^(main|preload|renderer)/|(^|/)node_modules/electron/|^electron(/|$)' },
+    to: { path: `^(main|preload|renderer)/|${ELECTRON}` },
   },
   {
     name: 'window-sees-contracts-only',
@@ -104,7 +106,14 @@ export const forbidden = [
     comment: 'what runs on a person’s machine is a dependency; development packages are not',
     severity: 'error',
     from: { path: '^(main|core)/', pathNot: TEST },
-    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: ELECTRON },
+  },
+  {
+    name: 'only-the-desktop-knows-electron',
+    comment: 'main/desktop.ts hands the parts what they need of Electron; in an installed app the program itself provides it',
+    severity: 'error',
+    from: { path: '^(main|renderer)/', pathNot: `${TEST}|^main/desktop\\.ts$` },
+    to: { path: ELECTRON, dependencyTypesNot: ['type-only'] },
   },
   {
     name: 'no-unresolved',

@@ -1,4 +1,4 @@
-// The bridge between the page and the shell: five functions, values only. Bundled to one CommonJS file, because a sandboxed preload
+// The bridge between the page and the shell: six functions, values only. Bundled to one CommonJS file, because a sandboxed preload
 // script can load nothing of its own. It decides nothing; the shell checks every message again.
 
 import { contextBridge, ipcRenderer, type IpcRendererEvent } from 'electron';
@@ -13,6 +13,9 @@ import {
   type StreamNotice,
 } from '../core/contracts/desktop-channels.ts';
 import type { OpReply } from '../core/contracts/ops.ts';
+
+/** The page's own; the types of Node know another one. */
+declare const navigator: { readonly userActivation: { readonly isActive: boolean } };
 
 const streams = new Map<number, (notice: StreamNotice) => void>();
 const commandListeners = new Set<(command: ShellCommand) => void>();
@@ -47,6 +50,8 @@ const bridge: DesktopBridge = {
   },
   ready: () => ipcRenderer.invoke(askChannels.ready, {}) as Promise<ShellFacts>,
   setLoginStart: (isOn) => ipcRenderer.invoke(askChannels.loginStart, { isOn }) as Promise<ShellFacts>,
+  // A script of the page has no click to show: the browser alone sets this mark, for a few seconds.
+  openLink: async (url) => navigator.userActivation.isActive && ((await ipcRenderer.invoke(askChannels.openLink, { url })) as boolean),
 };
 
 contextBridge.exposeInMainWorld(bridgeName, bridge);

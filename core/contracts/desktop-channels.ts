@@ -14,6 +14,7 @@ export const askChannels = {
   unfollow: 'trayclaw:unfollow',
   ready: 'trayclaw:ready',
   loginStart: 'trayclaw:login-start',
+  openLink: 'trayclaw:open-link',
 } as const;
 /** Shell to page. */
 export const tellChannels = { notice: 'trayclaw:notice', command: 'trayclaw:command' } as const;
@@ -31,11 +32,13 @@ export interface StreamMessage {
   readonly notice: StreamNotice;
 }
 
-/** Where the shell asks the window to go. */
+/** What the shell tells the window: where to go, or that everything is being stopped. */
 export type ShellCommand =
   | { readonly kind: 'show'; readonly view: 'chat' | 'activity' | 'approvals' | 'artifacts' | 'settings' | 'health' }
   | { readonly kind: 'show-session'; readonly sessionId: string }
-  | { readonly kind: 'show-approval'; readonly approvalId: string };
+  | { readonly kind: 'show-approval'; readonly approvalId: string }
+  /** The panic stop was pressed outside the window: shown at once, before anything is recorded of it. */
+  | { readonly kind: 'stopping' };
 
 /** What the window is told of the shell when it is ready, and after it changed something of it. */
 export interface ShellFacts {
@@ -57,4 +60,6 @@ export interface DesktopBridge {
   ready(): Promise<ShellFacts>;
   /** Resolves to what holds then. */
   setLoginStart(isOn: boolean): Promise<ShellFacts>;
+  /** Opens a web page or a letter outside, only while the person's own click is fresh. False where it was not opened. */
+  openLink(url: string): Promise<boolean>;
 }

@@ -10,3 +10,4 @@ export const followMessageSchema = z.strictObject({
 export const unfollowMessageSchema = followMessageSchema.pick({ followId: true });
 export const readyMessageSchema = z.strictObject({});
 export const loginStartMessageSchema = z.strictObject({ isOn: z.boolean() });
+export const openLinkMessageSchema = z.strictObject({ url: z.string().max(2_000) });

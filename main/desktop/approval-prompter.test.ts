@@ -148,6 +148,57 @@ test('a person who looks at the window is asked there only', () => {
   expect(shown()).toEqual([['one'], 0]);
 });
 
+test('a question asked in front of the person is put again when the window is left, and once', async () => {
+  let attention: 'focused' | 'visible' | 'hidden' = 'focused';
+  const { prompter, shown, boxes, details, settle } = rig({ attention: () => attention });
+  const turnTo = (next: typeof attention): unknown[] => {
+    attention = next;
+    prompter.attentionChanged();
+    return shown();
+  };
+  prompter.follow(statusOf({ approvals: [one, two] }));
+  expect(shown()).toEqual([[], 0]);
+  expect(turnTo('visible')).toEqual([[], 2]);
+  expect(turnTo('visible')).toEqual([[], 2]);
+  expect(turnTo('hidden')).toEqual([['one'], 2]);
+  expect(turnTo('hidden')).toEqual([['one'], 2]);
+  // The details bring the window to the front; closed again without an answer, it is asked again.
+  boxes[0]?.press('Open details');
+  attention = 'focused';
+  await settle();
+  boxes[0]?.press('Open details');
+  await settle();
+  expect([shown(), details]).toEqual([
+    [[], 2],
+    ['apr_1', 'apr_2'],
+  ]);
+  expect(turnTo('hidden')).toEqual([['one'], 2]);
+  prompter.follow(statusOf());
+  await settle();
+  expect([shown(), turnTo('hidden')]).toEqual([
+    [[], 0],
+    [[], 0],
+  ]);
+});
+
+test('while an answer is on its way the question is not put once more', async () => {
+  let finish = (): void => undefined;
+  const op = (): Promise<unknown> => new Promise<void>((resolve) => (finish = resolve));
+  let isFront = true;
+  const front = rig({ attention: () => (isFront ? 'visible' : 'hidden'), claw: { op } as unknown as Pick<Claw, 'op'> });
+  front.prompter.follow(statusOf({ approvals: [one] }));
+  front.notices[0]?.emit('action', { actionIndex: 0 });
+  isFront = false;
+  front.prompter.attentionChanged();
+  expect(front.shown()).toEqual([[], 1]);
+  finish();
+  await front.settle();
+  front.prompter.attentionChanged();
+  expect(front.shown()).toEqual([['one'], 1]);
+  front.prompter.dispose();
+  await front.settle();
+});
+
 test('details are opened, and answer nothing', async () => {
   const { prompter, boxes, details, decided, settle } = rig();
   prompter.follow(statusOf({ approvals: [one] }));

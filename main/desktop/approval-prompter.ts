@@ -31,6 +31,8 @@ export class ApprovalPrompter {
   #queue: Approval[] = [];
   #shown: { readonly approvalId: string; readonly closing: AbortController } | null = null;
   #known = new Map<string, Approval>();
+  /** An answer is on its way: the question is not put once more meanwhile. */
+  readonly #deciding = new Set<string>();
 
   constructor(options: ApprovalPrompterOptions) {
     this.#options = options;
@@ -43,6 +45,11 @@ export class ApprovalPrompter {
     this.#known = open;
     for (const approvalId of before.keys()) if (!open.has(approvalId)) this.#withdraw(approvalId);
     for (const [approvalId, approval] of open) if (!before.has(approvalId)) this.#put(approval);
+  }
+
+  /** The window came or went: a question that was only there is put again while it is open. */
+  attentionChanged(): void {
+    for (const approval of this.#known.values()) this.#put(approval);
   }
 
   /** A person chose the question in the tray or clicked its notification. */
@@ -64,12 +71,17 @@ export class ApprovalPrompter {
   #put(approval: Approval): void {
     const attention = this.#options.attention();
     // The card in front of the person is enough.
-    if (attention === 'focused') return;
-    const isNotified = this.#notify(approval);
+    if (attention === 'focused' || this.#isAsked(approval.approvalId)) return;
+    const isNotified = this.#notices.has(approval.approvalId) || this.#notify(approval);
     if (attention === 'hidden' || !isNotified) {
       this.#queue.push(approval);
       this.#next();
     }
+  }
+
+  #isAsked(approvalId: string): boolean {
+    const isShown = this.#shown?.approvalId === approvalId || this.#deciding.has(approvalId);
+    return isShown || this.#queue.some((waiting) => waiting.approvalId === approvalId);
   }
 
   #notify(approval: Approval): boolean {
@@ -154,12 +166,15 @@ export class ApprovalPrompter {
       openDetails(approvalId);
       return;
     }
+    this.#deciding.add(approvalId);
     try {
       await claw.op('approval.decide', { approvalId, ...answer }, caller);
     } catch (cause) {
       const error = toAppError(cause);
       // Two doors answered at the same moment; the first one counts.
       if (error.code !== 'approval_not_pending') logger.log('warn', 'an answer was not taken', { approvalId, error: error.message });
+    } finally {
+      this.#deciding.delete(approvalId);
     }
   }
 }

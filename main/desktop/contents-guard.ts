@@ -9,15 +9,13 @@ export interface ContentsGuardOptions {
   readonly app: Pick<App, 'on'>;
   readonly session: Pick<Session, 'setPermissionRequestHandler' | 'setPermissionCheckHandler' | 'setDevicePermissionHandler'>;
   readonly logger: Logger;
-  /** A link to open outside; asked for by a click on a link of the page. */
-  readonly openLink: (url: string) => void;
 }
 
 /** Copying from the conversation is the one permission a page of ours has a use for. */
 const allowedPermissions: ReadonlySet<string> = new Set(['clipboard-sanitized-write']);
 
-export function guardContents({ app, session, logger, openLink }: ContentsGuardOptions): void {
-  app.on('web-contents-created', (_event, contents) => guardOne(contents, logger, openLink));
+export function guardContents({ app, session, logger }: ContentsGuardOptions): void {
+  app.on('web-contents-created', (_event, contents) => guardOne(contents, logger));
   session.setPermissionRequestHandler((contents, permission, answer) => {
     answer(allowedPermissions.has(permission) && isAppPage(contents.getURL()));
   });
@@ -27,7 +25,7 @@ export function guardContents({ app, session, logger, openLink }: ContentsGuardO
   session.setDevicePermissionHandler(() => false);
 }
 
-function guardOne(contents: WebContents, logger: Logger, openLink: (url: string) => void): void {
+function guardOne(contents: WebContents, logger: Logger): void {
   const refuse = (what: string, url: string): void => {
     logger.log('warn', 'the window was kept from leaving its page', { what, url: url.slice(0, 200) });
   };
@@ -49,10 +47,9 @@ function guardOne(contents: WebContents, logger: Logger, openLink: (url: string)
     event.preventDefault();
     refuse('an embedded page', '');
   });
-  contents.setWindowOpenHandler(({ url, disposition }) => {
-    // A click on a link asks for a tab; a script asks for a window of its own.
-    if (disposition === 'foreground-tab' || disposition === 'background-tab') openLink(url);
-    else refuse('a new window', url);
+  // Links that lead out are asked for over the bridge, where a click has to be shown.
+  contents.setWindowOpenHandler(({ url }) => {
+    refuse('a new window', url);
     return { action: 'deny' };
   });
 }

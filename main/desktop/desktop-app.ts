@@ -17,6 +17,8 @@ import { StatusWatch } from './desktop-status.ts';
 import { backgroundFlag } from './login-start.ts';
 import { panicKeysCheck } from './panic-keys.ts';
 import { followPower } from './power.ts';
+import { redactedLog } from './redacted-log.ts';
+import { updatesCheck } from './updates.ts';
 
 export interface DesktopAppOptions {
   readonly electron: typeof Electron;
@@ -31,6 +33,7 @@ const systemCaller: Caller = { channel: 'tray', actor: 'the end of the session' 
 export class DesktopApp {
   readonly #options: DesktopAppOptions;
   readonly #electron: typeof Electron;
+  readonly #fileLog: Logger;
   readonly #logger: Logger;
   readonly #lifetimes = new Lifetimes();
   #parts: Parts | null = null;
@@ -43,7 +46,8 @@ export class DesktopApp {
   constructor(options: DesktopAppOptions) {
     this.#options = options;
     this.#electron = options.electron;
-    this.#logger = createFileLogger(options.home, 'info');
+    this.#fileLog = createFileLogger(options.home, 'info');
+    this.#logger = redactedLog(this.#fileLog, (text) => this.#redact(text));
   }
 
   /** To be called before the app is ready: these may come at any time from then on. */
@@ -82,7 +86,7 @@ export class DesktopApp {
     this.#lifetimes.defer(stopGuard);
     let claw: HostedClaw;
     try {
-      claw = await createTrayClaw({ home, version: this.#options.version, logger: this.#logger, moreChecks: () => this.#checks() });
+      claw = await createTrayClaw({ home, version: this.#options.version, logger: this.#fileLog, moreChecks: () => this.#checks() });
     } catch (cause) {
       const error = toAppError(cause);
       this.#logger.log('error', 'the runtime did not start', { code: error.code, cause: error.message });
@@ -115,6 +119,7 @@ export class DesktopApp {
     });
     this.#parts = parts;
     this.#lifetimes.add(parts.lifetimes);
+    if (parts.keys.state.kind === 'refused') this.#say('warning', 'The panic keys do not work', parts.keys.state.why);
     await status.start();
     this.#lifetimes.defer(followPower({ ...this.#power(claw), powerMonitor: this.#electron.powerMonitor, logger: this.#logger }));
     if (!this.#startedAtLogin()) parts.window.show();
@@ -162,17 +167,35 @@ export class DesktopApp {
   }
 
   #checks(): HealthCheck[] {
-    const check = this.#parts === null ? null : panicKeysCheck(this.#parts.keys.state);
-    return check === null ? [] : [check];
+    if (this.#parts === null) return [];
+    const { keys, updates } = this.#parts;
+    return [panicKeysCheck(keys.state), updatesCheck(updates.state)].filter((check) => check !== null);
   }
 
   async #panic(claw: HostedClaw, by: Caller): Promise<void> {
+    const reason = `Pressed: ${by.actor}.`;
+    // Shown first: to write it down takes a disk, and to end what runs takes its time.
+    this.#parts?.status.showStopping(reason);
+    this.#parts?.router.command({ kind: 'stopping' });
     try {
-      await claw.op('panic.engage', { reason: `Pressed: ${by.actor}.` }, by);
+      await claw.op('panic.engage', { reason }, by);
     } catch (cause) {
       this.#logger.log('error', 'the panic stop failed', { cause: String(cause) });
-      this.#electron.dialog.showErrorBox('The panic stop failed', toAppError(cause).message);
+      const { message, hint } = toAppError(cause);
+      this.#say('error', 'The panic stop could not be recorded', [message, hint ?? ''].join(' ').trim());
     }
+    try {
+      await this.#parts?.status.readPanic();
+    } catch (cause) {
+      this.#logger.log('warn', 'whether everything is stopped could not be read', { cause: String(cause) });
+    }
+  }
+
+  /** Holds nothing up, unlike an error box. */
+  #say(type: 'error' | 'warning', message: string, detail: string): void {
+    this.#electron.dialog.showMessageBox({ type, title: 'TrayClaw', message, detail, noLink: true }).catch((cause: unknown) => {
+      this.#logger.log('warn', 'a message could not be shown', { message, cause: String(cause) });
+    });
   }
 
   #openPlace(link: string): void {

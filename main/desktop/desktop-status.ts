@@ -31,6 +31,7 @@ export class StatusWatch {
   readonly #logger: Logger;
   readonly #changed: Emitter<DesktopStatus>;
   readonly #ending = new AbortController();
+  /** Turns, and sessions of which it is only known that one is under way. */
   readonly #running = new Set<string>();
   #approvals: readonly Approval[] = [];
   #panic: PanicStatus = calm;
@@ -68,6 +69,19 @@ export class StatusWatch {
     });
   }
 
+  /** The panic stop was pressed here: shown before it is recorded, which takes a disk. What then holds is read by `readPanic`. */
+  showStopping(reason: string): void {
+    if (this.#panic.engaged) return;
+    this.#panic = { ...calm, engaged: true, reason };
+    this.#changed.emit(this.status);
+  }
+
+  /** For a stop that could not be recorded, of which no event tells. Fails with an AppError. */
+  async readPanic(): Promise<void> {
+    this.#panic = await this.#claw.op('panic.status', {});
+    this.#changed.emit(this.status);
+  }
+
   dispose(): void {
     this.#ending.abort();
   }
@@ -82,11 +96,14 @@ export class StatusWatch {
     switch (event.type) {
       case 'turn.started':
       case 'turn.resumed':
-        this.#running.add(event.sessionId);
+        this.#running.delete(event.sessionId);
+        this.#running.add(event.turnId ?? event.sessionId);
         return true;
       case 'turn.waiting':
-      case 'turn.finished':
-        return this.#running.delete(event.sessionId);
+      case 'turn.finished': {
+        const wasKnown = this.#running.delete(event.turnId ?? event.sessionId);
+        return this.#running.delete(event.sessionId) || wasKnown;
+      }
       case 'approval.requested': {
         const { approval } = event.body;
         if (this.#approvals.some((known) => known.approvalId === approval.approvalId)) return false;

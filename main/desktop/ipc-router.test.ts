@@ -22,6 +22,7 @@ function rig() {
   const claw = new FakeClaw({ 'panic.status': () => ({ engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null }) });
   const logger = new RecordingLogger();
   const login: boolean[] = [];
+  const links: string[] = [];
   const router = new IpcRouter({
     ipcMain: {
       handle: (channel, handler) => void handlers.set(channel, handler as Handler),
@@ -33,11 +34,12 @@ function rig() {
     isOwnPage: isAppPage,
     shellFacts: () => ({ platform: 'linux', panicKeys: null, panicKeysProblem: null, startsAtLogin: login.at(-1) ?? false }),
     setLoginStart: (isOn) => login.push(isOn),
+    openLink: (url) => links.push(url) === 1,
   });
   const from = (sender: unknown, senderFrame: Frame | null, channel: string, message: unknown): Promise<unknown> =>
     Promise.resolve().then(() => handlers.get(channel)?.({ sender, senderFrame } as unknown as IpcMainInvokeEvent, message));
   const ask = (channel: string, message: unknown): Promise<unknown> => from(contents, mainFrame, channel, message);
-  return { handlers, sent, contents, mainFrame, claw, logger, router, login, from, ask };
+  return { handlers, sent, contents, mainFrame, claw, logger, router, login, links, from, ask };
 }
 
 const channels = Object.values(askChannels);
@@ -47,10 +49,11 @@ const good: Readonly<Record<string, unknown>> = {
   [askChannels.unfollow]: { followId: 1 },
   [askChannels.ready]: {},
   [askChannels.loginStart]: { isOn: true },
+  [askChannels.openLink]: { url: 'https://example.com/' },
 };
 
 test.each(channels)('%s answers its own page only', async (channel) => {
-  const { contents, mainFrame, from, ask, claw, logger, login, router } = rig();
+  const { contents, mainFrame, from, ask, claw, logger, login, links, router } = rig();
   const strangers: [unknown, Frame | null][] = [
     [contents, { url: mainFrame.url }],
     [contents, { url: 'https://evil.example/' }],
@@ -63,17 +66,35 @@ test.each(channels)('%s answers its own page only', async (channel) => {
   // Our own top frame, once it shows something else.
   Object.assign(mainFrame, { url: 'app://trayclaw.evil/' });
   await expect(ask(channel, good[channel])).rejects.toMatchObject({ code: 'forbidden' });
-  expect([claw.calls, login, new Set(logger.lines)]).toEqual([[], [], new Set(['warn: a message from a foreign frame was refused'])]);
+  expect([claw.calls, login, links, new Set(logger.lines)]).toEqual([
+    [],
+    [],
+    [],
+    new Set(['warn: a message from a foreign frame was refused']),
+  ]);
   Object.assign(mainFrame, { url: 'app://trayclaw/' });
   await ask(channel, good[channel]);
   router.dispose();
 });
 
 test.each(channels)('%s refuses what does not fit', async (channel) => {
-  const { ask, claw, login, router } = rig();
-  const bad: unknown[] = [undefined, null, 0, '', [], [{}], { followId: 0 }, { followId: 1.5, after: 0 }, { isOn: 'true' }, { extra: 1 }];
+  const { ask, claw, login, links, router } = rig();
+  const bad: unknown[] = [
+    undefined,
+    null,
+    0,
+    '',
+    [],
+    [{}],
+    { followId: 0 },
+    { followId: 1.5, after: 0 },
+    { isOn: 'true' },
+    { url: 1 },
+    { url: `https://a/${'x'.repeat(2_000)}` },
+    { extra: 1 },
+  ];
   for (const message of bad) await expect(ask(channel, message)).rejects.toMatchObject({ code: 'invalid_params' });
-  expect([claw.calls, login]).toEqual([[], []]);
+  expect([claw.calls, login, links]).toEqual([[], [], []]);
   router.dispose();
 });
 
@@ -101,6 +122,23 @@ test('streams: sixteen at once, each number once, and a page that goes takes the
   claw.emitDelta({ sessionId: 's', turnId: 't', requestId: 'r', kind: 'text', text: 'x' } as never);
   await Promise.resolve();
   expect(sent).toEqual([]);
+  router.dispose();
+});
+
+test('a stop is told to a page that listens, and not kept for one that does not: that one asks by itself', async () => {
+  const { ask, router, sent } = rig();
+  router.command({ kind: 'stopping' });
+  await ask(askChannels.ready, {});
+  expect(sent).toEqual([]);
+  router.command({ kind: 'stopping' });
+  expect(sent).toEqual([[tellChannels.command, { kind: 'stopping' }]]);
+  router.dispose();
+});
+
+test('a link is handed on, and whether it was opened is said', async () => {
+  const { ask, router, links } = rig();
+  const url = 'https://example.com/';
+  expect([await ask(askChannels.openLink, { url }), await ask(askChannels.openLink, { url }), links]).toEqual([true, false, [url, url]]);
   router.dispose();
 });
 

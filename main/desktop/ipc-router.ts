@@ -9,6 +9,7 @@ import type { Claw } from '../../core/contracts/claw.ts';
 import {
   followMessageSchema,
   loginStartMessageSchema,
+  openLinkMessageSchema,
   opMessageSchema,
   readyMessageSchema,
   unfollowMessageSchema,
@@ -33,6 +34,8 @@ export interface IpcRouterOptions {
   isOwnPage(url: string): boolean;
   shellFacts(): ShellFacts;
   setLoginStart(isOn: boolean): void;
+  /** True when it was handed to the system. */
+  openLink(url: string): boolean;
 }
 
 const caller: Caller = { channel: 'window', actor: 'window' };
@@ -58,12 +61,15 @@ export class IpcRouter {
       options.setLoginStart(isOn);
       return options.shellFacts();
     });
+    this.#answer(askChannels.openLink, openLinkMessageSchema, ({ url }) => options.openLink(url));
   }
 
-  /** Sends the window somewhere, or as soon as it listens. */
+  /** Tells the window, or as soon as it listens. */
   command(command: ShellCommand): void {
     const contents = this.#options.windowContents();
     if (this.#isReady && contents !== null) contents.send(tellChannels.command, command);
+    // A page that is yet to come asks for itself whether everything is stopped.
+    else if (command.kind === 'stopping') return;
     else if (this.#backlog.length < BACKLOG_MAX) this.#backlog.push(command);
   }
 

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { linkAmong, placeOfLink } from './deep-link.ts';
-import { openableLink } from './external-links.ts';
+import { RecordingLogger } from './desktop-bench.ts';
+import { openableLink, OutsideLinks } from './external-links.ts';
 
 const ses = 'ses_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const apr = 'apr_01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -124,4 +125,26 @@ test.each(hostile)('%j is not opened', (link) => {
 
 test('there are fifty of them', () => {
   expect(new Set(hostile).size).toBeGreaterThanOrEqual(50);
+});
+
+test('one press opens one page; what may not be opened and what the system refuses is written down', async () => {
+  const opened: string[] = [];
+  const logger = new RecordingLogger();
+  let nowMs = 0;
+  const openExternal = (url: string): Promise<void> => {
+    opened.push(url);
+    return url.includes('broken') ? Promise.reject(new Error('no program')) : Promise.resolve();
+  };
+  const links = new OutsideLinks({ shell: { openExternal }, clock: { monotonicMs: () => nowMs }, logger });
+  expect([links.open('file:///etc/passwd'), links.open('https://a.example'), links.open('https://a.example')]).toEqual([false, true, true]);
+  // A page gone bad with one fresh click behind it.
+  for (let i = 0; i < 50; i += 1) links.open(`https://a.example/${i}`);
+  expect(opened).toEqual(['https://a.example/']);
+  nowMs = 500;
+  expect(links.open('https://broken.example')).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([opened, logger.lines]).toEqual([
+    ['https://a.example/', 'https://broken.example/'],
+    ['warn: a link was not opened', 'warn: the system opened nothing for a link'],
+  ]);
 });

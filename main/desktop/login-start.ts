@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { App } from 'electron';
+import type { Logger } from '../../core/base/logger.ts';
 
 export interface LoginStart {
   isOn(): boolean;
@@ -33,6 +34,15 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
     isOn: () => app.getLoginItemSettings(item).openAtLogin,
     set: (isOn) => app.setLoginItemSettings({ ...item, openAtLogin: isOn }),
   };
+}
+
+/** Asked for by a click: what then holds is shown, and why it did not take is in the log. */
+export function trySetLoginStart(login: LoginStart | null, isOn: boolean, logger: Logger): void {
+  try {
+    login?.set(isOn);
+  } catch (cause) {
+    logger.log('warn', 'starting at login could not be changed', { cause: String(cause) });
+  }
 }
 
 class AutostartFile implements LoginStart {

@@ -17,6 +17,8 @@ export interface MainWindowOptions {
   readonly onPageGone: () => void;
   /** The page crashed or could not be loaded. */
   readonly onPageFailed: (why: string) => void;
+  /** The window came to the front, left it, or is no longer seen. */
+  readonly onAttentionChanged: () => void;
   readonly isDark: () => boolean;
   /** Windows alone tells an app through its windows: the session may end, and it ends now. */
   readonly onSessionMayEnd: () => void;
@@ -43,8 +45,12 @@ export class MainWindow {
     return this.contents === null ? null : this.#window;
   }
 
-  get isShown(): boolean {
-    return this.browserWindow?.isVisible() ?? false;
+  /** How much of it a person sees right now. */
+  get attention(): 'focused' | 'visible' | 'hidden' {
+    const window = this.browserWindow;
+    // Where it is minimised some systems still call it visible.
+    if (window === null || !window.isVisible() || window.isMinimized()) return 'hidden';
+    return window.isFocused() ? 'focused' : 'visible';
   }
 
   /** Brings the window to the front, making it when there is none. */
@@ -106,10 +112,11 @@ export class MainWindow {
   }
 
   #follow(window: BrowserWindow): void {
-    const { isQuitting, onPageGone, onPageFailed, onSessionMayEnd, onSessionEnd } = this.#options;
+    const { isQuitting, onPageGone, onSessionMayEnd, onSessionEnd } = this.#options;
     const keepSoon = (): void => this.#keepPlaceSoon();
     window.on('resize', keepSoon);
     window.on('move', keepSoon);
+    this.#followAttention(window);
     window.on('close', (event) => {
       this.#keepPlace();
       if (isQuitting()) return;
@@ -120,10 +127,25 @@ export class MainWindow {
     window.on('closed', () => {
       onPageGone();
       if (this.#window === window) this.#window = null;
+      this.#options.onAttentionChanged();
     });
     window.on('query-session-end', () => onSessionMayEnd());
     window.on('session-end', () => onSessionEnd());
-    const contents = window.webContents;
+    this.#followPage(window.webContents);
+  }
+
+  #followAttention(window: BrowserWindow): void {
+    const changed = (): void => this.#options.onAttentionChanged();
+    window.on('focus', changed);
+    window.on('blur', changed);
+    window.on('show', changed);
+    window.on('hide', changed);
+    window.on('minimize', changed);
+    window.on('restore', changed);
+  }
+
+  #followPage(contents: WebContents): void {
+    const { onPageGone, onPageFailed } = this.#options;
     contents.on('did-start-navigation', (details) => {
       if (details.isMainFrame && !details.isSameDocument) onPageGone();
     });

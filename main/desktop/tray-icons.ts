@@ -16,6 +16,15 @@ const COUNT_MAX = 10;
 const sizePoints: Readonly<Partial<Record<NodeJS.Platform, number>>> = { darwin: 18, win32: 16 };
 const LINUX_POINTS = 22;
 const densities = [1, 1.5, 2, 3] as const;
+/** What may have to be shown at once. One set of images takes up to twenty milliseconds to draw. */
+const soonNeeded: readonly (readonly [Activity, number, number])[] = [
+  ['stopped', 0, 0],
+  ['working', 0, 0],
+  ['waiting', 1, 0],
+  ['working', 0, 1],
+  ['working', 0, 2],
+];
+const DRAW_EVERY_MS = 150;
 
 export class TrayIcons {
   readonly #options: TrayIconsOptions;
@@ -41,6 +50,17 @@ export class TrayIcons {
     if (style === 'template') image.setTemplateImage(true);
     this.#made.set(key, image);
     return image;
+  }
+
+  /** Draws what will be needed while nothing is waited for, one at a time, so that no press waits for a drawing. */
+  drawAhead(every: (ms: number, work: () => void) => () => void): () => void {
+    const left = [...soonNeeded];
+    const stop = every(DRAW_EVERY_MS, () => {
+      const next = left.shift();
+      if (next !== undefined) this.of(...next);
+      if (left.length === 0) stop();
+    });
+    return stop;
   }
 
   #style(): GlyphStyle {

@@ -1,14 +1,20 @@
-// Updates by electron-updater, only from the feed a person configured; without one nothing is ever asked of the network. What was
-// downloaded is installed when the app quits, never under running work.
+// Updates by electron-updater, only from the feed a person configured; without one nothing is ever asked of the network. Never to an older
+// version, never one whose signature or checksum is wrong, and installed when the app quits, never under running work.
 
 import type { Logger } from '../../core/base/logger.ts';
+import type { HealthCheck } from '../../core/compose.ts';
 
 /** The part of electron-updater used here. */
 export interface UpdaterCalls {
   autoDownload: boolean;
   autoInstallOnAppQuit: boolean;
+  allowDowngrade: boolean;
+  allowPrerelease: boolean;
+  disableWebInstaller: boolean;
   setFeedURL(feed: { provider: 'generic'; url: string }): void;
   checkForUpdates(): Promise<unknown>;
+  on(event: 'update-available', listener: (info: { version: string }) => void): unknown;
+  on(event: 'update-not-available', listener: (info: { version: string }) => void): unknown;
   on(event: 'update-downloaded', listener: (info: { version: string }) => void): unknown;
   on(event: 'error', listener: (cause: Error) => void): unknown;
 }
@@ -18,50 +24,119 @@ export interface UpdatesOptions {
   /** Loaded only where there is a feed. */
   readonly load: () => Promise<UpdaterCalls>;
   readonly logger: Logger;
-  readonly onReady: (version: string) => void;
+  /** Calls once, unless the returned function is called before. */
+  readonly later: (ms: number, work: () => void) => () => void;
 }
+
+export type UpdateState =
+  | { readonly kind: 'off' }
+  /** Nothing newer, or nothing asked yet. */
+  | { readonly kind: 'current' }
+  | { readonly kind: 'loading'; readonly version: string }
+  | { readonly kind: 'ready'; readonly version: string }
+  /** `isForged`: what the feed offered is not what its makers signed. */
+  | { readonly kind: 'failed'; readonly why: string; readonly isForged: boolean };
 
 const FIRST_CHECK_MS = 60_000;
 const EVERY_MS = 6 * 3_600_000;
+/** electron-updater's codes for what was changed on its way; it has thrown the file away by then. */
+const forgeries: ReadonlySet<string> = new Set(['ERR_UPDATER_INVALID_SIGNATURE', 'ERR_CHECKSUM_MISMATCH']);
 
 export class Updates {
   readonly #options: UpdatesOptions;
-  #timer: NodeJS.Timeout | null = null;
-  #updater: Promise<UpdaterCalls | null> | null = null;
+  #state: UpdateState = { kind: 'off' };
+  #stop: (() => void) | null = null;
+  #updater: UpdaterCalls | null = null;
 
   constructor(options: UpdatesOptions) {
     this.#options = options;
     const { feedUrl } = options;
-    if (feedUrl !== null) this.#later(FIRST_CHECK_MS, feedUrl);
+    if (feedUrl === null) return;
+    // Whoever can change what is on the way could offer any program.
+    if (URL.parse(feedUrl)?.protocol === 'https:') this.#later(FIRST_CHECK_MS, feedUrl);
+    else this.#fail('Updates are taken over https only.', false);
+  }
+
+  get state(): UpdateState {
+    return this.#state;
   }
 
   dispose(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
-  }
-
-  async #prepare(url: string): Promise<UpdaterCalls | null> {
-    const { load, logger, onReady } = this.#options;
-    try {
-      const updater = await load();
-      updater.autoDownload = true;
-      updater.autoInstallOnAppQuit = true;
-      updater.setFeedURL({ provider: 'generic', url });
-      updater.on('update-downloaded', ({ version }) => onReady(version));
-      updater.on('error', (cause) => logger.log('warn', 'an update failed', { cause: cause.message }));
-      return updater;
-    } catch (cause) {
-      logger.log('warn', 'updates are not available', { cause: String(cause) });
-      return null;
-    }
+    this.#stop?.();
+    this.#stop = null;
   }
 
   #later(ms: number, feedUrl: string): void {
-    this.#timer = setTimeout(() => {
-      // Reported through the error event.
-      this.#updater ??= this.#prepare(feedUrl);
-      void this.#updater.then((ready) => ready?.checkForUpdates()).catch(() => undefined);
+    if (this.#state.kind === 'off') this.#state = { kind: 'current' };
+    this.#stop = this.#options.later(ms, () => {
       this.#later(EVERY_MS, feedUrl);
-    }, ms).unref();
+      void this.#check(feedUrl);
+    });
+  }
+
+  async #check(feedUrl: string): Promise<void> {
+    // A version that waits for the end of the app stays the one; a forged one is not asked for again.
+    if (this.#state.kind === 'ready' || (this.#state.kind === 'failed' && this.#state.isForged)) return;
+    try {
+      this.#updater ??= this.#prepare(await this.#options.load(), feedUrl);
+      await this.#updater.checkForUpdates();
+    } catch (cause) {
+      // Said through the error event too, where it came from the updater; once is enough.
+      if (this.#state.kind !== 'failed') this.#failed(cause);
+    }
+  }
+
+  #prepare(updater: UpdaterCalls, url: string): UpdaterCalls {
+    updater.autoDownload = true;
+    updater.autoInstallOnAppQuit = true;
+    updater.allowPrerelease = false;
+    // What it loads later is covered by no signature.
+    updater.disableWebInstaller = true;
+    updater.setFeedURL({ provider: 'generic', url });
+    // After the feed: naming a channel there would switch it on.
+    updater.allowDowngrade = false;
+    updater.on('update-available', ({ version }) => (this.#state = { kind: 'loading', version }));
+    updater.on('update-not-available', () => (this.#state = { kind: 'current' }));
+    updater.on('update-downloaded', ({ version }) => {
+      this.#state = { kind: 'ready', version };
+      this.#options.logger.log('info', 'an update is ready and is installed when the app quits', { version });
+    });
+    updater.on('error', (cause) => this.#failed(cause));
+    return updater;
+  }
+
+  #failed(cause: unknown): void {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+    if (forgeries.has(code)) this.#fail('What the feed sent is not what its makers signed or announced. It was thrown away.', true);
+    else this.#fail(cause instanceof Error ? cause.message : String(cause), false);
+  }
+
+  #fail(why: string, isForged: boolean): void {
+    this.#state = { kind: 'failed', why, isForged };
+    this.#options.logger.log(isForged ? 'error' : 'warn', 'an update failed', { why });
+  }
+}
+
+/** For the health check: null where updates are off. */
+export function updatesCheck(state: UpdateState): HealthCheck | null {
+  const id = 'updates';
+  switch (state.kind) {
+    case 'off':
+      return null;
+    case 'current':
+      return { id, ok: true, detail: 'This is the newest version the feed offers, as far as it was asked.' };
+    case 'loading':
+      return { id, ok: true, detail: `Version ${state.version} is being fetched.` };
+    case 'ready':
+      return { id, ok: true, detail: `Version ${state.version} is installed when TrayClaw quits.` };
+    case 'failed':
+      return {
+        id,
+        ok: false,
+        detail: state.why,
+        fix: state.isForged
+          ? 'Do not install it by hand. Take desktop.updateFeed out of config.yaml and ask who runs the feed.'
+          : 'Look at desktop.updateFeed in config.yaml; it is tried again in six hours.',
+      };
   }
 }

@@ -88,6 +88,14 @@ test.each<[string, Record<string, string>, string[]]>([
     ['core-without-a-shell: core/agent/brain/brain.ts → electron'],
   ],
   [
+    'a part of the shell importing Electron by itself, beside the one file that may',
+    {
+      'main/desktop.ts': "export { app } from 'electron';\n",
+      'main/desktop/tray.ts': "export { Tray } from 'electron';\n",
+    },
+    ['only-the-desktop-knows-electron: main/desktop/tray.ts → electron'],
+  ],
+  [
     'the window reaching into the core',
     { 'renderer/main.ts': uses('../core/store/storage/storage.ts') },
     ['window-sees-contracts-only: renderer/main.ts → core/store/storage/storage.ts'],

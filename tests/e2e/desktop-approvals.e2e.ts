@@ -26,7 +26,7 @@ async function asked(): Promise<typeof nothingAsked> {
 }
 
 async function expectClosedEverywhere(text: string): Promise<void> {
-  await app.says(text);
+  await app.expectSaid(text);
   await expect.poll(asked, { timeout: 10_000, interval: 30 }).toEqual(nothingAsked);
 }
 
@@ -158,4 +158,43 @@ test('an approval for 15 minutes given in the dialog covers the next call withou
   await app.driver.answerDialog('Approve for 15 minutes');
   await expectClosedEverywhere(`It went on ${count}.`);
   expect([written('a'), written('b')]).toEqual([true, true]);
+});
+
+test.each(['close', 'minimize', 'blur'] as const)('asked in front of the person and left open, it is put again on %s', async (call) => {
+  await app.driver.clickMenu('open');
+  app.reply(writes(), { text: `It went on ${count}.` });
+  await app.send(`Write ${count}`);
+  await app.approval.waitFor();
+  expect(await asked()).toEqual({ dialogs: 0, notifications: 0, cards: 1, toolTip: 'TrayClaw: 1 question waits for you' });
+  await app.driver.window(call);
+  // A window that is still seen keeps its card in sight: there the notification is enough.
+  await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length], [call === 'blur' ? 0 : 1, 1]);
+  await app.driver.actOnNotification(0, 'Deny');
+  await app.driver.clickMenu('open');
+  await expectClosedEverywhere(`It went on ${count}.`);
+});
+
+test('a notification the system does not show leads to the dialog', async () => {
+  await app.driver.clickMenu('open');
+  app.reply(writes(), { text: `It went on ${count}.` });
+  await app.driver.window('blur');
+  await app.send(`Write ${count}`);
+  await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length], [0, 1]);
+  await app.driver.failNotification(0);
+  await app.deskShows((desk) => desk.dialogs.length, 1);
+  await app.driver.dismissDialog();
+  await app.driver.clickMenu('open');
+  await expectClosedEverywhere(`It went on ${count}.`);
+});
+
+test('a click on the notification opens its dialog', async () => {
+  app.reply(writes(), { text: `It went on ${count}.` });
+  await app.driver.window('blur');
+  await app.send(`Write ${count}`);
+  await app.deskShows((desk) => desk.notifications.length, 1);
+  await app.driver.clickNotification(0);
+  await app.deskShows((desk) => desk.dialogs.length, 1);
+  await app.driver.answerDialog('Approve once');
+  await expectClosedEverywhere(`It went on ${count}.`);
+  expect(written()).toBe(true);
 });

@@ -1,7 +1,7 @@
 // The panic stop from everywhere, shown everywhere at once; nothing holds it up.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DesktopUnderTest, panicKeys } from './desktop-rig.ts';
+import { commandsRunning, DesktopUnderTest, panicKeys } from './desktop-rig.ts';
 
 const shownWithinMs = 100;
 const stopped = 'TrayClaw: everything is stopped';
@@ -20,47 +20,89 @@ async function release(): Promise<void> {
   await app.deskShows((desk) => desk.tray?.menu.some((entry) => entry.id === 'release-panic'), true);
   expect(await app.driver.clickMenu('release-panic')).toBe(true);
   await app.banner.waitFor({ state: 'detached' });
-  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw');
+  await app.deskShows((desk) => desk.tray?.menu.some((entry) => entry.id === 'panic'), true);
 }
 
-/** Presses, then asks the app how long each sign took from the moment of the press. */
-async function timesOf(press: () => Promise<unknown>): Promise<{ tray: number; banner: number }> {
+type Sign = 'icon' | 'menu' | 'title' | 'dialog' | 'notification' | 'banner';
+type Times = Readonly<Record<Sign, number>>;
+
+/** A question of its own for each round, with its dialog and its notification on the screen. */
+async function askBeside(round: string): Promise<void> {
+  app.reply({ calls: [{ tool: 'write_file', args: { path: `${round}.md`, content: 'x' } }] });
+  await app.driver.window('blur');
+  await app.send(`Write ${round}`);
+  await app.deskShows((desk) => desk.notifications.length, 1);
+  const entry = (await app.driver.desk()).tray?.menu.find(({ id }) => id.startsWith('approval:'));
+  expect(await app.driver.clickMenu(entry?.id ?? '')).toBe(true);
+  await app.deskShows((desk) => desk.dialogs.length, 1);
+}
+
+/** Presses, then looks again and again: how long after the press each sign of the stop was there. */
+async function timesOf(press: () => Promise<unknown>): Promise<Times> {
+  const before = (await app.driver.desk()).tray?.image[0]?.png;
   await app.page.evaluate('window.__bannerAt = undefined');
   const startMs = Date.now();
   const pressing = press();
-  let trayAt = 0;
-  while (trayAt === 0 && Date.now() - startMs < 5_000) {
-    const { tray } = await app.driver.desk();
-    if (tray?.toolTip === stopped) trayAt = Date.now();
+  const seen = new Map<Sign, number>();
+  while (seen.size < 5 && Date.now() - startMs < 5_000) {
+    const { tray, windows, dialogs, notifications } = await app.driver.desk();
+    const now: readonly (readonly [Sign, boolean])[] = [
+      ['icon', tray?.toolTip === stopped && tray.image[0]?.png !== before],
+      ['menu', tray?.menu.some((entry) => entry.id === 'release-panic') === true],
+      ['title', windows[0]?.title === 'Stopped · TrayClaw'],
+      ['dialog', dialogs.length === 0],
+      ['notification', notifications.length === 0],
+    ];
+    const tookMs = Date.now() - startMs;
+    for (const [sign, isThere] of now) if (isThere && !seen.has(sign)) seen.set(sign, tookMs);
   }
   await pressing;
   await app.banner.waitFor();
-  const bannerAt = await app.page.evaluate<number>('window.__bannerAt');
-  return { tray: trayAt - startMs, banner: bannerAt - startMs };
+  seen.set('banner', (await app.page.evaluate<number>('window.__bannerAt')) - startMs);
+  const timeOf = (sign: Sign): number => seen.get(sign) ?? Infinity;
+  return {
+    icon: timeOf('icon'),
+    menu: timeOf('menu'),
+    title: timeOf('title'),
+    dialog: timeOf('dialog'),
+    notification: timeOf('notification'),
+    banner: timeOf('banner'),
+  };
 }
 
 const presses: readonly (readonly [string, () => Promise<unknown>])[] = [
-  ['the tray', () => app.driver.clickMenu('panic')],
-  ['the global keys', () => app.driver.pressKeys(panicKeys)],
-  ['the button of the window', () => app.page.evaluate(`document.querySelector('button.panic').click()`)],
-  ['the end of the session', () => app.driver.power('shutdown')],
+  ['tray', () => app.driver.clickMenu('panic')],
+  ['keys', () => app.driver.pressKeys(panicKeys)],
+  ['window', () => app.page.evaluate(`document.querySelector('button.panic').click()`)],
+  ['shutdown', () => app.driver.power('shutdown')],
+  // Windows says it through the window.
+  ['session-end', () => app.driver.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.emit('session-end', {}), null)],
 ];
+const ROUNDS = 5;
 
-test.each(presses)('by %s: tray, title and banner within 100 ms', async (name, press) => {
-  const times = [];
-  for (let round = 0; round < 5; round++) {
-    times.push(await timesOf(press));
-    await app.deskShows(
-      (desk) => [desk.windows[0]?.title, desk.tray?.menu.some((entry) => entry.id === 'panic')],
-      ['Stopped · TrayClaw', false],
-    );
+test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and notification gone', async (name, press) => {
+  const all: Times[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await askBeside(`${name}-${round}`);
+    all.push(await timesOf(press));
     await release();
+    await answerWhatIsLeft();
   }
-  process.stdout.write(`panic by ${name}: ${times.map(({ tray, banner }) => `tray ${tray} ms, banner ${banner} ms`).join('; ')}\n`);
-  // The best of five: this machine does other work, and what is measured is the app.
-  expect(Math.min(...times.map((time) => time.tray))).toBeLessThan(shownWithinMs);
-  expect(Math.min(...times.map((time) => time.banner))).toBeLessThan(shownWithinMs);
+  const median = (sign: Sign): number => all.map((times) => times[sign]).toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? Infinity;
+  const signs = ['icon', 'menu', 'title', 'dialog', 'notification', 'banner'] as const;
+  const shown = signs.map((sign) => ({ sign, medianMs: median(sign), worstMs: Math.max(...all.map((times) => times[sign])) }));
+  process.stdout.write(`panic by ${name}, ms after the press, median (worst) of ${ROUNDS}: `);
+  process.stdout.write(`${shown.map(({ sign, medianMs, worstMs }) => `${sign} ${medianMs} (${worstMs})`).join(', ')}\n`);
+  // Of five, because this machine does other work; each was there in the end.
+  expect(shown.filter(({ medianMs, worstMs }) => medianMs >= shownWithinMs || worstMs === Infinity)).toEqual([]);
 });
+
+async function answerWhatIsLeft(): Promise<void> {
+  const claw = await app.claw();
+  for (const { approvalId } of (await claw.op('approval.list', {})).approvals)
+    await claw.op('approval.decide', { approvalId, decision: 'deny' });
+  await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length, desk.tray?.toolTip], [0, 0, 'TrayClaw']);
+}
 
 test('while a dialog is open: the keys work, the dialog closes, and the question is there again after the release', async () => {
   app.reply({ firstDelayMs: 400, calls: [{ tool: 'write_file', args: { path: 'held.md', content: 'x' } }] }, { text: 'Held and gone on.' });
@@ -88,10 +130,3 @@ test('a running command is ended by it', async () => {
   await expect.poll(() => commandsRunning('sleep 4321'), { timeout: 10_000 }).toBe(0);
   await release();
 });
-
-async function commandsRunning(text: string): Promise<number> {
-  const { readdir, readFile } = await import('node:fs/promises');
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
-  return lines.filter((line) => line.replaceAll('\0', ' ').trim() === text).length;
-}

@@ -1,5 +1,6 @@
 // One desktop app under test: a data folder of its own, a scripted model, and the driver. Restarts on the same folder.
 
+import { readdir, readFile } from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -127,7 +128,7 @@ export class DesktopUnderTest {
     await this.message.press('Enter');
   }
 
-  async says(text: string): Promise<void> {
+  async expectSaid(text: string): Promise<void> {
     await this.conversation.getByText(text, { exact: true }).waitFor();
   }
 
@@ -151,4 +152,12 @@ export class DesktopUnderTest {
       return null;
     }
   }
+}
+
+/** Processes of this machine with exactly this command line. */
+export async function commandsRunning(line: string): Promise<number> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  // What ended meanwhile counts as nothing.
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
+  return lines.filter((one) => one.replaceAll('\0', ' ').trim() === line).length;
 }

@@ -32,7 +32,7 @@ test('without tray and notifications, the keys taken by another program: the win
   await app.driver.answerDialog('Approve once');
   expect(await app.driver.secondInstance([])).toBe(0);
   await app.deskShows((desk) => desk.windows[0]?.isVisible, true);
-  await app.says('All the same.');
+  await app.expectSaid('All the same.');
 });
 
 test('a broken config.yaml: a box that names it, and exit 1', async () => {

@@ -7,7 +7,9 @@ import type { dialog, globalShortcut } from './stand-in/native.ts';
 import type { protocol } from './stand-in/protocol.ts';
 import { createCodec } from './stand-in/structured.ts';
 
-const { encode, decode } = createCodec();
+const codec = createCodec();
+const encode = (value: unknown): string => codec.encode(value);
+const decode = (text: string): unknown => codec.decode(text);
 
 // "Arguments will be serialized with the Structured Clone Algorithm, just like window.postMessage, so prototype chains will not be included."
 test('values cross by structured clone, cycles and identity kept', () => {

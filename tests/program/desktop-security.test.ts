@@ -44,7 +44,13 @@ function windowSettings(): BrowserWindowConstructorOptions {
     const calls = { webContents: contents, isMinimized: () => false, show: nothing, focus: nothing, loadURL: () => Promise.resolve() };
     return Object.assign(new EventEmitter(), calls) as unknown as BrowserWindow;
   };
-  const events = { onPageGone: nothing, onPageFailed: nothing, onSessionMayEnd: nothing, onSessionEnd: nothing };
+  const events = {
+    onPageGone: nothing,
+    onPageFailed: nothing,
+    onAttentionChanged: nothing,
+    onSessionMayEnd: nothing,
+    onSessionEnd: nothing,
+  };
   const about = { preloadFile: '/app/preload.cjs', page: appPage, iconFile: null, place: new WindowPlaceFile('/nowhere') };
   new MainWindow({ ...events, ...about, create, screens: () => [], isQuitting: () => false, isDark: () => true }).show();
   expect(made).toHaveLength(1);
@@ -102,7 +108,6 @@ test('no permission but copying, and that for our own page only', () => {
       setDevicePermissionHandler: (handler) => (device = handler),
     },
     logger: silentLogger,
-    openLink: () => undefined,
   });
   const pages = { own: { getURL: () => appPage }, other: { getURL: () => 'https://evil.example/' } };
   const names =
@@ -123,18 +128,12 @@ test('no permission but copying, and that for our own page only', () => {
 
 test('a page cannot leave, open or embed anything', () => {
   const app = new EventEmitter();
-  const opened: string[] = [];
   const handlers = {
     setPermissionRequestHandler: () => undefined,
     setPermissionCheckHandler: () => undefined,
     setDevicePermissionHandler: () => undefined,
   };
-  guardContents({
-    app: app as unknown as App,
-    session: handlers,
-    logger: silentLogger,
-    openLink: (url) => opened.push(url),
-  });
+  guardContents({ app: app as unknown as App, session: handlers, logger: silentLogger });
   let openWindow: (details: { url: string; disposition: string }) => unknown = () => null;
   const contents = Object.assign(new EventEmitter(), { setWindowOpenHandler: (handler: typeof openWindow) => (openWindow = handler) });
   app.emit('web-contents-created', {}, contents);
@@ -160,10 +159,11 @@ test('a page cannot leave, open or embed anything', () => {
     false,
     false,
   ]);
-  expect(['new-window', 'default', 'foreground-tab'].map((disposition) => openWindow({ url: 'https://a.example/', disposition }))).toEqual(
-    Array.from({ length: 3 }, () => ({ action: 'deny' })),
-  );
-  expect(opened).toEqual(['https://a.example/']);
+  expect(
+    ['new-window', 'default', 'foreground-tab', 'background-tab'].map((disposition) =>
+      openWindow({ url: 'https://a.example/', disposition }),
+    ),
+  ).toEqual(Array.from({ length: 4 }, () => ({ action: 'deny' })));
 });
 
 test('Electron is pinned to one version', () => {
@@ -207,7 +207,7 @@ test('the protocol serves the built window and nothing beside it', async () => {
   ).toEqual([true, false, false, false, false]);
 });
 
-test('the preload script exposes five functions and nothing of Electron', () => {
+test('the preload script exposes six functions and nothing of Electron', async () => {
   const file = join(root, 'dist/preload.cjs');
   const source = readFileSync(file, 'utf8');
   expect(statSync(file).size).toBeLessThan(2_500);
@@ -219,14 +219,19 @@ test('the preload script exposes five functions and nothing of Electron', () => 
   ]);
   const listeners = new Map<string, (event: unknown, message: unknown) => void>();
   const exposed: Record<string, Record<string, (...args: unknown[]) => unknown>> = {};
+  const sent: unknown[] = [];
+  const navigator = { userActivation: { isActive: false } };
   const electron = {
     contextBridge: { exposeInMainWorld: (name: string, api: never) => (exposed[name] = api) },
-    ipcRenderer: { invoke: () => Promise.resolve({}), on: (channel: string, listener: never) => listeners.set(channel, listener) },
+    ipcRenderer: {
+      invoke: (...said: unknown[]) => (sent.push(said), Promise.resolve(true)),
+      on: (channel: string, listener: never) => listeners.set(channel, listener),
+    },
   };
-  runInNewContext(source, { require: () => electron, module: { exports: {} }, exports: {}, Map, Set, Promise });
+  runInNewContext(source, { require: () => electron, module: { exports: {} }, exports: {}, navigator, Map, Set, Promise });
   expect([Object.keys(exposed), Object.keys(exposed['trayclaw'] ?? {}).sort()]).toEqual([
     ['trayclaw'],
-    ['follow', 'onCommand', 'op', 'ready', 'setLoginStart'],
+    ['follow', 'onCommand', 'op', 'openLink', 'ready', 'setLoginStart'],
   ]);
   const got: unknown[][] = [];
   exposed['trayclaw']?.['onCommand']?.((...args: unknown[]) => got.push(args));
@@ -236,6 +241,12 @@ test('the preload script exposes five functions and nothing of Electron', () => 
   listeners.get('trayclaw:notice')?.(event, { followId: 1, notice: 'notice' });
   // The event leads back to all of IPC and never reaches the page.
   expect(got).toEqual([['command'], ['notice']]);
+  // A link goes out with a click, and without one nothing is even asked.
+  sent.length = 0;
+  const open = exposed['trayclaw']?.['openLink'];
+  expect([await open?.('https://a.example/'), sent]).toEqual([false, []]);
+  navigator.userActivation.isActive = true;
+  expect([await open?.('https://a.example/'), sent]).toEqual([true, [['trayclaw:open-link', { url: 'https://a.example/' }]]]);
 });
 
 test('Electronegativity finds nothing that is not explained', { timeout: 300_000 }, ({ skip }) => {

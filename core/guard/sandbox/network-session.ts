@@ -43,11 +43,13 @@ export interface OpenProxy {
 const privateNetworks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
 /** The same for every instance in a process; what differs goes with each command. */
-const session: SandboxRuntimeConfig = {
+const sessionConfig = (): SandboxRuntimeConfig => ({
   // The library itself refuses names that lead to this machine, to link-local addresses and to those of clouds.
   network: { allowedDomains: [], deniedDomains: [], deniedResolvedAddresses: privateNetworks },
   filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-};
+  // By itself it would name a path inside the archive of the packaged app, which Java cannot open.
+  javaAgentJarPath: join(libraryFolder(), 'vendor', 'java-proxy-agent', 'srt-proxy-agent.jar'),
+});
 
 const STARTS_MAX = 3;
 
@@ -104,7 +106,7 @@ export class NetworkSession {
     const library = await this.#load();
     for (let attempt = 1; library.getProxyPort() === undefined; attempt += 1) {
       try {
-        await library.initialize(session);
+        await library.initialize(sessionConfig());
       } catch (cause) {
         // On a busy machine its helper may not be there in the time the library gives it; what it left must go first.
         await library.reset();
@@ -134,7 +136,12 @@ function proxyEnvironment(address: string): Record<string, string> {
 /** The folder the library's own programs lie in; a confined command must be able to run them. */
 export function libraryFolder(): string {
   const entry = createRequire(import.meta.url).resolve('@anthropic-ai/sandbox-runtime');
-  return join(dirname(entry), '..');
+  return outsideArchive(join(dirname(entry), '..'));
+}
+
+/** What other programs must be able to open lies beside the archive of the packaged app; Electron alone can look into it. */
+export function outsideArchive(path: string): string {
+  return path.replace(/([\\/])app\.asar(?=[\\/])/, '$1app.asar.unpacked');
 }
 
 async function loadLibrary(): Promise<SandboxLibrary> {

@@ -82,10 +82,28 @@ export class App {
     });
   }
 
+  /** A link out of the window, pressed by the person. */
+  async openLink(bridge: DesktopBridge, url: string): Promise<void> {
+    await this.attempt(async () => {
+      if (await bridge.openLink(url)) return;
+      this.notices.tell('This link was not opened.', 'Only web pages and mail addresses are. Copy it to look at it elsewhere.');
+    });
+  }
+
   #goTo(command: ShellCommand): void {
-    if (command.kind === 'show') this.route.go(command.view);
+    if (command.kind === 'stopping') void this.attempt(() => this.system.lookStopped());
+    else if (command.kind === 'show') this.route.go(command.view);
     else if (command.kind === 'show-session') this.route.go('chat', command.sessionId);
-    else this.route.go('approvals', null, command.approvalId);
+    else void this.attempt(() => this.#goToApproval(command.approvalId));
+  }
+
+  async #goToApproval(approvalId: string): Promise<void> {
+    this.route.go('approvals', null, approvalId);
+    // The list of a window that was just opened may not be there yet.
+    await this.approvals.load();
+    if (this.approvals.pending.some((approval) => approval.approvalId === approvalId)) return;
+    this.route.replace('approvals');
+    this.notices.tell('This question does not wait any more.', 'What was decided is in the list below the open ones.');
   }
 
   /** Runs something a person asked for; a failure becomes a notice. False when it failed. */

@@ -11,6 +11,8 @@ const usageEveryMs = 2000;
 export class System {
   link = $state<LinkState>('connecting');
   panic = $state.raw<PanicStatus>(calm);
+  /** The stop was pressed, and what it ended is not counted yet. */
+  isStopping = $state(false);
   models = $state.raw<OpResult<'model.list'>['models']>([]);
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
@@ -34,7 +36,33 @@ export class System {
   }
 
   async engagePanic(): Promise<void> {
-    this.panic = await this.#client.op('panic.engage', { reason: 'Panic stop in the window' });
+    const reason = 'Panic stop in the window';
+    this.#stopping(reason);
+    try {
+      this.panic = await this.#client.op('panic.engage', { reason });
+    } catch (cause) {
+      // It holds even where it could not be recorded.
+      await this.#readPanic();
+      throw cause;
+    } finally {
+      this.isStopping = false;
+    }
+  }
+
+  /** The stop was pressed elsewhere: shown now, and then as it is. */
+  async lookStopped(): Promise<void> {
+    this.#stopping('Pressed outside the window.');
+    await this.#readPanic();
+    this.isStopping = this.panic.engaged && this.panic.tookMs === null;
+  }
+
+  #stopping(reason: string): void {
+    this.isStopping = true;
+    this.#engaged(reason, Date.now());
+  }
+
+  async #readPanic(): Promise<void> {
+    this.panic = await this.#client.op('panic.status', {});
   }
 
   async releasePanic(): Promise<void> {
@@ -43,10 +71,15 @@ export class System {
 
   apply(event: AnyEvent): void {
     if (event.type === 'panic.engaged') this.#engaged(event.body.reason, event.atMs);
-    else if (event.type === 'panic.measured') this.panic = { ...this.panic, killed: event.body.killed, tookMs: event.body.tookMs };
-    else if (event.type === 'panic.released') this.panic = calm;
+    else if (event.type === 'panic.measured') this.#settled({ ...this.panic, killed: event.body.killed, tookMs: event.body.tookMs });
+    else if (event.type === 'panic.released') this.#settled(calm);
     else if (event.type === 'turn.finished') this.#usageSoon();
     else if (event.type === 'config.changed') void this.load().catch(this.#onError);
+  }
+
+  #settled(panic: PanicStatus): void {
+    this.panic = panic;
+    this.isStopping = false;
   }
 
   #engaged(reason: string, atMs: number): void {

@@ -4,7 +4,7 @@
 import type * as Electron from 'electron';
 import type { Page } from 'playwright-core';
 import type { Desk } from '../stand-in/control.ts';
-import type { ForeignSender } from '../stand-in/browser-window.ts';
+import type { ForeignSender } from '../stand-in/web-contents.ts';
 
 export type { Desk } from '../stand-in/control.ts';
 
@@ -36,6 +36,8 @@ export interface DesktopDriver {
   dismissDialog(): Promise<boolean>;
   clickNotification(index: number): Promise<void>;
   actOnNotification(index: number, action: string): Promise<boolean>;
+  /** The system could not show it. */
+  failNotification(index: number): Promise<void>;
   pressKeys(accelerator: string): Promise<boolean>;
   power(event: 'suspend' | 'resume' | 'shutdown'): Promise<void>;
   dark(isDark: boolean): Promise<void>;

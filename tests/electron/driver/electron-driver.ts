@@ -84,6 +84,10 @@ export class ElectronDriver implements DesktopDriver {
     return this.#act({ kind: 'act-on-notification', index, action });
   }
 
+  async failNotification(index: number): Promise<void> {
+    await this.#act({ kind: 'fail-notification', index });
+  }
+
   pressKeys(accelerator: string): Promise<boolean> {
     return this.#act({ kind: 'press-keys', accelerator });
   }

@@ -10,7 +10,7 @@ interface OpenDialog {
   answer(response: number): void;
 }
 
-/** Kept on the main process's global object under `__desk`. */
+/** Kept on the main process's global object under `deskOfSpec`. */
 interface Recorded {
   tray: Electron.Tray | null;
   toolTip: string;
@@ -23,10 +23,12 @@ interface Recorded {
 }
 
 export type NativeAct =
-  | { readonly kind: 'click-tray' | 'dismiss-dialog' }
+  | { readonly kind: 'click-tray' }
+  | { readonly kind: 'dismiss-dialog' }
   | { readonly kind: 'click-menu'; readonly id: string }
   | { readonly kind: 'answer-dialog'; readonly button: string }
   | { readonly kind: 'click-notification'; readonly index: number }
+  | { readonly kind: 'fail-notification'; readonly index: number }
   | { readonly kind: 'act-on-notification'; readonly index: number; readonly action: string }
   | { readonly kind: 'press-keys'; readonly accelerator: string };
 
@@ -41,7 +43,7 @@ export function installHooks({ dialog, globalShortcut, Notification, shell, Tray
     keys: new Map(),
     openedLinks: [],
   };
-  Object.assign(globalThis, { __desk: recorded });
+  Object.assign(globalThis, { deskOfSpec: recorded });
   let lastId = 0;
   const ask = (first: unknown, second?: Electron.MessageBoxOptions): Promise<Electron.MessageBoxReturnValue> =>
     new Promise((resolve) => {
@@ -56,15 +58,19 @@ export function installHooks({ dialog, globalShortcut, Notification, shell, Tray
       if (options.signal?.aborted === true) answer(options.cancelId ?? 0);
       else recorded.dialogs.push({ id, options, answer });
     });
-  dialog.showMessageBox = ask as typeof dialog.showMessageBox;
+  dialog.showMessageBox = ask;
   dialog.showErrorBox = (title, content) => void recorded.errorBoxes.push({ title, content });
   shell.openExternal = async (url) => void recorded.openedLinks.push(url);
   const register = globalShortcut.register.bind(globalShortcut);
   globalShortcut.register = (accelerator, pressed) => {
-    recorded.keys.set(String(accelerator), pressed);
+    recorded.keys.set(accelerator, pressed);
     return register(accelerator, pressed);
   };
-  const { setContextMenu, setToolTip } = Tray.prototype;
+  const setContextMenu = Object.getOwnPropertyDescriptor(Tray.prototype, 'setContextMenu')?.value as (
+    this: Electron.Tray,
+    menu: Electron.Menu | null,
+  ) => void;
+  const setToolTip = Object.getOwnPropertyDescriptor(Tray.prototype, 'setToolTip')?.value as (this: Electron.Tray, text: string) => void;
   Tray.prototype.setContextMenu = function (menu) {
     recorded.tray = this;
     recorded.menu = menu;
@@ -86,7 +92,8 @@ export function installHooks({ dialog, globalShortcut, Notification, shell, Tray
 }
 
 export function readDesk({ BrowserWindow, nativeImage }: typeof Electron): Desk {
-  const { tray, toolTip, menu, dialogs, notifications, errorBoxes, openedLinks } = (globalThis as unknown as { __desk: Recorded }).__desk;
+  const { tray, toolTip, menu, dialogs, notifications, errorBoxes, openedLinks } = (globalThis as unknown as { deskOfSpec: Recorded })
+    .deskOfSpec;
   // Electron keeps the image of a tray to itself.
   const image = nativeImage.createEmpty();
   return {
@@ -123,37 +130,36 @@ export function readDesk({ BrowserWindow, nativeImage }: typeof Electron): Desk 
 }
 
 export function actOnNative({ app }: typeof Electron, act: NativeAct): boolean {
-  const { tray, menu, dialogs, notifications, keys } = (globalThis as unknown as { __desk: Recorded }).__desk;
-  switch (act.kind) {
-    case 'click-tray':
-      return tray?.emit('click') ?? false;
-    case 'click-menu': {
-      const item = menu?.getMenuItemById(act.id) ?? null;
-      if (item === null || !item.enabled) return false;
-      item.click();
-      return true;
-    }
-    case 'answer-dialog': {
-      const open = dialogs.find((one) => one.options.buttons?.includes(act.button) === true);
-      open?.answer(open.options.buttons?.indexOf(act.button) ?? 0);
-      return open !== undefined;
-    }
-    case 'dismiss-dialog': {
-      const [open] = dialogs;
-      open?.answer(open.options.cancelId ?? 0);
-      return open !== undefined;
-    }
-    case 'click-notification':
-      return notifications[act.index]?.emit('click', {}) ?? false;
-    case 'act-on-notification': {
-      const notice = notifications[act.index];
-      const actionIndex = notice?.actions.findIndex((action) => action.text === act.action) ?? -1;
+  const { tray, menu, dialogs, notifications, keys } = (globalThis as unknown as { deskOfSpec: Recorded }).deskOfSpec;
+  const press = (item: Electron.MenuItem | null | undefined): boolean => {
+    const isPressed = item?.enabled === true;
+    if (isPressed) item.click();
+    return isPressed;
+  };
+  const answer = (open: OpenDialog | undefined, response: number): boolean => {
+    open?.answer(response);
+    return open !== undefined;
+  };
+  const actions: { readonly [K in NativeAct['kind']]: (act: Extract<NativeAct, { kind: K }>) => boolean } = {
+    'click-tray': () => tray?.emit('click') ?? false,
+    'click-menu': ({ id }) => press(menu?.getMenuItemById(id)),
+    'answer-dialog': ({ button }) => {
+      const open = dialogs.find((one) => one.options.buttons?.includes(button) === true);
+      return answer(open, open?.options.buttons?.indexOf(button) ?? 0);
+    },
+    'dismiss-dialog': () => answer(dialogs[0], dialogs[0]?.options.cancelId ?? 0),
+    'click-notification': ({ index }) => notifications[index]?.emit('click', {}) ?? false,
+    'fail-notification': ({ index }) => notifications[index]?.emit('failed', {}, 'no notification service') ?? false,
+    'act-on-notification': ({ index, action }) => {
+      const notice = notifications[index];
+      const actionIndex = notice?.actions.findIndex((one) => one.text === action) ?? -1;
       return actionIndex >= 0 && (notice?.emit('action', { actionIndex }, actionIndex) ?? false);
-    }
-    case 'press-keys': {
-      const pressed = keys.get(act.accelerator);
+    },
+    'press-keys': ({ accelerator }) => {
+      const pressed = keys.get(accelerator);
       pressed?.();
       return pressed !== undefined && app.isReady();
-    }
-  }
+    },
+  };
+  return (actions[act.kind] as (act: NativeAct) => boolean)(act);
 }

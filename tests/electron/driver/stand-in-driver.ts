@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import type * as Electron from 'electron';
 import type { Actions } from '../stand-in/control.ts';
-import type { ForeignSender } from '../stand-in/browser-window.ts';
+import type { ForeignSender } from '../stand-in/web-contents.ts';
 import type { Desk, DesktopDriver, StartOptions } from './desktop-driver.ts';
 
 const register = fileURLToPath(new URL('../stand-in/register.ts', import.meta.url));
@@ -100,6 +100,10 @@ export class StandInDriver implements DesktopDriver {
 
   actOnNotification(index: number, action: string): Promise<boolean> {
     return this.#call('actOnNotification', index, action);
+  }
+
+  async failNotification(index: number): Promise<void> {
+    await this.#call('failNotification', index);
   }
 
   pressKeys(accelerator: string): Promise<boolean> {

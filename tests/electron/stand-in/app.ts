@@ -5,7 +5,8 @@ import { EventEmitter } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { created, pages, windows } from './browser-window.ts';
+import { windows } from './browser-window.ts';
+import { created, pages } from './web-contents.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { startChromium, type RunningChromium } from './chromium.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -33,7 +34,7 @@ class StandInApp extends EventEmitter {
   readonly commandLine = {
     getSwitchValue: (name: string): string =>
       process.argv.find((argument) => argument.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '',
-    hasSwitch: (name: string): boolean => process.argv.includes(`--${name}`),
+    hasSwitch: (name: string): boolean => process.argv.some((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`)),
   };
   readonly protocolClients: string[] = [];
   chromium: RunningChromium | null = null;

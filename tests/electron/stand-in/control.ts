@@ -1,9 +1,11 @@
 // The test's hands on the stand-in, over the channel between parent and child process: look at what is shown, press, click, answer.
 
+import { runInThisContext } from 'node:vm';
 import type { MenuItemConstructorOptions } from 'electron';
 import * as electron from './electron.ts';
 import { app } from './app.ts';
-import { windows, type BrowserWindow, type ForeignSender } from './browser-window.ts';
+import { windows, type BrowserWindow } from './browser-window.ts';
+import type { ForeignSender } from './web-contents.ts';
 import { handledChannels, type Reply } from './ipc-main.ts';
 import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissions, powerMonitor, pressKeys, trays } from './native.ts';
 
@@ -57,6 +59,7 @@ const actions = {
     const actionIndex = notice?.options.actions?.findIndex((action) => action.text === text) ?? -1;
     return actionIndex >= 0 && (notice?.emit('action', { actionIndex }, actionIndex) ?? false);
   },
+  failNotification: (index: number): void => notifications[index]?.fail('no notification service'),
   pressKeys,
   power: (event: 'suspend' | 'resume' | 'shutdown'): boolean => powerMonitor.emit(event),
   dark: (isDark: boolean): boolean => {
@@ -64,7 +67,9 @@ const actions = {
     return nativeTheme.emit('updated');
   },
   openUrl: (url: string): boolean => app.emit('open-url', { preventDefault: () => undefined }, url),
-  window: (call: 'close' | 'minimize' | 'blur' | 'focus' | 'show'): void => void first()?.[call](),
+  window: (call: 'close' | 'minimize' | 'blur' | 'focus' | 'show'): void => {
+    first()?.[call]();
+  },
   bounds: (bounds: { x: number; y: number; width: number; height: number }): void => first()?.setBounds(bounds),
   /** Really: the page's process is made to fault. */
   crashPage: (): Promise<void> | undefined => first()?.webContents.crash(),
@@ -73,7 +78,7 @@ const actions = {
     first()?.webContents.receive(channel, args, from),
   /** Runs a function in the main process, as Playwright's ElectronApplication.evaluate does. */
   evaluate: (source: string, argument: unknown): unknown =>
-    (new Function(`return (${source})`)() as (modules: typeof electron, argument: unknown) => unknown)(electron, argument),
+    (runInThisContext(`(${source})`) as (modules: typeof electron, argument: unknown) => unknown)(electron, argument),
   permission: (name: string): Promise<boolean> =>
     new Promise((resolve) => {
       const contents = first()?.webContents;
@@ -144,7 +149,8 @@ interface Request {
   readonly args: unknown[];
 }
 
-if (process.send !== undefined)
+/** Answers the process that started this one. */
+export function listenToTest(): void {
   process.on('message', (message: Request) => {
     const action = actions[message.action] as (...args: unknown[]) => unknown;
     void Promise.resolve()
@@ -154,3 +160,4 @@ if (process.send !== undefined)
         (cause: unknown) => process.send?.({ id: message.id, error: String(cause) }),
       );
   });
+}

@@ -1,5 +1,7 @@
 // What the app gets for `electron`: the modules, and behind them the hands of the test.
 
-import './control.ts';
+import { listenToTest } from './control.ts';
 
 export * from './electron.ts';
+
+listenToTest();

@@ -120,9 +120,19 @@ export class Notification extends EventEmitter {
 
   close(): void {
     if (!this.isShown) return;
+    this.#goAway();
+    queueMicrotask(() => this.emit('close', {}));
+  }
+
+  /** For the test: "Emitted when an error is encountered while creating and showing the native notification." */
+  fail(error: string): void {
+    this.#goAway();
+    this.emit('failed', {}, error);
+  }
+
+  #goAway(): void {
     this.isShown = false;
     notifications.splice(notifications.indexOf(this), 1);
-    queueMicrotask(() => this.emit('close', {}));
   }
 }
 

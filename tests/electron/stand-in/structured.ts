@@ -86,7 +86,8 @@ export function createCodec(): Codec {
       return ['view', name, toHex(new Uint8Array(one.buffer, one.byteOffset, one.byteLength))];
     }
     if (one instanceof Error) return ['error', one.name, one.message, one.stack ?? ''];
-    if (one instanceof Boolean || one instanceof Number || one instanceof String) return ['boxed', put(one.valueOf())];
+    if (['[object Boolean]', '[object Number]', '[object String]'].includes(Object.prototype.toString.call(one)))
+      return ['boxed', put(one.valueOf())];
     return ['object', Object.entries(one).map(([key, part]) => [key, put(part)])];
   }
 
@@ -98,49 +99,36 @@ export function createCodec(): Codec {
       return value;
     };
     const get = (index: number): unknown => (made.has(index) ? made.get(index) : build(index));
+    const builders: Record<string, (index: number, first: unknown, second: unknown, third: unknown) => unknown> = {
+      value: (index, first) => keep(index, first),
+      number: (index, first) => keep(index, Number(first)),
+      bigint: (index, first) => keep(index, BigInt(first as string)),
+      array: (index, first, second) => fill(keep(index, Object.assign([], { length: first as number })), second as [string, number][]),
+      object: (index, first) => fill(keep(index, {}), first as [string, number][]),
+      date: (index, first) => keep(index, new Date(get(first as number) as number)),
+      regexp: (index, first, second) => keep(index, new RegExp(first as string, second as string)),
+      map: (index, first) => {
+        const map = keep(index, new Map<unknown, unknown>());
+        for (const [key, part] of first as [number, number][]) map.set(get(key), get(part));
+        return map;
+      },
+      set: (index, first) => {
+        const set = keep(index, new Set<unknown>());
+        for (const part of first as number[]) set.add(get(part));
+        return set;
+      },
+      buffer: (index, first) => keep(index, fromHex(first as string)),
+      view: (index, first, second) => keep(index, new (views[first as string] ?? Uint8Array)(fromHex(second as string))),
+      error: (index, first, second, third) => {
+        const error = new (errors[first as string] ?? Error)(second as string);
+        Object.defineProperty(error, 'stack', { value: third, configurable: true, writable: true });
+        return keep(index, error);
+      },
+      boxed: (index, first) => keep(index, Object(get(first as number))),
+    };
     const build = (index: number): unknown => {
       const [kind, first, second, third] = nodes[index] ?? ['undefined'];
-      switch (kind) {
-        case 'value':
-          return keep(index, first);
-        case 'number':
-          return keep(index, Number(first));
-        case 'bigint':
-          return keep(index, BigInt(first as string));
-        case 'array':
-          return fill(keep(index, new Array(first as number)), second as [string, number][]);
-        case 'object':
-          return fill(keep(index, {}), first as [string, number][]);
-        case 'date':
-          return keep(index, new Date(get(first as number) as number));
-        case 'regexp':
-          return keep(index, new RegExp(first as string, second as string));
-        case 'map': {
-          const map = keep(index, new Map<unknown, unknown>());
-          for (const [key, part] of first as [number, number][]) map.set(get(key), get(part));
-          return map;
-        }
-        case 'set': {
-          const set = keep(index, new Set<unknown>());
-          for (const part of first as number[]) set.add(get(part));
-          return set;
-        }
-        case 'buffer':
-          return keep(index, fromHex(first as string));
-        case 'view': {
-          const View = views[first as string] ?? Uint8Array;
-          return keep(index, new View(fromHex(second as string)));
-        }
-        case 'error': {
-          const error = new (errors[first as string] ?? Error)(second as string);
-          Object.defineProperty(error, 'stack', { value: third, configurable: true, writable: true });
-          return keep(index, error);
-        }
-        case 'boxed':
-          return keep(index, Object(get(first as number)));
-        default:
-          return keep(index, undefined);
-      }
+      return (builders[kind] ?? ((at) => keep(at, undefined)))(index, first, second, third);
     };
     const fill = <T extends object>(target: T, entries: [string, number][]): T => {
       // Defined and not assigned: a key may be __proto__.

@@ -1,0 +1,127 @@
+// How the app is packaged. Signing, notarization and a feed for updates are on where the environment brings what they need; nothing is
+// published from here.
+
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Arch } from 'electron-builder';
+import { fuseFile, fuses, setLastFuse } from './fuses.mjs';
+import { missingNativeFiles, packedModules, packedOutput, unpackedPatterns } from './packed-files.mjs';
+
+/** @typedef {import('electron-builder').Configuration} Configuration */
+/** @typedef {import('./packed-files.mjs').PackedPlatform} PackedPlatform */
+
+export const productName = 'TrayClaw';
+/** Not `trayclaw`, which is the command line. */
+export const linuxExecutable = 'trayclaw-desktop';
+/** Package formats ask for an address; .invalid says that there is none (RFC 2606). */
+const HOMEPAGE = 'https://trayclaw.invalid/';
+const AUTHORS = 'The TrayClaw authors';
+
+/**
+ * @param {string} root
+ * @param {Record<string, string | undefined>} env
+ * @returns {Configuration}
+ */
+export function packagingConfig(root, env) {
+  const feed = env.TRAYCLAW_UPDATE_FEED ?? '';
+  return {
+    appId: 'io.trayclaw.desktop',
+    productName,
+    copyright: `Copyright (c) ${AUTHORS}`,
+    directories: { buildResources: 'build', output: 'release' },
+    extraMetadata: { homepage: HOMEPAGE, author: AUTHORS },
+    electronVersion: electronVersion(root),
+    asar: true,
+    asarUnpack: unpackedPatterns,
+    // All native code is built against Node-API, which is the same in Node and in Electron.
+    npmRebuild: false,
+    // What is needed of node_modules is listed, platform by platform; the packer's own collection would bring everything that is bundled.
+    files: ['package.json', 'LICENSE', 'build/icons/icon.png', ...packedOutput(root), '!node_modules/**'],
+    electronFuses: fuses,
+    protocols: [{ name: productName, schemes: ['trayclaw'] }],
+    artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
+    compression: 'normal',
+    publish: feed === '' ? null : { provider: 'generic', url: feed },
+    // The updater looks here for the folder to keep downloads in, even when the feed comes from a person's settings.
+    extraResources: feed === '' ? [{ from: 'build/app-update.yml', to: 'app-update.yml' }] : [],
+    beforePack: ({ electronPlatformName, arch }) => requireNativeFiles(root, electronPlatformName, Arch[arch]),
+    afterPack: ({ appOutDir, electronPlatformName }) =>
+      setLastFuse(fuseFile(appOutDir, electronPlatformName, { product: productName, executable: linuxExecutable })),
+    ...platforms(env),
+  };
+}
+
+/**
+ * @param {Record<string, string | undefined>} env
+ * @returns {Configuration}
+ */
+function platforms(env) {
+  const isSigned = [env.CSC_LINK, env.CSC_NAME].some((value) => (value ?? '') !== '');
+  const canNotarize = [env.APPLE_API_KEY, env.APPLE_ID, env.APPLE_KEYCHAIN_PROFILE].some((value) => (value ?? '') !== '');
+  return {
+    mac: {
+      target: ['dmg', 'zip'],
+      files: moduleFiles('darwin'),
+      icon: 'build/icons/icon.icns',
+      category: 'public.app-category.productivity',
+      darkModeSupport: true,
+      // macOS lets no hardened program load libraries that carry no team's signature, so without a certificate there is no hardening.
+      hardenedRuntime: isSigned,
+      ...(isSigned ? {} : { identity: '-' }),
+      entitlements: 'build/entitlements.mac.plist',
+      entitlementsInherit: 'build/entitlements.mac.plist',
+      notarize: isSigned && canNotarize,
+    },
+    win: { target: ['nsis'], files: moduleFiles('win32'), icon: 'build/icons/icon.ico', requestedExecutionLevel: 'asInvoker' },
+    nsis: {
+      oneClick: false,
+      perMachine: false,
+      allowToChangeInstallationDirectory: true,
+      createDesktopShortcut: false,
+      deleteAppDataOnUninstall: false,
+      artifactName: '${productName}-${version}-${os}-${arch}-setup.${ext}',
+    },
+    linux: {
+      target: ['AppImage', 'deb', 'rpm'],
+      files: moduleFiles('linux'),
+      icon: 'build/icons',
+      executableName: linuxExecutable,
+      // With desktopName of package.json: the entry's name and window class are those the running window reports.
+      syncDesktopName: true,
+      category: 'Utility',
+      synopsis: 'A local-first agent in your desktop tray',
+      maintainer: `${AUTHORS} <authors@trayclaw.invalid>`,
+      vendor: productName,
+      desktop: { entry: { Keywords: 'agent;assistant;automation;' } },
+    },
+    deb: { packageCategory: 'utils', recommends: ['libayatana-appindicator3-1', 'bubblewrap', 'socat', 'ripgrep'] },
+  };
+}
+
+/**
+ * @param {PackedPlatform} platform
+ * @returns {import('electron-builder').FileSet[]}
+ */
+function moduleFiles(platform) {
+  return Object.entries(packedModules(platform)).map(([name, filter]) => ({
+    from: join('node_modules', name),
+    to: join('node_modules', name),
+    filter,
+  }));
+}
+
+/**
+ * @param {string} root
+ * @param {string} platform
+ * @param {string} arch
+ */
+function requireNativeFiles(root, platform, arch) {
+  const missing = missingNativeFiles(root, /** @type {PackedPlatform} */ (platform), arch);
+  if (missing.length === 0) return;
+  throw new Error(`${missing.join(', ')} missing; run "npm ci --os=${platform} --cpu=${arch}", or package on such a machine`);
+}
+
+/** @param {string} root */
+function electronVersion(root) {
+  return String(createRequire(join(root, 'package.json'))('./package.json').devDependencies.electron);
+}

@@ -1,0 +1,55 @@
+// Electron's fuses: switches in its binary that are set once, when the app is packaged, and hold for every start. Each is named here.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** As electron-builder names them. @type {Required<NonNullable<import('electron-builder').Configuration['electronFuses']>>} */
+export const fuses = {
+  runAsNode: false,
+  enableCookieEncryption: true,
+  enableNodeOptionsEnvironmentVariable: false,
+  enableNodeCliInspectArguments: false,
+  enableEmbeddedAsarIntegrityValidation: true,
+  onlyLoadAppFromAsar: true,
+  loadBrowserProcessSpecificV8Snapshot: false,
+  grantFileProtocolExtraPrivileges: false,
+  // A signature is made after the fuses are set, of a certificate or of none.
+  resetAdHocDarwinSignature: false,
+};
+
+/** Not known to electron-builder: WebAssembly checks bounds by the processor's traps, as in Chromium. */
+const WASM_TRAP_HANDLERS = 8;
+const FUSE_COUNT = 9;
+/** What the fuses lie behind in the binary, then the version of their layout, their count, and a character for each. */
+const SENTINEL = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
+const ON = '1'.charCodeAt(0);
+
+/**
+ * Sets the fuse that electron-builder leaves alone, and refuses a binary with a fuse that nobody has decided on.
+ * @param {string} binary
+ */
+export function setLastFuse(binary) {
+  const bytes = readFileSync(binary);
+  // A program for two processors has them twice.
+  const starts = [...new Set([bytes.indexOf(SENTINEL), bytes.lastIndexOf(SENTINEL)])];
+  for (const start of starts) {
+    const at = start + SENTINEL.length;
+    const [version, count] = [bytes[at], bytes[at + 1]];
+    if (start < 0 || version !== 1) throw new Error(`${binary} has no fuses of a known layout`);
+    if (count !== FUSE_COUNT) throw new Error(`${binary} has ${count} fuses where ${FUSE_COUNT} are decided on; see build/fuses.mjs`);
+    bytes[at + 2 + WASM_TRAP_HANDLERS] = ON;
+  }
+  writeFileSync(binary, bytes);
+}
+
+/**
+ * The file that carries the fuses.
+ * @param {string} folder of the unpacked app
+ * @param {string} platform as Electron names it
+ * @param {{ product: string, executable: string }} names
+ */
+export function fuseFile(folder, platform, { product, executable }) {
+  if (platform === 'darwin')
+    return join(folder, `${product}.app`, 'Contents', 'Frameworks', 'Electron Framework.framework', 'Electron Framework');
+  return join(folder, platform === 'win32' ? `${product}.exe` : executable);
+}

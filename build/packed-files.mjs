@@ -1,0 +1,71 @@
+// What goes into the packaged app, and nothing beside it: the built files the desktop reaches, and of the modules that could not be
+// bundled the files they need at run time, with the native code of one platform and processor.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { readStamp } from './freshness.mjs';
+
+/** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
+
+/** Where the app begins: its program, what the window loads before its page, and the thread that reads pages. */
+const entries = ['desktop.js', 'preload.cjs', 'page-worker.js'];
+const LOCAL_IMPORT = /["'](\.{1,2}\/[\w./-]+\.c?js)["']/g;
+
+/**
+ * Paths below the root. Files of earlier builds, the command line and source maps stay out.
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function packedOutput(root) {
+  const built = new Set(readStamp(root)?.files ?? []);
+  const missing = entries.filter((entry) => !built.has(entry));
+  if (missing.length > 0) throw new Error(`dist/ lacks ${missing.join(', ')}; build first`);
+  const reached = new Set(entries);
+  for (const file of reached) {
+    const text = readFileSync(join(root, 'dist', file), 'utf8');
+    for (const [, target] of text.matchAll(LOCAL_IMPORT)) {
+      const path = posix.join(dirname(file), target ?? '');
+      if (built.has(path)) reached.add(path);
+    }
+  }
+  const window = [...built].filter((path) => path.startsWith('renderer/'));
+  return [...reached, ...window].sort().map((path) => `dist/${path}`);
+}
+
+/**
+ * Folders below node_modules, each with the patterns of what is needed of it. `${arch}` is put in by the packer.
+ * @param {PackedPlatform} platform
+ * @returns {Record<string, string[]>}
+ */
+export function packedModules(platform) {
+  return {
+    'better-sqlite3': ['package.json', 'LICENSE', 'lib/*.js', 'lib/methods/*.js', `prebuilds/${platform}-\${arch}.node`],
+    keytar: ['package.json', 'LICENSE.md', 'lib/keytar.js', `prebuilds/${platform}-\${arch}/keytar.node`],
+    '@lydell/node-pty': ['package.json', 'LICENSE', '*.js', 'shared/*.js', 'worker/*.js'],
+    [`@lydell/node-pty-${platform}-\${arch}`]: ['**/*', '!README.md'],
+    '@anthropic-ai/sandbox-runtime': ['package.json', 'LICENSE', 'dist/**/*.js', '!dist/cli.js', 'vendor/java-proxy-agent/*.jar'],
+    '@anthropic-ai/sandbox-runtime/node_modules/zod': ['package.json', 'LICENSE', 'v3/**/*.js'],
+    '@pondwader/socks5-server': ['package.json', 'LICENSE', 'dist/*.js'],
+    'node-forge': ['package.json', 'LICENSE', 'lib/*.js'],
+  };
+}
+
+/** Native code and programs have to be files of their own: neither the loader nor another program can look into the archive. */
+export const unpackedPatterns = ['**/*.node', 'node_modules/@lydell/node-pty-*/**', 'node_modules/@anthropic-ai/sandbox-runtime/vendor/**'];
+
+/**
+ * The files without which the app would start and then fail; npm installs only those of the machine it runs on.
+ * @param {string} root
+ * @param {PackedPlatform} platform
+ * @param {string} arch
+ * @returns {string[]} those that are not there
+ */
+export function missingNativeFiles(root, platform, arch) {
+  return [
+    `better-sqlite3/prebuilds/${platform}-${arch}.node`,
+    `keytar/prebuilds/${platform}-${arch}/keytar.node`,
+    `@lydell/node-pty-${platform}-${arch}/package.json`,
+  ]
+    .map((path) => `node_modules/${path}`)
+    .filter((path) => !existsSync(join(root, path)));
+}

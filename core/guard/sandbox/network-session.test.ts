@@ -1,0 +1,20 @@
+// Where the library's own programs are looked for: in node_modules of a checkout, and beside the archive of the packaged app.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { libraryFolder, outsideArchive } from './network-session.ts';
+
+test.each([
+  ['/opt/TrayClaw/resources/app.asar/node_modules/a', '/opt/TrayClaw/resources/app.asar.unpacked/node_modules/a'],
+  ['C:\\TrayClaw\\resources\\app.asar\\node_modules\\a', 'C:\\TrayClaw\\resources\\app.asar.unpacked\\node_modules\\a'],
+  ['/opt/app.asar.unpacked/node_modules/a', '/opt/app.asar.unpacked/node_modules/a'],
+  ['/home/me/my-app.asar/node_modules/a', '/home/me/my-app.asar/node_modules/a'],
+  ['/home/me/trayclaw/node_modules/a', '/home/me/trayclaw/node_modules/a'],
+])('what other programs open of %s is %s', (path, expected) => {
+  expect(outsideArchive(path)).toBe(expected);
+});
+
+test('the agent for Java lies where the library is told to look', () => {
+  expect(existsSync(join(libraryFolder(), 'vendor', 'java-proxy-agent', 'srt-proxy-agent.jar'))).toBe(true);
+});

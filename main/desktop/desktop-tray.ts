@@ -1,0 +1,100 @@
+// The tray of the running app: its icons, its menu and what its entries do.
+
+import type * as Electron from 'electron';
+import type { Lifetimes } from '../../core/base/disposable.ts';
+import type { Logger } from '../../core/base/logger.ts';
+import type { Claw } from '../../core/contracts/claw.ts';
+import type { Caller } from '../../core/contracts/ops.ts';
+import type { ApprovalPrompter } from './approval-prompter.ts';
+import type { StatusWatch } from './desktop-status.ts';
+import type { IpcRouter } from './ipc-router.ts';
+import { trySetLoginStart, type LoginStart } from './login-start.ts';
+import type { MainWindow } from './main-window.ts';
+import type { PanicKeys } from './panic-keys.ts';
+import { TrayIcons } from './tray-icons.ts';
+import type { TrayActions } from './tray-menu.ts';
+import { TrayPart } from './tray.ts';
+
+const trayCaller: Caller = { channel: 'tray', actor: 'the tray' };
+
+export interface TrayOptions {
+  readonly electron: Pick<typeof Electron, 'Menu' | 'nativeImage' | 'nativeTheme' | 'Tray'>;
+  readonly claw: Pick<Claw, 'op'>;
+  readonly logger: Logger;
+  readonly status: StatusWatch;
+  readonly panic: (by: Caller) => void;
+  readonly quit: () => void;
+}
+
+export interface TrayNeeds {
+  readonly window: MainWindow;
+  readonly router: IpcRouter;
+  readonly prompter: ApprovalPrompter;
+  readonly keys: PanicKeys;
+  readonly login: LoginStart | null;
+  readonly refresh: () => void;
+  readonly lifetimes: Lifetimes;
+}
+
+/** Null on a desktop that takes no tray icon; the window is then the only way. */
+
+export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | null {
+  const { electron, logger, status } = options;
+  const { Menu, nativeImage, nativeTheme, Tray } = electron;
+  const { keys, login, lifetimes } = needs;
+  const icons = new TrayIcons({
+    createEmpty: () => nativeImage.createEmpty(),
+    platform: process.platform,
+    isDark: () => nativeTheme.shouldUseDarkColors,
+  });
+  try {
+    const part = new TrayPart(
+      {
+        icons,
+        actions: trayActions(options, needs),
+        platform: process.platform,
+        create: (image) => new Tray(image),
+        buildMenu: (items) => Menu.buildFromTemplate(items),
+        facts: () => ({ panicKeys: keys.shown, pausables: [], startsAtLogin: login?.isOn() ?? null }),
+        every,
+      },
+      status.status,
+    );
+    lifetimes.defer(icons.drawAhead(every));
+    return lifetimes.add(part);
+  } catch (cause) {
+    logger.log('warn', 'this desktop takes no tray icon', { cause: String(cause) });
+    return null;
+  }
+}
+
+function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms).unref();
+  return () => clearInterval(timer);
+}
+
+function trayActions(options: TrayOptions, { window, router, prompter, login, refresh }: TrayNeeds): TrayActions {
+  const { claw, logger } = options;
+  return {
+    open: () => window.show(),
+    showApproval: (approvalId) => prompter.show(approvalId),
+    showApprovals: () => {
+      window.show();
+      router.command({ kind: 'show', view: 'approvals' });
+    },
+    panic: () => options.panic(trayCaller),
+    releasePanic: () => {
+      claw.op('panic.release', {}, trayCaller).catch((cause: unknown) => {
+        logger.log('error', 'the panic stop could not be released', { cause: String(cause) });
+      });
+    },
+    // No part of the runtime works by itself yet, so the menu names none.
+    setPaused: (id) => logger.log('warn', 'there is nothing of this name to pause', { id }),
+    setLoginStart: (isOn) => {
+      trySetLoginStart(login, isOn, logger);
+      // The click has changed the mark already; what holds is shown.
+      refresh();
+    },
+    quit: options.quit,
+  };
+}

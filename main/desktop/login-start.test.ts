@@ -1,0 +1,132 @@
+// Starting at login: the system's setting where there is one, the autostart file where there is none, and its Exec line as a desktop reads it.
+
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LoginItemSettingsOptions, Settings } from 'electron';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import { RecordingLogger } from './desktop-bench.ts';
+import { createLoginStart, trySetLoginStart, type LoginStartOptions } from './login-start.ts';
+
+function rig(changes: Partial<LoginStartOptions> = {}) {
+  const userHome = mkdtempSync(join(tmpdir(), 'trayclaw-login-'));
+  onTestFinished(() => rmSync(userHome, { recursive: true }));
+  const said: (Settings | LoginItemSettingsOptions | undefined)[] = [];
+  let openAtLogin = false;
+  const app = {
+    getLoginItemSettings: (asked?: LoginItemSettingsOptions) => {
+      said.push(asked);
+      return { openAtLogin } as Electron.LoginItemSettings;
+    },
+    setLoginItemSettings: (settings: Settings) => {
+      said.push(settings);
+      openAtLogin = settings.openAtLogin === true;
+    },
+  };
+  const login = createLoginStart({ app, platform: 'linux', env: {}, userHome, execPath: '/opt/trayclaw/trayclaw', args: [], ...changes });
+  const file = join(userHome, '.config', 'autostart', 'trayclaw.desktop');
+  return { login, said, file, userHome };
+}
+
+/** What a desktop runs for an Exec line: the string escapes of the format, the quoting of the key, then %% (Desktop Entry Specification 1.5). */
+function readExec(value: string): string[] {
+  const escapes: Readonly<Record<string, string>> = { s: ' ', n: '\n', t: '\t', r: '\r', '\\': '\\' };
+  const text = value.replaceAll(/\\(.)/g, (_all, char: string) => escapes[char] ?? `\\${char}`);
+  const words = text.match(/"(?:\\.|[^"\\])*"|[^ "]+/gs) ?? [];
+  return words.map((word) => {
+    const plain = word.startsWith('"') ? word.slice(1, -1).replaceAll(/\\(["`$\\])/g, '$1') : word;
+    return plain.replaceAll(/%(.)/g, (all, code: string) => {
+      if (code !== '%') throw new Error(`${all} is a field code`);
+      return '%';
+    });
+  });
+}
+
+function execOf(file: string): string {
+  const line = readFileSync(file, 'utf8')
+    .split('\n')
+    .find((one) => one.startsWith('Exec='));
+  return line?.slice('Exec='.length) ?? '';
+}
+
+test.each(['darwin', 'win32'] as const)('on %s the system keeps it, asked with what it would start', (platform) => {
+  const { login, said } = rig({ platform, args: ['--home=/data'] });
+  const item = { path: '/opt/trayclaw/trayclaw', args: ['--home=/data', '--background'] };
+  expect(login?.isOn()).toBe(false);
+  login?.set(true);
+  expect(login?.isOn()).toBe(true);
+  login?.set(false);
+  expect(said).toEqual([item, { ...item, openAtLogin: true }, item, { ...item, openAtLogin: false }]);
+});
+
+test('elsewhere it cannot be set', () => {
+  expect(rig({ platform: 'freebsd' }).login).toBeNull();
+});
+
+test('on Linux a file comes and goes', () => {
+  const { login, file } = rig();
+  expect(login?.isOn()).toBe(false);
+  login?.set(true);
+  expect([login?.isOn(), statSync(file).mode & 0o777, readFileSync(file, 'utf8')]).toEqual([
+    true,
+    0o644,
+    '[Desktop Entry]\nType=Application\nName=TrayClaw\nExec=/opt/trayclaw/trayclaw --background\nTerminal=false\nHidden=false\n',
+  ]);
+  login?.set(false);
+  login?.set(false);
+  expect([login?.isOn(), existsSync(file)]).toEqual([false, false]);
+});
+
+test.each(['Hidden=true', 'X-GNOME-Autostart-enabled=false'])('%s is how a desktop switches it off', (line) => {
+  const { login, file } = rig();
+  login?.set(true);
+  writeFileSync(file, readFileSync(file, 'utf8').replace('Hidden=false', line));
+  expect(login?.isOn()).toBe(false);
+  login?.set(true);
+  expect(login?.isOn()).toBe(true);
+});
+
+test('the folder a person chose counts only as an absolute one', () => {
+  const { userHome } = rig();
+  const inside = rig({ env: { XDG_CONFIG_HOME: join(userHome, 'settings') } });
+  inside.login?.set(true);
+  expect(existsSync(join(userHome, 'settings', 'autostart', 'trayclaw.desktop'))).toBe(true);
+  const relative = rig({ env: { XDG_CONFIG_HOME: 'settings' } });
+  relative.login?.set(true);
+  expect(existsSync(relative.file)).toBe(true);
+});
+
+test('of an AppImage the file that stays is started', () => {
+  const { login, file } = rig({ env: { APPIMAGE: '/home/me/TrayClaw.AppImage' }, execPath: '/tmp/.mount_x/trayclaw' });
+  login?.set(true);
+  expect(readExec(execOf(file))).toEqual(['/home/me/TrayClaw.AppImage', '--background']);
+});
+
+test('spaces, percent signs and everything a shell would touch arrive as they are', () => {
+  const { login, file } = rig({ execPath: '/opt/My Apps/100% "claw" $HOME `x` \\ é', args: ["--home=/data/it's mine"] });
+  login?.set(true);
+  expect(execOf(file)).toBe('"/opt/My Apps/100%% \\\\"claw\\\\" \\\\$HOME \\\\`x\\\\` \\\\\\\\ é" "--home=/data/it\'s mine" --background');
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme', minLength: 1 }), { minLength: 1, maxLength: 4 }), (words) => {
+      const [execPath = '', ...args] = words.map((word) => word.replaceAll('\0', ''));
+      fc.pre(execPath !== '' && args.every((word) => word !== ''));
+      const one = rig({ execPath, args });
+      one.login?.set(true);
+      expect(readExec(execOf(one.file))).toEqual([execPath, ...args, '--background']);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('a folder that takes no file is said in the log and changes nothing', () => {
+  const { userHome } = rig();
+  writeFileSync(join(userHome, 'plain'), '');
+  chmodSync(join(userHome, 'plain'), 0o600);
+  const { login } = rig({ env: { XDG_CONFIG_HOME: join(userHome, 'plain') } });
+  const logger = new RecordingLogger();
+  trySetLoginStart(login, true, logger);
+  expect([login?.isOn(), logger.lines]).toEqual([false, ['warn: starting at login could not be changed']]);
+  trySetLoginStart(null, true, logger);
+  expect(logger.lines).toHaveLength(1);
+});

@@ -1,0 +1,64 @@
+// A page that fails: loaded again twice, then a person is asked, once; what was long ago does not count.
+
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../core/base/clock.ts';
+import { RecordingLogger } from './desktop-bench.ts';
+import { PageRecovery } from './page-recovery.ts';
+
+function rig() {
+  const clock = new ManualClock();
+  const logger = new RecordingLogger();
+  const asked: string[] = [];
+  const answers: ((again: boolean | Error) => void)[] = [];
+  let reloads = 0;
+  const recovery = new PageRecovery({
+    clock,
+    logger,
+    reload: () => (reloads += 1),
+    ask: (why) => {
+      asked.push(why);
+      return new Promise((resolve, reject) => {
+        answers.push((again) => (typeof again === 'boolean' ? resolve(again) : reject(again)));
+      });
+    },
+  });
+  const answer = async (again: boolean | Error): Promise<void> => {
+    answers.shift()?.(again);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { recovery, clock, logger, asked, answer, reloads: () => reloads };
+}
+
+test('twice by itself, then by a person, however often it fails meanwhile', async () => {
+  const { recovery, asked, answer, reloads, logger } = rig();
+  for (const why of ['one', 'two', 'three', 'four', 'five']) recovery.failed(why);
+  expect([reloads(), asked, new Set(logger.lines)]).toEqual([2, ['three'], new Set(['error: the window failed'])]);
+  await answer(true);
+  expect(reloads()).toBe(3);
+  // From the beginning.
+  recovery.failed('six');
+  recovery.failed('seven');
+  expect([reloads(), asked]).toEqual([5, ['three']]);
+  recovery.failed('eight');
+  await answer(false);
+  expect([reloads(), asked]).toEqual([5, ['three', 'eight']]);
+});
+
+test('failures a minute apart are each met alone', () => {
+  const { recovery, clock, asked, reloads } = rig();
+  for (let i = 0; i < 10; i += 1) {
+    recovery.failed('crashed');
+    clock.advance(30_001);
+  }
+  expect([reloads(), asked]).toEqual([10, []]);
+});
+
+test('where nobody can be asked it is written down, and asked again at the next failure', async () => {
+  const { recovery, asked, answer, logger } = rig();
+  for (let i = 0; i < 3; i += 1) recovery.failed('x');
+  await answer(new Error('no display'));
+  expect(logger.lines.at(-1)).toBe('error: nobody could be asked about the window');
+  recovery.failed('y');
+  expect(asked).toEqual(['x', 'y']);
+  await answer(false);
+});

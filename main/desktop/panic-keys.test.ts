@@ -1,0 +1,80 @@
+// The panic keys: held, taken by another program, no keys at all, given back.
+
+import { expect, test } from 'vitest';
+import { RecordingLogger } from './desktop-bench.ts';
+import { PanicKeys, panicKeysCheck, readable } from './panic-keys.ts';
+
+const accelerator = 'CommandOrControl+Alt+Shift+Escape';
+
+function rig(register: (keys: string) => boolean = () => true, keys = accelerator) {
+  const held = new Map<string, () => void>();
+  const logger = new RecordingLogger();
+  let presses = 0;
+  const panicKeys = new PanicKeys({
+    globalShortcut: {
+      register: (name, press) => {
+        const isTaken = register(name);
+        if (isTaken) held.set(name, press);
+        return isTaken;
+      },
+      unregister: (name) => void held.delete(name),
+      isRegistered: (name) => held.has(name),
+    },
+    accelerator: keys,
+    platform: 'linux',
+    logger,
+    panic: () => (presses += 1),
+  });
+  return { panicKeys, held, logger, presses: () => presses };
+}
+
+test('held keys stop everything, are named as a person reads them, and are given back', () => {
+  const { panicKeys, held, logger, presses } = rig();
+  held.set('Control+A', () => undefined);
+  held.get(accelerator)?.();
+  expect([presses(), panicKeys.shown, logger.lines]).toEqual([1, 'Ctrl+Alt+Shift+Esc', []]);
+  expect(panicKeysCheck(panicKeys.state)).toEqual({
+    id: 'panic-keys',
+    ok: true,
+    detail: 'Ctrl+Alt+Shift+Esc stops everything, whichever program is in front.',
+  });
+  panicKeys.dispose();
+  expect([[...held.keys()], panicKeys.shown]).toEqual([['Control+A'], null]);
+});
+
+test('keys another program has are said to be, and not given back', () => {
+  const { panicKeys, held, logger } = rig(() => false);
+  held.set(accelerator, () => undefined);
+  expect([panicKeys.shown, panicKeysCheck(panicKeys.state), logger.lines]).toEqual([
+    null,
+    {
+      id: 'panic-keys',
+      ok: false,
+      detail: 'Another program has the keys Ctrl+Alt+Shift+Esc.',
+      fix: 'Set other keys as desktop.panicKeys in config.yaml, then start TrayClaw again.',
+    },
+    ['warn: the keys of the panic stop could not be had'],
+  ]);
+  panicKeys.dispose();
+  expect(held.has(accelerator)).toBe(true);
+});
+
+test('a text that names no keys is refused in plain words', () => {
+  const { panicKeys } = rig(() => {
+    throw new TypeError('conversion failure');
+  }, 'Hyper+Nothing');
+  expect(panicKeys.state).toEqual({ kind: 'refused', shown: 'Hyper+Nothing', why: '"Hyper+Nothing" is not a combination of keys.' });
+});
+
+test('no keys are no fault', () => {
+  const { panicKeys, held } = rig(() => true, '');
+  expect([panicKeys.state, panicKeysCheck(panicKeys.state), held.size]).toEqual([{ kind: 'none' }, null, 0]);
+});
+
+test('keys read as the platform writes them', () => {
+  expect([readable(accelerator, 'darwin'), readable('Command+Option+P', 'darwin'), readable('Super+Control+F12', 'win32')]).toEqual([
+    '⌘⌥⇧Esc',
+    '⌘⌥P',
+    'Win+Ctrl+F12',
+  ]);
+});

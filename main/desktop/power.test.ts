@@ -1,0 +1,28 @@
+// Sleep, wake and the end of the session, passed on while they are followed.
+
+import { EventEmitter } from 'node:events';
+import type { PowerMonitor } from 'electron';
+import { expect, test } from 'vitest';
+import { RecordingLogger } from './desktop-bench.ts';
+import { followPower } from './power.ts';
+
+test('each event does its own work, and none after the end', () => {
+  const powerMonitor = new EventEmitter();
+  const logger = new RecordingLogger();
+  const did: string[] = [];
+  const stop = followPower({
+    powerMonitor: powerMonitor as unknown as PowerMonitor,
+    logger,
+    onSuspend: () => did.push('suspend'),
+    onResume: () => did.push('resume'),
+    onShutdown: () => did.push('shutdown'),
+  });
+  for (const event of ['suspend', 'resume', 'shutdown', 'lock-screen', 'on-battery']) powerMonitor.emit(event);
+  expect([did, logger.lines]).toEqual([
+    ['suspend', 'resume', 'shutdown'],
+    ['info: the machine goes to sleep', 'info: the machine woke up', 'info: the session of the person ends'],
+  ]);
+  stop();
+  powerMonitor.emit('suspend');
+  expect([did.length, powerMonitor.eventNames()]).toEqual([3, []]);
+});

@@ -1,0 +1,21 @@
+// The shell's own way to the program's log: what its parts write passes the same redactor as what the runtime writes. Links, causes and
+// summaries come from a model and may hold anything.
+
+import type { Logger } from '../../core/base/logger.ts';
+
+/** `redact` may be another one with every line: before the runtime is there, no secret is known. */
+export function redactedLog(logger: Logger, redact: (text: string) => string): Logger {
+  const safe = (value: unknown): unknown => {
+    if (typeof value === 'string') return redact(value);
+    if (value instanceof Error) return redact(value.stack ?? value.message);
+    // Deeper data is none of the shell's; whatever comes is taken as the text it would be written as.
+    if (typeof value === 'object' && value !== null) return redact(JSON.stringify(value));
+    return value;
+  };
+  return {
+    log: (level, message, data) => {
+      const shown = data === undefined ? undefined : Object.fromEntries(Object.entries(data).map(([key, value]) => [key, safe(value)]));
+      logger.log(level, redact(message), shown);
+    },
+  };
+}

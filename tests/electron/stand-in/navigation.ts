@@ -1,0 +1,72 @@
+// What a page's browser tells of where the page goes, as the events of WebContents: what it wants to do is put to the app first.
+
+import type { EventEmitter } from 'node:events';
+import type { CDPSession, Page } from 'playwright-core';
+import { appAddress } from './protocol.ts';
+
+export type OpenHandler = (details: { url: string; disposition: string; frameName: string; features: string }) => {
+  action: 'deny' | 'allow';
+};
+
+export interface Navigated {
+  readonly page: Page;
+  readonly session: CDPSession;
+  readonly mainFrameId: string;
+  /** Begun by the app with loadURL or reload, which is not asked about. */
+  readonly isByApp: () => boolean;
+  readonly onOpen: OpenHandler;
+  readonly onCrash: () => void;
+}
+
+export function followNavigation(contents: EventEmitter, { page, session, mainFrameId, isByApp, onOpen, onCrash }: Navigated): void {
+  session.on('Page.navigatedWithinDocument', ({ url, frameId }) => {
+    contents.emit('did-start-navigation', { url: appAddress(url), isMainFrame: frameId === mainFrameId, isSameDocument: true });
+  });
+  session.on('Page.loadEventFired', () => contents.emit('did-finish-load', {}));
+  page.on('crash', () => {
+    onCrash();
+    contents.emit('render-process-gone', {}, { reason: 'crashed', exitCode: 1 });
+  });
+  // Told before the new page is there, and what is denied goes at once. "foreground-tab" is what a link with a target asks for.
+  session.on('Page.windowOpen', ({ url, windowName, windowFeatures }) => {
+    const disposition = windowFeatures.length > 0 ? 'new-window' : 'foreground-tab';
+    const { action } = onOpen({ url: appAddress(url), disposition, frameName: windowName, features: windowFeatures.join(',') });
+    if (action !== 'deny') throw new Error('the stand-in opens no windows for pages');
+  });
+  page.on('popup', (popup) => void popup.close().catch(() => undefined));
+  // Navigations a page begins are put to the shell before they happen.
+  void session.send('Fetch.enable', { patterns: [{ urlPattern: '*', resourceType: 'Document', requestStage: 'Request' }] });
+  session.on('Fetch.requestPaused', ({ requestId, redirectedRequestId, frameId, request }) => {
+    const wanted = {
+      url: appAddress(request.url),
+      isMainFrame: frameId === mainFrameId,
+      isByApp: frameId === mainFrameId && isByApp(),
+      isRedirect: redirectedRequestId !== undefined,
+    };
+    const answer = isAllowed(contents, wanted)
+      ? session.send('Fetch.continueRequest', { requestId })
+      : session.send('Fetch.failRequest', { requestId, errorReason: 'Aborted' });
+    // A page that went needs no answer.
+    answer.catch(() => undefined);
+  });
+}
+
+interface Wanted {
+  readonly url: string;
+  readonly isMainFrame: boolean;
+  readonly isByApp: boolean;
+  readonly isRedirect: boolean;
+}
+
+function isAllowed(contents: EventEmitter, { url, isMainFrame, isByApp, isRedirect }: Wanted): boolean {
+  let isPrevented = false;
+  const details = { url, isMainFrame, isSameDocument: false, preventDefault: () => (isPrevented = true) };
+  // "This event will not emit when the navigation is started programmatically with APIs like webContents.loadURL and webContents.back."
+  if (isRedirect) contents.emit('will-redirect', details);
+  else if (!isByApp) {
+    if (isMainFrame) contents.emit('will-navigate', details);
+    contents.emit('will-frame-navigate', details);
+  }
+  if (!isPrevented && !isRedirect) contents.emit('did-start-navigation', { url, isMainFrame, isSameDocument: false });
+  return !isPrevented;
+}
