@@ -208,7 +208,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     models: mind.models,
     tools: hands.tools,
     runtime: runtime.turns,
-    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main', redact }),
+    controlplane: new Controlplane({ runtime: runtime.turns, log, ids, defaultAgentId: 'main', redact }),
     config: loaded,
     closing: closing.signal,
     usage: { usage: (query) => usageOf(base, store, query) },

@@ -50,7 +50,7 @@ const searchSchema = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
 ]);
 
-const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+export const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
 
 const sandboxDomainSchema = z
   .string()

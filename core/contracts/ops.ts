@@ -2,8 +2,8 @@
 
 import * as z from 'zod';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
-import { configSchema, policyModeSchema } from './config.ts';
-import { eventEnvelopeSchema, turnStatusSchema } from './events.ts';
+import { configSchema, modelRefSchema, policyModeSchema } from './config.ts';
+import { turnStatusSchema } from './events.ts';
 import type { errorBodySchema } from './errors.ts';
 import {
   approvalSchema,
@@ -19,7 +19,6 @@ import {
 } from './policy.ts';
 import { toolListingSchema, toolRunResultSchema } from './tools.ts';
 import {
-  sessionInfoSchema,
   pendingSchema,
   askResultSchema,
   turnViewSchema,
@@ -33,11 +32,10 @@ import {
   sandboxExplanationSchema,
   checkpointSchema,
 } from './op-results.ts';
+import { id, messageTextMax, none } from './op-params.ts';
+import { sessionOps } from './session-ops.ts';
 
-const id = z.string().min(1).max(100);
-const none = z.strictObject({});
-
-export const messageTextMax = 1_000_000;
+export { messageTextMax } from './op-params.ts';
 
 /** One call, or every call of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
@@ -67,6 +65,16 @@ export const opTable = {
     result: z.object({ turnId: z.string() }),
   },
   'turn.get': { params: z.strictObject({ turnId: id }), result: turnViewSchema },
+  /** The message of a conversation's last turn again, once it has ended; with other words in a new session, see `turn.branch`. */
+  'turn.retry': {
+    params: z.strictObject({ turnId: id, model: modelRefSchema.optional() }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+  },
+  /** A new session that holds what came before a turn's message, and then this text; the same text unless told. */
+  'turn.branch': {
+    params: z.strictObject({ turnId: id, text: z.string().min(1).max(messageTextMax).optional() }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+  },
   /** A new turn takes up the work of one that a budget or a limit ended. */
   'turn.continue': { params: z.strictObject({ turnId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
@@ -141,50 +149,7 @@ export const opTable = {
     result: z.object({ text: z.string(), found: z.array(z.string()) }),
   },
 
-  'session.list': {
-    params: z.strictObject({ archived: z.boolean().optional(), limit: z.number().int().min(1).max(1000).optional() }),
-    result: z.object({ sessions: z.array(sessionInfoSchema) }),
-  },
-  /** `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. */
-  'session.get': {
-    params: z.strictObject({
-      sessionId: id,
-      after: z.number().int().min(0).optional(),
-      before: z.number().int().min(1).optional(),
-      limit: z.number().int().min(1).max(5000).optional(),
-    }),
-    result: z.object({ session: sessionInfoSchema, events: z.array(eventEnvelopeSchema) }),
-  },
-  'session.create': {
-    params: z.strictObject({ title: z.string().max(200).optional(), agentId: id.optional() }),
-    result: sessionInfoSchema,
-  },
-  'session.rename': { params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }), result: sessionInfoSchema },
-  'session.search': {
-    params: z.strictObject({ query: z.string().min(1).max(1000), limit: z.number().int().min(1).max(200).optional() }),
-    result: z.object({
-      hits: z.array(
-        z.object({
-          sessionId: z.string(),
-          title: z.string(),
-          seq: z.number().int(),
-          atMs: z.number().int(),
-          type: z.string(),
-          excerpt: z.string(),
-        }),
-      ),
-    }),
-  },
-  'session.fork': {
-    params: z.strictObject({ sessionId: id, atSessionSeq: z.number().int().min(1).optional(), title: z.string().max(200).optional() }),
-    result: sessionInfoSchema,
-  },
-  'session.export': {
-    params: z.strictObject({ sessionId: id, format: z.enum(['jsonl', 'markdown']) }),
-    result: z.object({ text: z.string() }),
-  },
-  'session.archive': { params: z.strictObject({ sessionId: id, archived: z.boolean() }), result: sessionInfoSchema },
-  'session.delete': { params: z.strictObject({ sessionId: id }), result: z.object({ sessionId: z.string(), events: z.number().int() }) },
+  ...sessionOps,
 
   'audit.verify': {
     params: none,

@@ -181,7 +181,7 @@ test.each([
 
 test('a second Ctrl-C does not wait for a turn that will not end', async () => {
   const claw = scripted({ hang: true });
-  claw.answers = { 'turn.cancel': () => new Promise(() => undefined), 'session.list': () => ({ sessions: [] }) };
+  claw.answers = { 'turn.cancel': () => new Promise(() => undefined), 'session.list': () => ({ sessions: [], nextCursor: null }) };
   const terminal = new FakeTerminal();
   const waits = new Promise<void>((resolve) => (claw.onWait = resolve));
   const finish = runCli(['ask', 'x'], terminal.io, fakeParts(claw));

@@ -13,7 +13,7 @@ function open() {
     ids: new CountingIds(),
     defaultAgentId: 'main',
     redact: (text: string) => text,
-    index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) },
+    log: { index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) } },
     runtime: {
       submit: (message: InboundMessage) => {
         messages.push(message);

@@ -31,6 +31,8 @@ export interface OpsDeps {
   readonly processes: ProcessPort;
   readonly facts: FactContext;
   readonly controlplane: {
+    retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
+    branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };
     receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string };
     runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string };
   };
@@ -63,6 +65,8 @@ export interface UsagePort {
 
 export interface ModelListPort {
   list(): OpResult<'model.list'>;
+  /** Whether there is a provider of that name. */
+  knows(ref: string): boolean;
   /** Until the first look for local servers is over; null when there is nothing to wait for. */
   ready(): Promise<unknown> | null;
 }

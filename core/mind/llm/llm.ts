@@ -90,6 +90,10 @@ export class ModelRouter {
     return describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
   }
 
+  knows(ref: string): boolean {
+    return this.#provider(splitRef(ref).provider) !== null;
+  }
+
   list(): OpResult<'model.list'> {
     const defaultModel = this.defaultRef();
     const listed = new Map<string, OpResult<'model.list'>['models'][number]>();

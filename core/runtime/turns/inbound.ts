@@ -1,6 +1,6 @@
 // What comes in: a message, or a call a person makes directly, each with where it came from.
 
-import type { AnyDraft } from '../../contracts/events.ts';
+import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 
 export interface InboundMessage {
@@ -14,7 +14,20 @@ export interface InboundMessage {
   readonly untrusted?: readonly TaintSource[];
   /** What else belongs into the same transaction, before the message: a new session's first event. */
   readonly before: readonly AnyDraft[];
+  /** Where the message was there before. */
+  readonly again?: RunAgain;
 }
+
+/** A message that runs again: what it replaces, what the person said along the way, and the model where it is another. */
+export interface RunAgain {
+  readonly turnIds: readonly string[];
+  readonly steers: readonly EventBodies['turn.steered'][];
+  readonly by: string;
+  readonly model: string | null;
+}
+
+/** What the start of a turn tells beyond its place; without a model it is that of the session. */
+export type StartAbout = { readonly model?: string | null } & Pick<EventBodies['turn.started'], 'continues' | 'retries'>;
 
 export interface DirectCall {
   readonly sessionId: string;
@@ -29,4 +42,13 @@ export interface DirectCall {
 export function markForeign(turnId: string, sources: readonly TaintSource[]): AnyDraft[] {
   if (sources.length === 0) return [];
   return [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [] } }];
+}
+
+export function supersede({ turnIds, by }: Pick<RunAgain, 'turnIds' | 'by'>, byTurnId: string): AnyDraft[] {
+  return turnIds.map((turnId) => ({ type: 'turn.superseded', turnId, body: { byTurnId, by } }));
+}
+
+export function startAgain(again: RunAgain | undefined): StartAbout {
+  const retries = again?.turnIds.at(-1);
+  return retries === undefined ? {} : { retries, model: again?.model ?? null };
 }

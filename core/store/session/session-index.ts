@@ -2,7 +2,7 @@
 // Rebuildable from the log; small rows, few indexes, since every append pays for them.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyEvent, EventOf, TurnStatus } from '../../contracts/events.ts';
+import { systemSessionId, type AnyEvent, type EventOf, type TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
 
@@ -15,7 +15,29 @@ export interface SessionRow {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly lastText: string;
+  readonly pinned: boolean;
+  readonly model: string | null;
+  readonly seenSeq: number;
+  /** Ends and questions of turns since a person last looked or wrote. */
+  readonly unread: number;
 }
+
+/** As a list shows it. */
+export interface ListedSession extends SessionRow {
+  /** Of its newest turn. */
+  readonly status: TurnRow['status'] | null;
+  readonly events: number;
+}
+
+export interface SessionsQuery {
+  readonly archived: boolean;
+  readonly limit: number;
+  /** The session the page before ended with. */
+  readonly after?: SessionPlace;
+}
+
+/** Where a session stands in the list. */
+export type SessionPlace = Pick<SessionRow, 'pinned' | 'updatedAtMs' | 'sessionId'>;
 
 export interface TurnRow {
   readonly turnId: string;
@@ -40,7 +62,14 @@ export interface OpenCall {
 const LAST_TEXT_MAX = 200;
 
 const sessionColumns =
-  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText';
+  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, seen_seq AS seenSeq, unread';
+// What is looked up for a row is looked up after the page is cut out.
+const listed = (page: string): string =>
+  `SELECT p.*, (SELECT status FROM turns WHERE turn_id = p.lastTurnId) AS status,
+     (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
+   FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
+const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
+const notSystem = `archived = ? AND session_id <> '${systemSessionId}'`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
@@ -52,8 +81,20 @@ function prepareAll(db: SqlDatabase) {
     ),
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
-    touch: db.prepare(
-      'UPDATE sessions SET last_text = ?, updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
+    pin: db.prepare('UPDATE sessions SET pinned = ? WHERE session_id = ?'),
+    configure: db.prepare('UPDATE sessions SET agent_id = ?, model = ? WHERE session_id = ?'),
+    // Followers look from the end of the log: what came after the place is little.
+    see: db.prepare(
+      `UPDATE sessions SET seen_seq = max(seen_seq, ?), unread = (
+         SELECT count(*) FROM events WHERE session_id = ? AND type IN ('turn.finished', 'turn.waiting') AND session_seq > coalesce(
+           (SELECT session_seq FROM events WHERE session_id = ? AND seq <= ? ORDER BY session_seq DESC LIMIT 1), 0)
+       ) WHERE session_id = ?`,
+    ),
+    addNews: db.prepare('UPDATE sessions SET unread = unread + 1 WHERE session_id = ?'),
+    touch: db.prepare('UPDATE sessions SET last_text = ?, updated_at_ms = ? WHERE session_id = ?'),
+    // Whoever writes has read what stands above.
+    hear: db.prepare(
+      'UPDATE sessions SET last_text = ?, updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id), unread = 0, seen_seq = ? WHERE session_id = ?',
     ),
     setLastTurn: db.prepare('UPDATE sessions SET last_turn_id = ?, updated_at_ms = ? WHERE session_id = ?'),
     putTurn: db.prepare(
@@ -70,7 +111,9 @@ function prepareAll(db: SqlDatabase) {
     unknown: db.prepare("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ? AND finished_seq IS NULL"),
     settled: db.prepare("UPDATE tool_calls SET state = 'settled' WHERE call_id = ? AND finished_seq IS NULL"),
     session: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE session_id = ?`),
-    sessions: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE archived = ? ORDER BY updated_at_ms DESC, session_id DESC LIMIT ?`),
+    listedSession: db.prepare(listed('session_id = ?')),
+    sessions: db.prepare(listed(`${notSystem} ${listOrder}`)),
+    sessionsAfter: db.prepare(listed(`${notSystem} AND (pinned, updated_at_ms, session_id) < (?, ?, ?) ${listOrder}`)),
     turn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = ?`),
     openTurns: db.prepare(`SELECT ${turnColumns} FROM turns WHERE status IN ('queued', 'running', 'waiting') ORDER BY first_seq`),
     lastTurn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = (SELECT last_turn_id FROM sessions WHERE session_id = ?)`),
@@ -90,46 +133,35 @@ export class SessionIndex {
     this.#sql = prepareAll(db);
   }
 
+  /** Each looks for its own; an event is of one kind at most. */
   apply(event: AnyEvent): void {
-    switch (event.type) {
-      case 'session.created':
-      case 'session.renamed':
-      case 'session.archived':
-      case 'user.message':
-      case 'assistant.message':
-        this.#applyToSession(event);
-        return;
-      case 'turn.started':
-      case 'turn.waiting':
-      case 'turn.resumed':
-      case 'turn.finished':
-        this.#applyToTurn(event);
-        return;
-      case 'tool.requested':
-      case 'tool.spawned':
-      case 'tool.finished':
-      case 'tool.outcome_unknown':
-      case 'tool.outcome_settled':
-        this.#applyToCall(event);
-        return;
-      default:
-        return;
-    }
+    this.#applyToSession(event);
+    this.#applyToTurn(event);
+    this.#applyToCall(event);
   }
 
   /** A copied event belongs to a fork: its turns and calls stay those of the original. */
   applyCopied(event: AnyEvent): void {
-    if (event.type === 'user.message' || event.type === 'assistant.message') this.#touch(event, null);
+    if (event.type === 'user.message' || event.type === 'assistant.message') this.#touch(event);
   }
 
   session(sessionId: string): SessionRow | null {
-    const row = this.#sql.session.get(sessionId) as (Omit<SessionRow, 'archived'> & { archived: number }) | undefined;
-    return row === undefined ? null : { ...row, archived: row.archived === 1 };
+    const row = this.#sql.session.get(sessionId) as Stored<SessionRow> | undefined;
+    return row === undefined ? null : { ...row, archived: row.archived === 1, pinned: row.pinned === 1 };
   }
 
-  sessions(archived: boolean, limit: number): SessionRow[] {
-    const rows = this.#sql.sessions.all(archived ? 1 : 0, limit) as (Omit<SessionRow, 'archived'> & { archived: number })[];
-    return rows.map((row) => ({ ...row, archived: row.archived === 1 }));
+  listedSession(sessionId: string): ListedSession | null {
+    const row = this.#sql.listedSession.get(sessionId) as Stored<ListedSession> | undefined;
+    return row === undefined ? null : listedRow(row);
+  }
+
+  /** Pinned ones first, then the newest; the system session is none of them. */
+  sessions({ archived, limit, after }: SessionsQuery): ListedSession[] {
+    const rows =
+      after === undefined
+        ? this.#sql.sessions.all(Number(archived), limit)
+        : this.#sql.sessionsAfter.all(Number(archived), Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
+    return (rows as Stored<ListedSession>[]).map(listedRow);
   }
 
   turn(turnId: string): TurnRow | null {
@@ -170,14 +202,7 @@ export class SessionIndex {
     return removed;
   }
 
-  #applyToSession(
-    event:
-      | EventOf<'session.created'>
-      | EventOf<'session.renamed'>
-      | EventOf<'session.archived'>
-      | EventOf<'user.message'>
-      | EventOf<'assistant.message'>,
-  ): void {
+  #applyToSession(event: AnyEvent): void {
     switch (event.type) {
       case 'session.created':
         this.#sql.putSession.run(event.sessionId, event.body.title, event.body.agentId, event.body.channel, event.atMs, event.atMs);
@@ -188,21 +213,34 @@ export class SessionIndex {
       case 'session.archived':
         this.#sql.archive.run(event.body.archived ? 1 : 0, event.sessionId);
         return;
+      case 'session.pinned':
+        this.#sql.pin.run(Number(event.body.pinned), event.sessionId);
+        return;
+      case 'session.seen': {
+        const { seq } = event.body;
+        this.#sql.see.run(seq, event.sessionId, event.sessionId, seq, event.sessionId);
+        return;
+      }
+      case 'session.configured':
+        this.#sql.configure.run(event.body.agentId, event.body.model, event.sessionId);
+        return;
       case 'user.message':
-        this.#touch(event, event.turnId);
+        this.#sql.hear.run(lastTextOf(event), event.atMs, event.turnId, event.seq, event.sessionId);
         if (event.turnId !== null) this.#sql.putTurn.run(event.turnId, event.sessionId, 'queued', event.seq, event.atMs);
         return;
       case 'assistant.message':
-        this.#touch(event, null);
+        this.#touch(event);
+        return;
+      default:
         return;
     }
   }
 
-  #touch(event: EventOf<'user.message'> | EventOf<'assistant.message'>, turnId: string | null): void {
-    this.#sql.touch.run(event.body.text.slice(0, LAST_TEXT_MAX), event.atMs, turnId, event.sessionId);
+  #touch(event: EventOf<'user.message'> | EventOf<'assistant.message'>): void {
+    this.#sql.touch.run(lastTextOf(event), event.atMs, event.sessionId);
   }
 
-  #applyToTurn(event: EventOf<'turn.started'> | EventOf<'turn.waiting'> | EventOf<'turn.resumed'> | EventOf<'turn.finished'>): void {
+  #applyToTurn(event: AnyEvent): void {
     if (event.turnId === null) return;
     switch (event.type) {
       case 'turn.started':
@@ -213,42 +251,40 @@ export class SessionIndex {
         return;
       case 'turn.waiting':
         this.#sql.setTurn.run('waiting', event.turnId);
+        this.#sql.addNews.run(event.sessionId);
         return;
       case 'turn.resumed':
         this.#sql.setTurn.run('running', event.turnId);
         return;
       case 'turn.finished':
         this.#sql.setTurn.run(event.body.status, event.turnId);
+        this.#sql.addNews.run(event.sessionId);
+        return;
+      default:
         return;
     }
   }
 
-  #applyToCall(
-    event:
-      | EventOf<'tool.requested'>
-      | EventOf<'tool.spawned'>
-      | EventOf<'tool.finished'>
-      | EventOf<'tool.outcome_unknown'>
-      | EventOf<'tool.outcome_settled'>,
-  ): void {
-    const { callId } = event.body;
+  #applyToCall(event: AnyEvent): void {
     switch (event.type) {
       case 'tool.requested':
         // A pure call has nothing to settle after a crash: its turn's events say all there is to know.
         if (event.body.idempotency === 'pure') return;
-        this.#sql.putCall.run(callId, event.sessionId, event.turnId, event.body.tool, event.body.idempotency, event.seq);
+        this.#sql.putCall.run(event.body.callId, event.sessionId, event.turnId, event.body.tool, event.body.idempotency, event.seq);
         return;
       case 'tool.spawned':
-        this.#sql.spawned.run(event.body.pid, event.body.startTime, callId);
+        this.#sql.spawned.run(event.body.pid, event.body.startTime, event.body.callId);
         return;
       case 'tool.finished':
-        this.#finishCall(callId, event.seq);
+        this.#finishCall(event.body.callId, event.seq);
         return;
       case 'tool.outcome_unknown':
-        this.#sql.unknown.run(callId);
+        this.#sql.unknown.run(event.body.callId);
         return;
       case 'tool.outcome_settled':
-        this.#sql.settled.run(callId);
+        this.#sql.settled.run(event.body.callId);
+        return;
+      default:
         return;
     }
   }
@@ -258,4 +294,16 @@ export class SessionIndex {
     if (this.#sql.finishCall.run(seq, callId).changes > 0) return;
     if (this.#sql.hasCall.get(callId) !== undefined) throw new AppError('conflict', `Call ${callId} already has a result.`);
   }
+}
+
+/** SQLite knows no booleans. */
+type Stored<T> = Omit<T, 'archived' | 'pinned'> & { readonly archived: number; readonly pinned: number };
+
+function listedRow(row: Stored<ListedSession> & { readonly lastTurnId?: unknown }): ListedSession {
+  const { lastTurnId: _, ...kept } = row;
+  return { ...kept, archived: row.archived === 1, pinned: row.pinned === 1, events: row.events ?? 0 };
+}
+
+function lastTextOf(event: EventOf<'user.message'> | EventOf<'assistant.message'>): string {
+  return event.body.text.slice(0, LAST_TEXT_MAX);
 }
