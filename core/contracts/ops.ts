@@ -33,6 +33,7 @@ import {
   checkpointSchema,
 } from './op-results.ts';
 import { id, messageTextMax, none } from './op-params.ts';
+import { commandOps } from './command-ops.ts';
 import { sessionOps } from './session-ops.ts';
 
 export { messageTextMax } from './op-params.ts';
@@ -150,6 +151,7 @@ export const opTable = {
   },
 
   ...sessionOps,
+  ...commandOps,
 
   'audit.verify': {
     params: none,

@@ -160,6 +160,10 @@ export class FakeClaw implements Claw {
         const newest = new Map([...this.#turns.values()].map((turn) => [turn.sessionId, turn.status]));
         return { sessions: [...newest].map(([sessionId, status]) => this.sessionInfo(sessionId, status)), nextCursor: null };
       },
+      'command.run': ({ line, sessionId }) => {
+        const command = /^\/(\w+)/.exec(line)?.[1] ?? '';
+        return { command, text: `did ${line}`, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null };
+      },
       'panic.status': () => ({ engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null }),
     };
   }

@@ -12,7 +12,10 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'outcome.settle',
   'panic.release',
   'budget.allow',
+  'command.run',
   'config.set',
+  'session.configure',
+  'turn.retry',
   'secret.set',
   'secret.delete',
 ]);

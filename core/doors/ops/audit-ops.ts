@@ -15,7 +15,7 @@ import type { OpsDeps } from './deps.ts';
 
 type AuditOps = Omit<
   OpHandlers,
-  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'budget' | 'checkpoint'}.${string}`
+  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'command' | 'budget' | 'checkpoint'}.${string}`
 >;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
