@@ -45,7 +45,14 @@ const bodies = {
   /** In the system session: the chain of the deleted one ended here. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
 
-  'user.message': z.object({ text: z.string(), channel: z.string(), sender: z.string(), dedupeKey: z.string().nullable() }),
+  'user.message': z.object({
+    text: z.string(),
+    channel: z.string(),
+    sender: z.string(),
+    dedupeKey: z.string().nullable(),
+    /** Files the person sent along, kept as artifacts. Their content is not the person's words. */
+    attachments: z.array(artifactRefSchema).optional(),
+  }),
   'assistant.message': z.object({ text: z.string() }),
 
   'turn.started': z.object({
@@ -203,6 +210,8 @@ const bodies = {
     callId: z.string().nullable(),
     sources: z.array(taintSourceSchema),
     paths: z.array(z.string()),
+    /** With no call: it is about the files sent along, and the message is the person's own. */
+    attached: z.literal(true).optional(),
     /** Files that held such words and were written anew from trusted ones. */
     cleaned: z.array(z.string()).optional(),
   }),

@@ -38,6 +38,18 @@ import { sessionOps } from './session-ops.ts';
 
 export { messageTextMax } from './op-params.ts';
 
+/** A file a person sends along: its content, or the absolute path of one they chose on this computer. */
+const attachmentSchema = z
+  .strictObject({
+    name: z.string().min(1).max(200).optional(),
+    mediaType: z.string().max(200).optional(),
+    base64: z.base64().max(100_000_000).optional(),
+    path: z.string().min(1).max(4096).optional(),
+  })
+  .refine((file) => (file.base64 === undefined) !== (file.path === undefined), 'give either base64 or path')
+  .refine((file) => file.path !== undefined || file.name !== undefined, 'a file given as base64 needs a name');
+export type Attachment = z.infer<typeof attachmentSchema>;
+
 /** One call, or every call of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
 const namesOne = (target: { callId?: string | undefined; turnId?: string | undefined }): boolean =>
@@ -51,6 +63,7 @@ export const opTable = {
       sessionId: id.optional(),
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
+      attachments: z.array(attachmentSchema).max(50).optional(),
       /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
       forwardedFrom: z.string().min(1).max(200).optional(),
     }),

@@ -45,7 +45,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'session.seen': 'bff3715996cd758b',
   'session.configured': '4ca6c947b0b7c7d3',
   'session.deleted': '37c28e4f6f5a76ea',
-  'user.message': 'cc9d07cbc1065b80',
+  'user.message': '974b408c61db7685',
   'assistant.message': '89bea4866e3834b0',
   'turn.started': '3346912db1b1efec',
   'turn.superseded': '7de61ccd74dcd5ec',
@@ -77,7 +77,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'tool.requested': 'a717a8dad3f36a84',
   'tool.spawned': 'be14c12d19e1c44b',
   'tool.finished': '8f15532351d5e694',
-  'taint.marked': 'ec32260540465bd7',
+  'taint.marked': 'fdb75f24098102bb',
   'tool.outcome_unknown': '85c445047f0baf2a',
   'tool.outcome_settled': 'f615932c54be6aa4',
   'checkpoint.taken': 'a7441d3b74416433',
@@ -92,7 +92,7 @@ const eventPins: Readonly<Record<string, string>> = {
 
 /** Of each operation: its parameters as they are given, and its result. */
 const opPins: Readonly<Record<string, string>> = {
-  'message.send': '4be7626ebfb76fff ff37c2ac9859c997',
+  'message.send': 'e921c2e838c2490b ff37c2ac9859c997',
   'turn.wait': 'ef41152c5ae4de98 3f5ad08601d015fc',
   'turn.cancel': '5b2a285a9f432c76 20ca92aff9f65f72',
   'turn.steer': 'aabcf9468ed26f64 b39e39c192cf45da',
@@ -138,7 +138,7 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a3ad1f6203963d59 1040ebb972d2a25a',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 d7e3b674d3e3374f',
+  'config.get': '71fc596a20f27da3 a5c734522a8a33a9',
   'config.set': '6f0c06fb26ffc9ee 562bd898a75fc5dc',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '71fc596a20f27da3 122ea11f1947cd04',
@@ -177,7 +177,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '327ee6c44029dd6b',
+  configSchema: '4aa7be703ab678d3',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

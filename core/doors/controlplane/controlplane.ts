@@ -5,12 +5,14 @@ import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { findMessage, foreignWords, type TurnRuntime } from '../../runtime/turns/turns.ts';
+import { broughtAlong, findMessage, type TurnRuntime } from '../../runtime/turns/turns.ts';
+import { keepAttachments, type AttachmentDeps } from './attachments.ts';
 
 export interface ControlplaneDeps {
   readonly runtime: TurnRuntime;
   readonly log: SessionLog;
   readonly ids: IdSource;
+  readonly attachments: AttachmentDeps;
   readonly defaultAgentId: string;
   /** A title is cut out of a message: half a secret would be recognised by nobody. */
   redact(text: string): string;
@@ -29,9 +31,12 @@ export class Controlplane {
   /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
   receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
     const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(this.#deps.redact(params.text)), caller);
+    this.#deps.runtime.assertOpen(sessionId);
+    const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], { sessionId, channel: caller.channel });
     return this.#deps.runtime.submit({
       sessionId,
       agentId,
+      attached,
       text: params.text,
       channel: caller.channel,
       sender: caller.actor,
@@ -62,7 +67,7 @@ export class Controlplane {
       channel: caller.channel,
       sender: caller.actor,
       dedupeKey: null,
-      untrusted: foreignWords(marks),
+      ...broughtAlong({ message, marks }),
       before: [],
     });
   }

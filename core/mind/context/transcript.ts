@@ -3,6 +3,8 @@
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
+import type { ArtifactRef } from '../../contracts/tools.ts';
+import { withFiles, type ReadAttachment } from './attached-files.ts';
 
 export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
 
@@ -26,8 +28,17 @@ const takenUp =
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
+/** About what the vendors count for a large image. */
+const IMAGE_TOKENS = 1_600;
 /** Characters a cut leaves at least. */
 const TEXT_KEPT_MIN = 200;
+
+export interface TranscriptDeps {
+  readonly estimate: (text: string) => number;
+  /** Sees every text on its way to the model, once. */
+  readonly redact?: (text: string) => string;
+  readonly readAttachment?: ReadAttachment;
+}
 
 export class Transcript {
   #messages: ChatMessage[] = [];
@@ -39,16 +50,17 @@ export class Transcript {
   /** Turns and calls a person made directly; they may run beside a conversation and never close its calls. */
   readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
-  readonly #queuedUsers = new Map<string, { text: string; sessionSeq: number }>();
+  readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
   /** What must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
   readonly #estimate: (text: string) => number;
   readonly #redact: (text: string) => string;
+  readonly #readAttachment: ReadAttachment | undefined;
 
-  /** `redact` sees every text on its way to the model, once. */
-  constructor(estimate: (text: string) => number, redact: (text: string) => string = (text) => text) {
-    this.#estimate = estimate;
-    this.#redact = redact;
+  constructor(deps: TranscriptDeps) {
+    this.#estimate = deps.estimate;
+    this.#redact = deps.redact ?? ((text) => text);
+    this.#readAttachment = deps.readAttachment;
   }
 
   get messages(): readonly ChatMessage[] {
@@ -71,7 +83,7 @@ export class Transcript {
   apply(event: TranscriptEvent): void {
     switch (event.type) {
       case 'user.message':
-        this.#queuedUsers.set(event.turnId ?? '', { text: event.body.text, sessionSeq: event.sessionSeq });
+        this.#queuedUsers.set(event.turnId ?? '', { text: event.body.text, files: event.body.attachments ?? [] });
         return;
       case 'turn.started':
         this.#startTurn(event);
@@ -185,7 +197,7 @@ export class Transcript {
     const user = this.#queuedUsers.get(event.turnId ?? '');
     if (user !== undefined) {
       this.#queuedUsers.delete(event.turnId ?? '');
-      this.#push({ role: 'user', text: user.text }, event);
+      this.#push(withFiles(user.text, user.files, this.#readAttachment), event);
     }
     if (event.body.continues !== undefined) this.#push({ role: 'note', text: takenUp }, event);
   }
@@ -263,6 +275,7 @@ export class Transcript {
 
   #count(message: ChatMessage): number {
     let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
+    if (message.role === 'user') tokens += (message.images?.length ?? 0) * IMAGE_TOKENS;
     if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
     return tokens;
   }

@@ -4,6 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SessionLog, TurnRow } from '../../store/session/session.ts';
+import type { InboundMessage } from './inbound.ts';
 import { hasGoneOn } from './taken-up.ts';
 
 /** A person's message and what belongs to it. */
@@ -74,9 +75,11 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   };
 }
 
-/** Sources of the words themselves; those of what they bring are marked anew with it. */
-export function foreignWords(marks: readonly EventBodies['taint.marked'][]): TaintSource[] {
-  return marks.flatMap(({ sources }) => sources);
+/** What a message that is sent once more brings with it: files, and whose words it and they hold. */
+export function broughtAlong({ message, marks }: Pick<HeardMessage, 'message' | 'marks'>): Pick<InboundMessage, 'untrusted' | 'attached'> {
+  const sources = (attached: boolean): TaintSource[] =>
+    marks.flatMap((mark) => ((mark.attached === true) === attached ? mark.sources : []));
+  return { untrusted: sources(false), attached: { files: message.attachments ?? [], sources: sources(true) } };
 }
 
 function eventsOf(log: SessionLog, row: TurnRow): AnyEvent[] {

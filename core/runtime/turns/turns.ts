@@ -8,10 +8,10 @@ import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { HotSessions } from './hot-session.ts';
-import { markForeign, startAgain, supersede, type DirectCall, type InboundMessage, type StartAbout } from './inbound.ts';
+import { markForeign, messageBody, startAgain, supersede, type DirectCall, type InboundMessage, type StartAbout } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
-import { findLast, foreignWords } from './run-again.ts';
+import { broughtAlong, findLast } from './run-again.ts';
 import type { TurnPlace } from './running-turn.ts';
 import { findEnded, hasGoneOn } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
@@ -30,7 +30,7 @@ export type {
   TurnDeps,
 } from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
-export { findMessage, foreignWords, type HeardMessage } from './run-again.ts';
+export { broughtAlong, findMessage, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -71,13 +71,8 @@ export class TurnRuntime {
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
       ...before,
-      ...markForeign(turnId, message.untrusted ?? []),
-      {
-        type: 'user.message',
-        turnId,
-        phase: 'interpret',
-        body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey },
-      },
+      ...markForeign(turnId, message),
+      { type: 'user.message', turnId, phase: 'interpret', body: messageBody(message, text) },
       ...(again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
     ];
     if (runner !== null) drafts.push(this.#started({ turnId, sessionId, agentId: message.agentId }, startAgain(again)));
@@ -137,7 +132,7 @@ export class TurnRuntime {
     const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
     if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
     const again = { turnIds, steers, ...options };
-    return this.submit({ ...message, sessionId, agentId, dedupeKey: null, untrusted: foreignWords(marks), again, before: [] });
+    return this.submit({ ...message, sessionId, agentId, dedupeKey: null, ...broughtAlong({ message, marks }), again, before: [] });
   }
 
   /** Words for a turn that is under way. Fails with turn_not_running. */
