@@ -213,14 +213,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     models: mind.models,
     tools: hands.tools,
     runtime: runtime.turns,
-    controlplane: new Controlplane({
-      runtime: runtime.turns,
-      log,
-      ids,
-      defaultAgentId: 'main',
-      redact,
-      attachments: { artifacts: store.safeArtifacts, limits: base.config.attachments, facts },
-    }),
+    controlplane: composeControlplane(base, store, guard, runtime),
     config: loaded,
     closing: closing.signal,
     usage: { usage: (query) => usageOf(base, store, query) },
@@ -254,6 +247,23 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   begin(base, guard, mind, runtime);
   void secrets.registerStored(secretRefsOf(loaded.config));
   return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
+}
+
+// eslint-disable-next-line max-params -- one parameter a floor
+function composeControlplane(
+  { ids, safety, config }: Base,
+  { log, safeArtifacts }: Store,
+  { facts }: Guard,
+  { turns }: Runtime,
+): Controlplane {
+  return new Controlplane({
+    runtime: turns,
+    log,
+    ids,
+    defaultAgentId: 'main',
+    redact: (text) => safety.redact(text).text,
+    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts },
+  });
 }
 
 function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsDeps['usage']['usage']>[0]) {

@@ -2,9 +2,10 @@
 
 import * as z from 'zod';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
-import { configSchema, modelRefSchema, policyModeSchema } from './config.ts';
+import { configSchema, modelRefSchema, policyModeSchema, providerSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
-import type { errorBodySchema } from './errors.ts';
+import { errorBodySchema } from './errors.ts';
+import { usageSchema } from './llm.ts';
 import {
   approvalSchema,
   budgetScopeSchema,
@@ -215,6 +216,35 @@ export const opTable = {
   },
   'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
   'model.list': { params: none, result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }) },
+  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  'model.test': {
+    params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
+    result: z.object({
+      ok: z.boolean(),
+      model: z.string(),
+      tookMs: z.number().int(),
+      firstTokenMs: z.number().nullable(),
+      usage: usageSchema,
+      costUsd: z.number().nullable(),
+      error: errorBodySchema.nullable(),
+    }),
+  },
+  /** Well-known providers: what to fill in, and the usual name of the secret. A null `baseUrl` is the vendor's own address. */
+  'model.presets': {
+    params: none,
+    result: z.object({
+      presets: z.array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          kind: z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']),
+          baseUrl: z.string().nullable(),
+          keyName: z.string().nullable(),
+          keyUrl: z.string().nullable(),
+        }),
+      ),
+    }),
+  },
   'secret.set': {
     params: z.strictObject({ name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), value: z.string().min(8).max(10_000) }),
     result: z.object({ name: z.string() }),

@@ -142,6 +142,8 @@ const opPins: Readonly<Record<string, string>> = {
   'config.set': '6f0c06fb26ffc9ee 562bd898a75fc5dc',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '71fc596a20f27da3 122ea11f1947cd04',
+  'model.test': '42fb303277d3c257 f943ae84d771e42b',
+  'model.presets': '71fc596a20f27da3 b852408c6acac689',
   'secret.set': 'dff323245cf626d4 be67607543b7a18a',
   'secret.list': '71fc596a20f27da3 ae28a9b08dd17db7',
   'secret.delete': '1a182cb9d48c2904 952d63f7a12b75fa',

@@ -158,6 +158,8 @@ const rows: readonly Row[] = [
   { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
   { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },
   { argv: ['usage', '--by', 'model'], op: 'usage.get', params: { by: 'model' }, json: expect.objectContaining({ rows: [] }) },
+  { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
+  { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
   { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
   { argv: ['models'], op: 'model.list', params: {}, json: [] },
   {

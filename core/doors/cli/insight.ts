@@ -53,6 +53,16 @@ export function registerInsight(program: Command, run: Run): void {
     .command('models')
     .description('the models that can be used')
     .action(() => run(listModels));
+  const model = program.command('model').description('one model, and where models come from');
+  model
+    .command('test')
+    .description('ask a model for a word: whether its key, name and address are right')
+    .argument('<model>')
+    .action((ref: string) => run((context) => testModel(context, ref)));
+  model
+    .command('presets')
+    .description('well-known providers and their addresses')
+    .action(() => run((context) => context.runOp('model.presets', {}, { json: ({ presets }) => presets, human: describePresets })));
   registerConfig(program, run);
   program
     .command('doctor')
@@ -281,6 +291,25 @@ function listModels(context: CommandContext): Promise<number> {
           'No models were found.',
         ),
     },
+  );
+}
+
+function testModel(context: CommandContext, model: string): Promise<number> {
+  return context.runOp(
+    'model.test',
+    { model },
+    {
+      human: ({ ok, tookMs, error }) => (ok ? `It answers (${tookMs} ms).` : [error?.message ?? '', error?.hint ?? ''].join('\n').trim()),
+      exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed),
+    },
+  );
+}
+
+function describePresets({ presets }: OpResult<'model.presets'>): string {
+  return table(
+    ['PROVIDER', 'KIND', 'ADDRESS', 'KEYS'],
+    presets.map((one) => [one.title, one.kind, one.baseUrl ?? '-', one.keyUrl ?? '-']),
+    'None.',
   );
 }
 

@@ -14,6 +14,7 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'budget.allow',
   'command.run',
   'config.set',
+  'model.test',
   'session.configure',
   'turn.retry',
   'secret.set',

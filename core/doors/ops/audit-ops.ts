@@ -12,6 +12,7 @@ import { writeSetting } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import { verifyLog } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
+import { testModel } from './model-test.ts';
 
 type AuditOps = Omit<
   OpHandlers,
@@ -38,6 +39,8 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
       await deps.models.ready();
       return deps.models.list();
     },
+    'model.test': (params, caller) => testModel(deps, params, caller),
+    'model.presets': () => ({ presets: deps.models.presets() }),
     'secret.set': async (params) => {
       await deps.secrets.set(params.name, params.value);
       return { name: params.name };
