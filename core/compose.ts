@@ -249,7 +249,6 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
 }
 
-// eslint-disable-next-line max-params -- one parameter a floor
 function composeControlplane(
   { ids, safety, config }: Base,
   { log, safeArtifacts }: Store,
