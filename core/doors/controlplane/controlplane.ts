@@ -31,7 +31,8 @@ export class Controlplane {
   /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
   receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
     const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(this.#deps.redact(params.text)), caller);
-    this.#deps.runtime.assertOpen(sessionId);
+    // Before anything is kept; a message without files is refused where it is known whether it came before.
+    if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], { sessionId, channel: caller.channel });
     return this.#deps.runtime.submit({
       sessionId,
