@@ -53,7 +53,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<HostedCl
     const base = composeBase({ ...options, home }, loaded, lifetimes);
     const store = composeStore(base);
     const guard = composeGuard(base, store);
-    const mind = composeMind(base, guard);
+    const mind = composeMind(base, store, guard);
     const hands = composeHands(base, store, guard);
     const runtime = composeRuntime(base, store, guard, mind, hands);
     return await openDoors(base, store, guard, mind, hands, runtime);
@@ -68,14 +68,19 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
   return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
 }
 
-function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { facts, secrets }: Guard) {
+function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { safeArtifacts }: Store, { facts, secrets }: Guard) {
   const models = new ModelRouter({ config, secrets, clock, logger });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
   return {
     models,
-    packer: new ContextPacker({ estimate: estimateTokens, system, redact: (text) => safetyOf('prompt').redact(text).text }),
+    packer: new ContextPacker({
+      estimate: estimateTokens,
+      system,
+      redact: (text) => safetyOf('prompt').redact(text).text,
+      readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
+    }),
   };
 }
 type Mind = ReturnType<typeof composeMind>;
@@ -208,7 +213,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     models: mind.models,
     tools: hands.tools,
     runtime: runtime.turns,
-    controlplane: new Controlplane({ runtime: runtime.turns, index: log.index, ids, defaultAgentId: 'main', redact }),
+    controlplane: composeControlplane(base, store, guard, runtime),
     config: loaded,
     closing: closing.signal,
     usage: { usage: (query) => usageOf(base, store, query) },
@@ -242,6 +247,22 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   begin(base, guard, mind, runtime);
   void secrets.registerStored(secretRefsOf(loaded.config));
   return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
+}
+
+function composeControlplane(
+  { ids, safety, config }: Base,
+  { log, safeArtifacts }: Store,
+  { facts }: Guard,
+  { turns }: Runtime,
+): Controlplane {
+  return new Controlplane({
+    runtime: turns,
+    log,
+    ids,
+    defaultAgentId: 'main',
+    redact: (text) => safety.redact(text).text,
+    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts },
+  });
 }
 
 function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsDeps['usage']['usage']>[0]) {

@@ -24,7 +24,13 @@ const pricesSchema = z
   .optional();
 /** Which code speaks the format: our own adapter (the default) or the AI SDK package of that vendor. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
-const modelSettings = { headers: headersSchema, prices: pricesSchema, contextTokens: z.number().int().min(1024).optional() };
+const modelSettings = {
+  headers: headersSchema,
+  prices: pricesSchema,
+  contextTokens: z.number().int().min(1024).optional(),
+  /** Whether its models are sent images; openai and anthropic are unless told, others are not. */
+  images: z.boolean().optional(),
+};
 
 export const providerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('openai'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
@@ -50,7 +56,7 @@ const searchSchema = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
 ]);
 
-const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
+export const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
 
 const sandboxDomainSchema = z
   .string()
@@ -203,6 +209,13 @@ export const configSchema = z.strictObject({
       timeoutMs: z.number().int().min(1000).max(600_000).default(30_000),
       bytesMax: z.number().int().min(1024).max(100_000_000).default(5_000_000),
       search: searchSchema.optional(),
+    })
+    .prefault({}),
+  attachments: z
+    .strictObject({
+      fileBytesMax: z.number().int().min(1).max(100_000_000).default(5_000_000),
+      messageBytesMax: z.number().int().min(1).max(500_000_000).default(8_000_000),
+      filesMax: z.number().int().min(0).max(50).default(10),
     })
     .prefault({}),
   channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),

@@ -37,10 +37,22 @@ const bodies = {
   }),
   'session.renamed': z.object({ title: z.string() }),
   'session.archived': z.object({ archived: z.boolean() }),
+  'session.pinned': z.object({ pinned: z.boolean() }),
+  /** A person has looked at the session up to this global place of the log. */
+  'session.seen': z.object({ seq: z.number().int().min(0) }),
+  /** What the turns that start from here on use; a null model is the default one. */
+  'session.configured': z.object({ agentId: z.string(), model: z.string().nullable(), by: z.string() }),
   /** In the system session: the chain of the deleted one ended here. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
 
-  'user.message': z.object({ text: z.string(), channel: z.string(), sender: z.string(), dedupeKey: z.string().nullable() }),
+  'user.message': z.object({
+    text: z.string(),
+    channel: z.string(),
+    sender: z.string(),
+    dedupeKey: z.string().nullable(),
+    /** Files the person sent along, kept as artifacts. Their content is not the person's words. */
+    attachments: z.array(artifactRefSchema).optional(),
+  }),
   'assistant.message': z.object({ text: z.string() }),
 
   'turn.started': z.object({
@@ -52,9 +64,13 @@ const bodies = {
     calls: z.array(requestedCallSchema),
     /** The turns whose unfinished work this one takes up, oldest first, and who wanted it: one budget for all of them. */
     continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
+    /** The turn whose message this one runs again. */
+    retries: z.string().optional(),
     /** The door a direct call came through; that of a chat is in its message. */
     channel: z.string().optional(),
   }),
+  /** The same message runs again as another turn: from here on the conversation is as if this one had not been. Stands in the earlier turn. */
+  'turn.superseded': z.object({ byTurnId: z.string(), by: z.string() }),
   'turn.steered': z.object({ text: z.string(), sender: z.string() }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
   'turn.waiting': z.object({ approvalIds: z.array(z.string()), callIds: z.array(z.string()) }),
@@ -194,6 +210,8 @@ const bodies = {
     callId: z.string().nullable(),
     sources: z.array(taintSourceSchema),
     paths: z.array(z.string()),
+    /** With no call: it is about the files sent along, and the message is the person's own. */
+    attached: z.literal(true).optional(),
     /** Files that held such words and were written anew from trusted ones. */
     cleaned: z.array(z.string()).optional(),
   }),

@@ -27,8 +27,15 @@ export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 
 export const finishReasonSchema = z.enum(finishReasons);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
+/** An image a person sent along; a model that cannot see it is told of it. */
+export interface ChatImage {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
 export type ChatMessage =
-  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'user'; readonly text: string; readonly images?: readonly ChatImage[] }
   /** A note from the runtime to the model (steering, reflection). Never a person's words. */
   | { readonly role: 'note'; readonly text: string }
   | {

@@ -20,6 +20,13 @@ export const sessionInfoSchema = z.object({
   /** Status of the newest turn, or null where there is none. */
   status: turnStatusSchema.nullable(),
   pendingApprovals: z.number().int(),
+  pinned: z.boolean(),
+  /** Ends and questions of turns since a person last looked or wrote. */
+  unread: z.number().int(),
+  /** How far a person has looked: a global place of the log. */
+  seenSeq: z.number().int(),
+  /** The model chosen for this session; null for the default one. */
+  model: z.string().nullable(),
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 
@@ -67,6 +74,8 @@ export const turnViewSchema = z.object({
   packs: z.array(z.string()),
   usage: usageSchema,
   costUsd: z.number().nullable(),
+  /** The turn that ran the same message again; what this one did is history, and no longer part of the conversation. */
+  supersededBy: z.string().nullable(),
 });
 export type TurnView = z.infer<typeof turnViewSchema>;
 

@@ -2,9 +2,10 @@
 
 import * as z from 'zod';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
-import { configSchema, policyModeSchema } from './config.ts';
-import { eventEnvelopeSchema, turnStatusSchema } from './events.ts';
-import type { errorBodySchema } from './errors.ts';
+import { configSchema, modelRefSchema, policyModeSchema, providerSchema } from './config.ts';
+import { turnStatusSchema } from './events.ts';
+import { errorBodySchema } from './errors.ts';
+import { usageSchema } from './llm.ts';
 import {
   approvalSchema,
   budgetScopeSchema,
@@ -19,7 +20,6 @@ import {
 } from './policy.ts';
 import { toolListingSchema, toolRunResultSchema } from './tools.ts';
 import {
-  sessionInfoSchema,
   pendingSchema,
   askResultSchema,
   turnViewSchema,
@@ -33,11 +33,23 @@ import {
   sandboxExplanationSchema,
   checkpointSchema,
 } from './op-results.ts';
+import { id, messageTextMax, none } from './op-params.ts';
+import { commandOps } from './command-ops.ts';
+import { sessionOps } from './session-ops.ts';
 
-const id = z.string().min(1).max(100);
-const none = z.strictObject({});
+export { messageTextMax } from './op-params.ts';
 
-export const messageTextMax = 1_000_000;
+/** A file a person sends along: its content, or the absolute path of one they chose on this computer. */
+const attachmentSchema = z
+  .strictObject({
+    name: z.string().min(1).max(200).optional(),
+    mediaType: z.string().max(200).optional(),
+    base64: z.base64().max(100_000_000).optional(),
+    path: z.string().min(1).max(4096).optional(),
+  })
+  .refine((file) => (file.base64 === undefined) !== (file.path === undefined), 'give either base64 or path')
+  .refine((file) => file.path !== undefined || file.name !== undefined, 'a file given as base64 needs a name');
+export type Attachment = z.infer<typeof attachmentSchema>;
 
 /** One call, or every call of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
@@ -52,6 +64,7 @@ export const opTable = {
       sessionId: id.optional(),
       agentId: id.optional(),
       dedupeKey: z.string().min(1).max(200).optional(),
+      attachments: z.array(attachmentSchema).max(50).optional(),
       /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
       forwardedFrom: z.string().min(1).max(200).optional(),
     }),
@@ -67,6 +80,16 @@ export const opTable = {
     result: z.object({ turnId: z.string() }),
   },
   'turn.get': { params: z.strictObject({ turnId: id }), result: turnViewSchema },
+  /** The message of a conversation's last turn again, once it has ended; with other words in a new session, see `turn.branch`. */
+  'turn.retry': {
+    params: z.strictObject({ turnId: id, model: modelRefSchema.optional() }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+  },
+  /** A new session that holds what came before a turn's message, and then this text; the same text unless told. */
+  'turn.branch': {
+    params: z.strictObject({ turnId: id, text: z.string().min(1).max(messageTextMax).optional() }),
+    result: z.object({ sessionId: z.string(), turnId: z.string() }),
+  },
   /** A new turn takes up the work of one that a budget or a limit ended. */
   'turn.continue': { params: z.strictObject({ turnId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
   'pack.get': { params: z.strictObject({ packId: id }), result: packViewSchema },
@@ -141,50 +164,8 @@ export const opTable = {
     result: z.object({ text: z.string(), found: z.array(z.string()) }),
   },
 
-  'session.list': {
-    params: z.strictObject({ archived: z.boolean().optional(), limit: z.number().int().min(1).max(1000).optional() }),
-    result: z.object({ sessions: z.array(sessionInfoSchema) }),
-  },
-  /** `after` and `before` are global sequence numbers, as on the event stream; with neither, the newest events. */
-  'session.get': {
-    params: z.strictObject({
-      sessionId: id,
-      after: z.number().int().min(0).optional(),
-      before: z.number().int().min(1).optional(),
-      limit: z.number().int().min(1).max(5000).optional(),
-    }),
-    result: z.object({ session: sessionInfoSchema, events: z.array(eventEnvelopeSchema) }),
-  },
-  'session.create': {
-    params: z.strictObject({ title: z.string().max(200).optional(), agentId: id.optional() }),
-    result: sessionInfoSchema,
-  },
-  'session.rename': { params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }), result: sessionInfoSchema },
-  'session.search': {
-    params: z.strictObject({ query: z.string().min(1).max(1000), limit: z.number().int().min(1).max(200).optional() }),
-    result: z.object({
-      hits: z.array(
-        z.object({
-          sessionId: z.string(),
-          title: z.string(),
-          seq: z.number().int(),
-          atMs: z.number().int(),
-          type: z.string(),
-          excerpt: z.string(),
-        }),
-      ),
-    }),
-  },
-  'session.fork': {
-    params: z.strictObject({ sessionId: id, atSessionSeq: z.number().int().min(1).optional(), title: z.string().max(200).optional() }),
-    result: sessionInfoSchema,
-  },
-  'session.export': {
-    params: z.strictObject({ sessionId: id, format: z.enum(['jsonl', 'markdown']) }),
-    result: z.object({ text: z.string() }),
-  },
-  'session.archive': { params: z.strictObject({ sessionId: id, archived: z.boolean() }), result: sessionInfoSchema },
-  'session.delete': { params: z.strictObject({ sessionId: id }), result: z.object({ sessionId: z.string(), events: z.number().int() }) },
+  ...sessionOps,
+  ...commandOps,
 
   'audit.verify': {
     params: none,
@@ -235,6 +216,35 @@ export const opTable = {
   },
   'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
   'model.list': { params: none, result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }) },
+  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  'model.test': {
+    params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
+    result: z.object({
+      ok: z.boolean(),
+      model: z.string(),
+      tookMs: z.number().int(),
+      firstTokenMs: z.number().nullable(),
+      usage: usageSchema,
+      costUsd: z.number().nullable(),
+      error: errorBodySchema.nullable(),
+    }),
+  },
+  /** Well-known providers: what to fill in, and the usual name of the secret. A null `baseUrl` is the vendor's own address. */
+  'model.presets': {
+    params: none,
+    result: z.object({
+      presets: z.array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          kind: z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']),
+          baseUrl: z.string().nullable(),
+          keyName: z.string().nullable(),
+          keyUrl: z.string().nullable(),
+        }),
+      ),
+    }),
+  },
   'secret.set': {
     params: z.strictObject({ name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), value: z.string().min(8).max(10_000) }),
     result: z.object({ name: z.string() }),

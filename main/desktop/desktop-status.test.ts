@@ -64,7 +64,7 @@ test('what waited and ran before is there from the start, oldest question first'
   const older = { ...approval, approvalId: 'apr_older', createdAtMs: approval.createdAtMs - 1 };
   const claw = new FakeClaw({
     'approval.list': () => ({ approvals: [approval, older] }),
-    'session.list': () => ({ sessions: [before.sessionInfo('ses_a', 'running'), before.sessionInfo('ses_b', 'done')] }),
+    'session.list': () => ({ sessions: [before.sessionInfo('ses_a', 'running'), before.sessionInfo('ses_b', 'done')], nextCursor: null }),
   });
   const { watch, settle } = await rig(claw);
   expect([watch.status.approvals.map((one) => one.approvalId), watch.status.runningTurns]).toEqual([['apr_older', approval.approvalId], 1]);

@@ -111,7 +111,8 @@ export class FakeClaw implements Claw {
 
   sessionInfo(sessionId: string, status: TurnStatus | null = null): SessionInfo {
     const about = { title: 'Fake', agentId: 'main', channel: 'cli', archived: false, lastText: '', events: 1, pendingApprovals: 0 };
-    return { sessionId, ...about, createdAtMs: nowMs, updatedAtMs: nowMs, status };
+    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null };
+    return { sessionId, ...about, ...marks, createdAtMs: nowMs, updatedAtMs: nowMs, status };
   }
 
   #next(signal: AbortSignal | undefined): Promise<void> {
@@ -157,7 +158,11 @@ export class FakeClaw implements Claw {
       'approval.decide': ({ approvalId, decision, scope }, caller) => this.#decide(approvalId, decision, scope ?? { kind: 'once' }, caller),
       'session.list': () => {
         const newest = new Map([...this.#turns.values()].map((turn) => [turn.sessionId, turn.status]));
-        return { sessions: [...newest].map(([sessionId, status]) => this.sessionInfo(sessionId, status)) };
+        return { sessions: [...newest].map(([sessionId, status]) => this.sessionInfo(sessionId, status)), nextCursor: null };
+      },
+      'command.run': ({ line, sessionId }) => {
+        const command = /^\/(\w+)/.exec(line)?.[1] ?? '';
+        return { command, text: `did ${line}`, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null };
       },
       'panic.status': () => ({ engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null }),
     };

@@ -1,6 +1,7 @@
 // `ask` and `tool`: one message, or one tool call without a model, through the same gate as everything else.
 
 import type { Command } from 'commander';
+import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
@@ -52,12 +53,10 @@ async function ask(context: CommandContext, given: string, options: AskOptions):
 }
 
 /** A new turn takes up the work of an ended one; followed like a message. */
-export function continueTurn(context: CommandContext, turnId: string): Promise<number> {
+export function runTurn(context: CommandContext, start: (claw: Claw) => Promise<OpResult<'message.send'>>): Promise<number> {
   return context.withClaw('live', async ({ claw }) => {
     const streams = !context.output.isJson;
-    const end = await withLines(context, (lines) =>
-      new TurnConversation(context, { claw, lines, streams }).run(() => claw.op('turn.continue', { turnId }, cliCaller)),
-    );
+    const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).run(() => start(claw)));
     return reportEnd(context, end);
   });
 }

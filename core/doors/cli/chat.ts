@@ -1,6 +1,8 @@
 // `chat`: a conversation at the terminal. Approvals are asked in place; Ctrl-C stops the turn, a second one at the prompt leaves.
 
 import type { Command } from 'commander';
+import type { Claw } from '../../contracts/claw.ts';
+import { isCommandLine, messageOf } from '../../contracts/commands.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import { reportAnswer, type AskOptions } from './ask.ts';
@@ -9,17 +11,9 @@ import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { LineReader } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
-import { when } from './table.ts';
 import { cliCaller, TurnConversation } from './turn-conversation.ts';
 
-const help = [
-  '/new        start a new session',
-  '/sessions   list the newest sessions',
-  '/open ID    go on with another session',
-  '/panic      stop everything',
-  '/release    release the stop',
-  '/quit       leave',
-].join('\n');
+const ownHelp = ['- `/open ID` Go on with another session.', '- `/quit` Leave.'].join('\n');
 
 export function registerChat(program: Command, run: Run): void {
   program
@@ -66,7 +60,7 @@ class ChatRoom {
       if (text === undefined || text === '/quit' || text === '/exit') return exitCodes.done;
       if (text === '') continue;
       try {
-        await (text.startsWith('/') ? this.#command(text) : this.#say(text));
+        await (isCommandLine(text) ? this.#command(text) : this.#say(messageOf(text)));
       } catch (cause) {
         await this.#recover(cause);
       }
@@ -101,9 +95,13 @@ class ChatRoom {
       ...(this.#sessionId === undefined ? {} : { sessionId: this.#sessionId }),
       ...(this.#options.agent === undefined ? {} : { agentId: this.#options.agent }),
     };
+    await this.#stayWith(claw, () => claw.op('message.send', message, cliCaller));
+  }
+
+  async #stayWith(claw: Claw, start: () => Promise<{ turnId: string }>): Promise<void> {
     const lines = this.#context.hasPerson ? this.#lines : null;
     const converse = (): TurnConversation => new TurnConversation(this.#context, { claw, lines, streams: !this.#context.output.isJson });
-    let end = await converse().send(message);
+    let end = await converse().run(start);
     this.#sessionId = end.result.sessionId;
     reportAnswer(this.#context, end);
     while (lines !== null && (await askForMore(this.#context, { claw, lines, result: end.result }))) {
@@ -117,29 +115,23 @@ class ChatRoom {
     const { output } = this.#context;
     const { claw } = await this.#connect();
     const [name = '', argument] = line.split(/\s+/);
-    switch (name) {
-      case '/new':
-        this.#sessionId = undefined;
-        return output.say('A new session starts with your next message.');
-      case '/open':
-        if (argument === undefined) return output.say('Name the session: /open ID');
-        this.#sessionId = (await claw.op('session.get', { sessionId: argument, limit: 1 }, cliCaller)).session.sessionId;
-        return output.say(`Now in ${this.#sessionId}.`);
-      case '/sessions': {
-        const { sessions } = await claw.op('session.list', { limit: 20 }, cliCaller);
-        for (const session of sessions) output.say(`${session.sessionId}  ${when(session.updatedAtMs)}  ${session.title}`);
-        return;
-      }
-      case '/panic': {
-        const { killed } = await claw.op('panic.engage', { reason: 'from chat' }, cliCaller);
-        return output.say(`Everything is stopped; ${killed} processes were ended. Nothing runs until /release.`);
-      }
-      case '/release':
-        await claw.op('panic.release', {}, cliCaller);
-        return output.say('Released.');
-      default:
-        return output.say(help);
+    if (name === '/open') {
+      if (argument === undefined) return output.say('Name the session: /open ID');
+      this.#sessionId = (await claw.op('session.get', { sessionId: argument, limit: 1 }, cliCaller)).session.sessionId;
+      return output.say(`Now in ${this.#sessionId}.`);
     }
+    if (name === '/new') {
+      this.#sessionId = undefined;
+      return output.say('A new session starts with your next message.');
+    }
+    const place = this.#sessionId === undefined ? {} : { sessionId: this.#sessionId };
+    const ran = await claw.op('command.run', { line, ...place }, cliCaller);
+    this.#sessionId = ran.sessionId ?? undefined;
+    output.say(ran.file?.text ?? ran.text);
+    const { turnId } = ran;
+    // What goes on, or waits for a yes, is stayed with.
+    if (turnId !== null && (ran.waiting || ran.command === 'retry')) await this.#stayWith(claw, () => Promise.resolve({ turnId }));
+    if (name === '/help' && argument === undefined) output.say(ownHelp);
   }
 
   /** Says what went wrong; an instance that is gone is let go, so that the next message finds or starts another. */

@@ -1,130 +1,11 @@
 // The command line in process: commands, JSON shapes, exit codes, connecting, serving.
 
 import { expect, test } from 'vitest';
+import { answersOf, dayBudget, turnView, vaultStatus } from '../../../tests/doubles/fake-answers.ts';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { configSchema } from '../../contracts/config.ts';
-import { opTable, type OpHandlers, type OpName } from '../../contracts/ops.ts';
-import { type TurnView } from '../../contracts/op-results.ts';
-import type { BudgetState, Grant } from '../../contracts/policy.ts';
-
-const grant: Omit<Grant, 'grantId'> = {
-  scope: { kind: 'session' },
-  match: { kind: 'folder', tool: 'write', folder: '/n' },
-  covers: 'write in notes',
-  sessionId: 's',
-  approvalId: 'a',
-  createdAtMs: 1,
-  expiresAtMs: null,
-  revokedAtMs: 2,
-  spentAtMs: null,
-};
-
-const turnView = (turnId: string): TurnView => ({
-  turnId,
-  sessionId: 's',
-  status: 'done',
-  text: '',
-  error: null,
-  startedAtMs: 1,
-  finishedAtMs: 2,
-  model: null,
-  phases: [],
-  calls: [],
-  decisions: [],
-  packs: [],
-  usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
-  costUsd: null,
-});
-
-const empty = (claw: FakeClaw): Partial<OpHandlers> => {
-  const usageRow = { key: 'all', turns: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, costUsd: 0 };
-  const panic = { engaged: true, sinceMs: 5, reason: null, killed: 2, tookMs: 30 };
-  return {
-    'turn.get': ({ turnId }) => turnView(turnId),
-    'pack.get': ({ packId }) => ({
-      packId,
-      turnId: 't',
-      tokens: 1,
-      budgetTokens: 2,
-      sections: [],
-      dropped: [],
-      truncated: [],
-      messages: [],
-    }),
-    'config.get': () => ({ config: configSchema.parse({}), path: '/h/config.yaml', warnings: [] }),
-    'config.set': ({ key }) => ({ key, path: '/h/config.yaml', warnings: [] }),
-    'grant.revoke': ({ grantId }) => ({ ...grant, grantId }),
-    'tool.list': () => ({ tools: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] }),
-    'grant.list': () => ({ grants: [] }),
-    'grant.preview': () => ({ covered: [], asked: 0, total: 0, lookedBackToMs: null }),
-    'outcome.list': () => ({ outcomes: [] }),
-    'outcome.settle': ({ callId }) => ({ callId, turnId: null }),
-    'policy.explain': () => ({
-      decision: 'ask',
-      ruleId: 'r',
-      reason: 'why',
-      class: 'exec',
-      facts: { class: 'exec', paths: [], command: null, hosts: [] },
-      mode: 'supervised',
-      grantId: null,
-      choices: [],
-    }),
-    'sandbox.explain': ({ command }) => ({
-      mode: 'auto',
-      backend: null,
-      available: false,
-      missing: [{ what: 'bwrap', install: 'Install it.' }],
-      command: command === undefined ? null : { runs: 'outside', reason: 'none here' },
-      files: { write: ['/w'], read: [], hidden: ['/home'], deny: [], protected: ['.env'] },
-      network: { allowDomains: [] },
-      environment: ['PATH'],
-      limits: [{ name: 'fileMb', value: 1, how: 'not held', holds: false }],
-    }),
-    'safety.url': ({ url }) => ({ decision: 'deny', reason: 'private', url }),
-    'safety.redact': ({ text }) => ({ text: text.replace('hunter2', '[redacted]'), found: ['password'] }),
-    'panic.engage': () => panic,
-    'panic.release': () => ({ ...panic, engaged: false }),
-    'session.list': () => ({ sessions: [claw.sessionInfo('ses_1')] }),
-    'session.get': () => ({ session: claw.sessionInfo('ses_1'), events: [] }),
-    'session.search': () => ({ hits: [] }),
-    'session.fork': () => claw.sessionInfo('ses_2'),
-    'session.rename': () => claw.sessionInfo('ses_1'),
-    'session.archive': () => claw.sessionInfo('ses_1'),
-    'session.export': ({ format }) => ({ text: `${format} text\n` }),
-    'session.delete': ({ sessionId }) => ({ sessionId, events: 4 }),
-    'audit.verify': () => ({ ok: false, events: 3, sessions: 1, firstBad: { seq: 2, sessionId: 's', sessionSeq: 2, reason: 'hash' } }),
-    'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
-    'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
-    'usage.get': () => ({ rows: [], today: usageRow, budget: { perTurnUsd: null, perSessionUsd: null, perDayUsd: 10 } }),
-    'budget.get': () => ({ budgets: [dayBudget] }),
-    'budget.allow': () => ({ budgets: [{ ...dayBudget, limit: 11.5 }] }),
-    'turn.continue': ({ turnId }) => claw.op('message.send', { text: `go on with ${turnId}` }),
-    'config.schema': () => ({ schema: { type: 'object' } }),
-    'model.list': () => ({ models: [], defaultModel: null }),
-    'secret.set': ({ name }) => ({ name }),
-    'secret.list': () => ({ names: ['a', 'b'] }),
-    'secret.delete': ({ name }) => ({ name, deleted: false }),
-    'secret.status': () => vaultStatus,
-    'secret.unlock': () => ({ ...vaultStatus, locked: false }),
-    'artifact.list': () => ({ artifacts: [] }),
-    'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
-    'backup.list': () => ({ backups: [] }),
-    'checkpoint.list': () => ({ checkpoints: [] }),
-    'checkpoint.preview': () => ({ callIds: ['call_1'], files: [] }),
-    'checkpoint.restore': () => ({
-      restoreId: 'call_2',
-      callIds: ['call_1'],
-      restored: [{ path: '/ws/a' }],
-      refused: [{ path: '/ws/b', reason: 'It was changed since.' }],
-      unchanged: [],
-    }),
-    'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
-  };
-};
-
-const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
+import { opTable, type OpName } from '../../contracts/ops.ts';
 
 interface Row {
   readonly argv: readonly string[];
@@ -135,7 +16,6 @@ interface Row {
   readonly stdin?: string;
 }
 
-const dayBudget: BudgetState = { scope: 'day', unit: 'usd', limit: 10, configured: 10, spent: 2, reserved: 0, unknownCost: false };
 const exact = { kind: 'exact', tool: 'write', argsHash: 'h' };
 const rows: readonly Row[] = [
   { argv: ['tools'], op: 'tool.list', params: {}, json: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] },
@@ -222,7 +102,12 @@ const rows: readonly Row[] = [
     params: { limit: 5 },
     json: [expect.objectContaining({ sessionId: 'ses_1' })],
   },
-  { argv: ['sessions', 'show', 's'], op: 'session.get', params: { sessionId: 's' }, json: { session: expect.anything(), events: [] } },
+  {
+    argv: ['sessions', 'show', 's'],
+    op: 'session.get',
+    params: { sessionId: 's' },
+    json: { session: expect.anything(), events: [], earlierBefore: null },
+  },
   { argv: ['sessions', 'search', 'two', 'words'], op: 'session.search', params: { query: 'two words' }, json: [] },
   {
     argv: ['sessions', 'fork', 's', '--at', '3'],
@@ -242,6 +127,26 @@ const rows: readonly Row[] = [
     params: { sessionId: 's', archived: false },
     json: expect.anything(),
   },
+  { argv: ['sessions', 'pin', 's'], op: 'session.pin', params: { sessionId: 's', pinned: true }, json: expect.anything() },
+  { argv: ['sessions', 'seen', 's'], op: 'session.seen', params: { sessionId: 's' }, json: expect.anything() },
+  {
+    argv: ['sessions', 'configure', 's', '--model', 'default', '--agent', 'writer'],
+    op: 'session.configure',
+    params: { sessionId: 's', model: null, agentId: 'writer' },
+    json: expect.anything(),
+  },
+  {
+    argv: ['turns', 'retry', 't', '--model', 'lab/x'],
+    op: 'turn.retry',
+    params: { turnId: 't', model: 'lab/x' },
+    json: expect.objectContaining({ status: 'done' }),
+  },
+  {
+    argv: ['turns', 'branch', 't', 'other words'],
+    op: 'turn.branch',
+    params: { turnId: 't', text: 'other words' },
+    json: expect.objectContaining({ status: 'done' }),
+  },
   {
     argv: ['sessions', 'export', 's', '--format', 'markdown'],
     op: 'session.export',
@@ -253,6 +158,8 @@ const rows: readonly Row[] = [
   { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
   { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },
   { argv: ['usage', '--by', 'model'], op: 'usage.get', params: { by: 'model' }, json: expect.objectContaining({ rows: [] }) },
+  { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
+  { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
   { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
   { argv: ['models'], op: 'model.list', params: {}, json: [] },
   {
@@ -306,7 +213,7 @@ const rows: readonly Row[] = [
 test.each(rows)('$argv prints one JSON document, and something for people', async ({ argv, op, params, json, code, stdin }) => {
   const run = async (...flags: string[]): Promise<string> => {
     const claw = new FakeClaw();
-    claw.answers = empty(claw);
+    claw.answers = answersOf(claw);
     const parts = fakeParts(claw);
     const ran = await runCommand([...argv, ...flags], parts, { stdin: stdin ?? '' });
     expect([ran.code, ran.err]).toEqual([code ?? 0, '']);
@@ -322,8 +229,17 @@ test.each(rows)('$argv prints one JSON document, and something for people', asyn
 test('every operation is reached by some command', () => {
   const reached = new Set<string>(rows.map((row) => row.op));
   // Reached by commands with tests of their own, or by other doors only.
-  const elsewhere = ['message.send', 'turn.wait', 'turn.cancel', 'tool.run', 'approval.decide', 'artifact.get'];
-  const windowOnly = ['turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
+  const elsewhere = [
+    'command.list',
+    'command.run',
+    'message.send',
+    'turn.wait',
+    'turn.cancel',
+    'tool.run',
+    'approval.decide',
+    'artifact.get',
+  ];
+  const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   expect(Object.keys(opTable).filter((name) => !reached.has(name) && !elsewhere.includes(name) && !windowOnly.includes(name))).toEqual([]);
 });
 
@@ -366,7 +282,7 @@ test('a failure is its message, then what to do; as one document with --json', a
 test('colour only on a terminal that wants it', async () => {
   const run = (env: Record<string, string>, isTty: boolean): Promise<{ out: string }> => {
     const claw = new FakeClaw();
-    claw.answers = empty(claw);
+    claw.answers = answersOf(claw);
     return runCommand(['safety', 'url', 'http://10.0.0.1'], fakeParts(claw), { env, isTty });
   };
   expect((await run({ NO_COLOR: '' }, true)).out).toContain('\u001B[31m');

@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { TurnView } from '../../contracts/op-results.ts';
-import { continueTurn } from './ask.ts';
+import { runTurn } from './ask.ts';
+import { cliCaller } from './turn-conversation.ts';
 import { parseCount, type CommandContext, type Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import type { Paint } from './output.ts';
@@ -24,7 +25,8 @@ export function registerInsight(program: Command, run: Run): void {
     .command('continue')
     .description('take up the work of a turn that a budget or a limit ended')
     .argument('<id>')
-    .action((turnId: string) => run((context) => continueTurn(context, turnId)));
+    .action((turnId: string) => run((context) => runTurn(context, (claw) => claw.op('turn.continue', { turnId }, cliCaller))));
+  registerAgain(turns, run);
   program
     .command('packs')
     .description('what the model saw')
@@ -51,11 +53,40 @@ export function registerInsight(program: Command, run: Run): void {
     .command('models')
     .description('the models that can be used')
     .action(() => run(listModels));
+  const model = program.command('model').description('one model, and where models come from');
+  model
+    .command('test')
+    .description('ask a model for a word: whether its key, name and address are right')
+    .argument('<model>')
+    .action((ref: string) => run((context) => testModel(context, ref)));
+  model
+    .command('presets')
+    .description('well-known providers and their addresses')
+    .action(() => run((context) => context.runOp('model.presets', {}, { json: ({ presets }) => presets, human: describePresets })));
   registerConfig(program, run);
   program
     .command('doctor')
     .description('check that everything works')
     .action(() => run(doctor));
+}
+
+function registerAgain(turns: Command, run: Run): void {
+  turns
+    .command('retry')
+    .description('the last message again; the earlier answer stays in the log and leaves the conversation')
+    .argument('<id>')
+    .option('--model <ref>', 'with another model')
+    .action((turnId: string, { model }: { model?: string }) =>
+      run((context) => runTurn(context, (claw) => claw.op('turn.retry', { turnId, ...(model === undefined ? {} : { model }) }, cliCaller))),
+    );
+  turns
+    .command('branch')
+    .description('a new session that holds what came before the message of a turn, and then TEXT in its place')
+    .argument('<id>')
+    .argument('[text]')
+    .action((turnId: string, text: string | undefined) =>
+      run((context) => runTurn(context, (claw) => claw.op('turn.branch', { turnId, ...(text === undefined ? {} : { text }) }, cliCaller))),
+    );
 }
 
 function registerConfig(program: Command, run: Run): void {
@@ -260,6 +291,25 @@ function listModels(context: CommandContext): Promise<number> {
           'No models were found.',
         ),
     },
+  );
+}
+
+function testModel(context: CommandContext, model: string): Promise<number> {
+  return context.runOp(
+    'model.test',
+    { model },
+    {
+      human: ({ ok, tookMs, error }) => (ok ? `It answers (${tookMs} ms).` : [error?.message ?? '', error?.hint ?? ''].join('\n').trim()),
+      exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed),
+    },
+  );
+}
+
+function describePresets({ presets }: OpResult<'model.presets'>): string {
+  return table(
+    ['PROVIDER', 'KIND', 'ADDRESS', 'KEYS'],
+    presets.map((one) => [one.title, one.kind, one.baseUrl ?? '-', one.keyUrl ?? '-']),
+    'None.',
   );
 }
 

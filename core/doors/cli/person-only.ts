@@ -12,7 +12,11 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'outcome.settle',
   'panic.release',
   'budget.allow',
+  'command.run',
   'config.set',
+  'model.test',
+  'session.configure',
+  'turn.retry',
   'secret.set',
   'secret.delete',
 ]);

@@ -52,6 +52,25 @@ export function registerSessions(program: Command, run: Run): void {
       run((context) => context.runOp('session.archive', { sessionId, archived: options.undo !== true }, { human: sessionLine })),
     );
   sessions
+    .command('pin')
+    .argument('<id>')
+    .option('--undo', 'no longer first')
+    .action((sessionId: string, options: { undo?: boolean }) =>
+      run((context) => context.runOp('session.pin', { sessionId, pinned: options.undo !== true }, { human: sessionLine })),
+    );
+  sessions
+    .command('seen')
+    .argument('<id>')
+    .action((sessionId: string) => run((context) => context.runOp('session.seen', { sessionId }, { human: sessionLine })));
+  sessions
+    .command('configure')
+    .argument('<id>')
+    .option('--model <ref>', 'the model of its next turns; "default" for the usual one')
+    .option('--agent <id>', 'the agent of its next turns')
+    .action((sessionId: string, options: { model?: string; agent?: string }) =>
+      run((context) => configureSession(context, sessionId, options)),
+    );
+  sessions
     .command('export')
     .argument('<id>')
     .option('--format <form>', 'jsonl or markdown', 'jsonl')
@@ -61,6 +80,19 @@ export function registerSessions(program: Command, run: Run): void {
     .argument('<id>')
     .option('--yes', 'without asking')
     .action((sessionId: string, options: { yes?: boolean }) => run((context) => deleteSession(context, sessionId, options.yes === true)));
+}
+
+function configureSession(
+  context: CommandContext,
+  sessionId: string,
+  { model, agent }: { model?: string; agent?: string },
+): Promise<number> {
+  const params = {
+    sessionId,
+    ...(model === undefined ? {} : { model: model === 'default' ? null : model }),
+    ...(agent === undefined ? {} : { agentId: agent }),
+  };
+  return context.runOp('session.configure', params, { human: sessionLine });
 }
 
 function listSessions(context: CommandContext, options: { archived?: boolean; limit?: string }): Promise<number> {

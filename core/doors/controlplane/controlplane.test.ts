@@ -13,8 +13,10 @@ function open() {
     ids: new CountingIds(),
     defaultAgentId: 'main',
     redact: (text: string) => text,
-    index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) },
+    log: { index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) } },
+    attachments: { limits: { fileBytesMax: 1, messageBytesMax: 1, filesMax: 1 } },
     runtime: {
+      assertOpen: () => undefined,
       submit: (message: InboundMessage) => {
         messages.push(message);
         return { sessionId: message.sessionId, turnId: 'trn_1' };

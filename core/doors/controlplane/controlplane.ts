@@ -4,13 +4,15 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import type { IdSource } from '../../base/ids.ts';
-import type { SessionIndex } from '../../store/session/session.ts';
-import type { TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { broughtAlong, findMessage, type TurnRuntime } from '../../runtime/turns/turns.ts';
+import { keepAttachments, type AttachmentDeps } from './attachments.ts';
 
 export interface ControlplaneDeps {
   readonly runtime: TurnRuntime;
-  readonly index: SessionIndex;
+  readonly log: SessionLog;
   readonly ids: IdSource;
+  readonly attachments: AttachmentDeps;
   readonly defaultAgentId: string;
   /** A title is cut out of a message: half a secret would be recognised by nobody. */
   redact(text: string): string;
@@ -29,15 +31,45 @@ export class Controlplane {
   /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
   receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
     const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(this.#deps.redact(params.text)), caller);
+    // Before anything is kept; a message without files is refused where it is known whether it came before.
+    if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
+    const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], { sessionId, channel: caller.channel });
     return this.#deps.runtime.submit({
       sessionId,
       agentId,
+      attached,
       text: params.text,
       channel: caller.channel,
       sender: caller.actor,
       dedupeKey: params.dedupeKey ?? null,
       ...(params.forwardedFrom === undefined ? {} : { untrusted: [{ kind: 'message', where: params.forwardedFrom }] }),
       before,
+    });
+  }
+
+  /** The message of a conversation's last turn again, with another model where one is named. */
+  retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string } {
+    return this.#deps.runtime.retry(turnId, { model, by: caller.actor });
+  }
+
+  /** A fork of what had ended before a message, and that message in it, in other words where there are any. Nothing of the original changes. */
+  branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string } {
+    const { log, runtime, ids } = this.#deps;
+    const { sessionId: from, agentId, message, marks, beginsAt } = findMessage(log, turnId);
+    const sessionId = ids.next('ses');
+    // Before anything is copied: a branch without its message would only be in the way.
+    runtime.assertOpen(sessionId);
+    const title = log.index.session(from)?.title ?? '';
+    log.fork({ sessionId: from, atSessionSeq: beginsAt - 1, endedOnly: true }, { sessionId, title, agentId, channel: caller.channel });
+    return runtime.submit({
+      sessionId,
+      agentId,
+      text: text ?? message.text,
+      channel: caller.channel,
+      sender: caller.actor,
+      dedupeKey: null,
+      ...broughtAlong({ message, marks }),
+      before: [],
     });
   }
 
@@ -54,7 +86,8 @@ export class Controlplane {
     title: string,
     caller: Caller,
   ): { sessionId: string; agentId: string; before: AnyDraft[] } {
-    const { index, ids, defaultAgentId } = this.#deps;
+    const { ids, defaultAgentId } = this.#deps;
+    const { index } = this.#deps.log;
     if (named === systemSessionId) throw new AppError('not_found', `There is no session ${named}.`);
     const known = named === undefined ? null : index.session(named);
     if (known !== null) {

@@ -12,10 +12,11 @@ import { writeSetting } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import { verifyLog } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
+import { testModel } from './model-test.ts';
 
 type AuditOps = Omit<
   OpHandlers,
-  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'budget' | 'checkpoint'}.${string}`
+  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'command' | 'budget' | 'checkpoint'}.${string}`
 >;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
@@ -38,6 +39,8 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
       await deps.models.ready();
       return deps.models.list();
     },
+    'model.test': (params, caller) => testModel(deps, params, caller),
+    'model.presets': () => ({ presets: deps.models.presets() }),
     'secret.set': async (params) => {
       await deps.secrets.set(params.name, params.value);
       return { name: params.name };

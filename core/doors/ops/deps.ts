@@ -5,7 +5,8 @@ import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
-import type { Config } from '../../contracts/config.ts';
+import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import type { ModelReply } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { FactContext } from '../../contracts/tools.ts';
@@ -31,6 +32,8 @@ export interface OpsDeps {
   readonly processes: ProcessPort;
   readonly facts: FactContext;
   readonly controlplane: {
+    retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
+    branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };
     receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string };
     runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string };
   };
@@ -63,6 +66,14 @@ export interface UsagePort {
 
 export interface ModelListPort {
   list(): OpResult<'model.list'>;
+  presets(): OpResult<'model.presets'>['presets'];
+  /** A tiny question, tried once. Fails as every call of a model. */
+  probe(
+    ref: string,
+    how: { readonly provider?: ProviderConfig | undefined; readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
+  /** Whether there is a provider of that name. */
+  knows(ref: string): boolean;
   /** Until the first look for local servers is over; null when there is nothing to wait for. */
   ready(): Promise<unknown> | null;
 }

@@ -11,7 +11,17 @@ import { readPackView } from './pack-view.ts';
 
 type MessageOps = Pick<
   OpHandlers,
-  'message.send' | 'turn.wait' | 'turn.cancel' | 'turn.steer' | 'turn.continue' | 'turn.get' | 'pack.get' | 'tool.run' | 'tool.list'
+  | 'message.send'
+  | 'turn.wait'
+  | 'turn.cancel'
+  | 'turn.steer'
+  | 'turn.continue'
+  | 'turn.retry'
+  | 'turn.branch'
+  | 'turn.get'
+  | 'pack.get'
+  | 'tool.run'
+  | 'tool.list'
 >;
 
 export function createMessageOps(deps: OpsDeps): MessageOps {
@@ -36,6 +46,8 @@ export function createMessageOps(deps: OpsDeps): MessageOps {
       return { turnId: params.turnId };
     },
     'turn.continue': (params, caller) => deps.runtime.takeUpEnded(params.turnId, caller.actor),
+    'turn.retry': (params, caller) => deps.controlplane.retry(params.turnId, params.model ?? null, caller),
+    'turn.branch': (params, caller) => deps.controlplane.branch(params.turnId, params.text ?? null, caller),
     'turn.get': (params) => readTurnView(deps, params.turnId),
     'pack.get': (params) => readPackView(deps, params.packId),
     'tool.run': (params, caller) => runTool(deps, params, caller),

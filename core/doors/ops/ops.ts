@@ -12,6 +12,7 @@ import { createAuditOps } from './audit-ops.ts';
 import { createBudgetOps } from './budget-ops.ts';
 import { createCheckpointOps } from './checkpoint-ops.ts';
 import type { OpsDeps } from './deps.ts';
+import { createCommandOps, type OtherOps } from './command-ops.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
 import { createSessionOps } from './session-ops.ts';
@@ -19,7 +20,7 @@ import { createSessionOps } from './session-ops.ts';
 export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
 
 export function createOps(deps: OpsDeps): OpHandlers {
-  return {
+  const ops: OtherOps = {
     ...createMessageOps(deps),
     ...createApprovalOps(deps),
     ...createPanicOps(deps),
@@ -28,6 +29,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createAuditOps(deps),
     ...createCheckpointOps(deps),
   };
+  return { ...ops, ...createCommandOps(deps, ops) };
 }
 
 const libraryCaller: Caller = { channel: 'library', actor: 'library' };

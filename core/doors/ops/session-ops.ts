@@ -1,59 +1,43 @@
 // Operations on sessions.
 
 import { AppError } from '../../contracts/errors.ts';
-import { systemSessionId } from '../../contracts/events.ts';
-import type { Caller, OpHandlers } from '../../contracts/ops.ts';
+import { systemSessionId, type AnyDraft, type EventType } from '../../contracts/events.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { SessionInfo } from '../../contracts/op-results.ts';
-import { exportJsonl, exportMarkdown, type SessionRow } from '../../store/session/session.ts';
+import {
+  exportJsonl,
+  exportMarkdown,
+  type ListedSession,
+  type SessionPlace,
+  type SessionRow,
+  type SliceQuery,
+} from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
 
-type SessionOps = Pick<
-  OpHandlers,
-  | 'session.list'
-  | 'session.get'
-  | 'session.create'
-  | 'session.rename'
-  | 'session.search'
-  | 'session.fork'
-  | 'session.export'
-  | 'session.archive'
-  | 'session.delete'
->;
+type SessionOps = Pick<OpHandlers, `session.${string}` & keyof OpHandlers>;
 
 const LISTED = 200;
 const WINDOW = 300;
+/** Events of a page asked for by turns. */
+const PAGE_MAX = 5_000;
 
 export function createSessionOps(deps: OpsDeps): SessionOps {
   const { log } = deps;
   return {
-    'session.list': (params) => {
-      const rows = log.index.sessions(params.archived ?? false, params.limit ?? LISTED).filter((row) => row.sessionId !== systemSessionId);
-      const pending = countPending(deps);
-      return { sessions: rows.map((row) => describe(deps, row, pending)) };
-    },
-    'session.get': (params) => {
-      const row = find(deps, params.sessionId);
-      const events = log.reads.envelopes(params.sessionId, {
-        limit: params.limit ?? WINDOW,
-        newest: params.after === undefined,
-        ...(params.after === undefined ? {} : { after: log.reads.placeOf(params.sessionId, params.after + 1) - 1 }),
-        ...(params.before === undefined ? {} : { before: log.reads.placeOf(params.sessionId, params.before) }),
-      });
-      return { session: describe(deps, row, countPending(deps)), events };
-    },
-    'session.create': (params, caller) => {
-      const sessionId = deps.ids.next('ses');
-      const body = { title: params.title ?? '', agentId: params.agentId ?? 'main', channel: caller.channel, forkedFrom: null };
-      log.append(sessionId, [{ type: 'session.created', body }], true);
-      return info(deps, sessionId);
-    },
-    'session.rename': (params) => {
-      find(deps, params.sessionId);
-      log.append(params.sessionId, [{ type: 'session.renamed', body: { title: params.title } }], true);
-      return info(deps, params.sessionId);
-    },
+    'session.list': (params) => list(deps, params),
+    'session.get': (params) => readPage(deps, params),
+    'session.create': (params, caller) => create(deps, params, caller),
+    'session.rename': (params) => change(deps, params.sessionId, { type: 'session.renamed', body: { title: params.title } }),
+    'session.pin': (params) => change(deps, params.sessionId, { type: 'session.pinned', body: { pinned: params.pinned } }),
+    'session.archive': (params) => change(deps, params.sessionId, { type: 'session.archived', body: { archived: params.archived } }),
+    'session.seen': (params) => see(deps, params),
+    'session.configure': (params, caller) => configure(deps, params, caller),
     'session.search': (params) => {
-      const hits = log.search.find(params.query, params.limit ?? 20);
+      if (params.sessionId !== undefined) find(deps, params.sessionId);
+      const hits = log.search.find(params.query, params.limit ?? 20, {
+        eachSession: params.each === 'session',
+        ...(params.sessionId === undefined ? {} : { sessionId: params.sessionId }),
+      });
       return { hits: hits.map((hit) => ({ ...hit, title: log.index.session(hit.sessionId)?.title ?? '' })) };
     },
     'session.fork': (params, caller) => fork(deps, params, caller),
@@ -62,13 +46,90 @@ export function createSessionOps(deps: OpsDeps): SessionOps {
       const events = log.reads.iterateSession(params.sessionId);
       return { text: params.format === 'jsonl' ? exportJsonl(events) : exportMarkdown(row.title, events) };
     },
-    'session.archive': (params) => {
-      find(deps, params.sessionId);
-      log.append(params.sessionId, [{ type: 'session.archived', body: { archived: params.archived } }], true);
-      return info(deps, params.sessionId);
-    },
     'session.delete': (params) => remove(deps, params.sessionId),
   };
+}
+
+function list(deps: OpsDeps, params: OpParsed<'session.list'>): OpResult<'session.list'> {
+  const limit = params.limit ?? LISTED;
+  const after = params.cursor === undefined ? {} : { after: placeOf(params.cursor) };
+  const rows = deps.log.index.sessions({ archived: params.archived ?? false, limit, ...after });
+  const pending = countPending(deps);
+  const last = rows.at(-1);
+  return {
+    sessions: rows.map((row) => describe(row, pending)),
+    nextCursor: last === undefined || rows.length < limit ? null : `${Number(last.pinned)}.${last.updatedAtMs}.${last.sessionId}`,
+  };
+}
+
+function placeOf(cursor: string): SessionPlace {
+  const [, pinned, updatedAtMs, sessionId] = /^([01])\.(\d{1,16})\.(.+)$/.exec(cursor) ?? [];
+  if (sessionId === undefined) throw new AppError('invalid_params', 'That is not the nextCursor of a page.');
+  return { pinned: pinned === '1', updatedAtMs: Number(updatedAtMs), sessionId };
+}
+
+/** Reads only what is shown: a page costs the same in a session of any length. */
+function readPage(deps: OpsDeps, params: OpParsed<'session.get'>): OpResult<'session.get'> {
+  const session = info(deps, params.sessionId);
+  const query = pageQuery(deps, params);
+  const events = deps.log.reads.envelopes(params.sessionId, query);
+  const [first] = events;
+  if (first === undefined || params.after !== undefined) return { session, events, earlierBefore: null };
+  const hasEarlier = query.after !== undefined || (events.length === query.limit && first.sessionSeq > 1);
+  return { session, events, earlierBefore: hasEarlier ? first.seq : null };
+}
+
+/** Global places of the log as places of the session; a number of turns as the place where they begin. */
+function pageQuery(deps: OpsDeps, { sessionId, turns, ...params }: OpParsed<'session.get'>): SliceQuery {
+  const { reads } = deps.log;
+  const before = params.before === undefined ? undefined : reads.placeOf(sessionId, params.before);
+  const begin = turns === undefined ? 0 : reads.turnsBegin(sessionId, turns, before);
+  const after = Math.max(begin - 1, params.after === undefined ? 0 : reads.placeOf(sessionId, params.after + 1) - 1);
+  return {
+    limit: params.limit ?? (turns === undefined ? WINDOW : PAGE_MAX),
+    newest: params.after === undefined || turns !== undefined,
+    ...(after > 0 ? { after } : {}),
+    ...(before === undefined ? {} : { before }),
+    ...(params.types === undefined ? {} : { types: params.types as EventType[] }),
+  };
+}
+
+function create(deps: OpsDeps, params: OpParsed<'session.create'>, caller: Caller): SessionInfo {
+  const { title = '', agentId = 'main', model } = params;
+  if (model !== undefined) assertModel(deps, model);
+  const sessionId = deps.ids.next('ses');
+  const configured: AnyDraft[] = model === undefined ? [] : [{ type: 'session.configured', body: { agentId, model, by: caller.actor } }];
+  const body = { title, agentId, channel: caller.channel, forkedFrom: null };
+  deps.log.append(sessionId, [{ type: 'session.created', body }, ...configured], true);
+  return info(deps, sessionId);
+}
+
+function change(deps: OpsDeps, sessionId: string, draft: AnyDraft): SessionInfo {
+  find(deps, sessionId);
+  deps.log.append(sessionId, [draft], true);
+  return info(deps, sessionId);
+}
+
+/** Kept like everything, but nobody waits for the disk: at worst a session shows as unread once more. */
+function see(deps: OpsDeps, { sessionId, seq }: OpParsed<'session.seen'>): SessionInfo {
+  const row = find(deps, sessionId);
+  const seen = Math.min(seq ?? Number.MAX_SAFE_INTEGER, deps.log.lastSeq);
+  if (row.unread > 0 && seen > row.seenSeq) deps.log.append(sessionId, [{ type: 'session.seen', body: { seq: seen } }]);
+  return info(deps, sessionId);
+}
+
+function configure(deps: OpsDeps, params: OpParsed<'session.configure'>, caller: Caller): SessionInfo {
+  const row = find(deps, params.sessionId);
+  const { model = row.model, agentId = row.agentId } = params;
+  if (model !== null) assertModel(deps, model);
+  return change(deps, params.sessionId, { type: 'session.configured', body: { agentId, model, by: caller.actor } });
+}
+
+function assertModel(deps: OpsDeps, ref: string): void {
+  if (deps.models.knows(ref)) return;
+  throw new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, {
+    data: { hint: 'Choose one of the models that are listed, or add its provider in the settings.' },
+  });
 }
 
 function fork(
@@ -106,17 +167,14 @@ function find(deps: OpsDeps, sessionId: string): SessionRow {
 }
 
 function info(deps: OpsDeps, sessionId: string): SessionInfo {
-  return describe(deps, find(deps, sessionId), countPending(deps));
+  const row = sessionId === systemSessionId ? null : deps.log.index.listedSession(sessionId);
+  if (row === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  return describe(row, countPending(deps));
 }
 
-function describe(deps: OpsDeps, row: SessionRow, pending: ReadonlyMap<string, number>): SessionInfo {
-  const status = deps.log.index.lastTurn(row.sessionId)?.status ?? null;
-  return {
-    ...row,
-    events: deps.log.nextSessionSeq(row.sessionId) - 1,
-    status: status === 'queued' ? 'running' : status,
-    pendingApprovals: pending.get(row.sessionId) ?? 0,
-  };
+function describe(row: ListedSession, pending: ReadonlyMap<string, number>): SessionInfo {
+  const status = row.status === 'queued' ? 'running' : row.status;
+  return { ...row, status, pendingApprovals: pending.get(row.sessionId) ?? 0 };
 }
 
 function countPending(deps: OpsDeps): Map<string, number> {

@@ -27,6 +27,7 @@ export function readTurnView(deps: Pick<OpsDeps, 'log'>, turnId: string): TurnVi
     packs: [],
     usage: noUsage,
     costUsd: 0,
+    supersededBy: null,
   };
   const calls = new Map<string, TurnCall>();
   const phases = new Map<Phase, { phase: Phase; atMs: number; events: number }>();
@@ -64,6 +65,9 @@ function applyToView(view: Draft, event: AnyEvent): void {
         cachedInputTokens: view.usage.cachedInputTokens + event.body.usage.cachedInputTokens,
       };
       view.costUsd = view.costUsd === null || event.body.costUsd === null ? null : view.costUsd + event.body.costUsd;
+      return;
+    case 'turn.superseded':
+      view.supersededBy = event.body.byTurnId;
       return;
     case 'turn.finished':
       view.text = event.body.text;

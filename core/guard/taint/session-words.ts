@@ -167,7 +167,7 @@ export class SessionWords {
 
   #takeMark({ body, turnId }: EventOf<'taint.marked'>): void {
     if (body.callId !== null) this.#addSources(body.callId, body.sources);
-    else if (turnId !== null) this.#forwardedTurns.set(turnId, body.sources);
+    else if (turnId !== null && body.attached !== true) this.#forwardedTurns.set(turnId, body.sources);
   }
 
   #hear(text: string, forwarded: readonly TaintSource[] | undefined): void {

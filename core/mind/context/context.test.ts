@@ -10,7 +10,7 @@ const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
 
 /** Grows a transcript event by event, as a turn does. */
 class Writer {
-  readonly transcript = new Transcript(estimate);
+  readonly transcript = new Transcript({ estimate });
   readonly events: TranscriptEvent[] = [];
 
   add<T extends EventType>(type: T, turnId: string, body: EventBodies[T]): this {
@@ -189,7 +189,7 @@ test('whatever happens in which order: calls and results stay together, also aft
       // Only whole exchanges go, and the newest stays.
       expect(drop.count > 0 ? transcript.messages[0]?.role === 'user' : transcript.messages === before).toBe(true);
       expect(transcript.count).toBe(before.slice(drop.count).length);
-      const again = new Transcript(estimate);
+      const again = new Transcript({ estimate });
       for (const event of writer.events) again.apply(event);
       again.keepFrom(transcript.fromSessionSeq);
       expect(again.messages).toEqual(transcript.messages);

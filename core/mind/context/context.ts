@@ -3,6 +3,7 @@
 
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import type { EventBodies } from '../../contracts/events.ts';
+import type { ReadAttachment } from './attached-files.ts';
 import { Transcript } from './transcript.ts';
 
 export { createSystemPrompt } from './system-prompt.ts';
@@ -30,6 +31,8 @@ export interface ContextDeps {
   readonly system: () => string;
   /** Takes secrets out of a text before a model sees it. */
   readonly redact?: (text: string) => string;
+  /** The beginning of a file that was sent along. May throw; then the model is told that it could not be read. */
+  readonly readAttachment?: ReadAttachment;
 }
 
 /** Kept free for the answer: a quarter of the window, at most this many tokens. */
@@ -53,7 +56,7 @@ export class ContextPacker {
   }
 
   createTranscript(): Transcript {
-    return new Transcript(this.#deps.estimate, this.#deps.redact);
+    return new Transcript(this.#deps);
   }
 
   build(request: PackRequest): Pack {

@@ -3,6 +3,8 @@
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
+import type { ArtifactRef } from '../../contracts/tools.ts';
+import { withFiles, type ReadAttachment } from './attached-files.ts';
 
 export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
 
@@ -14,7 +16,11 @@ export interface Dropped {
 interface OpenCall {
   readonly id: string;
   readonly tool: string;
+  readonly turnId: string | null;
 }
+
+/** Where a message came into the conversation, and the turn it leaves with if that is superseded. */
+type Place = Pick<TranscriptEvent, 'sessionSeq' | 'turnId'>;
 
 const takenUp =
   'The turn before this one was ended by a limit before its work was done. The person wants it to go on: take the work up where it ' +
@@ -22,28 +28,39 @@ const takenUp =
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
+/** About what the vendors count for a large image. */
+const IMAGE_TOKENS = 1_600;
 /** Characters a cut leaves at least. */
 const TEXT_KEPT_MIN = 200;
+
+export interface TranscriptDeps {
+  readonly estimate: (text: string) => number;
+  /** Sees every text on its way to the model, once. */
+  readonly redact?: (text: string) => string;
+  readonly readAttachment?: ReadAttachment;
+}
 
 export class Transcript {
   #messages: ChatMessage[] = [];
   #tokens: number[] = [];
   #seqs: number[] = [];
+  #turns: (string | null)[] = [];
   #totalTokens = 0;
   readonly #open = new Map<string, OpenCall>();
   /** Turns and calls a person made directly; they may run beside a conversation and never close its calls. */
   readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
-  readonly #queuedUsers = new Map<string, { text: string; sessionSeq: number }>();
+  readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
   /** What must wait until every open call has its result. */
-  #deferred: ChatMessage[] = [];
+  #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
   readonly #estimate: (text: string) => number;
   readonly #redact: (text: string) => string;
+  readonly #readAttachment: ReadAttachment | undefined;
 
-  /** `redact` sees every text on its way to the model, once. */
-  constructor(estimate: (text: string) => number, redact: (text: string) => string = (text) => text) {
-    this.#estimate = estimate;
-    this.#redact = redact;
+  constructor(deps: TranscriptDeps) {
+    this.#estimate = deps.estimate;
+    this.#redact = deps.redact ?? ((text) => text);
+    this.#readAttachment = deps.readAttachment;
   }
 
   get messages(): readonly ChatMessage[] {
@@ -66,7 +83,7 @@ export class Transcript {
   apply(event: TranscriptEvent): void {
     switch (event.type) {
       case 'user.message':
-        this.#queuedUsers.set(event.turnId ?? '', { text: event.body.text, sessionSeq: event.sessionSeq });
+        this.#queuedUsers.set(event.turnId ?? '', { text: event.body.text, files: event.body.attachments ?? [] });
         return;
       case 'turn.started':
         this.#startTurn(event);
@@ -75,13 +92,16 @@ export class Transcript {
         this.#steer(event);
         return;
       case 'reflection.recorded':
-        this.#pushWhenClosed({ role: 'note', text: event.body.note }, event.sessionSeq);
+        this.#pushWhenClosed({ role: 'note', text: event.body.note }, event);
         return;
       case 'model.finished':
-        this.#pushReply(event.body, event.sessionSeq);
+        this.#pushReply(event.body, event);
         return;
       case 'turn.finished':
         this.#endTurn(event);
+        return;
+      case 'turn.superseded':
+        this.#takeOut(event.turnId);
         return;
       default:
         this.#applyResult(event);
@@ -138,12 +158,25 @@ export class Transcript {
     this.#messages = this.#messages.slice(count);
     this.#tokens = this.#tokens.slice(count);
     this.#seqs = this.#seqs.slice(count);
+    this.#turns = this.#turns.slice(count);
+  }
+
+  /** A turn has ended when it is superseded: none of its calls is open. What a person did beside it stays. */
+  #takeOut(turnId: string | null): void {
+    this.#queuedUsers.delete(turnId ?? '');
+    if (!this.#turns.includes(turnId)) return;
+    const stays = this.#turns.map((turn) => turn !== turnId);
+    this.#messages = this.#messages.filter((_, index) => stays[index]);
+    this.#seqs = this.#seqs.filter((_, index) => stays[index]);
+    this.#tokens = this.#tokens.filter((_, index) => stays[index]);
+    this.#turns = this.#turns.filter((turn) => turn !== turnId);
+    this.#totalTokens = this.#tokens.reduce((sum, tokens) => sum + tokens, 0);
   }
 
   /** Words for a message that is still queued belong to that message, not to the turn before it. */
   #steer(event: Extract<TranscriptEvent, { type: 'turn.steered' }>): void {
     const queued = this.#queuedUsers.get(event.turnId ?? '');
-    if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event.sessionSeq);
+    if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event);
     else this.#queuedUsers.set(event.turnId ?? '', { ...queued, text: `${queued.text}\n\n${event.body.text}` });
   }
 
@@ -151,7 +184,7 @@ export class Transcript {
   #endTurn(event: Extract<TranscriptEvent, { type: 'turn.finished' }>): void {
     const turnId = event.turnId ?? '';
     if (this.#directTurns.delete(turnId) || this.#queuedUsers.delete(turnId)) return;
-    this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+    this.#closeAll('Not run: the turn ended first.', event);
   }
 
   #startTurn(event: Extract<TranscriptEvent, { type: 'turn.started' }>): void {
@@ -160,16 +193,16 @@ export class Transcript {
       for (const call of event.body.calls) this.#direct.set(call.callId, { tool: call.tool, args: call.args });
       return;
     }
-    this.#closeAll('Not run: the turn ended first.', event.sessionSeq);
+    this.#closeAll('Not run: the turn ended first.', event);
     const user = this.#queuedUsers.get(event.turnId ?? '');
     if (user !== undefined) {
       this.#queuedUsers.delete(event.turnId ?? '');
-      this.#push({ role: 'user', text: user.text }, event.sessionSeq);
+      this.#push(withFiles(user.text, user.files, this.#readAttachment), event);
     }
-    if (event.body.continues !== undefined) this.#push({ role: 'note', text: takenUp }, event.sessionSeq);
+    if (event.body.continues !== undefined) this.#push({ role: 'note', text: takenUp }, event);
   }
 
-  #pushReply(body: EventOf<'model.finished'>['body'], sessionSeq: number): void {
+  #pushReply(body: EventOf<'model.finished'>['body'], place: Place): void {
     if (body.text === '' && body.calls.length === 0) return;
     this.#push(
       {
@@ -177,76 +210,72 @@ export class Transcript {
         text: body.text,
         calls: body.calls.map((call) => ({ id: call.providerCallId, tool: call.tool, args: call.args })),
       },
-      sessionSeq,
+      place,
     );
-    for (const call of body.calls) this.#open.set(call.callId, { id: call.providerCallId, tool: call.tool });
+    for (const call of body.calls) this.#open.set(call.callId, { id: call.providerCallId, tool: call.tool, turnId: place.turnId });
   }
 
   #applyResult(event: TranscriptEvent): void {
     switch (event.type) {
       case 'tool.finished':
-        this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event.sessionSeq);
+        this.#pushResult(event.body.callId, event.body.forModel, event.body.outcome !== 'ok', event);
         return;
       case 'tool.rejected':
         this.#pushResult(
           event.body.callId,
           `${event.body.error.message}${event.body.error.hint === undefined ? '' : ` ${event.body.error.hint}`}`,
           true,
-          event.sessionSeq,
+          event,
         );
         return;
       case 'policy.decided':
-        if (event.body.decision === 'deny')
-          this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event.sessionSeq);
+        if (event.body.decision === 'deny') this.#pushResult(event.body.callId, `Not allowed: ${event.body.reason}`, true, event);
         return;
       case 'approval.decided':
         if (event.body.decision === 'deny')
-          this.#pushResult(
-            event.body.callId,
-            'The person said no. Do not try the same again; ask or find another way.',
-            true,
-            event.sessionSeq,
-          );
+          this.#pushResult(event.body.callId, 'The person said no. Do not try the same again; ask or find another way.', true, event);
         return;
       default:
         return;
     }
   }
 
-  #pushResult(callId: string, text: string, isError: boolean, sessionSeq: number): void {
+  #pushResult(callId: string, text: string, isError: boolean, place: Place): void {
     const direct = this.#direct.get(callId);
     if (direct !== undefined) {
       this.#direct.delete(callId);
-      this.#pushWhenClosed({ role: 'note', text: `The person ran ${direct.tool} ${direct.args} directly. Result:\n${text}` }, sessionSeq);
+      this.#pushWhenClosed({ role: 'note', text: `The person ran ${direct.tool} ${direct.args} directly. Result:\n${text}` }, place);
       return;
     }
     const call = this.#open.get(callId);
     if (call === undefined) return;
     this.#open.delete(callId);
-    this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError }, sessionSeq);
-    if (this.#open.size === 0) this.#releaseDeferred(sessionSeq);
+    this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError }, { ...place, turnId: call.turnId });
+    if (this.#open.size === 0) this.#releaseDeferred(place);
   }
 
-  #pushWhenClosed(message: ChatMessage, sessionSeq: number): void {
-    if (this.#open.size === 0) this.#push(message, sessionSeq);
-    else this.#deferred.push(message);
+  #pushWhenClosed(message: ChatMessage, place: Place): void {
+    if (this.#open.size === 0) this.#push(message, place);
+    else this.#deferred.push({ message, turnId: place.turnId });
   }
 
-  #closeAll(text: string, sessionSeq: number): void {
-    for (const call of this.#open.values()) this.#push({ role: 'tool', id: call.id, tool: call.tool, text, isError: true }, sessionSeq);
+  #closeAll(text: string, { sessionSeq }: Place): void {
+    for (const { id, tool, turnId } of this.#open.values())
+      this.#push({ role: 'tool', id, tool, text, isError: true }, { sessionSeq, turnId });
     this.#open.clear();
-    this.#releaseDeferred(sessionSeq);
+    this.#releaseDeferred({ sessionSeq });
   }
 
   /** What waited takes the place of the event that let it in: places ascend, and a past pack is found again by its first. */
-  #releaseDeferred(sessionSeq: number): void {
+  #releaseDeferred({ sessionSeq }: Pick<Place, 'sessionSeq'>): void {
     const deferred = this.#deferred;
     this.#deferred = [];
-    for (const message of deferred) this.#push(message, sessionSeq);
+    for (const { message, turnId } of deferred) this.#push(message, { sessionSeq, turnId });
   }
 
   #count(message: ChatMessage): number {
     let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
+    if (message.role === 'user') tokens += (message.images?.length ?? 0) * IMAGE_TOKENS;
     if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
     return tokens;
   }
@@ -259,12 +288,13 @@ export class Transcript {
     return { ...safe, calls: safe.calls.map((call) => (this.#redact(call.args) === call.args ? call : { ...call, args: '{}' })) };
   }
 
-  #push(unsafe: ChatMessage, sessionSeq: number): void {
+  #push(unsafe: ChatMessage, { sessionSeq, turnId }: Place): void {
     const message = this.#withoutSecrets(unsafe);
     const tokens = this.#count(message);
     this.#messages.push(message);
     this.#tokens.push(tokens);
     this.#seqs.push(sessionSeq);
+    this.#turns.push(turnId);
     this.#totalTokens += tokens;
   }
 }

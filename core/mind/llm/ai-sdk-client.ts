@@ -32,6 +32,7 @@ export interface AiSdkProvider {
 export interface AiSdkClientOptions {
   readonly provider: string;
   readonly origin: string;
+  readonly seesImages: boolean;
   readonly load: () => Promise<AiSdkProvider>;
   readonly mapFailure: Dialect['mapFailure'];
   readonly nextCallId: () => string;
@@ -51,7 +52,11 @@ export class AiSdkClient implements ModelClient {
     const progress = { hasAnswered: false };
     try {
       const { model } = await (this.#loaded ??= this.#options.load());
-      const options = { ...createCallOptions(request), ...this.#options.extraOptions(request), abortSignal: signal };
+      const options = {
+        ...createCallOptions(request, this.#options.seesImages),
+        ...this.#options.extraOptions(request),
+        abortSignal: signal,
+      };
       const { stream } = await model(request.modelId).doStream(options);
       progress.hasAnswered = true;
       const reader = new AiSdkReader(this.#options.provider, sink);

@@ -6,20 +6,29 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
 } from '@ai-sdk/provider';
-import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
-import { groupMessages, nextAssistant, safeArgs, safeToolName, type AssistantMessage, type ToolMessage } from './message-groups.ts';
+import type { ModelRequest } from '../../contracts/llm.ts';
+import {
+  groupMessages,
+  inWords,
+  nextAssistant,
+  safeArgs,
+  safeToolName,
+  type AssistantMessage,
+  type Spoken,
+  type ToolMessage,
+} from './message-groups.ts';
 
 export type PromptOptions = Pick<LanguageModelV4CallOptions, 'prompt' | 'tools' | 'toolChoice' | 'maxOutputTokens'>;
 
-export function createCallOptions(request: ModelRequest): PromptOptions {
+export function createCallOptions(request: ModelRequest, seesImages: boolean): PromptOptions {
   return {
-    prompt: createPrompt(request.system, request.messages),
+    prompt: createPrompt(request, seesImages),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(createTool), toolChoice: { type: 'auto' as const } }),
     ...(request.maxOutputTokens === undefined ? {} : { maxOutputTokens: request.maxOutputTokens }),
   };
 }
 
-function createPrompt(system: string, messages: readonly ChatMessage[]): LanguageModelV4Prompt {
+function createPrompt({ system, messages }: ModelRequest, seesImages: boolean): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: system }];
   let at = 0;
   while (at < messages.length) {
@@ -27,10 +36,19 @@ function createPrompt(system: string, messages: readonly ChatMessage[]): Languag
     const group = groupMessages(messages, at, end);
     if (group.assistant !== null) prompt.push(createAssistant(group.assistant));
     if (group.results.length > 0) prompt.push({ role: 'tool', content: group.results.map(createResult) });
-    for (const text of group.texts) prompt.push({ role: 'user', content: [{ type: 'text', text }] });
+    for (const said of group.said) prompt.push(createSaid(seesImages ? said : inWords(said)));
     at = end;
   }
   return prompt;
+}
+
+function createSaid({ text, images }: Spoken): LanguageModelV4Message {
+  const files = images.map(({ mediaType, base64 }) => ({
+    type: 'file' as const,
+    mediaType,
+    data: { type: 'data' as const, data: base64 },
+  }));
+  return { role: 'user', content: [...files, { type: 'text', text }] };
 }
 
 function createAssistant(message: AssistantMessage): LanguageModelV4Message {

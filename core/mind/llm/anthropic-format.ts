@@ -4,13 +4,14 @@
 // and so that the block which is last when a request is sent carries the mark up to which the vendor caches the conversation.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
-import { jsonText, safeArgs, safeToolName, type AssistantMessage, type ToolMessage } from './message-groups.ts';
+import { inWords, jsonText, safeArgs, safeToolName, type AssistantMessage, type Spoken, type ToolMessage } from './message-groups.ts';
 import type { WireFormat } from './request-body.ts';
 
 const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
 const EMPTY_TEXT = '(empty)';
 
 export interface AnthropicFormatOptions {
+  readonly seesImages: boolean;
   /** `max_tokens` is required by the API. */
   maxOutputTokens(modelId: string): number;
   /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
@@ -18,6 +19,7 @@ export interface AnthropicFormatOptions {
 }
 
 export function createAnthropicFormat(options: AnthropicFormatOptions): WireFormat {
+  const saidBlocks = (said: Spoken): string[] => spokenBlocks(options.seesImages ? said : inWords(said));
   return {
     prefix(request) {
       const parts = [`{"model":${jsonText(request.modelId)},"stream":true`];
@@ -36,15 +38,15 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
         text += ',' + assistantText(group.assistant, options);
         isOpen = false;
       }
-      const blocks = [...group.results.map(resultBlock), ...group.texts.map(textBlock)];
+      const blocks = [...group.results.map(resultBlock), ...group.said.flatMap(saidBlocks)];
       if (blocks.length === 0) return { text, tail: group.assistant === null ? tail : 'closed' };
       if (isOpen) text += '},' + withoutLastBrace(blocks);
       else text += (tail === 'empty' && group.assistant === null ? '' : ',') + openUser(blocks);
       return { text, tail: 'open' };
     },
-    spoken(text, tail) {
-      if (tail === 'open') return { text: '},' + withoutLastBrace([textBlock(text)]), tail };
-      return { text: (tail === 'empty' ? '' : ',') + openUser([textBlock(text)]), tail: 'open' };
+    spoken(said, tail) {
+      if (tail === 'open') return { text: '},' + withoutLastBrace(saidBlocks(said)), tail };
+      return { text: (tail === 'empty' ? '' : ',') + openUser(saidBlocks(said)), tail: 'open' };
     },
     suffix(request: ModelRequest, tail) {
       const maxTokens = request.maxOutputTokens ?? options.maxOutputTokens(request.modelId);
@@ -68,6 +70,14 @@ function withoutLastBrace(blocks: readonly string[]): string {
 
 function textBlock(text: string): string {
   return `{"type":"text","text":${jsonText(text.trim() === '' ? EMPTY_TEXT : text)}}`;
+}
+
+/** Words last: the mark for the cache goes on a text block. */
+function spokenBlocks({ text, images }: Spoken): string[] {
+  const shown = images.map(
+    ({ mediaType, base64 }) => `{"type":"image","source":{"type":"base64","media_type":${jsonText(mediaType)},"data":${jsonText(base64)}}}`,
+  );
+  return [...shown, textBlock(text)];
 }
 
 function resultBlock(result: ToolMessage): string {

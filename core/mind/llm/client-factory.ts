@@ -33,7 +33,8 @@ export async function createClient(provider: string, config: ProviderConfig, dep
   const keyRef = 'apiKey' in config ? config.apiKey : undefined;
   const key = keyRef === undefined ? null : (await deps.secrets.resolve(keyRef)).trim();
   const baseUrl = config.kind === 'openai-compatible' ? config.baseUrl : (config.baseUrl ?? defaultBaseUrls[config.kind]);
-  const options: DialectOptions = { provider, baseUrl, key, headers: config.headers ?? {}, nowMs: deps.nowMs };
+  const seesImages = config.images ?? (config.kind === 'openai' || config.kind === 'anthropic');
+  const options: DialectOptions = { provider, baseUrl, key, headers: config.headers ?? {}, nowMs: deps.nowMs, seesImages };
   if (config.kind === 'ollama') return createPackageClient('ollama', options, deps);
   return config.via === 'ai-sdk' ? createPackageClient(config.kind, options, deps) : createWireClient(config.kind, options, deps);
 }
@@ -54,6 +55,7 @@ function createPackageClient(kind: PackageKind, options: DialectOptions, deps: C
     provider,
     origin: new URL(baseUrl).origin,
     nextCallId: deps.nextCallId,
+    seesImages: options.seesImages,
     load: () => packageLoaders[kind]({ baseUrl, key, headers, connectTimeoutMs: deps.connectTimeoutMs }),
     mapFailure: kind === 'ollama' ? ollamaMapper(options) : createDialect(kind, options).mapFailure,
     extraOptions: (request) => extraOptions(kind, request, deps.contextTokens(provider, request.modelId)),

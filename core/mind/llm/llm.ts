@@ -22,6 +22,7 @@ import {
   type LocalServer,
 } from './local-servers.ts';
 import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
+import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
@@ -57,6 +58,15 @@ export type RoutedReply = ModelReply & {
   readonly firstTokenMs: number | null;
 };
 
+export interface ProbeOptions {
+  readonly provider?: ProviderConfig | undefined;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** Some vendors take no smaller limit than 16. */
+const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
+
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
   readonly #localServers: readonly LocalServer[];
@@ -88,6 +98,10 @@ export class ModelRouter {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
     return describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+  }
+
+  knows(ref: string): boolean {
+    return this.#provider(splitRef(ref).provider) !== null;
   }
 
   list(): OpResult<'model.list'> {
@@ -151,6 +165,25 @@ export class ModelRouter {
     } finally {
       clearTimeout(timer);
       options.signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  presets(): OpResult<'model.presets'>['presets'] {
+    return [...providerPresets];
+  }
+
+  /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
+  async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
+    const { providers, models } = this.#deps.config;
+    const { timeoutMs: totalMs, provider, signal } = how;
+    const tried = provider === undefined ? providers : { ...providers, [splitRef(ref).provider]: provider };
+    const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
+    const router = new ModelRouter({ ...this.#deps, config: { providers: tried, models: { ...models, retries: 0, timeouts } } });
+    try {
+      const reply = await router.stream(ref, probeRequest, { text: () => undefined }, { signal });
+      return { reply, costUsd: router.cost(ref, reply.usage) };
+    } finally {
+      await router.close();
     }
   }
 

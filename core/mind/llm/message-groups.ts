@@ -2,7 +2,7 @@
 // then what was said. Knows no wire format. A group is the unit the request bodies are built from.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
-import type { ChatMessage } from '../../contracts/llm.ts';
+import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 
 export type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;
 export type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;
@@ -13,7 +13,7 @@ export interface MessageGroup {
   /** One for each call of the assistant message; a missing one is filled in, because vendors refuse a call without a result. */
   readonly results: readonly ToolMessage[];
   /** Words of the user and notes of the runtime, ready to send. */
-  readonly texts: readonly string[];
+  readonly said: readonly Spoken[];
   /** False when a result was filled in: the real one may still come, and then the group is written anew. */
   readonly isSettled: boolean;
 }
@@ -30,17 +30,37 @@ export function groupMessages(messages: readonly ChatMessage[], start: number, e
   const first = messages[start];
   const assistant = first?.role === 'assistant' ? first : null;
   const found = new Map<string, ToolMessage>();
-  const texts: string[] = [];
+  const said: Spoken[] = [];
   for (let i = assistant === null ? start : start + 1; i < end; i++) {
     const message = messages[i];
     if (message === undefined || message.role === 'assistant') continue;
-    if (message.role !== 'tool') texts.push(spokenText(message));
+    if (message.role !== 'tool') said.push(spoken(message));
     else if (assistant !== null && !found.has(message.id) && assistant.calls.some((call) => call.id === message.id))
       found.set(message.id, message);
-    else texts.push(orphanText(message));
+    else said.push({ text: orphanText(message), images: [] });
   }
   const results = (assistant?.calls ?? []).map((call) => found.get(call.id) ?? missingResult(call));
-  return { assistant, results, texts, isSettled: found.size === results.length };
+  return { assistant, results, said, isSettled: found.size === results.length };
+}
+
+/** Words on the wire, and images that were sent along. */
+export interface Spoken {
+  readonly text: string;
+  readonly images: readonly ChatImage[];
+}
+
+export function spoken(message: Extract<ChatMessage, { role: 'user' | 'note' }>): Spoken {
+  return { text: spokenText(message), images: message.role === 'user' ? (message.images ?? []) : [] };
+}
+
+/** For a model that sees no images: it is told of them. */
+export function inWords({ text, images }: Spoken): Spoken {
+  if (images.length === 0) return { text, images };
+  const lines = images.map(
+    ({ name, mediaType }) =>
+      `[The person attached the image ${JSON.stringify(name)} (${mediaType}). You cannot see images; say so if it matters.]`,
+  );
+  return { text: [text, ...lines].join('\n\n'), images: [] };
 }
 
 /** What a user or note message says on the wire. A note is marked, and cannot close its own mark. */

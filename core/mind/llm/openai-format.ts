@@ -2,10 +2,12 @@
 // Must not keep state: what was serialised is kept by RequestBodies.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
-import { jsonText, safeArgs, safeToolName, type AssistantMessage, type MessageGroup } from './message-groups.ts';
+import { inWords, jsonText, safeArgs, safeToolName, type AssistantMessage, type MessageGroup, type Spoken } from './message-groups.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 
 export interface OpenAiFormatOptions {
+  /** False for servers whose models may not take image parts: they are told of images in words. */
+  readonly seesImages: boolean;
   /** The vendor's own API wants `max_completion_tokens`; most servers that imitate it know only `max_tokens`. */
   readonly maxTokensKey: 'max_tokens' | 'max_completion_tokens';
   /** True when this model takes function tools on this endpoint only with reasoning switched off. */
@@ -13,6 +15,7 @@ export interface OpenAiFormatOptions {
 }
 
 export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
+  const show = (said: Spoken): Spoken => (options.seesImages ? said : inWords(said));
   return {
     prefix(request) {
       const parts = [`{"model":${jsonText(request.modelId)},"stream":true,"stream_options":{"include_usage":true}`];
@@ -26,12 +29,12 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
       return { text: parts.join(''), tail: 'closed' };
     },
     group(group, tail) {
-      const messages = groupTexts(group);
+      const messages = groupTexts(group, show);
       if (messages.length === 0) return { text: '', tail };
       return { text: (tail === 'empty' ? '' : ',') + messages.join(','), tail: 'closed' };
     },
-    spoken(text, tail) {
-      return { text: (tail === 'empty' ? '' : ',') + userText(text), tail: 'closed' };
+    spoken(said, tail) {
+      return { text: (tail === 'empty' ? '' : ',') + userText(show(said)), tail: 'closed' };
     },
     suffix(request: ModelRequest, _tail: Tail) {
       return request.maxOutputTokens === undefined ? ']}' : `],"${options.maxTokensKey}":${request.maxOutputTokens}}`;
@@ -45,13 +48,13 @@ export function needsNoReasoningWithTools(modelId: string): boolean {
   return minor !== undefined && Number(minor) >= 6;
 }
 
-function groupTexts(group: MessageGroup): string[] {
+function groupTexts(group: MessageGroup, show: (said: Spoken) => Spoken): string[] {
   const messages: string[] = [];
   if (group.assistant !== null) messages.push(assistantText(group.assistant));
   for (const result of group.results) {
     messages.push(`{"role":"tool","tool_call_id":${jsonText(result.id)},"content":${jsonText(result.text)}}`);
   }
-  for (const text of group.texts) messages.push(userText(text));
+  for (const said of group.said) messages.push(userText(show(said)));
   return messages;
 }
 
@@ -65,8 +68,12 @@ function assistantText(message: AssistantMessage): string {
   return `{"role":"assistant","content":${content},"tool_calls":[${calls.join(',')}]}`;
 }
 
-function userText(text: string): string {
-  return `{"role":"user","content":${jsonText(text)}}`;
+function userText({ text, images }: Spoken): string {
+  if (images.length === 0) return `{"role":"user","content":${jsonText(text)}}`;
+  const parts = images.map(
+    ({ mediaType, base64 }) => `{"type":"image_url","image_url":{"url":${jsonText(`data:${mediaType};base64,${base64}`)}}}`,
+  );
+  return `{"role":"user","content":[{"type":"text","text":${jsonText(text)}},${parts.join(',')}]}`;
 }
 
 function toolText(tool: ToolSchema): string {

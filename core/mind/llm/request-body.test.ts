@@ -6,8 +6,8 @@ import { assistant, createRequest, note, result, user } from './fixtures/convers
 import { createOpenAiFormat, needsNoReasoningWithTools } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 
-const openAi = (): WireFormat => createOpenAiFormat({ maxTokensKey: 'max_tokens', needsNoReasoningWithTools });
-const anthropic = (): WireFormat => createAnthropicFormat({ maxOutputTokens: () => 4096, thinkingBefore: () => [] });
+const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, maxTokensKey: 'max_tokens', needsNoReasoningWithTools });
+const anthropic = (): WireFormat => createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [] });
 const formats = { openAi, anthropic };
 
 function send(bodies: RequestBodies, request: ModelRequest): unknown {

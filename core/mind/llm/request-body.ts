@@ -2,7 +2,7 @@
 // A buffer that is being sent is never written to. So a step costs what is new in it, not the length of the session.
 
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
-import { groupMessages, nextAssistant, spokenText, type MessageGroup } from './message-groups.ts';
+import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
 
 /** Where the message region stands: nothing in it yet, complete, or inside a message that can take more blocks. */
 export type Tail = 'empty' | 'closed' | 'open';
@@ -12,8 +12,8 @@ export interface WireFormat {
   prefix(request: ModelRequest): { readonly text: string; readonly tail: Tail };
   /** Text to append for a group, separators included, and where that leaves the region. */
   group(group: MessageGroup, tail: Tail): { readonly text: string; readonly tail: Tail };
-  /** One more spoken text after a settled group. */
-  spoken(text: string, tail: Tail): { readonly text: string; readonly tail: Tail };
+  /** More words after a settled group. */
+  spoken(said: Spoken, tail: Tail): { readonly text: string; readonly tail: Tail };
   suffix(request: ModelRequest, tail: Tail): string;
 }
 
@@ -176,7 +176,7 @@ class Conversation {
     for (let i = count; i < end; i++) {
       const message = messages[i];
       if (message?.role !== 'user' && message?.role !== 'note') continue;
-      this.#append(this.#format.spoken(spokenText(message), this.#at.tail), i + 1);
+      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1);
     }
     return end;
   }

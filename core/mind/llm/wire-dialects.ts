@@ -24,12 +24,15 @@ export interface DialectOptions {
   /** Extra headers from config; they win over ours. */
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: () => number;
+  /** Whether its models are sent images. */
+  readonly seesImages: boolean;
 }
 
 export function createOpenAiDialect(options: DialectOptions, vendor: 'openai' | 'openai-compatible'): Dialect {
   const isVendor = vendor === 'openai';
   const map = failureMapper(options, mapOpenAiFailure);
   const format = createOpenAiFormat({
+    seesImages: options.seesImages,
     maxTokensKey: isVendor ? 'max_completion_tokens' : 'max_tokens',
     needsNoReasoningWithTools: (modelId) => isVendor && needsNoReasoningWithTools(modelId),
   });
@@ -47,7 +50,11 @@ export function createOpenAiDialect(options: DialectOptions, vendor: 'openai' | 
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
   const thinking = new Map<string, readonly string[]>();
-  const format = createAnthropicFormat({ maxOutputTokens, thinkingBefore: (callId) => thinking.get(callId) ?? [] });
+  const format = createAnthropicFormat({
+    seesImages: options.seesImages,
+    maxOutputTokens,
+    thinkingBefore: (callId) => thinking.get(callId) ?? [],
+  });
   return {
     provider: options.provider,
     path: pathOf(withV1(options.baseUrl), '/messages'),

@@ -12,6 +12,7 @@ export const transcriptTypes: readonly EventType[] = [
   'turn.started',
   'turn.steered',
   'turn.finished',
+  'turn.superseded',
   'reflection.recorded',
   'model.finished',
   'tool.finished',

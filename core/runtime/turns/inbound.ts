@@ -1,7 +1,7 @@
 // What comes in: a message, or a call a person makes directly, each with where it came from.
 
-import type { AnyDraft } from '../../contracts/events.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
+import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
 
 export interface InboundMessage {
   readonly sessionId: string;
@@ -14,7 +14,22 @@ export interface InboundMessage {
   readonly untrusted?: readonly TaintSource[];
   /** What else belongs into the same transaction, before the message: a new session's first event. */
   readonly before: readonly AnyDraft[];
+  /** Files sent along, and where what they hold comes from. */
+  readonly attached?: { readonly files: readonly ArtifactRef[]; readonly sources: readonly TaintSource[] };
+  /** Where the message was there before. */
+  readonly again?: RunAgain;
 }
+
+/** A message that runs again: what it replaces, what the person said along the way, and the model where it is another. */
+export interface RunAgain {
+  readonly turnIds: readonly string[];
+  readonly steers: readonly EventBodies['turn.steered'][];
+  readonly by: string;
+  readonly model: string | null;
+}
+
+/** What the start of a turn tells beyond its place; without a model it is that of the session. */
+export type StartAbout = { readonly model?: string | null } & Pick<EventBodies['turn.started'], 'continues' | 'retries'>;
 
 export interface DirectCall {
   readonly sessionId: string;
@@ -25,8 +40,26 @@ export interface DirectCall {
   readonly before: readonly AnyDraft[];
 }
 
-/** Every time, also from a known source: only the mark tells the words of such a message from the person's own. */
-export function markForeign(turnId: string, sources: readonly TaintSource[]): AnyDraft[] {
-  if (sources.length === 0) return [];
-  return [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [] } }];
+/** Every time, also from a known source: only the mark tells the words of such a message, or of such files, from the person's own. */
+export function markForeign(turnId: string, { untrusted = [], attached }: Pick<InboundMessage, 'untrusted' | 'attached'>): AnyDraft[] {
+  const mark = (sources: readonly TaintSource[], more: { attached?: true }): AnyDraft[] =>
+    sources.length === 0
+      ? []
+      : [{ type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources: [...sources], paths: [], ...more } }];
+  return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
+}
+
+/** The message as the log keeps it. */
+export function messageBody({ channel, sender, dedupeKey, attached }: InboundMessage, text: string): EventBodies['user.message'] {
+  const files = attached?.files ?? [];
+  return { text, channel, sender, dedupeKey, ...(files.length === 0 ? {} : { attachments: [...files] }) };
+}
+
+export function supersede({ turnIds, by }: Pick<RunAgain, 'turnIds' | 'by'>, byTurnId: string): AnyDraft[] {
+  return turnIds.map((turnId) => ({ type: 'turn.superseded', turnId, body: { byTurnId, by } }));
+}
+
+export function startAgain(again: RunAgain | undefined): StartAbout {
+  const retries = again?.turnIds.at(-1);
+  return retries === undefined ? {} : { retries, model: again?.model ?? null };
 }

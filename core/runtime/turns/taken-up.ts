@@ -1,10 +1,7 @@
 // Which ended turn may be taken up again, and what the turn that does it has to know. Reads only.
 
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
-import type { EventBodies } from '../../contracts/events.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-
-export type Continues = NonNullable<EventBodies['turn.started']['continues']>;
 
 export interface EndedTurn {
   readonly sessionId: string;

@@ -8,10 +8,12 @@ import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { HotSessions } from './hot-session.ts';
-import { markForeign, type DirectCall, type InboundMessage } from './inbound.ts';
+import { markForeign, messageBody, startAgain, supersede, type DirectCall, type InboundMessage, type StartAbout } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import type { TurnDeps } from './ports.ts';
-import { findEnded, hasGoneOn, type Continues } from './taken-up.ts';
+import { broughtAlong, findLast } from './run-again.ts';
+import type { TurnPlace } from './running-turn.ts';
+import { findEnded, hasGoneOn } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
 
@@ -28,6 +30,7 @@ export type {
   TurnDeps,
 } from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
+export { broughtAlong, findMessage, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -56,42 +59,40 @@ export class TurnRuntime {
   submit(message: InboundMessage): { sessionId: string; turnId: string } {
     const known = message.dedupeKey === null ? null : this.#deps.log.index.findInbound(message.channel, message.dedupeKey);
     if (known !== null) return known;
-    this.#assertOpen(message.sessionId);
+    this.assertOpen(message.sessionId);
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const { sessionId } = message;
     const text = this.#deps.redact(message.text);
+    const { again } = message;
+    const before = again === undefined ? message.before : supersede(again, turnId);
     const starts = !this.#lanes.isBusy(sessionId);
-    if (message.before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);
+    if (before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
-      ...message.before,
-      ...markForeign(turnId, message.untrusted ?? []),
-      {
-        type: 'user.message',
-        turnId,
-        phase: 'interpret',
-        body: { text, channel: message.channel, sender: message.sender, dedupeKey: message.dedupeKey },
-      },
+      ...before,
+      ...markForeign(turnId, message),
+      { type: 'user.message', turnId, phase: 'interpret', body: messageBody(message, text) },
+      ...(again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
     ];
-    if (runner !== null) drafts.push(this.#started(turnId, message.agentId));
+    if (runner !== null) drafts.push(this.#started({ turnId, sessionId, agentId: message.agentId }, startAgain(again)));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
       return log.append(sessionId, drafts);
     }, true);
     this.#deps.crashPoints.reach('accepted');
+    this.#absorbCold(sessionId, runner === null ? events : events.slice(0, before.length));
     runner?.absorb(
       events.filter((event) => event.turnId === turnId),
       true,
     );
-    if (runner === null) this.#absorbCold(sessionId, events);
     this.#enqueue(sessionId, turnId, message.agentId, runner);
     return { sessionId, turnId };
   }
 
   /** Runs one tool for a person, through the same gate, with no model. */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
-    this.#assertOpen(call.sessionId);
+    this.assertOpen(call.sessionId);
     const { log, ids } = this.#deps;
     const turnId = ids.next('trn');
     const callId = ids.next('call');
@@ -113,14 +114,25 @@ export class TurnRuntime {
   takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string } {
     const { log, ids } = this.#deps;
     const { sessionId, agentId, turnIds } = findEnded(log, turnId);
-    this.#assertOpen(sessionId);
+    this.assertOpen(sessionId);
     if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
     const next = ids.next('trn');
     const runner = this.#createRunner(sessionId, next);
-    const start = this.#started(next, agentId, { turnIds, by });
+    const start = this.#started({ turnId: next, sessionId, agentId }, { continues: { turnIds, by } });
     runner.absorb(log.append(sessionId, [start], true), true);
     this.#enqueue(sessionId, next, agentId, runner);
     return { sessionId, turnId: next };
+  }
+
+  /**
+   * The message of a conversation's last turn again, in a turn of its own; the earlier one stays in the log and leaves the conversation.
+   * Fails with not_found, conflict, panic_engaged, queue_full or a store error.
+   */
+  retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string } {
+    const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
+    if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
+    const again = { turnIds, steers, ...options };
+    return this.submit({ ...message, sessionId, agentId, dedupeKey: null, ...broughtAlong({ message, marks }), again, before: [] });
   }
 
   /** Words for a turn that is under way. Fails with turn_not_running. */
@@ -219,7 +231,8 @@ export class TurnRuntime {
     this.#ends.abandon();
   }
 
-  #assertOpen(sessionId: string): void {
+  /** Fails with panic_engaged, queue_full or shutting_down where a message would. */
+  assertOpen(sessionId: string): void {
     if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     if (this.#lanes.isFull(sessionId)) {
@@ -231,17 +244,15 @@ export class TurnRuntime {
     }
   }
 
-  #started(turnId: string, agentId: string, continues?: Continues): AnyDraft {
-    const model = this.#deps.models.defaultRef();
-    const body = {
-      kind: 'chat' as const,
-      agentId,
-      model,
-      limits: this.#limits,
-      calls: [],
-      ...(continues === undefined ? {} : { continues }),
+  #started({ turnId, sessionId, agentId }: TurnPlace & { agentId: string }, about: StartAbout = {}): AnyDraft {
+    const { model: wanted, ...more } = about;
+    const model = wanted ?? this.#deps.log.index.session(sessionId)?.model ?? this.#deps.models.defaultRef();
+    return {
+      type: 'turn.started',
+      turnId,
+      phase: 'interpret',
+      body: { kind: 'chat', agentId, model, limits: this.#limits, calls: [], ...more },
     };
-    return { type: 'turn.started', turnId, phase: 'interpret', body };
   }
 
   #startedDirect(turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
@@ -268,7 +279,7 @@ export class TurnRuntime {
       const runner = this.#createRunner(sessionId, turnId);
       this.#live.set(turnId, runner);
       return this.#guarded(runner, () => {
-        runner.absorb(this.#deps.log.append(sessionId, [this.#started(turnId, agentId)]), true);
+        runner.absorb(this.#deps.log.append(sessionId, [this.#started({ turnId, sessionId, agentId })]), true);
       });
     });
   }

@@ -18,6 +18,9 @@ const draft: fc.Arbitrary<AnyDraft> = fc.oneof(
   turnId.map((turn): AnyDraft => ({ type: 'turn.resumed', turnId: turn, body: { reason: 'r' } })),
   turnId.map(ended),
   fc.string({ maxLength: 5 }).map((title): AnyDraft => ({ type: 'session.renamed', body: { title } })),
+  fc.boolean().map((pinned): AnyDraft => ({ type: 'session.pinned', body: { pinned } })),
+  fc.nat(20).map((seq): AnyDraft => ({ type: 'session.seen', body: { seq } })),
+  fc.string({ maxLength: 5 }).map((model): AnyDraft => ({ type: 'session.configured', body: { agentId: 'main', model, by: 'b' } })),
   fc.boolean().map((archived): AnyDraft => ({ type: 'session.archived', body: { archived } })),
 );
 
@@ -38,9 +41,13 @@ function rowsAfter(groups: readonly (readonly AnyDraft[])[]): unknown {
 test('one append or one for each event: the rows are the same', () => {
   fc.assert(
     fc.property(fc.array(draft, { maxLength: 12 }), (drafts) => {
-      const timed = [created('First'), ...drafts, requested('c1', 't1'), finished('c1')].map((each, index) => ({ ...each, atMs: index }));
+      const timed = [created('First'), ...drafts, requested('c1', 't1'), finished('c1')].map((each, index) => {
+        // Nobody has seen what is yet to come.
+        const body = each.type === 'session.seen' ? { seq: Math.min(each.body.seq, index) } : each.body;
+        return { ...each, body, atMs: index } as AnyDraft;
+      });
       expect(rowsAfter([timed])).toEqual(rowsAfter(timed.map((each) => [each])));
     }),
-    { numRuns: 40 },
+    { numRuns: 100 },
   );
 });

@@ -12,6 +12,14 @@ export interface SessionChange {
   lastTurnId: string | null;
   /** Null where nothing was said and no turn began. */
   updatedAtMs: number | null;
+  pinned: boolean | null;
+  configured: EventOf<'session.configured'>['body'] | null;
+  /** The place of the person's last message: whoever writes has read what stands above. Null where none wrote. */
+  readSeq: number | null;
+  /** How many turns came to something to look at, after that message. */
+  news: number;
+  /** How far somebody said to have looked. */
+  seenSeq: number | null;
 }
 
 interface TurnChange {
@@ -42,9 +50,20 @@ export class RowChanges {
       case 'session.archived':
         this.#session.archived = event.body.archived;
         return;
+      case 'session.pinned':
+        this.#session.pinned = event.body.pinned;
+        return;
+      case 'session.configured':
+        this.#session.configured = event.body;
+        return;
+      case 'session.seen':
+        this.#session.seenSeq = Math.max(this.#session.seenSeq ?? 0, event.body.seq);
+        return;
       case 'user.message':
         this.#say(event, event.turnId);
         this.#begin(event, 'queued');
+        this.#session.readSeq = event.seq;
+        this.#session.news = 0;
         return;
       case 'assistant.message':
         this.#say(event, null);
@@ -54,12 +73,14 @@ export class RowChanges {
         return;
       case 'turn.waiting':
         this.#move(event, 'waiting');
+        this.#tell(event);
         return;
       case 'turn.resumed':
         this.#move(event, 'running');
         return;
       case 'turn.finished':
         this.#move(event, event.body.status);
+        this.#tell(event);
         return;
       default:
         return;
@@ -67,7 +88,19 @@ export class RowChanges {
   }
 
   get #session(): SessionChange {
-    this.session ??= { created: null, title: null, archived: null, lastText: null, lastTurnId: null, updatedAtMs: null };
+    this.session ??= {
+      created: null,
+      title: null,
+      archived: null,
+      lastText: null,
+      lastTurnId: null,
+      updatedAtMs: null,
+      pinned: null,
+      configured: null,
+      readSeq: null,
+      news: 0,
+      seenSeq: null,
+    };
     return this.session;
   }
 
@@ -84,6 +117,10 @@ export class RowChanges {
     if (event.turnId === null || (event.body.kind !== 'tool' && event.body.continues === undefined)) return;
     this.#session.lastTurnId = event.turnId;
     this.#session.updatedAtMs = event.atMs;
+  }
+
+  #tell(event: AnyEvent): void {
+    if (event.turnId !== null) this.#session.news += 1;
   }
 
   #begin(event: AnyEvent, status: 'queued' | 'running'): void {

@@ -2,7 +2,7 @@
 // Rebuildable from the log; small rows, few indexes, since every append pays for them.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyEvent, TurnStatus } from '../../contracts/events.ts';
+import { systemSessionId, type AnyEvent, type TurnStatus } from '../../contracts/events.ts';
 import type { Idempotency } from '../../contracts/tools.ts';
 import type { SqlDatabase } from '../storage/storage.ts';
 import { RowChanges, type SessionChange } from './row-changes.ts';
@@ -16,7 +16,29 @@ export interface SessionRow {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly lastText: string;
+  readonly pinned: boolean;
+  readonly model: string | null;
+  readonly seenSeq: number;
+  /** Ends and questions of turns since a person last looked or wrote. */
+  readonly unread: number;
 }
+
+/** As a list shows it. */
+export interface ListedSession extends SessionRow {
+  /** Of its newest turn. */
+  readonly status: TurnRow['status'] | null;
+  readonly events: number;
+}
+
+export interface SessionsQuery {
+  readonly archived: boolean;
+  readonly limit: number;
+  /** The session the page before ended with. */
+  readonly after?: SessionPlace;
+}
+
+/** Where a session stands in the list. */
+export type SessionPlace = Pick<SessionRow, 'pinned' | 'updatedAtMs' | 'sessionId'>;
 
 export interface TurnRow {
   readonly turnId: string;
@@ -39,7 +61,14 @@ export interface OpenCall {
 }
 
 const sessionColumns =
-  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText';
+  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, seen_seq AS seenSeq, unread';
+// What is looked up for a row is looked up after the page is cut out.
+const listed = (page: string): string =>
+  `SELECT p.*, (SELECT status FROM turns WHERE turn_id = p.lastTurnId) AS status,
+     (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
+   FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
+const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
+const notSystem = `archived = ? AND session_id <> '${systemSessionId}'`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
@@ -47,15 +76,24 @@ const callColumns =
 function prepareAll(db: SqlDatabase) {
   return {
     putSession: db.prepare(
-      'INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
-    putSaid: db.prepare(
-      'INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms, last_text, last_turn_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      `INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms, last_text, last_turn_id, unread, seen_seq)
+       VALUES (@sessionId, @title, @agentId, @channel, @createdAtMs, @updatedAtMs, coalesce(@lastText, ''), @lastTurnId, @news, @seenSeq)`,
     ),
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
+    pin: db.prepare('UPDATE sessions SET pinned = ? WHERE session_id = ?'),
+    configure: db.prepare('UPDATE sessions SET agent_id = ?, model = ? WHERE session_id = ?'),
+    // Followers look from the end of the log: what came after the place is little.
+    see: db.prepare(
+      `UPDATE sessions SET seen_seq = max(seen_seq, @seq), unread = (
+         SELECT count(*) FROM events WHERE session_id = @sessionId AND type IN ('turn.finished', 'turn.waiting') AND session_seq > coalesce(
+           (SELECT session_seq FROM events WHERE session_id = @sessionId AND seq <= max(sessions.seen_seq, @seq) ORDER BY session_seq DESC LIMIT 1), 0)
+       ) WHERE session_id = @sessionId`,
+    ),
     touch: db.prepare(
-      'UPDATE sessions SET last_text = coalesce(?, last_text), updated_at_ms = ?, last_turn_id = coalesce(?, last_turn_id) WHERE session_id = ?',
+      `UPDATE sessions SET last_text = coalesce(@lastText, last_text), updated_at_ms = coalesce(@updatedAtMs, updated_at_ms),
+         last_turn_id = coalesce(@lastTurnId, last_turn_id), unread = iif(@readSeq IS NULL, unread, 0) + @news,
+         seen_seq = max(seen_seq, coalesce(@readSeq, 0)) WHERE session_id = @sessionId`,
     ),
     putTurn: db.prepare(
       'INSERT INTO turns (turn_id, session_id, status, first_seq, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT (turn_id) DO UPDATE SET status = excluded.status',
@@ -71,7 +109,9 @@ function prepareAll(db: SqlDatabase) {
     unknown: db.prepare("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ? AND finished_seq IS NULL"),
     settled: db.prepare("UPDATE tool_calls SET state = 'settled' WHERE call_id = ? AND finished_seq IS NULL"),
     session: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE session_id = ?`),
-    sessions: db.prepare(`SELECT ${sessionColumns} FROM sessions WHERE archived = ? ORDER BY updated_at_ms DESC, session_id DESC LIMIT ?`),
+    listedSession: db.prepare(listed('session_id = ?')),
+    sessions: db.prepare(listed(`${notSystem} ${listOrder}`)),
+    sessionsAfter: db.prepare(listed(`${notSystem} AND (pinned, updated_at_ms, session_id) < (?, ?, ?) ${listOrder}`)),
     turn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = ?`),
     openTurns: db.prepare(`SELECT ${turnColumns} FROM turns WHERE status IN ('queued', 'running', 'waiting') ORDER BY first_seq`),
     lastTurn: db.prepare(`SELECT ${turnColumns} FROM turns WHERE turn_id = (SELECT last_turn_id FROM sessions WHERE session_id = ?)`),
@@ -107,13 +147,22 @@ export class SessionIndex {
   }
 
   session(sessionId: string): SessionRow | null {
-    const row = this.#sql.session.get(sessionId) as (Omit<SessionRow, 'archived'> & { archived: number }) | undefined;
-    return row === undefined ? null : { ...row, archived: row.archived === 1 };
+    const row = this.#sql.session.get(sessionId) as Stored<SessionRow> | undefined;
+    return row === undefined ? null : { ...row, archived: row.archived === 1, pinned: row.pinned === 1 };
   }
 
-  sessions(archived: boolean, limit: number): SessionRow[] {
-    const rows = this.#sql.sessions.all(archived ? 1 : 0, limit) as (Omit<SessionRow, 'archived'> & { archived: number })[];
-    return rows.map((row) => ({ ...row, archived: row.archived === 1 }));
+  listedSession(sessionId: string): ListedSession | null {
+    const row = this.#sql.listedSession.get(sessionId) as Stored<ListedSession> | undefined;
+    return row === undefined ? null : listedRow(row);
+  }
+
+  /** Pinned ones first, then the newest; the system session is none of them. */
+  sessions({ archived, limit, after }: SessionsQuery): ListedSession[] {
+    const rows =
+      after === undefined
+        ? this.#sql.sessions.all(Number(archived), limit)
+        : this.#sql.sessionsAfter.all(Number(archived), Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
+    return (rows as Stored<ListedSession>[]).map(listedRow);
   }
 
   turn(turnId: string): TurnRow | null {
@@ -154,19 +203,22 @@ export class SessionIndex {
     return removed;
   }
 
-  #writeSession(sessionId: string, { created, title, archived, lastText, lastTurnId, updatedAtMs }: SessionChange): void {
-    let isWritten = updatedAtMs === null;
+  #writeSession(sessionId: string, change: SessionChange): void {
+    const { created, title, archived, pinned, configured, lastText, lastTurnId, updatedAtMs, readSeq, news, seenSeq } = change;
+    let isWritten = updatedAtMs === null && news === 0;
     if (created !== null) {
       const { title: firstTitle, agentId, channel } = created.body;
-      const { changes } =
-        lastText === null
-          ? this.#sql.putSession.run(sessionId, firstTitle, agentId, channel, created.atMs, created.atMs)
-          : this.#sql.putSaid.run(sessionId, firstTitle, agentId, channel, created.atMs, updatedAtMs, lastText, lastTurnId);
-      isWritten ||= changes > 0 && lastText !== null;
+      const begun = { sessionId, title: firstTitle, agentId, channel, createdAtMs: created.atMs };
+      const said = { updatedAtMs: updatedAtMs ?? created.atMs, lastText, lastTurnId, news, seenSeq: readSeq ?? 0 };
+      isWritten = this.#sql.putSession.run({ ...begun, ...said }).changes > 0 || isWritten;
     }
-    if (!isWritten) this.#sql.touch.run(lastText, updatedAtMs, lastTurnId, sessionId);
+    if (!isWritten) this.#sql.touch.run({ sessionId, lastText, updatedAtMs, lastTurnId, readSeq, news });
     if (title !== null) this.#sql.rename.run(title, sessionId);
     if (archived !== null) this.#sql.archive.run(archived ? 1 : 0, sessionId);
+    if (pinned !== null) this.#sql.pin.run(pinned ? 1 : 0, sessionId);
+    if (configured !== null) this.#sql.configure.run(configured.agentId, configured.model, sessionId);
+    // Counts anew from the place, what came in this append included.
+    if (seenSeq !== null) this.#sql.see.run({ sessionId, seq: seenSeq });
   }
 
   #applyToCalls(event: AnyEvent): void {
@@ -201,4 +253,12 @@ export class SessionIndex {
     if (call.finishedSeq !== null) throw new AppError('conflict', `Call ${callId} already has a result.`);
     this.#sql.finishCall.run(seq, callId);
   }
+}
+
+/** SQLite knows no booleans. */
+type Stored<T> = Omit<T, 'archived' | 'pinned'> & { readonly archived: number; readonly pinned: number };
+
+function listedRow(row: Stored<ListedSession> & { readonly lastTurnId?: unknown }): ListedSession {
+  const { lastTurnId: _, ...kept } = row;
+  return { ...kept, archived: row.archived === 1, pinned: row.pinned === 1, events: row.events ?? 0 };
 }

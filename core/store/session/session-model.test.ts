@@ -120,7 +120,7 @@ test.each([
   ['all events of a session are deleted', "DELETE FROM events WHERE session_id = 'a'"],
   [
     'a session is listed that never was',
-    "INSERT INTO sessions SELECT 'z', title, agent_id, channel, 0, 0, 0, '', NULL FROM sessions LIMIT 1",
+    "INSERT INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms) SELECT 'z', title, agent_id, channel, 0, 0 FROM sessions LIMIT 1",
   ],
   ['a recorded end is changed', "UPDATE heads SET hash = zeroblob(32) WHERE session_id = 'a'"],
   ['a recorded end is moved on', "UPDATE heads SET session_seq = 99 WHERE session_id = 'a'"],

@@ -123,6 +123,25 @@ export class SessionReads {
     return event?.type === 'turn.finished' ? event.body : null;
   }
 
+  /** The turns of a session whose end stands at or before a place of it. */
+  endedTurns(sessionId: string, upTo: number): Set<string> {
+    const sql = "SELECT turn_id AS turnId FROM events WHERE session_id = ? AND session_seq <= ? AND type = 'turn.finished'";
+    const rows = this.#prepare(sql).all(sessionId, upTo) as { turnId: string | null }[];
+    return new Set(rows.flatMap(({ turnId }) => (turnId === null ? [] : [turnId])));
+  }
+
+  /** Where the last `turns` turns that began before a place of the session begin; 0 where it has no more than those. */
+  turnsBegin(sessionId: string, turns: number, before = Number.MAX_SAFE_INTEGER): number {
+    const rows = this.#prepare(
+      `SELECT turn_id AS turnId, session_seq AS place FROM events WHERE session_id = ? AND session_seq < ?
+         AND type IN ('user.message', 'turn.started') ORDER BY session_seq DESC LIMIT ?`,
+    ).all(sessionId, before, turns * 2 + 2) as { turnId: string | null; place: number }[];
+    const begun = new Map<string, number>();
+    for (const { turnId, place } of rows) if (turnId !== null) begun.set(turnId, place);
+    const places = [...begun.values()].sort((a, b) => b - a);
+    return places.length <= turns ? 0 : (places[turns - 1] ?? 0);
+  }
+
   /** The newest event of one type that names a call. */
   lastOfCall<T extends 'tool.outcome_unknown' | 'tool.requested'>(sessionId: string, type: T, callId: string): EventOf<T> | null {
     const rows = this.#prepare(

@@ -84,4 +84,19 @@ export const sessionMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: '0002-session-settings',
+    minSafeVersion: 1,
+    up: (db) => {
+      const columns = db.pragma('table_info(sessions)') as { name: string }[];
+      const add = (name: string, form: string): void => {
+        if (!columns.some((column) => column.name === name)) db.exec(`ALTER TABLE sessions ADD COLUMN ${name} ${form}`);
+      };
+      add('pinned', 'INTEGER NOT NULL DEFAULT 0');
+      add('model', 'TEXT');
+      add('seen_seq', 'INTEGER NOT NULL DEFAULT 0');
+      // What was there before this was counted is taken as read.
+      add('unread', 'INTEGER NOT NULL DEFAULT 0');
+    },
+  },
 ];

@@ -13,8 +13,17 @@ const TEXT_MAX = 8_000;
 const RANKED_MAX = 2_000;
 const CURSOR = 'session_text';
 const WORDS_MAX = 16;
+/** How much more a word in a title counts. */
+const TITLE_WEIGHT = 3;
+const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
 const EXCERPT_BEFORE = 60;
 const EXCERPT_AFTER = 140;
+
+export interface SearchScope {
+  readonly sessionId?: string;
+  /** One hit a session, its best. */
+  readonly eachSession?: boolean;
+}
 
 export class SessionSearch {
   readonly #storage: Storage;
@@ -45,25 +54,37 @@ export class SessionSearch {
     return true;
   }
 
-  /** Words are all wanted; the last one also as a beginning. Best match first; an empty query finds nothing. */
-  find(query: string, limit: number): SearchHit[] {
+  /**
+   * Words are all wanted; the last one also as a beginning. Best match first, titles before what was said; an empty query finds nothing.
+   * A title that was replaced since finds nothing either.
+   */
+  find(query: string, limit: number, about: SearchScope = {}): SearchHit[] {
     while (this.catchUp());
     const match = toMatch(query);
     if (match === '') return [];
+    const within = about.sessionId === undefined ? '' : 'AND session_id = ?';
     const best = this.#db
       .prepare(
-        `SELECT seq FROM (SELECT rowid AS seq, rank FROM session_text WHERE session_text MATCH ? ORDER BY rowid DESC LIMIT ${RANKED_MAX}) ORDER BY rank LIMIT ?`,
+        `SELECT e.seq AS seq, e.session_id AS sessionId, e.at_ms AS atMs, e.type AS type FROM (
+           SELECT rowid AS seq, rank FROM session_text WHERE session_text MATCH ? ${within} ORDER BY rowid DESC LIMIT ${RANKED_MAX}
+         ) m JOIN events e ON e.seq = m.seq
+         ORDER BY CASE WHEN e.type IN ('session.created', 'session.renamed') THEN m.rank * ${TITLE_WEIGHT} ELSE m.rank END`,
       )
-      .all(match, limit) as { seq: number }[];
-    const show = this.#db.prepare(
-      `SELECT e.session_id AS sessionId, e.seq AS seq, e.at_ms AS atMs, e.type AS type, t.body AS text
-       FROM session_text t JOIN events e ON e.seq = t.rowid WHERE t.rowid = ?`,
-    );
+      .all(...(about.sessionId === undefined ? [match] : [match, about.sessionId])) as Omit<SearchHit, 'excerpt'>[];
+    const text = this.#db.prepare('SELECT body FROM session_text WHERE rowid = ?').pluck();
+    const title = this.#db.prepare('SELECT title FROM sessions WHERE session_id = ?').pluck();
     const words = wordsOf(query);
-    return best.map(({ seq }) => {
-      const { text, ...hit } = show.get(seq) as Omit<SearchHit, 'excerpt'> & { text: string };
-      return { ...hit, excerpt: excerptOf(text, words) };
-    });
+    const hits: SearchHit[] = [];
+    const shown = new Set<string>();
+    for (const hit of best) {
+      if (hits.length >= limit) break;
+      if (about.eachSession === true && shown.has(hit.sessionId)) continue;
+      const body = text.get(hit.seq) as string;
+      if (titleTypes.has(hit.type) && title.get(hit.sessionId) !== body) continue;
+      shown.add(hit.sessionId);
+      hits.push({ ...hit, excerpt: excerptOf(body, words) });
+    }
+    return hits;
   }
 
   #cursor(): number {

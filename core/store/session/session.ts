@@ -14,7 +14,7 @@ import { SessionSearch } from './session-search.ts';
 
 export { sessionMigrations } from './session-schema.ts';
 export { SessionReads, type SliceQuery } from './session-reads.ts';
-export { SessionIndex, type OpenCall, type SessionRow, type TurnRow } from './session-index.ts';
+export { SessionIndex, type ListedSession, type OpenCall, type SessionPlace, type SessionRow, type TurnRow } from './session-index.ts';
 export { SessionSearch } from './session-search.ts';
 export { verifyLog, type AuditReport } from './session-verify.ts';
 export { exportJsonl, exportMarkdown } from './session-export.ts';
@@ -220,13 +220,15 @@ export class SessionLog {
    * Costs in proportion to what is copied. Fails with not_found.
    */
   fork(
-    from: { sessionId: string; atSessionSeq: number },
+    from: { sessionId: string; atSessionSeq: number; /** Leaves out every turn that had not ended by then. */ endedOnly?: boolean },
     to: { sessionId: string; title: string; agentId: string; channel: string },
   ): void {
     const last = this.reads.head(from.sessionId);
     if (last === null || from.atSessionSeq > last.sessionSeq) {
       throw new AppError('not_found', `Session ${from.sessionId} has no event ${from.atSessionSeq}.`);
     }
+    const ended = from.endedOnly === true ? this.reads.endedTurns(from.sessionId, from.atSessionSeq) : null;
+    const configured = this.#configuredDraft(from.sessionId, to.agentId);
     this.transact(() => {
       this.append(to.sessionId, [
         {
@@ -238,13 +240,20 @@ export class SessionLog {
             forkedFrom: { sessionId: from.sessionId, sessionSeq: from.atSessionSeq },
           },
         },
+        ...configured,
       ]);
       for (const event of this.reads.iterateSession(from.sessionId, from.atSessionSeq)) {
-        if (notCopied.has(event.type)) continue;
+        if (notCopied.has(event.type) || (ended !== null && event.turnId !== null && !ended.has(event.turnId))) continue;
         this.#appendInside(to.sessionId, [draftOf(event)], true);
       }
     }, true);
     this.#heads.delete(to.sessionId);
+  }
+
+  /** A fork goes on with the model of the original. */
+  #configuredDraft(sessionId: string, agentId: string): AnyDraft[] {
+    const model = this.index.session(sessionId)?.model ?? null;
+    return model === null ? [] : [{ type: 'session.configured', body: { agentId, model, by: 'fork' } }];
   }
 
   /** Removes a session's events for good; the system session keeps where its chain ended. Returns how many were removed. */
@@ -275,4 +284,11 @@ function draftOf(event: AnyEvent): AnyDraft {
 }
 
 /** A fork has a beginning of its own, and none of the approvals and stops of the original are its own. */
-const notCopied: ReadonlySet<EventType> = new Set<EventType>(['session.created', 'session.renamed', 'session.archived']);
+const notCopied: ReadonlySet<EventType> = new Set<EventType>([
+  'session.created',
+  'session.renamed',
+  'session.archived',
+  'session.pinned',
+  'session.seen',
+  'session.configured',
+]);

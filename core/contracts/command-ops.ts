@@ -1,0 +1,47 @@
+// The operations on slash commands, a part of the table in ops.ts.
+
+import * as z from 'zod';
+import { id, none } from './op-params.ts';
+
+const line = z.string().min(1).max(100_000);
+
+export const commandOps = {
+  'command.list': {
+    params: none,
+    result: z.object({
+      commands: z.array(
+        z.object({
+          name: z.string(),
+          about: z.string(),
+          /** `/budget [amount] [turn|session|day]` */
+          usage: z.string(),
+          op: z.string(),
+          parameters: z.array(
+            z.object({ name: z.string(), kind: z.string(), isOptional: z.boolean(), choices: z.array(z.string()).optional() }),
+          ),
+        }),
+      ),
+    }),
+  },
+  /** What the line may go on to; `line` of each is the whole line then. */
+  'command.complete': {
+    params: z.strictObject({ line: z.string().max(1000), sessionId: id.optional() }),
+    result: z.object({ completions: z.array(z.object({ line: z.string(), label: z.string(), about: z.string() })) }),
+  },
+  /** Does what the line says, for a person. What it runs goes through the gate like any call; `waiting` tells that it waits for a yes. */
+  'command.run': {
+    params: z.strictObject({ line, sessionId: id.optional() }),
+    result: z.object({
+      command: z.string(),
+      /** For the person, Markdown. */
+      text: z.string(),
+      /** The session to look at from here on; null where there is none yet. */
+      sessionId: z.string().nullable(),
+      /** The turn it started, where it did. */
+      turnId: z.string().nullable(),
+      waiting: z.boolean(),
+      /** A file to keep, where it made one. */
+      file: z.object({ name: z.string(), mediaType: z.string(), text: z.string() }).nullable(),
+    }),
+  },
+} as const;

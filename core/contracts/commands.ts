@@ -1,0 +1,146 @@
+// Slash commands as one table: what the window, the terminal and chat channels offer, complete and explain. Reads a line; runs nothing.
+
+import { err, ok, type Result } from '../base/result.ts';
+import { AppError } from './errors.ts';
+
+/** What a parameter holds, for completion: `text` and `path` take the rest of the line. */
+export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'id';
+
+export interface CommandParameter {
+  readonly name: string;
+  readonly kind: CommandParameterKind;
+  readonly isOptional: boolean;
+  /** Of a `choice`. */
+  readonly choices?: readonly string[];
+}
+
+export interface CommandSpec {
+  readonly name: string;
+  readonly about: string;
+  readonly parameters: readonly CommandParameter[];
+  /** The operation it comes to, for whoever wants to know what it may do. */
+  readonly op: string;
+  /** The tool it runs, through the gate like any call; it is there only while the tool is. */
+  readonly tool?: string;
+}
+
+const needs = (name: string, kind: CommandParameterKind): CommandParameter => ({ name, kind, isOptional: false });
+const may = (name: string, kind: CommandParameterKind, choices?: readonly string[]): CommandParameter => ({
+  name,
+  kind,
+  isOptional: true,
+  ...(choices === undefined ? {} : { choices }),
+});
+
+export const commandTable: readonly CommandSpec[] = [
+  { name: 'run', about: 'Run a command, with no model.', parameters: [needs('command', 'text')], op: 'tool.run', tool: 'exec' },
+  { name: 'read', about: 'Read a file, with no model.', parameters: [needs('path', 'path')], op: 'tool.run', tool: 'read_file' },
+  { name: 'calc', about: 'Calculate.', parameters: [needs('expression', 'text')], op: 'tool.run', tool: 'calc' },
+  { name: 'new', about: 'Begin a new session.', parameters: [may('title', 'text')], op: 'session.create' },
+  {
+    name: 'sessions',
+    about: 'List the newest sessions, or find some by their words.',
+    parameters: [may('words', 'text')],
+    op: 'session.search',
+  },
+  { name: 'retry', about: 'Run the last message again.', parameters: [may('model', 'model')], op: 'turn.retry' },
+  { name: 'stop', about: 'Stop what this session is doing.', parameters: [], op: 'turn.cancel' },
+  {
+    name: 'undo',
+    about: 'Put back the files that the last call, or the named one, changed.',
+    parameters: [may('id', 'id')],
+    op: 'checkpoint.restore',
+  },
+  {
+    name: 'model',
+    about: 'Show the models, or choose one for this session.',
+    parameters: [may('model', 'model')],
+    op: 'session.configure',
+  },
+  {
+    name: 'budget',
+    about: 'Show the budget, or allow so many US dollars more.',
+    parameters: [may('amount', 'amount'), may('scope', 'choice', ['turn', 'session', 'day'])],
+    op: 'budget.allow',
+  },
+  { name: 'status', about: 'Show what is going on.', parameters: [], op: 'session.get' },
+  { name: 'export', about: 'Write out this session.', parameters: [may('format', 'choice', ['markdown', 'jsonl'])], op: 'session.export' },
+  { name: 'panic', about: 'Stop everything at once.', parameters: [may('reason', 'text')], op: 'panic.engage' },
+  { name: 'release', about: 'Release the panic stop.', parameters: [], op: 'panic.release' },
+  { name: 'help', about: 'Explain the commands.', parameters: [may('command', 'command')], op: 'command.list' },
+];
+
+export interface ParsedCommand {
+  readonly spec: CommandSpec;
+  /** By the name of the parameter; what was left out is missing. */
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** `/name` at the beginning. A path such as /etc/hosts is none, and two slashes say that what follows is a message. */
+export function isCommandLine(line: string): boolean {
+  return /^\/[A-Za-z]+(\s|$)/.test(line.trimStart());
+}
+
+/** The words of a message that was written with two slashes in front, so as not to be a command. */
+export function messageOf(line: string): string {
+  return line.startsWith('//') ? line.slice(1) : line;
+}
+
+/** `/budget [amount] [turn|session|day]` */
+export function usageOf({ name, parameters }: CommandSpec): string {
+  const shown = parameters.map((parameter) => {
+    const word = parameter.choices?.join('|') ?? parameter.name;
+    return parameter.isOptional ? `[${word}]` : word.toUpperCase();
+  });
+  return [`/${name}`, ...shown].join(' ');
+}
+
+/** Fails with `invalid_params`: no such command, a parameter missing or one too many, a choice that is none. */
+export function parseCommand(line: string, commands: readonly CommandSpec[] = commandTable): Result<ParsedCommand, AppError> {
+  const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
+  const spec = commands.find((command) => command.name === name.toLowerCase());
+  if (spec === undefined) {
+    const hint = `${nearest(name, commands)}See /help, or write //${name} to send it as a message.`;
+    return err(new AppError('invalid_params', `There is no command /${name}.`, { data: { hint } }));
+  }
+  const values: Record<string, string> = {};
+  let rest = given.trim();
+  for (const parameter of spec.parameters) {
+    const [value, after] = takeValue(rest, parameter);
+    if (value === '' && !parameter.isOptional) return err(wrong(spec, `/${spec.name} needs ${article(parameter.name)}.`));
+    if (value !== '' && !fits(value, parameter)) return err(wrong(spec, `"${value}" is not ${article(expected(parameter))}.`));
+    if (value !== '') values[parameter.name] = value;
+    rest = after;
+  }
+  return rest === '' ? ok({ spec, values }) : err(wrong(spec, `/${spec.name} does not take "${rest.slice(0, 60)}".`));
+}
+
+function takeValue(text: string, { kind }: CommandParameter): readonly [value: string, rest: string] {
+  if (kind === 'text') return [text, ''];
+  if (kind === 'path') return [/^(["'])(.*)\1$/s.exec(text)?.[2] ?? text, ''];
+  const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+  return [word, rest];
+}
+
+function fits(value: string, { kind, choices }: CommandParameter): boolean {
+  if (kind === 'amount') return /^\$?\d{1,6}(\.\d{1,6})?$/.test(value) && Number(value.replace('$', '')) > 0;
+  return choices === undefined || choices.includes(value);
+}
+
+function expected({ kind, choices, name }: CommandParameter): string {
+  if (kind === 'amount') return 'amount in US dollars';
+  return choices === undefined ? name : `choice of ${choices.join(', ')}`;
+}
+
+function article(words: string): string {
+  return /^[aeiou]/.test(words) ? `an ${words}` : `a ${words}`;
+}
+
+function wrong(spec: CommandSpec, message: string): AppError {
+  return new AppError('invalid_params', message, { data: { hint: `Use it like this: ${usageOf(spec)}` } });
+}
+
+function nearest(name: string, commands: readonly CommandSpec[]): string {
+  const near = commands.find((command) => name.length > 0 && (command.name.startsWith(name) || name.startsWith(command.name)));
+  return near === undefined ? '' : `Did you mean /${near.name}? `;
+}

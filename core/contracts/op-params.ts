@@ -1,0 +1,7 @@
+// What the parameters of several operations are made of.
+
+import * as z from 'zod';
+
+export const id = z.string().min(1).max(100);
+export const none = z.strictObject({});
+export const messageTextMax = 1_000_000;

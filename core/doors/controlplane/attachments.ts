@@ -1,0 +1,99 @@
+// Files sent along with a message: looked at, kept as artifacts, and told apart by where they come from. Opens only what a person named.
+
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { basename, extname, isAbsolute } from 'node:path';
+import { isUtf8 } from 'node:buffer';
+import { isInside } from '../../base/inside-folder.ts';
+import type { Config } from '../../contracts/config.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { Attachment, Caller } from '../../contracts/ops.ts';
+import type { ArtifactRef, ArtifactSink, FactContext, TaintSource } from '../../contracts/tools.ts';
+
+export interface AttachmentDeps {
+  readonly artifacts: Pick<ArtifactSink, 'put'>;
+  readonly limits: Config['attachments'];
+  readonly facts: FactContext;
+}
+
+interface Loaded {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+  readonly where: string;
+}
+
+/**
+ * All of them or none. Fails with `payload_too_large`, `not_found` (no such file), `forbidden` (a path from a channel that cannot choose
+ * one, or TrayClaw's own data), `invalid_params` (not a file, not absolute) or a store error.
+ */
+export function keepAttachments(
+  deps: AttachmentDeps,
+  attachments: readonly Attachment[],
+  place: { readonly sessionId: string; readonly channel: Caller['channel'] },
+): { files: ArtifactRef[]; sources: TaintSource[] } {
+  const { filesMax, messageBytesMax } = deps.limits;
+  if (attachments.length > filesMax) throw tooLarge(`A message takes at most ${filesMax} files.`, 'attachments.filesMax');
+  const loaded = attachments.map((attachment) => load(deps, attachment, place.channel));
+  const sizeBytes = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  if (sizeBytes > messageBytesMax)
+    throw tooLarge(`The files of a message take at most ${messageBytesMax} bytes.`, 'attachments.messageBytesMax');
+  return {
+    files: loaded.map(({ bytes, name, mediaType }) => deps.artifacts.put(bytes, { name, mediaType, sessionId: place.sessionId })),
+    sources: loaded.map(({ where }) => ({ kind: 'file', where })),
+  };
+}
+
+function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachment, channel: Caller['channel']): Loaded {
+  const { fileBytesMax } = deps.limits;
+  const real = path === undefined ? null : findFile(deps, path, channel);
+  const shown = name ?? basename(path ?? 'file');
+  const sizeBytes = real?.sizeBytes ?? Math.floor(((base64?.length ?? 0) * 3) / 4) - 2;
+  if (sizeBytes > fileBytesMax) throw tooLarge(`"${shown}" is larger than ${fileBytesMax} bytes.`, 'attachments.fileBytesMax');
+  const bytes = real === null ? Buffer.from(base64 ?? '', 'base64') : readFileSync(real.path);
+  if (bytes.length > fileBytesMax) throw tooLarge(`"${shown}" is larger than ${fileBytesMax} bytes.`, 'attachments.fileBytesMax');
+  return { name: shown, mediaType: typeOf(bytes, shown, mediaType), bytes, where: real?.path ?? `attached:${shown}` };
+}
+
+function findFile({ facts }: AttachmentDeps, path: string, channel: Caller['channel']): { path: string; sizeBytes: number } {
+  if (channel === 'telegram') throw new AppError('forbidden', 'A file of this computer can only be chosen at this computer.');
+  if (!isAbsolute(path)) throw new AppError('invalid_params', `"${path}" is not an absolute path.`);
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch (cause) {
+    throw new AppError('not_found', `There is no file ${path}.`, { cause });
+  }
+  const isOwn = isInside(real, facts.home) && ![facts.workspace, ...facts.extraFolders].some((folder) => isInside(real, folder));
+  if (isOwn) throw new AppError('forbidden', "That is TrayClaw's own data, which is not sent to a model.");
+  const found = statSync(real);
+  if (!found.isFile()) throw new AppError('invalid_params', `${path} is not a file.`);
+  return { path: real, sizeBytes: found.size };
+}
+
+function tooLarge(message: string, setting: string): AppError {
+  return new AppError('payload_too_large', message, { data: { hint: `Send less, or raise ${setting} in config.yaml.` } });
+}
+
+const beginnings: readonly (readonly [type: string, offset: number, bytes: string])[] = [
+  ['image/png', 0, '89504e47'],
+  ['image/jpeg', 0, 'ffd8ff'],
+  ['image/gif', 0, '47494638'],
+  ['image/webp', 8, '57454250'],
+  ['application/pdf', 0, '25504446'],
+];
+const textTypes: Readonly<Record<string, string>> = {
+  '.md': 'text/markdown',
+  '.csv': 'text/csv',
+  '.html': 'text/html',
+  '.json': 'application/json',
+};
+
+/** By the content first: a name and a claim prove nothing, and a vendor refuses an image that is none. */
+function typeOf(bytes: Buffer, name: string, claimed: string | undefined): string {
+  const known = beginnings.find(([, offset, hex]) => bytes.subarray(offset, offset + hex.length / 2).toString('hex') === hex);
+  if (known !== undefined) return known[0];
+  if (!isUtf8(bytes) || bytes.includes(0))
+    return claimed?.startsWith('image/') === true ? 'application/octet-stream' : (claimed ?? 'application/octet-stream');
+  if (claimed !== undefined && !/^(image|audio|video)\//.test(claimed)) return claimed;
+  return textTypes[extname(name).toLowerCase()] ?? 'text/plain';
+}

@@ -1,0 +1,87 @@
+// What a begun slash command may go on to: names, models, choices, files of the workspace. Looks only, and nowhere outside the workspace.
+
+import { readdirSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
+import type { CommandParameter, CommandSpec } from '../../contracts/commands.ts';
+import type { OpResult } from '../../contracts/ops.ts';
+import type { OpsDeps } from './deps.ts';
+
+type Completion = OpResult<'command.complete'>['completions'][number];
+
+const COMPLETIONS_MAX = 50;
+const NAMES_LOOKED_AT = 5_000;
+
+export function completeLine(line: string, commands: readonly CommandSpec[], deps: OpsDeps): Completion[] {
+  const typed = line.trimStart();
+  const [, name = '', space = '', given = ''] = /^\/(\S*)(\s*)([\s\S]*)$/.exec(typed) ?? [];
+  if (!typed.startsWith('/') || typed.startsWith('//')) return [];
+  if (space === '') {
+    return commands
+      .filter((command) => command.name.startsWith(name.toLowerCase()))
+      .map((command) => ({
+        line: `/${command.name}${command.parameters.length > 0 ? ' ' : ''}`,
+        label: `/${command.name}`,
+        about: command.about,
+      }));
+  }
+  const spec = commands.find((command) => command.name === name.toLowerCase());
+  if (spec === undefined) return [];
+  const words = given.split(/\s+/);
+  const isRest = spec.parameters[0]?.kind === 'path';
+  const at = isRest ? 0 : words.length - 1;
+  const begun = isRest ? given : (words.at(-1) ?? '');
+  const parameter = spec.parameters[at];
+  if (parameter === undefined) return [];
+  const before = typed.slice(0, typed.length - begun.length);
+  return valuesFor(parameter, begun, { commands, deps })
+    .slice(0, COMPLETIONS_MAX)
+    .map(({ value, about }) => ({ line: before + value, label: value, about }));
+}
+
+interface Known {
+  readonly commands: readonly CommandSpec[];
+  readonly deps: OpsDeps;
+}
+
+function valuesFor(parameter: CommandParameter, begun: string, { commands, deps }: Known): { value: string; about: string }[] {
+  const starting = (values: readonly { value: string; about: string }[]) => values.filter(({ value }) => value.startsWith(begun));
+  switch (parameter.kind) {
+    case 'choice':
+      return starting((parameter.choices ?? []).map((value) => ({ value, about: '' })));
+    case 'command':
+      return starting(commands.map(({ name, about }) => ({ value: name, about })));
+    case 'model': {
+      const models = deps.models.list().models.map(({ ref, source }) => ({ value: ref, about: source }));
+      return [...models, { value: 'default', about: 'the usual model' }].filter(({ value }) =>
+        value.toLowerCase().includes(begun.toLowerCase()),
+      );
+    }
+    case 'path':
+      return filesBeginning(begun, deps.facts.workspace);
+    default:
+      return [];
+  }
+}
+
+/** Of a folder outside the workspace, and of one that cannot be read, there are none. */
+function filesBeginning(begun: string, workspace: string): { value: string; about: string }[] {
+  const folder = begun.endsWith('/') ? begun : `${dirname(begun)}/`;
+  const start = begun.endsWith('/') || begun === '' ? '' : begun.slice(begun.lastIndexOf('/') + 1);
+  const real = resolve(workspace, begun === '' ? '.' : folder);
+  if (real !== workspace && !isInside(real, workspace)) return [];
+  const shown = begun.includes('/') ? begun.slice(0, begun.lastIndexOf('/') + 1) : '';
+  return entriesOf(real)
+    .filter((entry) => entry.name.startsWith(start) && (start.startsWith('.') || !entry.name.startsWith('.')))
+    .map((entry) => ({ value: join(shown, entry.name).replaceAll(sep, '/') + (entry.isDirectory() ? '/' : ''), about: '' }))
+    .sort((a, b) => (a.value < b.value ? -1 : 1));
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).slice(0, NAMES_LOOKED_AT);
+  } catch {
+    // A folder that is not there, or that may not be read, has nothing to offer.
+    return [];
+  }
+}

@@ -1,0 +1,220 @@
+// Operations on slash commands: each is the operation it comes to and words for what came of it. Has no power of its own.
+
+import { AppError } from '../../contracts/errors.ts';
+import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
+import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import { completeLine } from './command-completion.ts';
+import type { OpsDeps } from './deps.ts';
+
+type CommandOps = Pick<OpHandlers, `command.${string}` & keyof OpHandlers>;
+export type OtherOps = Omit<OpHandlers, keyof CommandOps>;
+
+/** What one command works with. */
+interface Line {
+  readonly deps: OpsDeps;
+  readonly ops: OtherOps;
+  readonly values: Readonly<Record<string, string>>;
+  readonly sessionId: string | undefined;
+  readonly caller: Caller;
+}
+
+type Outcome = Partial<Omit<OpResult<'command.run'>, 'command'>> & { readonly text: string };
+
+const LISTED = 20;
+
+export function createCommandOps(deps: OpsDeps, ops: OtherOps): CommandOps {
+  return {
+    'command.list': () => ({ commands: available(deps).map(describe) }),
+    'command.complete': ({ line }) => ({ completions: completeLine(line, available(deps), deps) }),
+    'command.run': async ({ line, sessionId }, caller) => {
+      const parsed = parseCommand(line, available(deps));
+      if (!parsed.ok) throw parsed.error;
+      const { spec, values } = parsed.value;
+      const run = spec.tool === undefined ? runners[spec.name] : runTool(spec.tool, spec.parameters[0]?.name ?? '');
+      if (run === undefined) throw new AppError('internal', `the command /${spec.name} does nothing`);
+      const outcome = await run({ deps, ops, values, sessionId, caller });
+      return { command: spec.name, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null, ...outcome };
+    },
+  };
+}
+
+/** Commands whose tool is not there are not offered. */
+function available(deps: OpsDeps): CommandSpec[] {
+  const tools = new Set(deps.tools.list().map(({ name }) => name));
+  return commandTable.filter(({ tool }) => tool === undefined || tools.has(tool));
+}
+
+function describe(spec: CommandSpec): OpResult<'command.list'>['commands'][number] {
+  const { name, about, op, parameters } = spec;
+  return {
+    name,
+    about,
+    op,
+    usage: usageOf(spec),
+    parameters: parameters.map(({ choices, ...rest }) => ({ ...rest, ...(choices === undefined ? {} : { choices: [...choices] }) })),
+  };
+}
+
+type Run = (line: Line) => Outcome | Promise<Outcome>;
+
+function runTool(tool: string, parameter: string): Run {
+  return async ({ ops, values, sessionId, caller }) => {
+    const args = { [parameter]: values[parameter] };
+    const ran = await ops['tool.run']({ tool, args, wait: false, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
+    const waiting = ran.outcome === 'waiting';
+    const [asked] = ran.pending ?? [];
+    const text = waiting ? `Waits for your approval: ${asked?.summary ?? tool}.` : ran.forUser;
+    return { text, waiting, sessionId: ran.sessionId, turnId: ran.turnId };
+  };
+}
+
+const runners: Readonly<Record<string, Run>> = {
+  new: async ({ ops, values, caller }) => {
+    const made = await ops['session.create'](values['title'] === undefined ? {} : { title: values['title'] }, caller);
+    return { text: 'A new session.', sessionId: made.sessionId };
+  },
+  sessions: (line) => listSessions(line),
+  retry: async (line) => {
+    const turnId = lastTurn(line);
+    const model = line.values['model'];
+    const again = await line.ops['turn.retry']({ turnId, ...(model === undefined ? {} : { model }) }, line.caller);
+    return { text: 'The last message runs again.', ...again };
+  },
+  stop: (line) => stop(line),
+  undo: (line) => undo(line),
+  model: (line) => chooseModel(line),
+  budget: (line) => budget(line),
+  status: (line) => status(line),
+  export: async (line) => {
+    const sessionId = needSession(line);
+    const format = line.values['format'] === 'jsonl' ? 'jsonl' : 'markdown';
+    const { text } = await line.ops['session.export']({ sessionId, format }, line.caller);
+    const [ending, mediaType] = format === 'jsonl' ? ['jsonl', 'application/jsonl'] : ['md', 'text/markdown'];
+    return { text: 'This session as a file.', file: { name: `${sessionId}.${ending}`, mediaType, text } };
+  },
+  panic: async (line) => {
+    const { killed } = await line.ops['panic.engage']({ reason: line.values['reason'] ?? 'a /panic command' }, line.caller);
+    return { text: `Everything is stopped; ${killed} processes were ended. Nothing runs until /release.` };
+  },
+  release: async (line) => {
+    await line.ops['panic.release']({}, line.caller);
+    return { text: 'The panic stop is released.' };
+  },
+  help: ({ deps, values: given }) => {
+    const wanted = given['command']?.replace(/^\//, '');
+    const shown = available(deps).filter(({ name }) => wanted === undefined || name === wanted);
+    if (shown.length === 0) throw new AppError('invalid_params', `There is no command /${wanted ?? ''}.`);
+    return { text: shown.map((spec) => `- \`${usageOf(spec)}\` ${spec.about}`).join('\n') };
+  },
+};
+
+async function listSessions({ ops, values: given, caller }: Line): Promise<Outcome> {
+  const query = given['words'];
+  if (query !== undefined) {
+    const { hits } = await ops['session.search']({ query, limit: LISTED, each: 'session' }, caller);
+    return {
+      text: hits.length === 0 ? 'Nothing was found.' : hits.map((hit) => `- \`${hit.sessionId}\` ${hit.title}: ${hit.excerpt}`).join('\n'),
+    };
+  }
+  const { sessions } = await ops['session.list']({ limit: LISTED }, caller);
+  const line = (one: (typeof sessions)[number]): string =>
+    `- \`${one.sessionId}\` ${one.title}${one.unread > 0 ? ` (${one.unread} new)` : ''}`;
+  return { text: sessions.length === 0 ? 'There are no sessions yet.' : sessions.map(line).join('\n') };
+}
+
+async function stop(line: Line): Promise<Outcome> {
+  const sessionId = needSession(line);
+  const open = line.deps.log.index.openTurns().filter((turn) => turn.sessionId === sessionId);
+  // Queued ones first, so that none of them begins because the running one ends.
+  for (const { turnId } of open.toReversed()) await line.ops['turn.cancel']({ turnId }, line.caller);
+  return { text: open.length === 0 ? 'Nothing was running here.' : 'Stopped.' };
+}
+
+async function undo(line: Line): Promise<Outcome> {
+  const given = line.values['id'];
+  const target =
+    given === undefined ? { callId: await lastChange(line) } : given.startsWith('trn_') ? { turnId: given } : { callId: given };
+  const { restored, refused, unchanged } = await line.ops['checkpoint.restore'](target, line.caller);
+  const parts = [
+    ...restored.map(({ path }) => `- put back ${path}`),
+    ...unchanged.map(({ path }) => `- ${path} was as before already`),
+    ...refused.map(({ path, reason }) => `- not put back: ${path} (${reason})`),
+  ];
+  return { text: parts.length === 0 ? 'There was nothing to put back.' : parts.join('\n') };
+}
+
+async function lastChange(line: Line): Promise<string> {
+  const { checkpoints } = await line.ops['checkpoint.list']({ sessionId: needSession(line), limit: 100 }, line.caller);
+  const undone = new Set(checkpoints.flatMap(({ undoes }) => undoes));
+  const last = checkpoints.find(({ callId, undoes }) => undoes.length === 0 && !undone.has(callId));
+  if (last === undefined) throw new AppError('not_found', 'No call of this session changed a file that could be put back.');
+  return last.callId;
+}
+
+async function chooseModel(line: Line): Promise<Outcome> {
+  const { ops, caller, sessionId } = line;
+  const wanted = line.values['model'];
+  if (wanted === undefined) {
+    const { models } = await ops['model.list']({}, caller);
+    const session = sessionId === undefined ? null : line.deps.log.index.session(sessionId);
+    const mark = (ref: string, isDefault: boolean): string => (ref === session?.model ? ' (this session)' : isDefault ? ' (default)' : '');
+    return { text: models.map(({ ref, isDefault }) => `- \`${ref}\`${mark(ref, isDefault)}`).join('\n') };
+  }
+  const model = wanted === 'default' ? null : wanted;
+  if (sessionId === undefined || line.deps.log.index.session(sessionId) === null) {
+    const made = await ops['session.create'](model === null ? {} : { model }, caller);
+    return { text: `A new session with ${wanted}.`, sessionId: made.sessionId };
+  }
+  await ops['session.configure']({ sessionId, model }, caller);
+  return { text: `This session uses ${model ?? 'the default model'} from the next message on.` };
+}
+
+async function budget(line: Line): Promise<Outcome> {
+  const { ops, caller, sessionId } = line;
+  const amount = line.values['amount'];
+  if (amount === undefined) {
+    const { budgets } = await ops['budget.get'](sessionId === undefined ? {} : { sessionId }, caller);
+    const show = (one: (typeof budgets)[number]): string =>
+      `${amountOf(one, one.spent)}${one.limit === null ? '' : ` of ${amountOf(one, one.limit)}`} ${one.unit === 'usd' ? 'US dollars' : 'tokens'}`;
+    return { text: budgets.length === 0 ? 'No budget is set.' : budgets.map((one) => `- ${one.scope}: ${show(one)}`).join('\n') };
+  }
+  const scope = (line.values['scope'] ?? 'session') as 'turn' | 'session' | 'day';
+  const place = scope === 'day' ? {} : scope === 'turn' ? { turnId: lastTurn(line) } : { sessionId: needSession(line) };
+  await ops['budget.allow']({ scope, usd: Number(amount.replace('$', '')), ...place }, caller);
+  return { text: `Allowed ${amount.replace('$', '')} US dollars more for this ${scope}.` };
+}
+
+async function status(line: Line): Promise<Outcome> {
+  const { deps, ops, caller, sessionId } = line;
+  const { engaged } = await ops['panic.status']({}, caller);
+  const { approvals } = await ops['approval.list']({}, caller);
+  const session = sessionId === undefined ? null : deps.log.index.listedSession(sessionId);
+  const open = deps.log.index.openTurns().length;
+  return {
+    text: [
+      ...(engaged ? ['- Everything is stopped by the panic stop.'] : []),
+      ...(session === null
+        ? []
+        : [`- This session: ${session.status ?? 'new'}, model ${session.model ?? deps.models.list().defaultModel ?? 'none'}.`]),
+      `- ${open} turns under way, ${approvals.length} approvals waiting.`,
+    ].join('\n'),
+  };
+}
+
+function needSession({ deps, sessionId }: Line): string {
+  if (sessionId !== undefined && deps.log.index.session(sessionId) !== null) return sessionId;
+  throw new AppError('invalid_params', 'There is no session yet.', { data: { hint: 'Send a message first, or open a session.' } });
+}
+
+function lastTurn(line: Line): string {
+  const [message] = line.deps.log.reads
+    .slice(needSession(line), { types: ['turn.started'], limit: 200, newest: true })
+    .flatMap((event) => (event.type === 'turn.started' && event.body.kind === 'chat' && event.turnId !== null ? [event.turnId] : []))
+    .toReversed();
+  if (message === undefined) throw new AppError('not_found', 'Nothing was asked in this session yet.');
+  return message;
+}
+
+function amountOf({ unit }: { readonly unit: 'usd' | 'tokens' }, amount: number): string {
+  return unit === 'usd' ? amount.toFixed(2) : String(amount);
+}

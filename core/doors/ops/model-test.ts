@@ -1,0 +1,33 @@
+// A live call of a model, as small as can be: whether its key, its name and its address are right. Counted like every call; no turn.
+
+import { toAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import { noUsage } from '../../contracts/llm.ts';
+import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { OpsDeps } from './deps.ts';
+
+const TEST_MAX_MS = 20_000;
+
+export async function testModel(deps: OpsDeps, params: OpParsed<'model.test'>, caller: Caller): Promise<OpResult<'model.test'>> {
+  const { model, provider } = params;
+  const requestId = deps.ids.next('req');
+  const record = (draft: AnyDraft): void => void deps.log.append(systemSessionId, [draft]);
+  record({ type: 'model.requested', body: { requestId, packId: 'test', model } });
+  const startedMs = deps.clock.monotonicMs();
+  const tookMs = (): number => Math.round(deps.clock.monotonicMs() - startedMs);
+  const signals = [deps.closing, AbortSignal.timeout(TEST_MAX_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
+  try {
+    const { reply, costUsd } = await deps.models.probe(model, { provider, signal: AbortSignal.any(signals), timeoutMs: TEST_MAX_MS });
+    const { usage, usageReported, finishReason, firstTokenMs } = reply;
+    const said = { text: deps.safety.redact(reply.text).text, reasoning: '', calls: [] };
+    record({
+      type: 'model.finished',
+      body: { requestId, ...said, usage, usageReported, costUsd, finishReason, tookMs: tookMs(), firstTokenMs },
+    });
+    return { ok: true, model, tookMs: tookMs(), firstTokenMs, usage, costUsd, error: null };
+  } catch (cause) {
+    const error = toAppError(cause).toBody();
+    record({ type: 'model.failed', body: { requestId, error, partialText: '', tookMs: tookMs() } });
+    return { ok: false, model, tookMs: tookMs(), firstTokenMs: null, usage: noUsage, costUsd: null, error };
+  }
+}

@@ -1,0 +1,91 @@
+// Which turn may be run again or branched off, and what the new one has to know of its message. Reads only.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { SessionLog, TurnRow } from '../../store/session/session.ts';
+import type { InboundMessage } from './inbound.ts';
+import { hasGoneOn } from './taken-up.ts';
+
+/** A person's message and what belongs to it. */
+export interface HeardMessage {
+  readonly sessionId: string;
+  readonly agentId: string;
+  /** The turn that began with it, and those that took up its work, oldest first. */
+  readonly turnIds: readonly string[];
+  readonly message: EventBodies['user.message'];
+  /** Marks that stood before it: whose words it or what it brings holds. */
+  readonly marks: readonly EventBodies['taint.marked'][];
+  /** What the person said while it was worked on. */
+  readonly steers: readonly EventBodies['turn.steered'][];
+  /** The place of the session at which its turn began. */
+  readonly beginsAt: number;
+}
+
+const MARKS_MAX = 4;
+/** Direct calls may stand after a conversation's last turn. */
+const STARTS_LOOKED_AT = 200;
+
+/** Fails with not_found, or with conflict for a turn that is under way, is a direct call or is not the last of its conversation. */
+export function findLast(log: SessionLog, turnId: string): HeardMessage {
+  const row = log.index.turn(turnId);
+  if (row !== null && (row.status === 'running' || row.status === 'waiting' || row.status === 'queued')) {
+    throw new AppError('conflict', `Turn ${turnId} is still under way.`, { data: { hint: 'Stop it first, then try again.' } });
+  }
+  const found = findMessage(log, turnId);
+  const [newest] = log.reads.slice(found.sessionId, { types: ['user.message'], limit: 1, newest: true });
+  if (newest === undefined || newest.turnId !== found.turnIds[0]) throw hasGoneOn(turnId);
+  const starts = log.reads.slice(found.sessionId, { types: ['turn.started'], limit: STARTS_LOOKED_AT, newest: true });
+  const last = starts.findLast(
+    (event) => event.type === 'turn.started' && event.body.kind === 'chat' && event.sessionSeq > newest.sessionSeq,
+  );
+  if (last !== undefined && last.turnId !== turnId) throw hasGoneOn(turnId);
+  return found;
+}
+
+/** Fails with not_found, or with conflict for a turn that began with no message. */
+export function findMessage(log: SessionLog, turnId: string): HeardMessage {
+  const row = log.index.turn(turnId);
+  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  const own = eventsOf(log, row);
+  const earlier = startOf(own)?.body.continues?.turnIds ?? [];
+  const turns = [...earlier.map((earlierId) => log.index.turn(earlierId)), row];
+  const events = [...turns.slice(0, -1).flatMap((turn) => (turn === null ? [] : eventsOf(log, turn))), ...own];
+  const message = events.find((event) => event.type === 'user.message');
+  if (message?.type !== 'user.message') {
+    throw new AppError('conflict', `Turn ${turnId} did not begin with a message.`, {
+      data: { hint: 'Run a direct call again as a new one.' },
+    });
+  }
+  const { sessionId } = row;
+  const marks = log.reads
+    .slice(sessionId, { types: ['taint.marked'], before: message.sessionSeq, limit: MARKS_MAX, newest: true })
+    .flatMap((event) =>
+      event.type === 'taint.marked' && event.turnId === message.turnId && event.body.callId === null ? [event.body] : [],
+    );
+  const start = startOf(events);
+  return {
+    sessionId,
+    agentId: start?.body.agentId ?? log.index.session(sessionId)?.agentId ?? 'main',
+    turnIds: [...earlier, turnId],
+    message: message.body,
+    marks,
+    steers: events.flatMap((event) => (event.type === 'turn.steered' ? [event.body] : [])),
+    beginsAt: start?.sessionSeq ?? message.sessionSeq,
+  };
+}
+
+/** What a message that is sent once more brings with it: files, and whose words it and they hold. */
+export function broughtAlong({ message, marks }: Pick<HeardMessage, 'message' | 'marks'>): Pick<InboundMessage, 'untrusted' | 'attached'> {
+  const sources = (attached: boolean): TaintSource[] =>
+    marks.flatMap((mark) => ((mark.attached === true) === attached ? mark.sources : []));
+  return { untrusted: sources(false), attached: { files: message.attachments ?? [], sources: sources(true) } };
+}
+
+function eventsOf(log: SessionLog, row: TurnRow): AnyEvent[] {
+  return log.reads.turn(row.sessionId, row.turnId, row.firstSeq);
+}
+
+function startOf(events: readonly AnyEvent[]): Extract<AnyEvent, { type: 'turn.started' }> | undefined {
+  return events.find((event) => event.type === 'turn.started');
+}

@@ -1,0 +1,95 @@
+// Slash commands over a whole runtime: each comes to its operation, what acts asks like any call, and what is wrong is said in words.
+
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { commandTable } from '../../core/contracts/commands.ts';
+import type { OpResult } from '../../core/contracts/ops.ts';
+import type { TrayClaw } from '../../core/index.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+let claw: TrayClaw;
+let home: TestHome;
+
+beforeEach(async () => {
+  home = new TestHome();
+  claw = await home.open({ config: { models: { default: 'demo/offline' }, budget: { perSessionUsd: 1 } } });
+  onTestFinished(() => home.dispose());
+});
+
+function run(line: string, sessionId?: string): Promise<OpResult<'command.run'>> {
+  return claw.op('command.run', { line, ...(sessionId === undefined ? {} : { sessionId }) });
+}
+
+test('what acts goes through the gate: it waits for a yes, and runs after it', async () => {
+  const waiting = await run('/run touch made.txt');
+  expect(waiting).toMatchObject({ command: 'run', waiting: true, text: expect.stringContaining('approval') as string });
+  expect((await claw.op('approval.list', {})).approvals).toMatchObject([{ tool: 'exec' }]);
+  await run('/stop', waiting.sessionId ?? '');
+  expect((await claw.op('approval.list', {})).approvals).toEqual([]);
+  expect(await run('/calc 6*7')).toMatchObject({ waiting: false, text: expect.stringContaining('42') as string });
+  writeFileSync(join(home.workspace, 'notes.md'), 'hello notes');
+  expect((await run('/read notes.md')).text).toContain('hello notes');
+});
+
+test('a session: made, used with a model, asked again, written out, undone, listed', async () => {
+  const { sessionId } = await run('/new Plans');
+  if (sessionId === null) throw new Error('a session is expected');
+  expect((await run('/status', sessionId)).text).toContain('demo/offline');
+  await expect(run('/retry', sessionId)).rejects.toMatchObject({ code: 'not_found' });
+  const { turnId } = await claw.ask('Calculate 1 + 1', { sessionId });
+  const again = await run('/retry', sessionId);
+  expect(await claw.op('turn.wait', { turnId: again.turnId ?? '' })).toMatchObject({ status: 'done' });
+  expect(await claw.op('turn.get', { turnId })).toMatchObject({ supersededBy: again.turnId });
+  expect((await run('/export', sessionId)).file).toMatchObject({
+    name: `${sessionId}.md`,
+    text: expect.stringContaining('# Plans') as string,
+  });
+  await expect(run('/undo', sessionId)).rejects.toMatchObject({ code: 'not_found' });
+  const write = claw.op('tool.run', { tool: 'write_file', args: { path: 'a.md', content: 'x' }, sessionId });
+  const [asked] = await pending();
+  await claw.op('approval.decide', { approvalId: asked ?? '', decision: 'approve' });
+  await write;
+  expect((await run('/undo', sessionId)).text).toContain('put back');
+  expect((await run('/sessions')).text).toContain('Plans');
+  expect((await run('/sessions calc')).text).toContain(sessionId);
+  expect((await run('/model', sessionId)).text).toContain('demo/offline');
+  await run('/model demo/offline', sessionId);
+  expect((await claw.op('session.get', { sessionId })).session.model).toBe('demo/offline');
+  expect((await run('/model demo/offline')).sessionId).not.toBeNull();
+  expect((await run('/budget 2', sessionId)).text).toContain('2 US dollars more');
+  expect((await run('/budget', sessionId)).text).toContain('session');
+});
+
+async function pending(): Promise<string[]> {
+  for (;;) {
+    const { approvals } = await claw.op('approval.list', {});
+    if (approvals.length > 0) return approvals.map(({ approvalId }) => approvalId);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('the stop and its release, help, and words for what is wrong', async () => {
+  expect((await run('/panic enough')).text).toContain('stopped');
+  expect(await claw.op('panic.status', {})).toMatchObject({ engaged: true, reason: 'enough' });
+  await run('/release');
+  expect(await claw.op('panic.status', {})).toMatchObject({ engaged: false });
+  const { text } = await run('/help');
+  expect(commandTable.filter(({ name }) => !text.includes(`/${name}`))).toEqual([]);
+  await expect(run('/nothing')).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(run('/stop')).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(run('/help nothing')).rejects.toMatchObject({ code: 'invalid_params' });
+  expect((await claw.op('command.list', {})).commands.map(({ name }) => name)).toEqual(commandTable.map(({ name }) => name));
+});
+
+test('completion: names, choices, models, and files of the workspace alone', async () => {
+  mkdirSync(join(home.workspace, 'docs'));
+  writeFileSync(join(home.workspace, 'docs', 'plan.md'), '');
+  const lines = async (line: string): Promise<string[]> => (await claw.op('command.complete', { line })).completions.map((one) => one.line);
+  expect(await lines('/ca')).toEqual(['/calc ']);
+  expect(await lines('/budget 5 s')).toEqual(['/budget 5 session']);
+  expect(await lines('/model demo')).toEqual(['/model demo/offline']);
+  expect(await lines('/read d')).toEqual(['/read docs/']);
+  expect(await lines('/read docs/p')).toEqual(['/read docs/plan.md']);
+  for (const outside of ['/read ../', '/read /etc/', '//ca', 'ca', '/stop x', '/none x']) expect(await lines(outside)).toEqual([]);
+});

@@ -1,0 +1,51 @@
+// A model tried out live: an answer, and clear words for each way it can go wrong; counted, and bound in time.
+
+import { expect, onTestFinished, test } from 'vitest';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+async function open(answer: Parameters<typeof ScriptedModel.start>[0]) {
+  const model = await ScriptedModel.start(answer);
+  const home = new TestHome();
+  const claw = await home.open({ config: model.config('openai') });
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  return { model, claw };
+}
+
+test('a model that answers is fine, is asked for little, and the call is counted', async () => {
+  const { model, claw } = await open([{ answer: { text: 'ok', usage: { input: 7, output: 1 } } }]);
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({
+    ok: true,
+    error: null,
+    usage: { inputTokens: 7, outputTokens: 1 },
+  });
+  expect(model.requests.map(({ body }) => body['max_tokens'])).toEqual([16]);
+  expect((await claw.op('usage.get', { by: 'model' })).rows).toMatchObject([{ key: 'lab/scripted', modelCalls: 1, inputTokens: 7 }]);
+  const provider = { kind: 'openai-compatible', baseUrl: `${model.origin}/v1` } as const;
+  expect(await claw.op('model.test', { model: 'fresh/other', provider })).toMatchObject({ ok: true });
+  expect(model.requests.at(-1)?.model).toBe('other');
+  expect((await claw.op('model.presets', {})).presets.map(({ id }) => id)).toContain('openrouter');
+});
+
+test.each([
+  ['unauthorized', 'model_auth'],
+  ['quota', 'model_quota'],
+  ['rate-limited', 'model_rate_limited'],
+] as const)('refused as %s is %s, tried once, with what to do', async (refuse, code) => {
+  const { model, claw } = await open([{ answer: { refuse } }]);
+  const { ok, error } = await claw.op('model.test', { model: 'lab/scripted' });
+  expect([ok, error?.code, model.requests.length]).toEqual([false, code, 1]);
+  expect(error?.hint).toEqual(expect.any(String));
+});
+
+test('nobody there, and no such provider', async () => {
+  const { model, claw } = await open([]);
+  const provider = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } as const;
+  expect((await claw.op('model.test', { model: 'gone/x', provider })).error?.code).toBe('model_unavailable');
+  expect((await claw.op('model.test', { model: 'nobody/x' })).error?.code).toBe('model_unknown');
+  expect(model.requests.length).toBe(0);
+  expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
+});
