@@ -200,8 +200,8 @@ export const commandGates: readonly Gate[] = [
     name: 'command/child-environment',
     prevents: 'a command inherits the secrets of the environment',
     file: 'core/hands/tools/child-environment.ts',
-    text: 'if (value !== undefined && isPassed(name, platform)) child',
-    instead: 'if (value !== undefined) child',
+    text: 'const value = isPassed(name, platform) ? environment[name] : undefined;',
+    instead: 'const value = environment[name];',
     suites: ['core/hands/tools/child-environment.test.ts'],
   },
   {
