@@ -141,6 +141,10 @@ export class Sessions {
       events: 1,
       status: null,
       pendingApprovals: 0,
+      pinned: false,
+      unread: 0,
+      seenSeq: 0,
+      model: null,
     });
   }
 
