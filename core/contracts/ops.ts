@@ -37,7 +37,6 @@ import { id, messageTextMax, none } from './op-params.ts';
 import { commandOps } from './command-ops.ts';
 import { sessionOps } from './session-ops.ts';
 
-
 /** A file a person sends along: its content, or the absolute path of one they chose on this computer. */
 const attachmentSchema = z
   .strictObject({
