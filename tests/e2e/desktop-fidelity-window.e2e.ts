@@ -228,6 +228,29 @@ documented(
 );
 
 documented(
+  'a page meets the answers of both handlers as its browser’s own',
+  'Most web APIs do a permission check and then make a permission request if the check is denied.',
+  async () => {
+    const states = (): Promise<unknown> =>
+      inPage(
+        `Promise.all(['geolocation', 'notifications', 'midi'].map((name) => navigator.permissions.query({ name }).then(({ state }) => state)))`,
+      );
+    const load = (answers: 'none' | 'some'): Promise<void> =>
+      probe.driver.evaluate(async ({ session, BrowserWindow }, which) => {
+        const { defaultSession } = session;
+        const some = which === 'some';
+        defaultSession.setPermissionCheckHandler(some ? (_contents, permission) => permission === 'notifications' : null);
+        defaultSession.setPermissionRequestHandler(some ? (_contents, permission, answer) => answer(permission === 'geolocation') : null);
+        await BrowserWindow.getAllWindows()[0]?.loadURL('app://probe/');
+      }, answers);
+    await load('some');
+    expect(await states()).toEqual(['granted', 'granted', 'denied']);
+    await load('none');
+    expect(await states()).toEqual(['granted', 'granted', 'granted']);
+  },
+);
+
+documented(
   'the end of a page’s process is told with its reason, and a reload brings the page back',
   'Emitted when the renderer process unexpectedly disappears. This is normally because it was crashed or killed.',
   async () => {
