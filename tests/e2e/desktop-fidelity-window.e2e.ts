@@ -36,17 +36,21 @@ async function navigate(code: string, prevents: string): Promise<unknown> {
       if (contents === undefined) throw new Error('there is no window');
       const told: string[] = [];
       const names = ['will-navigate', 'will-frame-navigate', 'did-start-navigation', 'will-redirect'];
+      // Once prevented, a moment for what must not follow.
+      let prevent = (): void => undefined;
+      const settled = new Promise<void>((resolve) => {
+        contents.once('did-finish-load', () => resolve());
+        prevent = () => void setTimeout(resolve, 50);
+      });
       const listeners = names.map((name) => {
         const listener = (details: { url: string; isMainFrame?: boolean; preventDefault(): void }): void => {
           told.push(`${name} ${details.url}`);
-          if (name === prevented) details.preventDefault();
+          if (name !== prevented) return;
+          details.preventDefault();
+          prevent();
         };
         contents.on(name as 'will-navigate', listener as never);
         return () => contents.off(name as 'will-navigate', listener as never);
-      });
-      const settled = new Promise<void>((resolve) => {
-        contents.once('did-finish-load', () => resolve());
-        if (prevented !== '') setTimeout(resolve, 150);
       });
       if (source === 'loadURL') await contents.loadURL('app://probe/');
       else await contents.executeJavaScript(source).catch(() => undefined);

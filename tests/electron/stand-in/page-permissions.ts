@@ -4,6 +4,7 @@
 import type { CDPSession } from 'playwright-core';
 import type * as Electron from 'electron';
 import { permissions } from './native.ts';
+import { browserAddress } from './protocol.ts';
 
 interface Descriptor {
   readonly name: string;
@@ -26,10 +27,13 @@ const namesOf: readonly (readonly [Descriptor, string])[] = [
 
 /** `session` is the browser's own: what a page's session said would be gone with the page. `contents` is shown to the handlers at the address it is about to have. */
 export async function tellPermissions(session: CDPSession, contents: object, url: string): Promise<void> {
+  const { origin } = new URL(browserAddress(url));
+  // A page of no origin, such as a data address, is given nothing by the browser itself.
+  if (origin === 'null') return;
   const asking = Object.create(contents, { getURL: { value: () => url } }) as Electron.WebContents;
   for (const [permission, name] of namesOf) {
     const setting = (await isAllowed(asking, name, url)) ? 'granted' : 'denied';
-    await session.send('Browser.setPermission', { permission, setting });
+    await session.send('Browser.setPermission', { permission, setting, origin });
   }
 }
 
