@@ -28,6 +28,7 @@ import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
 import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
 
+export { firstUses } from './compose-ahead.ts';
 export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './compose-base.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,7 +5,7 @@ import type * as Electron from 'electron';
 import { systemClock } from '../../core/base/clock.ts';
 import { Lifetimes } from '../../core/base/disposable.ts';
 import type { Logger } from '../../core/base/logger.ts';
-import { createTrayClaw, type HealthCheck, type HostedClaw } from '../../core/compose.ts';
+import { createTrayClaw, firstUses, type HealthCheck, type HostedClaw } from '../../core/compose.ts';
 import { toAppError } from '../../core/contracts/errors.ts';
 import type { Caller } from '../../core/contracts/ops.ts';
 import { InstanceDoor } from '../../core/doors/http/http.ts';
@@ -19,6 +19,7 @@ import { panicKeysCheck } from './panic-keys.ts';
 import { followPower } from './power.ts';
 import { redactedLog } from './redacted-log.ts';
 import { updatesCheck } from './updates.ts';
+import { workAhead } from './work-ahead.ts';
 
 export interface DesktopAppOptions {
   readonly electron: typeof Electron;
@@ -124,6 +125,7 @@ export class DesktopApp {
     this.#lifetimes.defer(followPower({ ...this.#power(claw), powerMonitor: this.#electron.powerMonitor, logger: this.#logger }));
     if (!this.#startedAtLogin()) parts.window.show();
     if (this.#firstLink !== null) this.#openPlace(this.#firstLink);
+    this.#lifetimes.defer(workAhead(firstUses(), this.#logger));
   }
 
   #startedAtLogin(): boolean {

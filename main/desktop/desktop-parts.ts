@@ -77,6 +77,7 @@ export function createParts(options: PartsOptions): Parts {
     clock: systemClock,
     logger,
     reload: () => window.reload(),
+    leave: () => window.abandon(),
     ask: (why) => askToReload(electron, why),
   });
   const router: IpcRouter = lifetimes.add(

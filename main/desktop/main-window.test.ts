@@ -145,6 +145,18 @@ test('the place it was left in is where it comes back, maximised as it was', () 
   expect([{ x, y, width, height }, made[1]?.seen.maximized]).toEqual([{ x: 300, y: 200, width: 900, height: 700 }, true]);
 });
 
+test('a window given up keeps its place; the next one is new', () => {
+  const { window, made, place } = rig();
+  window.abandon();
+  window.show();
+  if (made[0] !== undefined) made[0].bounds = { x: 10, y: 20, width: 800, height: 600 };
+  window.abandon();
+  expect([made[0]?.isGone, window.contents, window.attention]).toEqual([true, null, 'hidden']);
+  expect(place.read([{ x: 0, y: 0, width: 1000, height: 1000 }])).toEqual({ x: 10, y: 20, width: 800, height: 600, maximized: false });
+  window.show();
+  expect([made.length, made[1]?.options.x, window.attention]).toEqual([2, 10, 'focused']);
+});
+
 test('minimised, its place is not taken for one, and it comes back from there', () => {
   const { window, made, close, place } = rig();
   window.show();

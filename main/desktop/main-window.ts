@@ -69,6 +69,12 @@ export class MainWindow {
     this.browserWindow?.reload();
   }
 
+  /** For a window whose page is past help. */
+  abandon(): void {
+    this.#keepPlace();
+    this.browserWindow?.destroy();
+  }
+
   dispose(): void {
     if (this.#placeTimer !== null) clearTimeout(this.#placeTimer);
     this.#keepPlace();

@@ -11,10 +11,12 @@ function rig() {
   const asked: string[] = [];
   const answers: ((again: boolean | Error) => void)[] = [];
   let reloads = 0;
+  let left = 0;
   const recovery = new PageRecovery({
     clock,
     logger,
     reload: () => (reloads += 1),
+    leave: () => (left += 1),
     ask: (why) => {
       asked.push(why);
       return new Promise((resolve, reject) => {
@@ -26,11 +28,11 @@ function rig() {
     answers.shift()?.(again);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { recovery, clock, logger, asked, answer, reloads: () => reloads };
+  return { recovery, clock, logger, asked, answer, reloads: () => reloads, left: () => left };
 }
 
 test('twice by itself, then by a person, however often it fails meanwhile', async () => {
-  const { recovery, asked, answer, reloads, logger } = rig();
+  const { recovery, asked, answer, reloads, left, logger } = rig();
   for (const why of ['one', 'two', 'three', 'four', 'five']) recovery.failed(why);
   expect([reloads(), asked, new Set(logger.lines)]).toEqual([2, ['three'], new Set(['error: the window failed'])]);
   await answer(true);
@@ -41,7 +43,10 @@ test('twice by itself, then by a person, however often it fails meanwhile', asyn
   expect([reloads(), asked]).toEqual([5, ['three']]);
   recovery.failed('eight');
   await answer(false);
-  expect([reloads(), asked]).toEqual([5, ['three', 'eight']]);
+  expect([reloads(), left(), asked]).toEqual([5, 1, ['three', 'eight']]);
+  // A new window is a new beginning.
+  recovery.failed('nine');
+  expect(reloads()).toBe(6);
 });
 
 test('failures a minute apart are each met alone', () => {

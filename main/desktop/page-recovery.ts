@@ -7,6 +7,8 @@ export interface PageRecoveryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly reload: () => void;
+  /** Takes the window away; the next time it is shown it is a new one. */
+  readonly leave: () => void;
   /** Resolves to whether to try once more. */
   readonly ask: (why: string) => Promise<boolean>;
 }
@@ -36,10 +38,10 @@ export class PageRecovery {
     if (this.#isAsking) return;
     this.#isAsking = true;
     try {
-      if (await this.#options.ask(why)) {
-        this.#failedAtMs = [];
-        this.#options.reload();
-      }
+      const triesAgain = await this.#options.ask(why);
+      this.#failedAtMs = [];
+      if (triesAgain) this.#options.reload();
+      else this.#options.leave();
     } catch (cause) {
       this.#options.logger.log('error', 'nobody could be asked about the window', { cause: String(cause) });
     } finally {

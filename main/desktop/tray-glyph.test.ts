@@ -95,3 +95,26 @@ test('an icon is made once, in the sizes of the platform, for the colours of its
   icons('darwin').of('idle', 0);
   expect([sizes.slice(-4), template]).toEqual([[18, 27, 36, 54], 1]);
 });
+
+test('what will be needed is drawn one density at a time, and then it is there', () => {
+  let made = 0;
+  const sizes: number[] = [];
+  const image = { addRepresentation: ({ width }: { width: number }) => sizes.push(width) } as unknown as NativeImage;
+  const icons = new TrayIcons({ platform: 'linux', isDark: () => true, createEmpty: () => ((made += 1), image) });
+  let tick: (() => void) | null = null;
+  icons.drawAhead((_ms, work) => {
+    tick = work;
+    return () => (tick = null);
+  });
+  const ticks = (): number[] => {
+    const counts: number[] = [];
+    for (; tick !== null; tick()) counts.push(made);
+    return counts;
+  };
+  // Five images of four densities each.
+  expect(ticks()).toEqual([0, 1, 2, 3, 4].flatMap((count) => [count, count, count, count]));
+  expect([made, sizes]).toEqual([5, Array.from({ length: 5 }, () => [22, 33, 44, 66]).flat()]);
+  icons.of('stopped', 0);
+  icons.of('working', 0, 2);
+  expect(made).toBe(5);
+});

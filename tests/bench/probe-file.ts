@@ -11,8 +11,27 @@ export interface Holdups {
   readonly beats: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Over 16 ms; what is neither work nor the queue for a processor is waiting, for the disk above all. */
-  readonly long: readonly { readonly wallMs: number; readonly workMs: number; readonly queueMs: number }[];
+  /** Over 16 ms. */
+  readonly long: readonly Holdup[];
+}
+
+/** `barrierMs` is spent in commits and checkpoints, with the work and the queueing these take. */
+export interface Holdup {
+  readonly wallMs: number;
+  readonly workMs: number;
+  readonly queueMs: number;
+  readonly barrierMs: number;
+}
+
+export type HoldupCause = 'work' | 'processor' | 'disk' | 'other';
+
+/** What a hold-up of the main thread was for the most part. */
+export function causeOf({ wallMs, workMs, queueMs, barrierMs }: Holdup): HoldupCause {
+  const asleepMs = Math.max(0, wallMs - workMs - queueMs);
+  const diskMs = Math.min(asleepMs, barrierMs);
+  const parts = { work: workMs, processor: queueMs, disk: diskMs, other: asleepMs - diskMs };
+  const causes = Object.keys(parts) as HoldupCause[];
+  return causes.reduce((most, cause) => (parts[cause] > parts[most] ? cause : most), 'work');
 }
 
 export class ProbeFile {

@@ -1,11 +1,16 @@
 // Questions outside the window: by dialog, by notification, in the window; each answer closes the question everywhere.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Answer } from '../doubles/scripted-model.ts';
 import { DesktopUnderTest } from './desktop-rig.ts';
 
 let app: DesktopUnderTest;
 beforeAll(async () => {
   app = await DesktopUnderTest.start();
+  // The session in which all of them ask.
+  app.reply({ text: 'Ready.' });
+  await app.send('Ready?');
+  await app.expectSaid('Ready.');
 });
 afterAll(() => app.close());
 
@@ -14,9 +19,7 @@ let count = 0;
 beforeEach(() => {
   count += 1;
 });
-/** Late enough for the window to be closed before it asks. */
-const behind = { firstDelayMs: 400 };
-const writes = (name = 'a') => ({ ...behind, calls: [{ tool: 'write_file', args: { path: `n${count}/${name}.md`, content: 'x' } }] });
+const writes = (name = 'a') => ({ calls: [{ tool: 'write_file', args: { path: `n${count}/${name}.md`, content: 'x' } }] });
 const written = (name = 'a'): boolean => app.readFile(`workspace/n${count}/${name}.md`) !== null;
 const nothingAsked = { dialogs: 0, notifications: 0, cards: 0, toolTip: 'TrayClaw' };
 
@@ -30,12 +33,11 @@ async function expectClosedEverywhere(text: string): Promise<void> {
   await expect.poll(asked, { timeout: 10_000, interval: 30 }).toEqual(nothingAsked);
 }
 
-/** The window is closed by the person, a message of theirs goes on behind it until it asks. */
-async function askBehind(...calls: ReturnType<typeof writes>[]): Promise<void> {
-  const text = `It went on ${count}.`;
-  app.reply(...calls, { text });
-  await app.send(`Write ${count}`);
+/** The window is closed by the person; what goes on behind it asks. */
+async function askBehind(...answers: Answer[]): Promise<void> {
+  app.reply(...answers, { text: `It went on ${count}.` });
   await app.driver.window('close');
+  await app.sendBehind(`Write ${count}`);
   await app.deskShows((desk) => desk.dialogs.length, 1);
 }
 
@@ -113,10 +115,7 @@ test('with the window in front nothing is put beside the card', async () => {
 
 test('several are queued, one dialog at a time, named in the tray', async () => {
   await app.driver.clickMenu('open');
-  const calls = ['a', 'b', 'c'].flatMap((name) => writes(name).calls);
-  app.reply({ ...behind, calls }, { text: `It went on ${count}.` });
-  await app.send(`Write ${count}`);
-  await app.driver.window('close');
+  await askBehind({ calls: ['a', 'b', 'c'].flatMap((name) => writes(name).calls) });
   await app.deskShows((desk) => desk.notifications.length, 3);
   const shown: string[] = [];
   for (let index = 0; index < 3; index++) {
@@ -137,10 +136,7 @@ test('several are queued, one dialog at a time, named in the tray', async () => 
 
 test('what does not fit cannot be approved in the dialog, and its notification has no buttons', async () => {
   await app.driver.clickMenu('open');
-  const long = { ...behind, calls: [{ tool: 'exec', args: { command: `echo ${'y'.repeat(4_000)}; rm -rf everything` } }] };
-  app.reply(long, { text: `It went on ${count}.` });
-  await app.send(`Write ${count}`);
-  await app.driver.window('close');
+  await askBehind({ calls: [{ tool: 'exec', args: { command: `echo ${'y'.repeat(4_000)}; rm -rf everything` } }] });
   await app.deskShows((desk) => desk.dialogs.map((dialog) => dialog.buttons), [['Deny', 'Open details']]);
   const { dialogs, notifications } = await app.driver.desk();
   expect(dialogs[0]?.detail).toContain('more characters do not fit here');
@@ -178,7 +174,7 @@ test('a notification the system does not show leads to the dialog', async () => 
   await app.driver.clickMenu('open');
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.driver.window('blur');
-  await app.send(`Write ${count}`);
+  await app.sendBehind(`Write ${count}`);
   await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length], [0, 1]);
   await app.driver.failNotification(0);
   await app.deskShows((desk) => desk.dialogs.length, 1);
@@ -190,7 +186,7 @@ test('a notification the system does not show leads to the dialog', async () => 
 test('a click on the notification opens its dialog', async () => {
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.driver.window('blur');
-  await app.send(`Write ${count}`);
+  await app.sendBehind(`Write ${count}`);
   await app.deskShows((desk) => desk.notifications.length, 1);
   await app.driver.clickNotification(0);
   await app.deskShows((desk) => desk.dialogs.length, 1);

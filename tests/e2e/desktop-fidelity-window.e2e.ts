@@ -36,17 +36,21 @@ async function navigate(code: string, prevents: string): Promise<unknown> {
       if (contents === undefined) throw new Error('there is no window');
       const told: string[] = [];
       const names = ['will-navigate', 'will-frame-navigate', 'did-start-navigation', 'will-redirect'];
+      // Once prevented, a moment for what must not follow.
+      let prevent = (): void => undefined;
+      const settled = new Promise<void>((resolve) => {
+        contents.once('did-finish-load', () => resolve());
+        prevent = () => void setTimeout(resolve, 50);
+      });
       const listeners = names.map((name) => {
         const listener = (details: { url: string; isMainFrame?: boolean; preventDefault(): void }): void => {
           told.push(`${name} ${details.url}`);
-          if (name === prevented) details.preventDefault();
+          if (name !== prevented) return;
+          details.preventDefault();
+          prevent();
         };
         contents.on(name as 'will-navigate', listener as never);
         return () => contents.off(name as 'will-navigate', listener as never);
-      });
-      const settled = new Promise<void>((resolve) => {
-        contents.once('did-finish-load', () => resolve());
-        if (prevented !== '') setTimeout(resolve, 150);
       });
       if (source === 'loadURL') await contents.loadURL('app://probe/');
       else await contents.executeJavaScript(source).catch(() => undefined);
@@ -224,6 +228,29 @@ documented(
     expect([await probe.driver.permission('media'), await probe.driver.permission('geolocation')]).toEqual([true, false]);
     await probe.driver.evaluate(({ session }) => session.defaultSession.setPermissionRequestHandler(null), null);
     expect(await probe.driver.permission('geolocation')).toBe(true);
+  },
+);
+
+documented(
+  'a page meets the answers of both handlers as its browser’s own',
+  'Most web APIs do a permission check and then make a permission request if the check is denied.',
+  async () => {
+    const states = (): Promise<unknown> =>
+      inPage(
+        `Promise.all(['geolocation', 'notifications', 'midi'].map((name) => navigator.permissions.query({ name }).then(({ state }) => state)))`,
+      );
+    const load = (answers: 'none' | 'some'): Promise<void> =>
+      probe.driver.evaluate(async ({ session, BrowserWindow }, which) => {
+        const { defaultSession } = session;
+        const some = which === 'some';
+        defaultSession.setPermissionCheckHandler(some ? (_contents, permission) => permission === 'notifications' : null);
+        defaultSession.setPermissionRequestHandler(some ? (_contents, permission, answer) => answer(permission === 'geolocation') : null);
+        await BrowserWindow.getAllWindows()[0]?.loadURL('app://probe/');
+      }, answers);
+    await load('some');
+    expect(await states()).toEqual(['granted', 'granted', 'denied']);
+    await load('none');
+    expect(await states()).toEqual(['granted', 'granted', 'granted']);
   },
 );
 

@@ -1,4 +1,4 @@
-// The app's life on one folder: first start, working behind a closed window, second start, links, sleep, login, restart, quit.
+// The app's life on one folder: first start, working behind a closed window, second start, links, login, crashes, restart, quit.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fileURLToPath } from 'node:url';
@@ -84,14 +84,6 @@ test('hostile links lead nowhere', async () => {
   expect((app.readFile('logs/trayclaw.log') ?? '').match(/leads nowhere/g)).toHaveLength(hostile.length);
 });
 
-test('sleep and wake: work goes on after it', async () => {
-  await app.driver.power('suspend');
-  await app.driver.power('resume');
-  app.reply({ text: 'Awake.' });
-  await app.send('Still there?');
-  await app.expectSaid('Awake.');
-});
-
 test('start at login: the autostart file comes and goes, and the menu says so', async () => {
   const file = '.config/autostart/trayclaw.desktop';
   expect(app.readFile(file)).toBe(null);
@@ -112,14 +104,26 @@ test('start at login: the autostart file comes and goes, and the menu says so', 
   await app.deskShows((desk) => desk.tray?.menu.find((entry) => entry.id === 'login-start')?.checked, false);
 });
 
-test('the page crashes: it is loaded again, the runtime unhurt', async () => {
+test('the page crashes: it is loaded again, the runtime unhurt; the third time a box asks, and left closed the tray makes a new window', async () => {
   const pid = app.driver.pid;
   app.reply({ text: 'Unhurt.', firstDelayMs: 400 });
   await app.send('Before the crash');
   await app.driver.crashPage();
   await app.usable();
-  expect(app.driver.pid).toBe(pid);
   await app.expectSaid('Unhurt.');
+  await app.driver.crashPage();
+  await app.usable();
+  await app.driver.crashPage();
+  await app.deskShows(
+    (desk) => desk.dialogs.map(({ message, buttons, defaultId, cancelId }) => [message, buttons, defaultId, cancelId]),
+    [['The window keeps failing.', ['Leave it closed', 'Try again'], 1, 0]],
+  );
+  expect(await app.driver.answerDialog('Leave it closed')).toBe(true);
+  await app.deskShows((desk) => [desk.dialogs.length, desk.windows.length], [0, 0]);
+  expect(await app.driver.clickMenu('open')).toBe(true);
+  await app.usable();
+  await app.expectSaid('Unhurt.');
+  expect(app.driver.pid).toBe(pid);
 });
 
 test('a question survives a restart: asked again, and its answer continues the turn', async () => {
@@ -177,4 +181,12 @@ test('quitting while a tool runs: asked first; then its process is gone and the 
   expect(outcomes.map(({ tool }) => tool)).toEqual(['exec']);
   await claw.op('outcome.settle', { callId: outcomes[0]?.callId ?? '', answer: 'done' });
   await app.expectSaid('Went on.');
+});
+
+test('a start by a link leads to its place at once', async () => {
+  expect(await app.quit()).toBe(0);
+  await app.launch({ args: ['trayclaw://settings'] });
+  await app.pageShows();
+  await app.page.getByRole('heading', { name: 'Settings', exact: true }).first().waitFor();
+  await isShown();
 });

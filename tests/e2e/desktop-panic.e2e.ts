@@ -9,6 +9,9 @@ const stopped = 'TrayClaw: everything is stopped';
 let app: DesktopUnderTest;
 beforeAll(async () => {
   app = await DesktopUnderTest.start();
+  app.reply({ text: 'Ready.' });
+  await app.send('Ready?');
+  await app.expectSaid('Ready.');
   // Marks, inside the processes that show them, the moment each sign of the stop appears.
   await app.page.evaluate<void>(
     `new MutationObserver(() => { if (window.__bannerAt === undefined && document.body.textContent.includes('Everything is stopped.')) window.__bannerAt = Date.now(); }).observe(document.body, { childList: true, subtree: true, characterData: true })`,
@@ -30,7 +33,7 @@ type Times = Readonly<Record<Sign, number>>;
 async function askBeside(round: string): Promise<void> {
   app.reply({ calls: [{ tool: 'write_file', args: { path: `${round}.md`, content: 'x' } }] });
   await app.driver.window('blur');
-  await app.send(`Write ${round}`);
+  await app.sendBehind(`Write ${round}`);
   await app.deskShows((desk) => desk.notifications.length, 1);
   const entry = (await app.driver.desk()).tray?.menu.find(({ id }) => id.startsWith('approval:'));
   expect(await app.driver.clickMenu(entry?.id ?? '')).toBe(true);
@@ -92,7 +95,7 @@ const presses: readonly Press[] = [
     workBeside,
   ],
 ];
-const ROUNDS = 5;
+const ROUNDS = 3;
 
 test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and notification gone', async (name, press, prepare) => {
   const all: Times[] = [];
@@ -108,7 +111,7 @@ test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and n
   const shown = signs.map((sign) => ({ sign, medianMs: median(sign), worstMs: Math.max(...all.map((times) => times[sign])) }));
   process.stdout.write(`panic by ${name}, ms after the press, median (worst) of ${ROUNDS}: `);
   process.stdout.write(`${shown.map(({ sign, medianMs, worstMs }) => `${sign} ${medianMs} (${worstMs})`).join(', ')}\n`);
-  // Of five, because this machine does other work; each was there in the end.
+  // Of three, because this machine does other work; each was there in the end.
   expect(shown.filter(({ medianMs, worstMs }) => medianMs >= shownWithinMs || worstMs === Infinity)).toEqual([]);
 });
 
@@ -120,9 +123,9 @@ async function answerWhatIsLeft(): Promise<void> {
 }
 
 test('while a dialog is open: the keys work, the dialog closes, and the question is there again after the release', async () => {
-  app.reply({ firstDelayMs: 400, calls: [{ tool: 'write_file', args: { path: 'held.md', content: 'x' } }] }, { text: 'Held and gone on.' });
-  await app.send('Write it');
+  app.reply({ calls: [{ tool: 'write_file', args: { path: 'held.md', content: 'x' } }] }, { text: 'Held and gone on.' });
   await app.driver.window('close');
+  await app.sendBehind('Write it');
   await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length], [1, 1]);
   expect(await app.driver.pressKeys(panicKeys)).toBe(true);
   await app.deskShows((desk) => [desk.tray?.toolTip, desk.dialogs.length, desk.notifications.length], [stopped, 0, 0]);

@@ -86,10 +86,15 @@ export class DesktopUnderTest {
     this.#page = null;
   }
 
-  /** Waits for the window to be one that can be written in. */
-  async usable(): Promise<void> {
+  /** Waits for a page, whatever it shows. */
+  async pageShows(): Promise<void> {
     this.#page = await this.driver.page();
     this.#page.setDefaultTimeout(actionWithinMs);
+  }
+
+  /** Waits for the window to be one that can be written in. */
+  async usable(): Promise<void> {
+    await this.pageShows();
     await this.message.waitFor();
   }
 
@@ -126,6 +131,14 @@ export class DesktopUnderTest {
   async send(text: string): Promise<void> {
     await this.message.fill(text);
     await this.message.press('Enter');
+  }
+
+  /** A message in the session that is shown, by another door than the window: for what happens behind it. */
+  async sendBehind(text: string): Promise<void> {
+    const claw = await this.claw();
+    const { sessions } = await claw.op('session.list', { limit: 1 });
+    const [latest] = sessions;
+    await claw.op('message.send', { text, ...(latest && { sessionId: latest.sessionId }) });
   }
 
   async expectSaid(text: string): Promise<void> {

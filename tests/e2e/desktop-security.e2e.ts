@@ -2,12 +2,14 @@
 // windows, or get permissions.
 
 import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { askChannels } from '../../core/contracts/desktop-channels.ts';
 import { opTable } from '../../core/contracts/ops.ts';
+import { openableLink } from '../../main/desktop/external-links.ts';
 import { DesktopUnderTest } from './desktop-rig.ts';
+import { oddMessages, type OddMessage } from './odd-messages.ts';
 
 let app: DesktopUnderTest;
 beforeAll(async () => {
@@ -100,87 +102,67 @@ test('the surface of the preload script: these functions, frozen, and nothing of
 });
 
 test('10,000 odd messages: each refused or answered in order, the shell and the runtime unhurt', async () => {
-  const seed = Number(process.env['TRAYCLAW_FUZZ_SEED'] ?? 20_261_122);
-  // What ends, resets, writes outside the folder or waits is left to its own tests; its parameters never fit here, and that is checked.
-  const value = fc.anything({
-    withNullPrototype: false,
-    withBigInt: true,
-    withDate: true,
-    withMap: true,
-    withSet: true,
-    withTypedArray: true,
-  });
-  const message = fc.oneof(
-    { weight: 6, arbitrary: fc.record({ name: fc.constantFrom(...Object.keys(opTable)), params: value }) },
-    { weight: 1, arbitrary: fc.record({ name: fc.string(), params: value }) },
-    { weight: 1, arbitrary: value },
-  );
-  const samples = fc.sample(message, { numRuns: 9_600, seed });
-  const odd = samples.filter((one) => !fits(one));
-  const streams = fc.sample(value, { numRuns: 10_000 - odd.length, seed }).map((one) => ({ odd: one }));
-  const tally = await sendAll(app.page, [
-    ...odd.map((body) => ({ channel: 'op', body })),
-    ...streams.map((body) => ({ channel: 'follow', body })),
-  ]);
-  expect(tally.sent).toBe(10_000);
-  expect(tally.unexpected).toEqual([]);
+  const messages = oddMessages(10_000, Number(process.env['TRAYCLAW_FUZZ_SEED'] ?? 20_261_122));
+  expect(messages).toHaveLength(10_000);
+  const byName = new Set(messages.filter(({ way }) => way === 'op').map(({ name }) => name));
+  expect(Object.keys(opTable).filter((name) => !byName.has(name))).toEqual([]);
+  const ways = ['op', 'follow', 'setLoginStart', 'openLink', ...channels.map((channel) => `raw ${channel}`)];
+  const used = new Set(messages.map(({ way, channel }) => (way === 'raw' ? `raw ${channel}` : way)));
+  expect([...used].toSorted()).toEqual(ways.toSorted());
+  const answers = await sendAll(messages);
+  expect(answers).toHaveLength(10_000);
+  const unexpected = answers.filter((answer) => !/^(?:refused|invalid_params|unknown_op|answered)/.test(answer));
+  expect([...new Set(unexpected)].slice(0, 20)).toEqual([]);
+  expect((await app.driver.desk()).openedLinks.filter((url) => openableLink(url) !== url)).toEqual([]);
   const health = await app.page.evaluate<{ ok: boolean }>(`trayclaw.op('health.check', {})`);
   expect(health.ok).toBe(true);
   const log = app.readFile('logs/trayclaw.log') ?? '';
   expect(log.match(/nobody (?:expected|looked)/g)).toBe(null);
   expect(app.driver.errorOutput).toBe('');
+  await app.page.evaluate(`trayclaw.setLoginStart(false)`);
+  // What was followed goes with the page.
+  await app.page.reload();
+  await app.usable();
 });
 
-/** Parameters that would do something: a call without parameters is no odd one. */
-function fits(message: unknown): boolean {
-  if (typeof message !== 'object' || message === null || !('params' in message)) return false;
-  const { params } = message;
-  return (
-    params === undefined || (typeof params === 'object' && params !== null && !Array.isArray(params) && Object.keys(params).length === 0)
-  );
-}
-
-interface Tally {
-  readonly sent: number;
-  readonly unexpected: string[];
-}
-
-/** Through the page's own bridge: a copy of each message is made of what the page can write down. */
-async function sendAll(page: Page, messages: readonly { channel: string; body: unknown }[]): Promise<Tally> {
-  const tally: { sent: number; unexpected: string[] } = { sent: 0, unexpected: [] };
+/** Through the page's own bridge, a copy of each as the page can write it down; past the bridge as the window's own frame. */
+async function sendAll(messages: readonly OddMessage[]): Promise<string[]> {
+  const answers: string[] = [];
   for (let start = 0; start < messages.length; start += 500) {
     const part = messages.slice(start, start + 500);
-    const answers = await page.evaluate(
-      async (batch) => {
-        const bridge = (
-          globalThis as unknown as {
-            trayclaw: {
-              op(name: unknown, params: unknown): Promise<{ ok: boolean; error?: { code: string } }>;
-              follow(after: unknown, listen: () => void): () => void;
-            };
-          }
-        ).trayclaw;
-        const one = async ({ channel, body }: { channel: string; body: unknown }): Promise<string> => {
-          try {
-            if (channel === 'follow') {
-              bridge.follow(body, () => undefined)();
-              return 'refused';
-            }
-            const { name, params } = (body ?? {}) as { name?: unknown; params?: unknown };
-            const reply = await bridge.op(name, params);
-            return reply.ok ? `answered ${String(name)}` : (reply.error?.code ?? 'no code');
-          } catch (cause) {
-            return cause instanceof Error ? `refused: ${cause.message}` : 'thrown';
-          }
-        };
-        return Promise.all(batch.map(one));
-      },
-      part as { channel: string; body: unknown }[],
+    const raw = part.filter(({ way }) => way === 'raw');
+    const taken = raw.map(({ channel, body }) =>
+      app.driver.sendAs(channel, [body], { ...own, isMainFrame: true }).then(
+        () => 'answered',
+        (cause: unknown) => `refused: ${String(cause)}`,
+      ),
     );
-    tally.sent += answers.length;
-    tally.unexpected.push(...answers.filter((answer) => !/^(?:refused|invalid_params|unknown_op|answered)/.test(answer)));
+    const bridged = part.filter(({ way }) => way !== 'raw');
+    answers.push(...(await app.page.evaluate(sendByBridge, bridged)), ...(await Promise.all(taken)));
   }
-  return { sent: tally.sent, unexpected: [...new Set(tally.unexpected)].slice(0, 20) };
+  return answers;
+}
+
+/** Runs in the page. */
+function sendByBridge(batch: OddMessage[]): Promise<string[]> {
+  interface Bridge {
+    op(name: unknown, params: unknown): Promise<{ ok: boolean; error?: { code: string } }>;
+    follow(after: unknown, listen: () => void): () => void;
+    setLoginStart(isOn: unknown): Promise<unknown>;
+    openLink(url: unknown): Promise<unknown>;
+  }
+  const bridge = (globalThis as unknown as { trayclaw: Bridge }).trayclaw;
+  const send = async ({ way, name, body }: OddMessage): Promise<string> => {
+    if (way === 'op') {
+      const reply = await bridge.op(name, body);
+      return reply.ok ? 'answered' : (reply.error?.code ?? 'no code');
+    }
+    if (way === 'follow') bridge.follow(body, () => undefined)();
+    else if (way === 'setLoginStart') await bridge.setLoginStart(body);
+    else await bridge.openLink(body);
+    return 'answered';
+  };
+  return Promise.all(batch.map((one) => send(one).catch((cause: unknown) => `refused: ${String(cause)}`)));
 }
 
 test('permissions are refused, copying from the conversation excepted', async () => {
@@ -200,8 +182,73 @@ test('permissions are refused, copying from the conversation excepted', async ()
   expect(await app.driver.permission('clipboard-sanitized-write')).toBe(true);
 });
 
+test('what the page itself asks its browser for is refused: place, notices, camera, microphone, instruments, reading the clipboard', async () => {
+  // Only a page in front may copy.
+  await app.page.bringToFront();
+  const asked = await app.page.evaluate<unknown>(`(async () => {
+    const told = (work) => work.then(() => 'given', (cause) => cause.name);
+    const state = (name) => navigator.permissions.query({ name }).then(({ state }) => state);
+    const names = ['geolocation', 'notifications', 'camera', 'microphone', 'midi', 'clipboard-read', 'idle-detection'];
+    return {
+      states: await Promise.all(names.map(state)),
+      place: await new Promise((resolve) => navigator.geolocation.getCurrentPosition(() => resolve('given'), ({ code }) => resolve(code))),
+      notices: [await Notification.requestPermission(), Notification.permission],
+      camera: await told(navigator.mediaDevices.getUserMedia({ video: true })),
+      microphone: await told(navigator.mediaDevices.getUserMedia({ audio: true })),
+      instruments: await told(navigator.requestMIDIAccess()),
+      clipboard: await told(navigator.clipboard.readText()),
+      copying: await told(navigator.clipboard.writeText('copied')),
+    };
+  })()`);
+  expect(asked).toEqual({
+    states: Array.from({ length: 7 }, () => 'denied'),
+    place: 1,
+    notices: ['denied', 'denied'],
+    // Where the machine has none, that is what is said.
+    camera: expect.stringMatching(/^Not(?:Allowed|Found)Error$/) as string,
+    microphone: expect.stringMatching(/^Not(?:Allowed|Found)Error$/) as string,
+    instruments: 'NotAllowedError',
+    clipboard: 'NotAllowedError',
+    copying: 'given',
+  });
+});
+
+test('a load that is led elsewhere ends where it is led away', async () => {
+  const asked: string[] = [];
+  const server: Server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    if (url === '/led') response.writeHead(302, { location: '/elsewhere' });
+    else response.writeHead(200, { 'content-type': 'text/html' });
+    response.end('<title>outside</title>');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const loaded = await app.driver.evaluate(
+    async ({ BrowserWindow }, urls) => {
+      const other = new BrowserWindow({ show: false, webPreferences: { sandbox: true, contextIsolation: true } });
+      const answers: string[] = [];
+      for (const url of urls) {
+        const answer = await other.loadURL(url).then(
+          () => 'loaded',
+          () => 'ended',
+        );
+        answers.push(answer);
+      }
+      other.destroy();
+      return answers;
+    },
+    [`${origin}/straight`, `${origin}/led`],
+  );
+  expect([loaded, asked.filter((url) => url !== '/favicon.ico')]).toEqual([
+    ['loaded', 'ended'],
+    ['/straight', '/led'],
+  ]);
+  expect(app.readFile('logs/trayclaw.log')).toContain(`${origin}/elsewhere`);
+});
+
 test('the page cannot be led away, framed, or given another window', async () => {
-  const before = (await app.driver.desk()).windows;
+  const before = await app.driver.desk();
   const tries = [
     `location.href = 'https://outside.invalid/'`,
     `location.assign('data:text/html,x')`,
@@ -218,7 +265,7 @@ test('the page cannot be led away, framed, or given another window', async () =>
   expect(await app.message.isVisible()).toBe(true);
   await app.deskShows(
     (desk) => desk.windows.map((window) => window.url),
-    before.map((window) => window.url),
+    before.windows.map((window) => window.url),
   );
-  expect((await app.driver.desk()).openedLinks).toEqual([]);
+  expect((await app.driver.desk()).openedLinks).toEqual(before.openedLinks);
 });

@@ -54,7 +54,7 @@ test('search finds sessions by title and by what was said in them', async () => 
 });
 
 test('an answer in a session one does not look at marks it unread', async () => {
-  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceChars: 12, delayMs: 20 }] });
+  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceChars: 12, delayMs: 150 }] });
   await window.page.getByRole('button', { name: 'New session' }).click();
   await window.page.getByText('What should be done?').waitFor();
   await window.send('Take a moment');

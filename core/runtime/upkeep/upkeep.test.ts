@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ManualClock } from '../../base/clock.ts';
 import { Upkeep } from './upkeep.ts';
 
@@ -56,6 +56,36 @@ test('works once it is quiet, piece by piece, and rests when there is no more', 
   commit();
   pass(1200);
   expect(seen).toEqual(['one', 'two', 'three']);
+});
+
+test('each piece has a turn of its own; what is committed between two of them is not forgotten', () => {
+  const several = new Upkeep({
+    clock,
+    logger: { log: () => undefined },
+    onCommitted: (listener) => {
+      commit = listener;
+      return () => undefined;
+    },
+    afterCommits: ['one', 'two', 'three'].map((name) => () => {
+      seen.push(name);
+      return false;
+    }),
+    daily: () => undefined,
+  });
+  onTestFinished(() => several.dispose());
+  commit();
+  pass(1000);
+  expect(seen).toEqual(['one']);
+  vi.advanceTimersByTime(5);
+  expect(seen).toEqual(['one', 'two']);
+  commit();
+  vi.advanceTimersByTime(5);
+  expect(seen).toEqual(['one', 'two', 'three']);
+  pass(1200);
+  vi.advanceTimersByTime(10);
+  expect(seen).toEqual(['one', 'two', 'three', 'one', 'two', 'three']);
+  pass(5000);
+  expect(seen).toHaveLength(6);
 });
 
 test('what fails is reported and tried again at the next quiet moment', () => {

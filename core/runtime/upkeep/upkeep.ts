@@ -7,13 +7,15 @@ export interface UpkeepDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   onCommitted(listener: () => void): () => void;
-  /** Each does a bounded piece and returns true while there is more. */
+  /** Each does a bounded piece, in a turn of the loop of its own, and returns true while there is more. */
   readonly afterCommits: readonly (() => boolean)[];
   /** Once a day, from a minute after the start on. */
   readonly daily: () => void;
 }
 
 const QUIET_MS = 1_000;
+/** Between two pieces, so that whoever came meanwhile goes first. */
+const PAUSE_MS = 5;
 const FIRST_DAILY_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -23,6 +25,8 @@ export class Upkeep {
   readonly #dailyTimer: NodeJS.Timeout;
   #timer: NodeJS.Timeout | null = null;
   #lastCommitMs = 0;
+  /** Since the first of the pieces was begun. */
+  #isCommitted = false;
   #dailyAtMs: number;
 
   constructor(deps: UpkeepDeps) {
@@ -30,6 +34,7 @@ export class Upkeep {
     this.#dailyAtMs = deps.clock.monotonicMs() + FIRST_DAILY_MS;
     this.#stopListening = deps.onCommitted(() => {
       this.#lastCommitMs = deps.clock.monotonicMs();
+      this.#isCommitted = true;
       this.#timer ??= this.#schedule(QUIET_MS);
     });
     this.#dailyTimer = setInterval(() => {
@@ -49,10 +54,11 @@ export class Upkeep {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  #schedule(ms: number): NodeJS.Timeout {
+  #schedule(ms: number, work: () => void = () => this.#run()): NodeJS.Timeout {
+    if (this.#timer !== null) clearTimeout(this.#timer);
     const timer = setTimeout(() => {
       this.#timer = null;
-      this.#run();
+      work();
     }, ms);
     timer.unref();
     return timer;
@@ -60,13 +66,20 @@ export class Upkeep {
 
   #run(): void {
     const quietFor = this.#deps.clock.monotonicMs() - this.#lastCommitMs;
-    if (quietFor < QUIET_MS) {
-      this.#timer = this.#schedule(QUIET_MS - quietFor);
-      return;
+    if (quietFor < QUIET_MS) this.#timer = this.#schedule(QUIET_MS - quietFor);
+    else {
+      this.#isCommitted = false;
+      this.#runFrom(0, false);
     }
-    let hasMore = false;
-    for (const step of this.#deps.afterCommits) hasMore = this.#attempt(step) || hasMore;
-    if (hasMore) this.#timer ??= this.#schedule(5);
+  }
+
+  #runFrom(index: number, hasMore: boolean): void {
+    const step = this.#deps.afterCommits[index];
+    if (step === undefined) return;
+    const hasMoreNow = this.#attempt(step) || hasMore;
+    const isLast = index === this.#deps.afterCommits.length - 1;
+    if (!isLast) this.#timer = this.#schedule(PAUSE_MS, () => this.#runFrom(index + 1, hasMoreNow));
+    else if (hasMoreNow || this.#isCommitted) this.#timer = this.#schedule(PAUSE_MS);
   }
 
   #attempt(step: () => boolean): boolean {

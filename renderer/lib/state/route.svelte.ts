@@ -40,10 +40,7 @@ export class Route {
 
   /** Follows the address until the returned function is called. */
   follow(target: Window): () => void {
-    const read = (): void => {
-      this.place = parsePlace(target.location.hash);
-      if (this.place.view === 'chat' || this.place.view === 'activity') this.lastSessionId = this.place.sessionId ?? this.lastSessionId;
-    };
+    const read = (): void => this.#read(target.location.hash);
     read();
     target.addEventListener('hashchange', read);
     return () => target.removeEventListener('hashchange', read);
@@ -51,10 +48,17 @@ export class Route {
 
   go(view: ViewName, sessionId?: string | null, turnId?: string | null): void {
     location.hash = hrefOf(view, sessionId, turnId);
+    // The browser tells of it only later, and until then a view that is left could still lead elsewhere.
+    this.#read(location.hash);
   }
 
   /** Changes the address without a step in the history. */
   replace(view: ViewName, sessionId?: string | null): void {
     location.replace(hrefOf(view, sessionId));
+  }
+
+  #read(hash: string): void {
+    this.place = parsePlace(hash);
+    if (this.place.view === 'chat' || this.place.view === 'activity') this.lastSessionId = this.place.sessionId ?? this.lastSessionId;
   }
 }

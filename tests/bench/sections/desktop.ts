@@ -13,7 +13,7 @@ import { ScriptedModel } from '../../doubles/scripted-model.ts';
 import { prepareFolder, scriptedConfig } from '../../e2e/host/served-host.ts';
 import { StandInDriver } from '../../electron/driver/stand-in-driver.ts';
 import { ownName, type Figure } from '../figures.ts';
-import { ProbeFile, type Holdups } from '../probe-file.ts';
+import { causeOf, ProbeFile, type HoldupCause, type Holdups } from '../probe-file.ts';
 import { endProcess } from '../processes.ts';
 import type { BenchContext } from '../section.ts';
 import { median, summarize } from '../statistics.ts';
@@ -98,11 +98,6 @@ async function measureChats(context: BenchContext, subject: string, { page, pid,
   await window.chat();
   const found: Holdups[] = [];
   for (let index = 0; index < context.count(CHATS); index += 1) found.push(await probe.during(pid, () => window.chat()));
-  const long = found.flatMap((one) => one.long).toSorted((a, b) => b.wallMs - a.wallMs);
-  // Of other programs on the machine this app is not to blame.
-  const own = long.filter(({ wallMs, queueMs }) => wallMs - queueMs > LONG_MS);
-  const worst = own.slice(0, 5).map(({ wallMs, workMs, queueMs }) => `${workMs.toFixed(0)}+${(wallMs - workMs - queueMs).toFixed(0)}`);
-  const note = `p50 of the longest; over ${LONG_MS} ms: ${long.length} in ${found.length} chats, ${own.length} of them by work or disk`;
   return [
     {
       section: 'desktop',
@@ -112,9 +107,27 @@ async function measureChats(context: BenchContext, subject: string, { page, pid,
       p50: median(found.map((one) => one.maxMs)),
       p99: median(found.map((one) => one.p99Ms)),
       max: Math.max(...found.map((one) => one.maxMs)),
-      note: worst.length === 0 ? note : `${note} (work + waiting: ${worst.join(', ')})`,
+      note: `p50 of the longest; ${aboutHoldups(found)}`,
     },
   ];
+}
+
+/** How many hold-ups each cause had, and how long the program's own synchronous work took in the worst of all. */
+function aboutHoldups(found: readonly Holdups[]): string {
+  const long = found.flatMap((one) => one.long);
+  const of = (cause: HoldupCause): number => long.filter((one) => causeOf(one) === cause).length;
+  const work = long.map((one) => one.workMs).toSorted((a, b) => b - a);
+  const over = work.filter((ms) => ms > LONG_MS);
+  const causes = `${of('work')} work, ${of('disk')} disk, ${of('processor')} waiting for a processor, ${of('other')} other waits`;
+  const worst = `work over ${LONG_MS} ms: ${over.length}${
+    over.length === 0
+      ? ''
+      : ` (${over
+          .slice(0, 5)
+          .map((ms) => ms.toFixed(0))
+          .join(', ')})`
+  }`;
+  return `over ${LONG_MS} ms: ${long.length} in ${found.length} chats, for the most part ${causes}; ${worst}`;
 }
 
 const standIn: Subject = {

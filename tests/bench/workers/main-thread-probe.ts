@@ -2,11 +2,14 @@
 // its main thread was held up. What it finds goes to the file TRAYCLAW_PROBE names, one JSON object a line.
 
 import { appendFileSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
 const LONG_MS = 16;
 
 const file = process.env['TRAYCLAW_PROBE'];
 let stop: (() => void) | null = null;
+/** Milliseconds in calls that wait for the disk; null until they are timed. */
+let barrier: { totalMs: number } | null = null;
 
 if (file !== undefined) {
   note(file, { mark: 'process', atMs: performance.timeOrigin + performance.now() });
@@ -23,16 +26,56 @@ function note(path: string, line: unknown): void {
   appendFileSync(path, `${JSON.stringify(line)}\n`);
 }
 
+interface Sqlite {
+  new (file: string): { prepare(text: string): object; close(): void };
+  readonly prototype: object;
+}
+
+/** Every commit and every checkpoint of the program's own SQLite from now on. */
+function timeBarriers(): { totalMs: number } {
+  const times = { totalMs: 0 };
+  const Database = createRequire(process.argv[1] ?? import.meta.url)('better-sqlite3') as Sqlite;
+  const scratch = new Database(':memory:');
+  const statements = Object.getPrototypeOf(scratch.prepare('select 1')) as object;
+  scratch.close();
+  timeMethod(statements, 'run', times, (statement) => (statement as { source: string }).source === 'COMMIT');
+  timeMethod(Database.prototype, 'pragma', times, (_database, [text]) => String(text).startsWith('wal_checkpoint'));
+  return times;
+}
+
+function timeMethod(owner: object, name: string, times: { totalMs: number }, isBarrier: (self: object, args: unknown[]) => boolean): void {
+  const method = Reflect.get(owner, name) as (...args: unknown[]) => unknown;
+  Reflect.defineProperty(owner, name, {
+    configurable: true,
+    value(this: object, ...args: unknown[]): unknown {
+      if (!isBarrier(this, args)) return method.apply(this, args);
+      const startedMs = performance.now();
+      try {
+        return method.apply(this, args);
+      } finally {
+        times.totalMs += performance.now() - startedMs;
+      }
+    },
+  });
+}
+
+interface Shares {
+  readonly workMs: number;
+  readonly queueMs: number;
+  readonly barrierMs: number;
+}
+
 /** What the main thread has had so far: time at work, and time ready to work while other programs had the processors (schedstat, Linux). */
-function shares(): { readonly workMs: number; readonly queueMs: number } {
+function shares(): Shares {
   const [workNs = 0, queueNs = 0] = readFileSync('/proc/self/schedstat', 'latin1').split(' ').map(Number);
-  return { workMs: workNs / 1e6, queueMs: queueNs / 1e6 };
+  return { workMs: workNs / 1e6, queueMs: queueNs / 1e6, barrierMs: barrier?.totalMs ?? 0 };
 }
 
 /** A beat every millisecond; one that comes late was held up by that much: by work, by other programs, or by waiting for the disk. */
 function watchBeats(path: string): () => void {
+  barrier ??= timeBarriers();
   const walls: number[] = [];
-  const long: { readonly wallMs: number; readonly workMs: number; readonly queueMs: number }[] = [];
+  const long: (Shares & { readonly wallMs: number })[] = [];
   let lastMs = performance.now();
   let last = shares();
   const timer = setInterval(() => {
@@ -40,7 +83,10 @@ function watchBeats(path: string): () => void {
     const wallMs = nowMs - lastMs;
     const now = shares();
     walls.push(wallMs);
-    if (wallMs > LONG_MS) long.push({ wallMs, workMs: now.workMs - last.workMs, queueMs: now.queueMs - last.queueMs });
+    if (wallMs > LONG_MS) {
+      const [workMs, queueMs, barrierMs] = [now.workMs - last.workMs, now.queueMs - last.queueMs, now.barrierMs - last.barrierMs];
+      long.push({ wallMs, workMs, queueMs, barrierMs });
+    }
     lastMs = performance.now();
     last = now;
   }, 1);

@@ -175,8 +175,9 @@ export class StandInDriver implements DesktopDriver {
   async #connect(): Promise<Browser | null> {
     if (this.#browser !== null) return this.#browser;
     const { chromium: running } = await this.desk();
-    if (running === null) return null;
-    this.#browser ??= chromium.connectOverCDP(running.address);
+    const address = running?.address ?? null;
+    if (address === null) return null;
+    this.#browser ??= chromium.connectOverCDP(address);
     return this.#browser;
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { windows } from './browser-window.ts';
 import { created, pages } from './web-contents.ts';
 import { takeInstanceLock } from './instance-lock.ts';
-import { startChromium, type RunningChromium } from './chromium.ts';
+import { startChromium, type RunningChromium, type StartingChromium } from './chromium.ts';
 import { lifecycle } from './lifecycle.ts';
 import { routeSchemes } from './protocol.ts';
 
@@ -37,20 +37,22 @@ class StandInApp extends EventEmitter {
     hasSwitch: (name: string): boolean => process.argv.some((argument) => argument === `--${name}` || argument.startsWith(`--${name}=`)),
   };
   readonly protocolClients: string[] = [];
-  chromium: RunningChromium | null = null;
+  /** There from the first window on. */
+  chromium: { readonly pid: number; readonly address: string | null } | null = null;
   sandboxed = false;
   appUserModelId = '';
   loginItem = { openAtLogin: false };
   #name = 'electron';
   #releaseLock: (() => void) | null = null;
   #isEnding = false;
+  #starting: StartingChromium | null = null;
   #paths = new Map<string, string>();
   readonly #ready = new Promise<void>((resolve) => this.once('ready', () => resolve()));
 
   constructor() {
     super();
     // As the real one: ready comes in a turn of the loop of its own, after the main script ran.
-    setImmediate(() => void this.#becomeReady());
+    setImmediate(() => this.#becomeReady());
     created.on('web-contents', (contents) => this.emit('web-contents-created', {}, contents));
     created.on('window-closed', () => {
       if (windows.size === 0) this.#lastWindowClosed();
@@ -172,26 +174,34 @@ class StandInApp extends EventEmitter {
     this.#isEnding = true;
     this.emit('quit', preventable(), code);
     this.releaseSingleInstanceLock();
-    await this.chromium?.close();
+    // One that never came up has nothing to close.
+    await this.#starting?.running.then((running) => running.close()).catch(() => undefined);
     process.exit(code);
   }
 
-  async #becomeReady(): Promise<void> {
-    const profile = join(this.getPath('userData'), 'chromium');
-    mkdirSync(profile, { recursive: true });
-    const chromium = await startChromium(profile);
-    this.chromium = chromium;
-    if (this.#isEnding) return void chromium.close();
-    await routeSchemes(chromium.context);
-    const first = chromium.context.pages()[0] ?? null;
-    let isFirst = true;
-    pages.open = () => {
-      const page = isFirst && first !== null ? Promise.resolve(first) : chromium.context.newPage();
-      isFirst = false;
-      return page;
+  #becomeReady(): void {
+    if (this.#isEnding) return;
+    let browser: Promise<RunningChromium> | null = null;
+    pages.open = async () => {
+      const isFirst = browser === null;
+      const { context } = await (browser ??= this.#startBrowser());
+      const first = isFirst ? context.pages()[0] : undefined;
+      return first ?? context.newPage();
     };
     lifecycle.isReady = true;
     this.emit('ready', {}, {});
+  }
+
+  async #startBrowser(): Promise<RunningChromium> {
+    const profile = join(this.getPath('userData'), 'chromium');
+    mkdirSync(profile, { recursive: true });
+    this.#starting = startChromium(profile);
+    this.chromium = { pid: this.#starting.pid, address: null };
+    const running = await this.#starting.running;
+    await routeSchemes(running.context);
+    pages.browser = await running.browser.newBrowserCDPSession();
+    this.chromium = { pid: this.#starting.pid, address: running.address };
+    return running;
   }
 }
 

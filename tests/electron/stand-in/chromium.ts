@@ -1,4 +1,4 @@
-// One Chromium for all windows of the stand-in, with a port through which the test looks at the same pages.
+// One Chromium for all windows of the stand-in, started for the first of them, with a port through which the test looks at the same pages.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
@@ -13,11 +13,15 @@ export interface RunningChromium {
   readonly context: BrowserContext;
   /** Where another client connects to the same browser. */
   readonly address: string;
-  readonly pid: number;
   close(): Promise<void>;
 }
 
-export async function startChromium(profile: string): Promise<RunningChromium> {
+export interface StartingChromium {
+  readonly pid: number;
+  readonly running: Promise<RunningChromium>;
+}
+
+export function startChromium(profile: string): StartingChromium {
   const portFile = join(profile, 'DevToolsActivePort');
   rmSync(portFile, { force: true });
   const args = [
@@ -32,11 +36,22 @@ export async function startChromium(profile: string): Promise<RunningChromium> {
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
+    // What a browser of its own has and the pages of an app have not; each costs at the start.
+    '--disable-extensions',
+    '--disable-component-extensions-with-background-pages',
+    '--disable-default-apps',
+    '--disable-breakpad',
+    '--metrics-recording-only',
+    '--no-pings',
     '--disable-features=Translate,MediaRouter',
     '--password-store=basic',
     'about:blank',
   ];
   const child = spawn(process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args, { stdio: 'ignore' });
+  return { pid: child.pid ?? 0, running: connect(child, portFile) };
+}
+
+async function connect(child: ChildProcess, portFile: string): Promise<RunningChromium> {
   const address = `http://127.0.0.1:${await readPort(portFile, child)}`;
   const browser = await chromium.connectOverCDP(address);
   const context = browser.contexts()[0];
@@ -45,7 +60,6 @@ export async function startChromium(profile: string): Promise<RunningChromium> {
     browser,
     context,
     address,
-    pid: child.pid ?? 0,
     close: async () => {
       const ended = new Promise((resolve) => child.once('exit', resolve));
       await browser.close().catch(() => undefined);

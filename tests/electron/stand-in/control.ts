@@ -12,8 +12,8 @@ import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissio
 
 /** What the person at the desktop sees. */
 export interface Desk {
-  /** Where its pages can be looked at, and its process. */
-  readonly chromium: { readonly address: string; readonly pid: number } | null;
+  /** Where its pages can be looked at, once it runs, and its process. */
+  readonly chromium: { readonly address: string | null; readonly pid: number } | null;
   readonly tray: { toolTip: string; menu: MenuEntry[]; image: { width: number; png: string }[] } | null;
   readonly dialogs: { id: number; message: string; detail: string; buttons: string[]; defaultId: number; cancelId: number }[];
   readonly notifications: { title: string; body: string; actions: string[] }[];
@@ -90,7 +90,10 @@ const actions = {
           requestingUrl: contents.getURL(),
         });
     }),
-  quit: (): void => app.quit(),
+  quit: (): void => {
+    // Not at once: the answer to this call still has to get out.
+    setImmediate(() => app.quit());
+  },
 };
 
 export type Actions = typeof actions;
@@ -102,7 +105,7 @@ function first(): BrowserWindow | undefined {
 function desk(): Desk {
   const tray = trays[0];
   return {
-    chromium: app.chromium === null ? null : { address: app.chromium.address, pid: app.chromium.pid },
+    chromium: app.chromium,
     tray:
       tray === undefined
         ? null

@@ -234,11 +234,16 @@ export const screen = {
 };
 
 type PermissionAsk = NonNullable<Parameters<Electron.Session['setPermissionRequestHandler']>[0]>;
-export const permissions: { ask: PermissionAsk | null; check: unknown; device: unknown } = { ask: null, check: null, device: null };
+type PermissionCheck = NonNullable<Parameters<Electron.Session['setPermissionCheckHandler']>[0]>;
+export const permissions: { ask: PermissionAsk | null; check: PermissionCheck | null; device: unknown } = {
+  ask: null,
+  check: null,
+  device: null,
+};
 export const session = {
   defaultSession: {
     setPermissionRequestHandler: (ask: PermissionAsk | null): void => void (permissions.ask = ask),
-    setPermissionCheckHandler: (check: unknown): void => void (permissions.check = check),
+    setPermissionCheckHandler: (check: PermissionCheck | null): void => void (permissions.check = check),
     setDevicePermissionHandler: (device: unknown): void => void (permissions.device = device),
   },
 };

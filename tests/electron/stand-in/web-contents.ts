@@ -9,13 +9,14 @@ import type { CDPSession, Page } from 'playwright-core';
 import { appAddress, browserAddress } from './protocol.ts';
 import { encodeOr, invokeMain, sendMain, type Reply } from './ipc-main.ts';
 import { followNavigation, type OpenHandler } from './navigation.ts';
+import { tellPermissions } from './page-permissions.ts';
 import { pageWorldSource, preloadWorldSource } from './worlds.ts';
 
 const WORLD = 'preload';
 
 export const created = new EventEmitter();
 /** Set once the browser runs. */
-export const pages: { open: (() => Promise<Page>) | null } = { open: null };
+export const pages: { open: (() => Promise<Page>) | null; browser: CDPSession | null } = { open: null, browser: null };
 
 /** Who a message of a test says it comes from. */
 export interface ForeignSender {
@@ -24,6 +25,8 @@ export interface ForeignSender {
   readonly isOwn: boolean;
   /** "May be null if accessed after the frame has either navigated or been destroyed." */
   readonly isGone?: boolean;
+  /** The window's own top frame itself, past the preload script: its address is what it is. */
+  readonly isMainFrame?: boolean;
 }
 
 interface Frame {
@@ -97,6 +100,7 @@ export class WebContents extends EventEmitter {
 
   async loadURL(url: string): Promise<void> {
     await this.#opened;
+    await this.#permit(url);
     await this.#byApp(this.#page?.goto(browserAddress(url))).catch((cause: unknown) => {
       if (this.#isDestroyed) return;
       this.emit('did-fail-load', {}, -2, String(cause), url, true);
@@ -106,7 +110,7 @@ export class WebContents extends EventEmitter {
 
   reload(): void {
     if (this.#hasCrashed) this.#opened = this.#reopen();
-    else void this.#byApp(this.#page?.reload()).catch(() => undefined);
+    else void this.#reload().catch(() => undefined);
   }
 
   /** "A promise that resolves with the result of the executed code or is rejected if the result of the code is a rejected promise." */
@@ -140,7 +144,8 @@ export class WebContents extends EventEmitter {
 
   /** For the test: a message as another frame or page would send it. */
   async receive(channel: string, args: readonly unknown[], from: ForeignSender): Promise<Reply> {
-    const frame: Frame | null = from.isGone ? null : { url: from.url, parent: from.isTopFrame ? null : this.mainFrame };
+    const other: Frame | null = from.isGone ? null : { url: from.url, parent: from.isTopFrame ? null : this.mainFrame };
+    const frame = from.isMainFrame ? this.mainFrame : other;
     const sender = from.isOwn ? this : new EventEmitter();
     const event = { sender, senderFrame: frame } as unknown as IpcMainInvokeEvent;
     return invokeMain(event, channel, encodeOr(args, 'An object could not be cloned.'));
@@ -178,6 +183,16 @@ export class WebContents extends EventEmitter {
         this.#hasCrashed = true;
       },
     });
+  }
+
+  async #reload(): Promise<void> {
+    await this.#permit(this.getURL());
+    await this.#byApp(this.#page?.reload());
+  }
+
+  async #permit(url: string): Promise<void> {
+    // What went meanwhile needs no permission.
+    if (pages.browser !== null) await tellPermissions(pages.browser, this, url).catch(() => undefined);
   }
 
   /** A crashed page of the browser underneath is of no more use; its successor goes to the same address. */

@@ -1,0 +1,30 @@
+// Work done ahead of need: one piece at a time, after the window; a failure holds nothing up, and an end leaves the rest.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { RecordingLogger } from './desktop-bench.ts';
+import { workAhead } from './work-ahead.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+test('pieces one after the other, with a pause between them; a failure is written down', async () => {
+  const did: string[] = [];
+  const logger = new RecordingLogger();
+  const stop = workAhead([() => void did.push('one'), () => Promise.reject(new Error('not there')), () => void did.push('three')], logger);
+  await vi.advanceTimersByTimeAsync(399);
+  expect(did).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(did).toEqual(['one']);
+  await vi.advanceTimersByTimeAsync(40);
+  expect([did, logger.lines, vi.getTimerCount()]).toEqual([['one', 'three'], ['warn: something could not be prepared'], 0]);
+  stop();
+});
+
+test('ended, the rest is left', async () => {
+  const did: string[] = [];
+  const stop = workAhead([() => void did.push('one'), () => void did.push('two')], new RecordingLogger());
+  await vi.advanceTimersByTimeAsync(400);
+  stop();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([did, vi.getTimerCount()]).toEqual([['one'], 0]);
+});

@@ -1,0 +1,27 @@
+// Does small pieces of work while a person looks at the window that just opened, one at a time, so that their first message waits for none.
+
+import type { Logger } from '../../core/base/logger.ts';
+
+/** The window comes first. */
+const BEGIN_AFTER_MS = 400;
+/** Between two pieces, for whatever else has come. */
+const PAUSE_MS = 20;
+
+/** Returns the function that leaves the rest undone. A piece that fails is left to whoever needs it. */
+export function workAhead(pieces: readonly (() => void | Promise<void>)[], logger: Logger): () => void {
+  const left = [...pieces];
+  let timer: NodeJS.Timeout | null = null;
+  const doNext = async (): Promise<void> => {
+    try {
+      await left.shift()?.();
+    } catch (cause) {
+      logger.log('warn', 'something could not be prepared', { cause: String(cause) });
+    }
+    if (left.length > 0) timer = setTimeout(() => void doNext(), PAUSE_MS).unref();
+  };
+  timer = setTimeout(() => void doNext(), BEGIN_AFTER_MS).unref();
+  return () => {
+    left.length = 0;
+    if (timer !== null) clearTimeout(timer);
+  };
+}

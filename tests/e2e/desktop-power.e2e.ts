@@ -1,0 +1,65 @@
+// Sleep and wake: before it all is in the database's own file, after it what streams goes on and the tray says what holds.
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DesktopUnderTest } from './desktop-rig.ts';
+
+let app: DesktopUnderTest;
+beforeAll(async () => {
+  app = await DesktopUnderTest.start();
+});
+afterAll(() => app.close());
+
+/** True when the event moved something from the write-ahead log into the database's own file. */
+function changesDatabase(event: 'suspend' | 'resume'): Promise<boolean> {
+  return app.driver.evaluate(
+    ({ powerMonitor }, { path, name }) => {
+      const { readFileSync } = process.getBuiltinModule('node:fs');
+      const before = readFileSync(path);
+      powerMonitor.emit(name);
+      return !before.equals(readFileSync(path));
+    },
+    { path: join(app.home, 'trayclaw.db'), name: event },
+  );
+}
+
+test('going to sleep brings the log to the disk at once, waking up does not', async () => {
+  const claw = await app.claw();
+  const { sessionId } = await claw.op('session.create', {});
+  const committed = async (event: 'suspend' | 'resume'): Promise<boolean> => {
+    await claw.op('session.rename', { sessionId, title: `Before ${event} ${performance.now()}` });
+    return changesDatabase(event);
+  };
+  expect(await committed('resume')).toBe(false);
+  // At a quiet moment it happens by itself; then there is nothing left for the sleep to do, and once more is tried.
+  await expect.poll(() => committed('suspend'), { timeout: 10_000 }).toBe(true);
+});
+
+test('an answer that streams goes on over a sleep, in the window and in the tray', async () => {
+  const words = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
+  app.reply({ text: words, pieceChars: 10, delayMs: 80 });
+  await app.send('Say many words');
+  await app.conversation.getByText('word3').waitFor();
+  await app.driver.power('suspend');
+  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
+  await app.driver.power('resume');
+  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw: working');
+  await app.expectSaid(words);
+  await app.deskShows((desk) => desk.tray?.toolTip, 'TrayClaw');
+  app.reply({ text: 'Awake.' });
+  await app.send('Still there?');
+  await app.expectSaid('Awake.');
+});
+
+test('what changed while asleep, the tray shows after it', async () => {
+  const isChecked = async (): Promise<boolean | undefined> =>
+    (await app.driver.desk()).tray?.menu.find((entry) => entry.id === 'login-start')?.checked;
+  await app.driver.clickMenu('login-start');
+  await expect.poll(isChecked).toBe(true);
+  await app.driver.power('suspend');
+  rmSync(join(app.home, '.config/autostart/trayclaw.desktop'));
+  expect(await isChecked()).toBe(true);
+  await app.driver.power('resume');
+  expect(await isChecked()).toBe(false);
+});
