@@ -95,7 +95,7 @@ const presses: readonly Press[] = [
     workBeside,
   ],
 ];
-const ROUNDS = 3;
+const ROUNDS = 5;
 
 test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and notification gone', async (name, press, prepare) => {
   const all: Times[] = [];
