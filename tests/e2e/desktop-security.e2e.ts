@@ -114,6 +114,10 @@ test('10,000 odd messages: each refused or answered in order, the shell and the 
   const unexpected = answers.filter((answer) => !/^(?:refused|invalid_params|unknown_op|answered)/.test(answer));
   expect([...new Set(unexpected)].slice(0, 20)).toEqual([]);
   expect((await app.driver.desk()).openedLinks.filter((url) => openableLink(url) !== url)).toEqual([]);
+  const inherited = await app.page.evaluate<{ ok: boolean; error: { code: string } }>(
+    `trayclaw.op('session.get', JSON.parse('{"__proto__": {"sessionId": "s"}, "sessionId": {"__proto__": []}}'))`,
+  );
+  expect([inherited.ok, inherited.error.code]).toEqual([false, 'invalid_params']);
   const health = await app.page.evaluate<{ ok: boolean }>(`trayclaw.op('health.check', {})`);
   expect(health.ok).toBe(true);
   const log = app.readFile('logs/trayclaw.log') ?? '';
