@@ -3,10 +3,8 @@
 import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { isInside } from './base/inside-folder.ts';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
-import type { FactContext } from './contracts/tools.ts';
 import { Checkpoints } from './store/checkpoint/checkpoint.ts';
 import { BudgetBook } from './guard/budget/budget.ts';
 import { literalWords } from './guard/command/command.ts';
@@ -16,6 +14,7 @@ import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { TaintBook } from './guard/taint/taint.ts';
+import { isOwnData } from './hands/tools/tools.ts';
 import type { Base, Store } from './compose-base.ts';
 
 /** More than a person can have allowed by hand. */
@@ -84,7 +83,7 @@ export function composeGuard(base: Base, store: Store) {
     clock,
     undoDays: config.retention.undoDays,
     isStopped: () => panic.engaged,
-    forbids: (path) => whyOwnData(path, facts),
+    forbids: (path) => (isOwnData(path, facts) ? "It is TrayClaw's own data, which is never written this way." : null),
   });
   return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
 }
@@ -109,10 +108,4 @@ function openWorkspace(home: string, config: Config): string {
 /** A folder that is not there opens nothing until the next start. */
 function realFolder(folder: string): string {
   return existsSync(folder) ? realpathSync(folder) : folder;
-}
-
-/** Nothing puts files back into the data folder, its workspace and other opened folders aside. */
-function whyOwnData(path: string, { home, workspace, extraFolders }: FactContext): string | null {
-  const isOwn = isInside(path, home) && ![workspace, ...extraFolders].some((folder) => folder !== home && isInside(path, folder));
-  return isOwn ? "It is TrayClaw's own data, which is never written this way." : null;
 }

@@ -154,3 +154,15 @@ test('running again and branching off bring the files and their marks along', as
     expect(events.filter((event) => event.turnId === next.turnId)).toMatchObject([{ body: { attached: true } }]);
   }
 });
+
+test('a folder that was opened around the data folder opens nothing of it', async () => {
+  const rig = await open('openai', { workspace: { extraFolders: ['..'] } });
+  for (const path of [join(rig.home.path, 'trayclaw.db'), join(rig.home.path, 'owner.lock')]) {
+    const sent = rig.claw.op('message.send', { text: 'x', sessionId: 's', attachments: [{ path }] });
+    await expect(sent).rejects.toMatchObject({ code: 'forbidden' });
+  }
+  const beside = join(rig.home.path, '..', 'beside.txt');
+  writeFileSync(beside, 'from beside');
+  await rig.send([{ path: beside }]);
+  expect(lastUser(rig)).toContain('from beside');
+});

@@ -3,11 +3,11 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute } from 'node:path';
 import { isUtf8 } from 'node:buffer';
-import { isInside } from '../../base/inside-folder.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Attachment, Caller } from '../../contracts/ops.ts';
 import type { ArtifactRef, ArtifactSink, FactContext, TaintSource } from '../../contracts/tools.ts';
+import { isOwnData } from '../../hands/tools/tools.ts';
 
 export interface AttachmentDeps {
   readonly artifacts: Pick<ArtifactSink, 'put'>;
@@ -63,8 +63,7 @@ function findFile({ facts }: AttachmentDeps, path: string, channel: Caller['chan
   } catch (cause) {
     throw new AppError('not_found', `There is no file ${path}.`, { cause });
   }
-  const isOwn = isInside(real, facts.home) && ![facts.workspace, ...facts.extraFolders].some((folder) => isInside(real, folder));
-  if (isOwn) throw new AppError('forbidden', "That is TrayClaw's own data, which is not sent to a model.");
+  if (isOwnData(real, facts)) throw new AppError('forbidden', "That is TrayClaw's own data, which is not sent to a model.");
   const found = statSync(real);
   if (!found.isFile()) throw new AppError('invalid_params', `${path} is not a file.`);
   return { path: real, sizeBytes: found.size };

@@ -118,10 +118,19 @@ const namedRoots: readonly { readonly root: string; readonly reason: string }[] 
 
 const windowsRoot = /^[a-z]:\\(windows|program files|program files \(x86\)|programdata)(\\|$)/;
 
+/** In TrayClaw's own data folder. A folder that was opened around it, and one opened inside it beside the workspace, opens nothing of it. */
+export function isOwnData(real: string, folders: ProtectedFolders): boolean {
+  return isOwn(plain(real), folders);
+}
+
+function isOwn(plainReal: string, folders: ProtectedFolders): boolean {
+  return isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders);
+}
+
 /** Why nothing but a single yes covers this path, or null. The comparison ignores case, so it holds on every disk. */
 export function protectionOf(real: string, folders: ProtectedFolders): string | null {
   const plainReal = plain(real);
-  if (isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders)) return ownDataProtection;
+  if (isOwn(plainReal, folders)) return ownDataProtection;
   const listed = listedReason(plainReal.split(sep));
   if (listed !== null) return listed;
   if (windowsRoot.test(plainReal)) return 'this is part of the operating system';

@@ -19,6 +19,7 @@ export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
+export { isOwnData } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
 export { ProcessTrees, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';

@@ -224,7 +224,7 @@ export const commandGates: readonly Gate[] = [
     name: 'command/own-data',
     prevents: 'the own data of the program is a place like any other',
     file: 'core/hands/tools/protected-places.ts',
-    text: 'if (isInside(plainReal, plain(folders.home)) && !isInOwnWorkspace(plainReal, folders)) return ownDataProtection;',
+    text: 'if (isOwn(plainReal, folders)) return ownDataProtection;',
     instead: '',
     suites: ['core/hands/tools/path-facts.test.ts'],
   },

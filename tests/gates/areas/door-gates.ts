@@ -60,6 +60,14 @@ export const doorGates: readonly Gate[] = [
     suites: ['core/doors/http/http-door.test.ts'],
   },
   {
+    name: 'door/attached-own-data',
+    prevents: 'the database or the token is sent to a model as a file',
+    file: 'core/doors/controlplane/attachments.ts',
+    text: 'if (isOwnData(real, facts)) throw',
+    instead: 'if (false) throw',
+    suites: ['tests/program/attachments.test.ts'],
+  },
+  {
     name: 'door/lock-out',
     prevents: 'a token is guessed without end',
     file: 'core/doors/http/token-check.ts',
