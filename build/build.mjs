@@ -3,6 +3,7 @@
 
 import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { diagramLibrary, diagramPage, diagramPageFile } from './diagram-page.mjs';
 import { fingerprint, isFresh, readStamp, stampFile } from './freshness.mjs';
 import { listFiles, projectRoot } from './files.mjs';
 import { bundledPackages, licenseNotices, noticesFile } from './license-notices.mjs';
@@ -15,6 +16,7 @@ const ENTRIES = {
   daemon: 'main/daemon.ts',
   desktop: 'main/desktop.ts',
   'page-worker': 'core/hands/tools/web-page-worker.ts',
+  'document-worker': 'core/mind/knowledge/document-worker.ts',
 };
 const PRELOAD = { preload: 'preload/preload.ts' };
 const RENDERER_CONFIG = 'build/vite.renderer.config.ts';
@@ -38,7 +40,7 @@ await withLock(join(dist, '.building'), async () => {
     ...writeBundle(program),
     ...writeBundle(preload),
     ...window.files,
-    writeNotices(bundledPackages([...program, ...preload, ...window.output])),
+    writeNotices([...bundledPackages([...program, ...preload, ...window.output]), diagramLibrary(root)]),
   ];
   removeOldFiles(written, previous);
   writeFileSync(join(root, stampFile), JSON.stringify({ fingerprint: stamp, files: written }));
@@ -93,6 +95,7 @@ async function buildRenderer(vite) {
     logLevel: 'warn',
     build: { outDir: next, emptyOutDir: true },
   });
+  writeFileSync(join(next, diagramPageFile), await diagramPage(vite, root));
   rmSync(join(dist, 'renderer'), { recursive: true, force: true });
   renameSync(next, join(dist, 'renderer'));
   return {

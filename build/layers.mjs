@@ -14,7 +14,7 @@ const TEST = '\\.(test|e2e)\\.ts$|^tests/';
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
 // A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
 const ELECTRON = '(^|/)node_modules/electron/|^electron(/|$)';
-const TOP = '^core/(compose|compose-base|compose-guard|index)\\.ts$';
+const TOP = '^core/(compose|compose-[a-z]+|index)\\.ts$';
 
 /** @typedef {import('dependency-cruiser').IRegularForbiddenRuleType} Rule */
 

@@ -8,9 +8,9 @@ import { noticesFile } from './license-notices.mjs';
 
 /** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
 
-/** Where the app begins: its program, what the window loads before its page, and the thread that reads pages. */
-const entries = ['desktop.js', 'preload.cjs', 'page-worker.js'];
-const LOCAL_IMPORT = /["'](\.{1,2}\/[\w./-]+\.c?js)["']/g;
+/** Where the app begins: its program, what the window loads before its page, and the threads that read pages and documents. */
+const entries = ['desktop.js', 'preload.cjs', 'page-worker.js', 'document-worker.js'];
+const LOCAL_IMPORT = /["'`](\.{1,2}\/[\w./-]+\.c?js)["'`]/g;
 
 /**
  * Paths below the root. Files of earlier builds, the command line and source maps stay out.
@@ -41,6 +41,8 @@ export function packedOutput(root) {
 export function packedModules(platform) {
   return {
     'better-sqlite3': ['package.json', 'LICENSE', 'lib/*.js', 'lib/methods/*.js', `prebuilds/${platform}-\${arch}.node`],
+    'sqlite-vec': ['package.json', 'LICENSE*', '*.cjs', '*.mjs'],
+    [`sqlite-vec-${platform === 'win32' ? 'windows' : platform}-\${arch}`]: ['**/*', '!README.md'],
     keytar: ['package.json', 'LICENSE.md', 'lib/keytar.js', `prebuilds/${platform}-\${arch}/keytar.node`],
     '@lydell/node-pty': ['package.json', 'LICENSE', '*.js', 'shared/*.js', 'worker/*.js'],
     [`@lydell/node-pty-${platform}-\${arch}`]: ['**/*', '!README.md'],
@@ -52,7 +54,13 @@ export function packedModules(platform) {
 }
 
 /** Native code and programs have to be files of their own: neither the loader nor another program can look into the archive. */
-export const unpackedPatterns = ['**/*.node', 'node_modules/@lydell/node-pty-*/**', 'node_modules/@anthropic-ai/sandbox-runtime/vendor/**'];
+export const unpackedPatterns = [
+  '**/*.node',
+  'node_modules/sqlite-vec-*/**',
+  'node_modules/@lydell/node-pty-*/**',
+  'node_modules/@anthropic-ai/sandbox-runtime/vendor/**',
+  'skills/**',
+];
 
 /**
  * The files without which the app would start and then fail; npm installs only those of the machine it runs on.
@@ -66,6 +74,7 @@ export function missingNativeFiles(root, platform, arch) {
     `better-sqlite3/prebuilds/${platform}-${arch}.node`,
     `keytar/prebuilds/${platform}-${arch}/keytar.node`,
     `@lydell/node-pty-${platform}-${arch}/package.json`,
+    `sqlite-vec-${platform === 'win32' ? 'windows' : platform}-${arch}/package.json`,
   ]
     .map((path) => `node_modules/${path}`)
     .filter((path) => !existsSync(join(root, path)));

@@ -10,12 +10,19 @@ const HANDLES = new Set(
   ),
 );
 
+const SLOWEST = 20;
+
 /**
  * @typedef {object} Tally
  * @property {number} passed
  * @property {number} failed
  * @property {number} skipped
  * @property {number} files
+ * @property {FileTime[]} slowest the files that took longest, the slowest first
+ *
+ * @typedef {object} FileTime
+ * @property {string} file its path in the project
+ * @property {number} seconds
  */
 
 class TestTally {
@@ -34,7 +41,11 @@ class TestTally {
   onTestRunEnd(modules, unhandledErrors) {
     const file = process.env.TRAYCLAW_TEST_TALLY;
     if (file === undefined) return;
-    const tally = { passed: 0, failed: 0, skipped: 0, files: modules.length };
+    const slowest = modules
+      .map(timeOf)
+      .sort((a, b) => b.seconds - a.seconds)
+      .slice(0, SLOWEST);
+    const tally = { passed: 0, failed: 0, skipped: 0, files: modules.length, slowest };
     for (const module of modules) countModule(module, tally);
     tally.failed += unhandledErrors.length + this.#countLeaks();
     writeFileSync(file, JSON.stringify(tally));
@@ -45,6 +56,15 @@ class TestTally {
     for (const leak of leaks) if (!HANDLES.has(leak.type)) leaks.delete(leak);
     return leaks.size;
   }
+}
+
+/**
+ * @param {import('vitest/node').TestModule} module
+ * @returns {FileTime}
+ */
+function timeOf(module) {
+  const { duration, collectDuration, setupDuration } = module.diagnostic();
+  return { file: module.relativeModuleId, seconds: (duration + collectDuration + setupDuration) / 1000 };
 }
 
 /**

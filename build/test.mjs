@@ -11,6 +11,9 @@ import { runsOnPinnedNode } from './node24.mjs';
 
 /** @typedef {import('./test-tally.mjs').Tally} Tally */
 
+/** What is worth a look when the whole takes too long. */
+const SLOW_SECONDS = 10;
+
 if (runsOnPinnedNode()) runTests(process.argv.slice(2));
 
 /** @param {string[]} filters */
@@ -18,7 +21,7 @@ function runTests(filters) {
   const build = node(['build/build.mjs', '--if-stale', '--quiet'], {});
   if (build.status !== 0) {
     process.stdout.write('the build failed, so no test ran\n');
-    return finish({ passed: 0, failed: 1, skipped: 0, files: 0 }, false);
+    return finish({ passed: 0, failed: 1, skipped: 0, files: 0, slowest: [] }, false);
   }
   const scratch = mkdtempSync(join(tmpdir(), 'trayclaw-test-'));
   try {
@@ -75,7 +78,7 @@ function readTally(file) {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
     process.stdout.write(`the run left no counts: ${String(cause)}\n`);
-    return { passed: 0, failed: 1, skipped: 0, files: 1 };
+    return { passed: 0, failed: 1, skipped: 0, files: 1, slowest: [] };
   }
 }
 
@@ -86,6 +89,11 @@ function readTally(file) {
 function finish(tally, runnerSucceeded) {
   const isGreen = runnerSucceeded && tally.failed === 0 && tally.passed > 0;
   process.exitCode = isGreen ? 0 : 1;
+  const slow = tally.slowest.filter(({ seconds }) => seconds >= SLOW_SECONDS);
+  if (slow.length > 0)
+    process.stdout.write(
+      `the slowest files:\n${slow.map(({ file, seconds }) => `  ${seconds.toFixed(0).padStart(4)} s  ${file}`).join('\n')}\n`,
+    );
   const skipped = tally.skipped > 0 ? `, ${tally.skipped} skipped` : '';
   process.stdout.write(`${tally.passed} passed, ${tally.failed} failed${skipped}\n`);
 }

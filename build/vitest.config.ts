@@ -4,11 +4,38 @@
 import { fileURLToPath } from 'node:url';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** Of the end-to-end tests, those that measure. */
 const timed = ['tests/e2e/desktop-panic.e2e.ts'];
+
+/** What takes longest begins first, so that nothing long is left to run alone at the end. `npm test` names them. */
+const slow = [
+  'e2e/accessibility',
+  'e2e/hostile',
+  'e2e/diagrams',
+  'e2e/views',
+  'e2e/sessions',
+  'e2e/activity',
+  'e2e/chat',
+  'faults/crash',
+  'faults/injection',
+  'faults/bad-input',
+  'faults/telegram-crash',
+  'faults/channel-crash',
+  'faults/helper-crash',
+  'faults/schedule-month',
+];
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const weight = ({ moduleId }: TestSpecification): number => Number(slow.some((name) => moduleId.includes(name)));
+    return (await super.sort(files)).toSorted((a, b) => weight(b) - weight(a));
+  }
+}
+
 const endToEnd = { detectAsyncLeaks: false, testTimeout: 60_000, hookTimeout: 60_000 };
 
 // Vitest reads its configuration from a default export.
@@ -19,6 +46,9 @@ export default defineConfig({
     reporters: [`${root}build/test-tally.mjs`, 'dot'],
     pool: 'forks',
     maxWorkers: 2,
+    // Files share what they import: no module here keeps state of its own, and importing it anew took half of the time.
+    isolate: false,
+    sequence: { sequencer: SlowFirst },
     globals: false,
     allowOnly: false,
     detectAsyncLeaks: true,

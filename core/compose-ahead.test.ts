@@ -1,29 +1,33 @@
 // What can be done ahead of the first turn: every check of an event is compiled by it, in pieces.
+// Looked at in a process of its own, because a check is compiled once in a process.
 
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { firstUses } from './compose-ahead.ts';
-import { eventBodySchemas } from './contracts/events.ts';
 
-test('after all pieces the first event of each kind is checked without compiling anything', async () => {
-  const compiled: string[] = [];
-  const { Function: original } = globalThis;
-  globalThis.Function = new Proxy(original, {
-    construct: (target, args: string[], newTarget) => {
+const source = `
+  const compiled = [];
+  globalThis.Function = new Proxy(Function, {
+    construct(target, args, newTarget) {
       compiled.push(args.at(-1) ?? '');
-      return Reflect.construct(target, args, newTarget) as object;
+      return Reflect.construct(target, args, newTarget);
     },
   });
-  try {
-    const pieces = firstUses();
-    expect(pieces).toHaveLength(1 + Object.keys(eventBodySchemas).length);
-    for (const piece of pieces) await piece();
-    // A check for each kind of event, and more for what they hold.
-    expect(compiled.length).toBeGreaterThan(pieces.length);
-    const before = compiled.length;
-    for (const schema of Object.values(eventBodySchemas)) schema.safeParse({});
-    eventBodySchemas['panic.engaged'].safeParse({ reason: 'x' });
-    expect(compiled.length).toBe(before);
-  } finally {
-    globalThis.Function = original;
-  }
+  const { firstUses } = await import(${JSON.stringify(new URL('compose-ahead.ts', import.meta.url).href)});
+  const { eventBodySchemas } = await import(${JSON.stringify(new URL('contracts/events.ts', import.meta.url).href)});
+  const pieces = firstUses();
+  for (const piece of pieces) await piece();
+  const ahead = compiled.length;
+  for (const schema of Object.values(eventBodySchemas)) schema.safeParse({});
+  eventBodySchemas['panic.engaged'].safeParse({ reason: 'x' });
+  const kinds = Object.keys(eventBodySchemas).length;
+  console.log(JSON.stringify({ pieces: pieces.length, kinds, ahead, afterwards: compiled.length - ahead }));
+`;
+
+test('after all pieces the first event of each kind is checked without compiling anything', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', source], { timeout: 20_000 });
+  const { pieces, kinds, ahead, afterwards } = JSON.parse(stdout) as Record<'pieces' | 'kinds' | 'ahead' | 'afterwards', number>;
+  expect({ pieces, afterwards }).toEqual({ pieces: 1 + kinds, afterwards: 0 });
+  // A check for each kind of event, and more for what they hold.
+  expect(ahead).toBeGreaterThan(pieces);
 });

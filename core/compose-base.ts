@@ -1,25 +1,46 @@
 // The ground of the composition: what is handed in from outside, and the stores. Read it before compose.ts.
 
-import { join } from 'node:path';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
+import { isInside } from './base/inside-folder.ts';
 import type { Lifetimes } from './base/disposable.ts';
 import { RandomIds, type IdSource } from './base/ids.ts';
 import { silentLogger, type Logger } from './base/logger.ts';
+import type { Channel } from './contracts/channels.ts';
 import type { ConfigInput } from './contracts/config.ts';
+import type { LibraryHook } from './contracts/hooks.ts';
 import type { OpResult } from './contracts/ops.ts';
 import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { CheckpointRows, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
 import type { LoadedConfig } from './store/config/config.ts';
+import { ContinuityRows, continuityMigrations } from './store/continuity/continuity.ts';
+import { KnowledgeRows, knowledgeMigrations } from './store/knowledge/knowledge.ts';
+import { MemoryRows, memoryMigrations } from './store/memory/memory.ts';
 import { SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
-import { Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
+import { JsonlSink, Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
+import { VectorStore, vectorMigrations } from './store/vector/vector.ts';
+import { modelMigrations } from './mind/llm/llm.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
+import { deadLetterMigrations, DeadLetterRows } from './runtime/dlq/dlq.ts';
+import { telegramMigrations, TelegramStore } from './doors/telegram/telegram.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
+import { IdentityRows, identityMigrations } from './mind/identity/identity.ts';
+import { skillMigrations, SkillRows } from './mind/skill/skill.ts';
+import { HelperRows, helperMigrations } from './runtime/a2a/a2a.ts';
+import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
+import { ScheduleBook, scheduleMigrations } from './runtime/schedule/schedule.ts';
+import { SignalBook, signalMigrations } from './runtime/signals/signals.ts';
+import type { KnowledgeResolver } from './mind/knowledge/knowledge.ts';
+import type { MemoryExtractor, MemoryResolver } from './mind/memory/memory.ts';
+import { AgentRegistry } from './agent/registry/registry.ts';
+import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
 import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
-export type HealthCheck = OpResult<'health.check'>['checks'][number];
+export type HealthCheck = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */
@@ -28,10 +49,22 @@ export interface TrayClawOptions {
   readonly config?: ConfigInput;
   /** Further tools, behind the same gate as the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
+  /** Further channels, behind the same rules and the same outbox as the built-in ones. */
+  readonly channels?: readonly Channel[];
+  /** Asked before and told after what the agent does; can only make it stricter. */
+  readonly hooks?: readonly LibraryHook[];
+  /** Finds what is worth remembering, in place of the built-in rules. What it proposes becomes a candidate and no more. */
+  readonly memoryExtractor?: MemoryExtractor;
+  /** Tells what contradicts what, in place of the built-in rules. */
+  readonly memoryResolver?: MemoryResolver;
+  /** Sources of knowledge that answer at the time of the question. */
+  readonly knowledgeResolvers?: readonly KnowledgeResolver[];
   /** False leaves unfinished turns as they are, for a look at the data. */
   readonly resume?: boolean;
   readonly version?: string;
   readonly clock?: Clock;
+  /** Rests of a door between two tries; resolves false at once when the signal aborts. */
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly ids?: IdSource;
   readonly logger?: Logger;
   /** What the health check looks at beside the runtime: parts of the program around it. */
@@ -45,6 +78,8 @@ export interface FaultHooks {
   readonly crashPoints?: CrashPoints;
   /** Puts a double in place of a part, so that a test can show what that part prevents. */
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
+  /** What the machine would say of itself. */
+  readonly machine?: Pick<MachineChecksDeps, 'freeBytes'>;
   /** The same for the redactor of one sink. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
@@ -60,6 +95,19 @@ const migrations = [
   ...taintMigrations,
   ...artifactMigrations,
   ...checkpointMigrations,
+  ...continuityMigrations,
+  ...deadLetterMigrations,
+  ...vectorMigrations,
+  ...helperMigrations,
+  ...identityMigrations,
+  ...knowledgeMigrations,
+  ...modelMigrations,
+  ...memoryMigrations,
+  ...outboxMigrations,
+  ...scheduleMigrations,
+  ...signalMigrations,
+  ...skillMigrations,
+  ...telegramMigrations,
   ...telemetryMigrations,
 ];
 
@@ -78,29 +126,115 @@ export function composeBase(options: TrayClawOptions, loaded: LoadedConfig, life
     clock,
     ids: options.ids ?? new RandomIds(() => clock.nowMs()),
     logger: safetyOf('app-log').logger(options.logger ?? silentLogger),
+    agents: new AgentRegistry({
+      agents: loaded.config.agents,
+      limits: loaded.config.helpers,
+      readText: (path) => readBelow(options.home, path),
+    }),
     environment: options.environment ?? process.env,
     crashPoints: options.faults?.crashPoints ?? noCrashPoints,
   };
 }
 export type Base = ReturnType<typeof composeBase>;
 
-export function composeStore({ home, lifetimes, clock, logger, crashPoints, safetyOf }: Base) {
+/** Where packs are written down beside the log, when a person wants that. */
+function composeSinks({ config, home, logger, safetyOf }: Base): JsonlSink[] {
+  const { packLog } = config.context;
+  const redact = (line: string): string => safetyOf('app-log').redactJson(line).text;
+  return packLog === undefined ? [] : [new JsonlSink({ path: resolve(home, packLog), logger, redact })];
+}
+
+export function composeStore(base: Base) {
+  const { home, lifetimes, clock, logger, crashPoints, safetyOf } = base;
   const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
   const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
   const policy = new PolicyStore(storage.db);
   const marks = new TaintStore(storage.db);
   const checkpointRows = new CheckpointRows(storage.db);
+  const continuity = new ContinuityRows(storage.db);
+  const helperRows = new HelperRows(storage.db);
+  const schedules = new ScheduleBook(storage.db);
+  const signals = new SignalBook(storage.db);
+  const deadLetterRows = new DeadLetterRows(storage.db);
+  const outbound = new OutboundRows(storage.db);
+  const chats = new ChatRows(storage.db);
+  const memories = new MemoryRows(storage.db);
+  const knowledge = new KnowledgeRows(storage);
+  const vectors = new VectorStore(storage.db);
+  const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
-  const log = new SessionLog({ storage, clock, logger, scrub, projections: [policy, marks, checkpointRows] });
-  const telemetry = new Telemetry({ db: storage.db });
+  const telegramRows = new TelegramStore(storage.db);
+  const skillRows = new SkillRows(storage.db);
+  const identityRows = new IdentityRows(storage.db);
+  const projections = [
+    policy,
+    marks,
+    checkpointRows,
+    artifacts,
+    deadLetterRows,
+    telegramRows,
+    outbound,
+    chats,
+    schedules,
+    signals,
+    helperRows,
+    memories,
+    skillRows,
+    identityRows,
+    continuity,
+  ];
+  const log = new SessionLog({ storage, clock, logger, scrub, projections });
+  const telemetry = new Telemetry({ db: storage.db, sinks: composeSinks(base) });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
-  const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
   const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
-  return { storage, policy, marks, log, telemetry, catchUp, artifacts, safeArtifacts, checkpointRows };
+  return {
+    storage,
+    policy,
+    marks,
+    log,
+    continuity,
+    telemetry,
+    catchUp,
+    artifacts,
+    safeArtifacts,
+    checkpointRows,
+    helperRows,
+    deadLetterRows,
+    telegramRows,
+    outbound,
+    chats,
+    schedules,
+    signals,
+    memories,
+    knowledge,
+    vectors,
+    skillRows,
+    identityRows,
+  };
 }
 export type Store = ReturnType<typeof composeStore>;
+
+/** Where a folder of the settings really lies; one that is not there yet is looked for by its own name from time to time. */
+export function realOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
+}
+
+/** A text of the person's own in the data folder; null where it is elsewhere, or not there. */
+function readBelow(home: string, path: string): string | null {
+  try {
+    const real = realpathSync(resolve(home, path));
+    return isInside(real, realpathSync(home)) ? readFileSync(real, 'utf8') : null;
+  } catch {
+    // Not there or not readable: the agent then has no identity of its own, which `agents show` shows.
+    return null;
+  }
+}
 
 /** A start may end in the middle of a change to the schema, before or after it is written. */
 function withCrashPoints(migration: Migration, crashPoints: CrashPoints): Migration {

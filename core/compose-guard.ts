@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
 import { Checkpoints } from './store/checkpoint/checkpoint.ts';
-import { BudgetBook } from './guard/budget/budget.ts';
+import { BudgetBook, type HistorySum } from './guard/budget/budget.ts';
 import { literalWords } from './guard/command/command.ts';
 import { PanicSwitch } from './guard/panic/panic.ts';
 import { PolicyGate } from './guard/policy/policy.ts';
@@ -16,12 +16,13 @@ import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './gua
 import { TaintBook } from './guard/taint/taint.ts';
 import { isOwnData } from './hands/tools/tools.ts';
 import type { Base, Store } from './compose-base.ts';
+import { bundledSkills } from './compose-skills.ts';
 
 /** More than a person can have allowed by hand. */
 const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
-  const { policy, marks, telemetry, log, catchUp } = store;
+  const { policy, marks, telemetry, log, catchUp, helperRows } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -53,7 +54,7 @@ export function composeGuard(base: Base, store: Store) {
   secrets.registerKnown(secretRefsOf(config));
   const sandbox = lifetimes.add(
     new Sandbox({
-      config: config.sandbox,
+      config: readingSkills(config.sandbox),
       facts,
       environment,
       clock,
@@ -68,8 +69,10 @@ export function composeGuard(base: Base, store: Store) {
     return read();
   };
   const budget = new BudgetBook(config.budget, {
-    spentInTurn: (turnId) => current(() => telemetry.spentInTurn(turnId)),
-    spentInSession: (sessionId) => current(() => telemetry.spentInSession(sessionId)),
+    // What helpers spent counts for whoever called them.
+    spentInTurn: (turnId) => current(() => total([turnId, ...helperRows.turnsBelow(turnId)].map((one) => telemetry.spentInTurn(one)))),
+    spentInSession: (sessionId) =>
+      current(() => total([sessionId, ...helperRows.sessionsBelow(sessionId)].map((one) => telemetry.spentInSession(one)))),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
     extensions: () =>
       log.reads
@@ -89,6 +92,14 @@ export function composeGuard(base: Base, store: Store) {
 }
 export type Guard = ReturnType<typeof composeGuard>;
 
+function total(sums: readonly HistorySum[]): HistorySum {
+  return sums.reduce((a, b) => ({
+    usd: a.usd + b.usd,
+    tokens: a.tokens + b.tokens,
+    unknownCostCalls: a.unknownCostCalls + b.unknownCostCalls,
+  }));
+}
+
 function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
@@ -97,6 +108,12 @@ function isExecutable(path: string): boolean {
     // Not there, or not executable: as long as nothing runs it by itself, the two are the same.
     return false;
   }
+}
+
+/** A confined command may read what came with the program. */
+function readingSkills(sandbox: Config['sandbox']): Config['sandbox'] {
+  const folder = bundledSkills();
+  return folder === null ? sandbox : { ...sandbox, files: { ...sandbox.files, read: [...sandbox.files.read, folder] } };
 }
 
 function openWorkspace(home: string, config: Config): string {

@@ -4,34 +4,38 @@ import { hash } from 'node:crypto';
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
+import { systemLater } from './base/later.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
 import type { Claw } from './contracts/claw.ts';
 import type { Config } from './contracts/config.ts';
-import { systemSessionId, type DeltaNotice } from './contracts/events.ts';
-import { noUsage } from './contracts/llm.ts';
-import type { BudgetScope } from './contracts/policy.ts';
+import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
 import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
-import type { PanicSwitch } from './guard/panic/panic.ts';
 import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
 import { secretRefsOf, type Secrets } from './guard/secret/secret.ts';
-import { ContextPacker, createSystemPrompt } from './mind/context/context.ts';
-import { estimateTokens, ModelRouter } from './mind/llm/llm.ts';
-import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
-import { recoverLog, TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
+import { estimateTokens } from './mind/llm/llm.ts';
+import { createAgendaTools, createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
+import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
-import { Controlplane } from './doors/controlplane/controlplane.ts';
-import { checkHealth } from './doors/diagnostics/diagnostics.ts';
+import type { Telegram } from './doors/telegram/telegram.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
+import { composeChats, composeControlplane, composeOutbox, joinChannels } from './compose-channels.ts';
 import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
+import { composeDeadLetters, composeDoctor, composeHooks, composeRecovery } from './compose-care.ts';
+import { composeHelpers } from './compose-helpers.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
+import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
+import { composeRemembering } from './compose-remembering.ts';
+import { composeIdentity, composeSkills, type Identity, type Skills } from './compose-skills.ts';
+import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
+import { collectGarbage, settle } from './compose-start.ts';
+import { composeTelegram } from './compose-telegram.ts';
 
 export { firstUses } from './compose-ahead.ts';
 export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './compose-base.ts';
 
-const DAY_MS = 86_400_000;
 /** The runtime of this process. */
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
@@ -54,8 +58,11 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<HostedCl
     const base = composeBase({ ...options, home }, loaded, lifetimes);
     const store = composeStore(base);
     const guard = composeGuard(base, store);
-    const mind = composeMind(base, store, guard);
-    const hands = composeHands(base, store, guard);
+    const skills = composeSkills(base, store, guard.facts);
+    const remembering = composeRemembering(base, store, guard);
+    const model = composeMind(base, store, guard, [...remembering.sources, ...skills.sources]);
+    const mind: KnowingMind = { ...model, remembering, skills, identity: composeIdentity(base, store) };
+    const hands = composeHands(base, store, guard, mind);
     const runtime = composeRuntime(base, store, guard, mind, hands);
     return await openDoors(base, store, guard, mind, hands, runtime);
   } catch (cause) {
@@ -69,30 +76,18 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
   return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
 }
 
-function composeMind({ config, lifetimes, clock, logger, safetyOf }: Base, { safeArtifacts }: Store, { facts, secrets }: Guard) {
-  const models = new ModelRouter({ config, secrets, clock, logger });
-  lifetimes.defer(() => models.close());
-  const { workspace } = facts;
-  const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
-  return {
-    models,
-    packer: new ContextPacker({
-      estimate: estimateTokens,
-      system,
-      redact: (text) => safetyOf('prompt').redact(text).text,
-      readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
-    }),
-  };
-}
-type Mind = ReturnType<typeof composeMind>;
+type Remembering = ReturnType<typeof composeRemembering>;
+type KnowingMind = Mind & { readonly remembering: Remembering; readonly skills: Skills; readonly identity: Identity };
 
-function composeHands(
-  { options, config, clock, logger, environment, safety, safetyOf }: Base,
-  { safeArtifacts }: Store,
-  { facts, secrets, sandbox }: Guard,
-) {
+function composeHands(base: Base, store: Store, guard: Guard, { remembering, skills }: KnowingMind) {
+  const { options, config, clock, logger, environment, safety, safetyOf } = base;
+  const { safeArtifacts } = store;
+  const { facts, secrets, sandbox } = guard;
+  const planned = composeSchedules(base, store);
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
+  const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
+  const outbox = composeOutbox(base, store, guard);
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
     processTrees: trees,
@@ -105,17 +100,20 @@ function composeHands(
     execTimeoutMs,
     outputBytesMax,
     web: composeWeb(config.web, safety, secrets),
+    chats: composeChats(base, store, outbox),
+    refusesFiles: skills.refusesFiles,
   });
   const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
   const tools = new ToolHost({
-    tools: [...builtIn, ...(options.tools ?? [])],
+    tools: [...builtIn, skills.tool, ...createAgendaTools(planned.agenda), ...remembering.tools, ...(options.tools ?? [])],
     clock,
     logger,
     outputBytesMax,
     artifacts: safeArtifacts,
     redact,
   });
-  return { instanceMarker, trees, tools };
+  skills.meetTools(tools);
+  return { hooks, instanceMarker, trees, tools, outbox, planned };
 }
 
 /** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
@@ -130,19 +128,27 @@ function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: Secret
 type Hands = ReturnType<typeof composeHands>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
-function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands) {
+function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands) {
   const { clock, ids, logger, config, lifetimes, safety } = base;
   const { log, safeArtifacts, policy } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
   const parts: TurnDeps = {
+    ...(hands.hooks === null ? {} : { hooks: hands.hooks }),
     crashPoints: base.crashPoints,
+    notes: composeNotes(base, store),
     ...guard,
-    ...mind,
+    models: mind.models,
+    packer: mind.packer,
+    packSources: mind.packSources,
+    learning: mind.learning,
+    agents: base.agents,
+    continuity: store.continuity,
     log,
     clock,
     ids,
+    later: systemLater,
     logger,
     policy,
     artifacts: safeArtifacts,
@@ -166,24 +172,37 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: Mind, hand
     await turns.dispose();
     await hands.trees.killAll();
   });
+  const compaction = composeCompaction(base, store, guard, mind, turns);
+  const deadLetters = composeDeadLetters(base, store, guard, turns);
+  const { helpers, tools } = composeHelpers(base, store, guard, turns);
+  for (const tool of tools) hands.tools.register(tool);
   lifetimes.add(
     new Upkeep({
       clock,
       logger,
       onCommitted: (listener) => log.onCommitted(listener),
-      afterCommits: [() => log.search.catchUp(), () => store.catchUp(500), () => store.storage.checkpoint()],
+      afterCommits: [
+        () => log.search.catchUp(),
+        () => log.activity.catchUp(),
+        () => store.catchUp(500),
+        () => mind.remembering.catchUp(),
+        () => deadLetters.catchUp(),
+        () => mind.learning.save(),
+        () => store.storage.checkpoint(),
+      ],
       daily: () => {
         collectGarbage(base, store, guard);
+        mind.remembering.daily();
       },
     }),
   );
-  return { deltas, turns };
+  return { deltas, turns, deadLetters, helpers, compaction };
 }
 type Runtime = ReturnType<typeof composeRuntime>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
-async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
-  const { clock, ids, logger, lifetimes, loaded, home, options, safety } = base;
+async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
+  const { clock, ids, logger, lifetimes, loaded, options, safety } = base;
   const { log, policy, artifacts, storage } = store;
   const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
@@ -191,12 +210,15 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     closing.abort();
   });
   const redact = (text: string): string => safety.redact(text).text;
-  const processes = {
-    killAll: () => hands.trees.killAll(),
-    reap: async (...left: Parameters<ProcessTrees['reap']>) => (await hands.trees.reap(...left)).killed,
-  };
+  const signals = composeSignals({ base, store, guard, ...hands.planned, turns: runtime.turns, outbox: hands.outbox });
+  const processes = processesOf(hands);
+  const controlplane = composeControlplane(base, store, guard, runtime.turns, hands.outbox);
+  const telegram: Telegram = composeTelegram(base, store, guard, hands.outbox, () => claw);
   const deps: OpsDeps = {
     log,
+    controlplane,
+    outbox: hands.outbox,
+    chats: store.chats,
     clock,
     ids,
     logger,
@@ -207,35 +229,31 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
     sandbox,
     artifacts,
     checkpoints: guard.checkpoints,
+    schedules: hands.planned.schedules,
+    ...mind.remembering.ops,
+    signals,
+    deadLetters: runtime.deadLetters,
     processes,
+    ...agentParts(base, runtime, mind),
     gate: guard.gate,
     budget: guard.budget,
-    packer: mind.packer,
+    ...contextParts(store, mind, runtime),
     models: mind.models,
     tools: hands.tools,
     runtime: runtime.turns,
-    controlplane: composeControlplane(base, store, guard, runtime),
-    config: loaded,
+    ...liveConfig(base, mind),
     closing: closing.signal,
+    telegram: telegram.ops,
     usage: { usage: (query) => usageOf(base, store, query) },
     safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
-    checkHealth: () =>
-      checkHealth({
-        log,
-        home,
-        panic,
-        workspace: facts.workspace,
-        warnings: loaded.warnings,
-        defaultModel: () => mind.models.defaultRef(),
-        limitsUsd: usdLimitsOf(base.config),
-        hasPrice: (ref) => mind.models.cost(ref, noUsage) !== null,
-        unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
-        secretStatus: () => secrets.status(),
-        sandbox: () => sandbox.health(),
-        moreChecks: () => options.moreChecks?.() ?? [],
-      }),
+    doctor: composeDoctor(base, store, guard, { mind, deadLetters: runtime.deadLetters, schedules: hands.planned.schedules, telegram }),
+    recovery: composeRecovery(base, store, guard, {
+      runtime: runtime.turns,
+      undo: async (callId, by) =>
+        (await claw.op('checkpoint.restore', { callId, keepGoing: true }, { channel: 'library', actor: by })).restored.length,
+    }),
   };
-  const claw = new LocalClaw({
+  const claw: LocalClaw = new LocalClaw({
     ops: createOps(deps),
     log,
     deltas: runtime.deltas,
@@ -246,24 +264,47 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: Mind, han
   await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
   begin(base, guard, mind, runtime);
+  signals.begin(options.resume);
+  joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
   void secrets.registerStored(secretRefsOf(loaded.config));
   return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
 }
 
-function composeControlplane(
-  { ids, safety, config }: Base,
-  { log, safeArtifacts }: Store,
-  { facts }: Guard,
-  { turns }: Runtime,
-): Controlplane {
-  return new Controlplane({
-    runtime: turns,
-    log,
-    ids,
-    defaultAgentId: 'main',
-    redact: (text) => safety.redact(text).text,
-    attachments: { artifacts: safeArtifacts, limits: config.attachments, facts },
-  });
+function processesOf({ trees }: Hands): OpsDeps['processes'] {
+  return { killAll: () => trees.killAll(), reap: async (...left) => (await trees.reap(...left)).killed };
+}
+
+type AgentParts = 'agents' | 'helpers' | 'skills' | 'importSkills' | 'identity' | 'prompts';
+
+function agentParts(
+  { agents }: Base,
+  { helpers }: Runtime,
+  { skills: { skills, importSkills }, identity }: KnowingMind,
+): Pick<OpsDeps, AgentParts> {
+  return { agents, helpers, skills, importSkills, ...identity };
+}
+
+/** Models and providers are taken while the program runs, everything else is read at start. */
+function liveConfig({ loaded, options }: Base, mind: Mind): Pick<OpsDeps, 'config' | 'takeModels'> {
+  const held = { ...loaded };
+  const takeModels = ({ models, providers }: Config): boolean => {
+    // A configuration that was handed in is not that of the file.
+    if (options.config !== undefined) return false;
+    held.config = { ...held.config, models, providers };
+    mind.models.configure({ models, providers });
+    return true;
+  };
+  return { config: held, takeModels };
+}
+
+type ContextParts = Pick<OpsDeps, 'packer' | 'continuity' | 'compaction' | 'packs'>;
+
+function contextParts({ continuity, telemetry, catchUp }: Store, { packer }: Mind, { compaction }: Runtime): ContextParts {
+  const list: OpsDeps['packs']['list'] = (query) => {
+    catchUp();
+    return telemetry.packs(query);
+  };
+  return { packer, continuity, compaction, packs: { list } };
 }
 
 function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsDeps['usage']['usage']>[0]) {
@@ -271,63 +312,37 @@ function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Paramete
   return telemetry.usage({ ...query, nowMs: clock.nowMs() });
 }
 
-function usdLimitsOf({ budget }: Config): BudgetScope[] {
-  const limits = { turn: budget.perTurnUsd, session: budget.perSessionUsd, day: budget.perDayUsd };
-  return (['turn', 'session', 'day'] as const).filter((scope) => limits[scope] !== undefined);
-}
-
-type RecoveryDeps = Parameters<typeof recoverLog>[0];
-
-/** Before anything runs: the panic state, and what the last run left. */
-async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly panic: PanicSwitch }): Promise<void> {
-  const { log, panic } = deps;
-  if (log.index.session(systemSessionId) === null) {
-    const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
-    log.append(systemSessionId, [{ type: 'session.created', body }]);
-  }
-  const switched = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
-  panic.restore(switched);
-  if (panic.engaged)
-    panic.restore(
-      log.reads.slice(systemSessionId, { types: ['panic.measured'], after: switched[0]?.sessionSeq ?? 0, limit: 1, newest: true }),
-    );
-  const recovery = await recoverLog(deps);
-  if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
-    log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.options.version ?? 'library', ...recovery } }]);
-  }
-}
-
 /** Goes on with what was under way, once a model is known; under a panic stop nothing moves. */
-function begin({ options, logger }: Base, { panic }: Guard, { models }: Mind, { turns }: Runtime): void {
+function begin(
+  { options, logger }: Base,
+  { panic }: Guard,
+  { models, skills, remembering }: KnowingMind,
+  { turns, deadLetters, helpers, compaction }: Runtime,
+): void {
+  skills.begin(options.resume);
+  if (options.resume !== false) remembering.begin();
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
     // What the stop cut off before the last run ended is written down as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
+    if (options.resume === false) return;
+    turns.watchQuestions();
+    deadLetters.begin();
+    helpers.begin();
+    compaction.begin();
     return;
   }
   const looking = models.ready();
-  if (looking === null) turns.resume();
+  const goOn = (): void => {
+    turns.resume();
+    deadLetters.begin();
+    helpers.begin();
+    compaction.begin();
+  };
+  if (looking === null) goOn();
   else {
-    void looking
-      .then(() => turns.resume())
-      .catch((cause: unknown) => {
-        logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
-      });
+    void looking.then(goOn).catch((cause: unknown) => {
+      logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
+    });
   }
-}
-
-/** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
-function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
-  const { artifactDays, undoDays } = config.retention;
-  const nowMs = clock.nowMs();
-  checkpoints.releaseOld();
-  const used = storage.db.prepare(
-    `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
-     WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,
-  );
-  artifacts.collectGarbage({
-    nowMs,
-    olderThanDays: Math.min(artifactDays, undoDays),
-    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
-  });
 }

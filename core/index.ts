@@ -10,6 +10,7 @@ export type { Claw } from './contracts/claw.ts';
 export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
 export type { AskResult } from './contracts/op-results.ts';
 export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
+export type { HookAnswer, HookSubject, LibraryHook } from './contracts/hooks.ts';
 export type { ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
 export { defineTool } from './hands/tools/tools.ts';

@@ -1,7 +1,28 @@
 // Identifiers: a short kind prefix and a ULID, so that ids of one kind sort by the time they were made.
 // ULID layout after https://github.com/ulid/spec (48 bits of time, 80 of randomness, Crockford base 32).
 
-export type IdPrefix = 'ses' | 'trn' | 'call' | 'apr' | 'grt' | 'pak' | 'evt' | 'req' | 'bak' | 'ins';
+export type IdPrefix =
+  | 'ses'
+  | 'trn'
+  | 'call'
+  | 'apr'
+  | 'grt'
+  | 'pak'
+  | 'evt'
+  | 'req'
+  | 'bak'
+  | 'ins'
+  | 'out'
+  | 'let'
+  | 'plan'
+  | 'pair'
+  | 'sch'
+  | 'sig'
+  | 'tsk'
+  | 'job'
+  | 'mem'
+  | 'sum'
+  | 'rul';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const POOL_SIZE = 4096;

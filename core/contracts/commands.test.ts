@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { commandTable, isCommandLine, messageOf, parseCommand, usageOf } from './commands.ts';
+import { isCommandLine, messageOf } from './command-line.ts';
+import { commandTable, parseCommand, usageOf } from './commands.ts';
 
 function read(line: string): unknown {
   const parsed = parseCommand(line);

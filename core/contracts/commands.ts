@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../base/result.ts';
 import { AppError } from './errors.ts';
 
 /** What a parameter holds, for completion: `text` and `path` take the rest of the line. */
-export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'id';
+export type CommandParameterKind = 'text' | 'path' | 'model' | 'amount' | 'choice' | 'command' | 'skill' | 'id';
 
 export interface CommandParameter {
   readonly name: string;
@@ -43,6 +43,14 @@ export const commandTable: readonly CommandSpec[] = [
     parameters: [may('words', 'text')],
     op: 'session.search',
   },
+  {
+    name: 'rule',
+    about: 'Pin a rule for this session, shown to the model in every request; with no words, list them.',
+    parameters: [may('words', 'text')],
+    op: 'rule.pin',
+  },
+  { name: 'unrule', about: 'Take a pinned rule back.', parameters: [needs('id', 'id')], op: 'rule.unpin' },
+  { name: 'compact', about: 'Sum up now what is older than the last exchanges.', parameters: [], op: 'session.compact' },
   { name: 'retry', about: 'Run the last message again.', parameters: [may('model', 'model')], op: 'turn.retry' },
   { name: 'stop', about: 'Stop what this session is doing.', parameters: [], op: 'turn.cancel' },
   {
@@ -63,6 +71,14 @@ export const commandTable: readonly CommandSpec[] = [
     parameters: [may('amount', 'amount'), may('scope', 'choice', ['turn', 'session', 'day'])],
     op: 'budget.allow',
   },
+  { name: 'remember', about: 'Keep something for later conversations.', parameters: [needs('text', 'text')], op: 'memory.add' },
+  { name: 'recall', about: 'Search what is remembered.', parameters: [needs('words', 'text')], op: 'memory.recall' },
+  {
+    name: 'skill',
+    about: 'Show the skills, or do something by the instructions of one.',
+    parameters: [may('skill', 'skill'), may('text', 'text')],
+    op: 'message.send',
+  },
   { name: 'status', about: 'Show what is going on.', parameters: [], op: 'session.get' },
   { name: 'export', about: 'Write out this session.', parameters: [may('format', 'choice', ['markdown', 'jsonl'])], op: 'session.export' },
   { name: 'panic', about: 'Stop everything at once.', parameters: [may('reason', 'text')], op: 'panic.engage' },
@@ -74,16 +90,6 @@ export interface ParsedCommand {
   readonly spec: CommandSpec;
   /** By the name of the parameter; what was left out is missing. */
   readonly values: Readonly<Record<string, string>>;
-}
-
-/** `/name` at the beginning. A path such as /etc/hosts is none, and two slashes say that what follows is a message. */
-export function isCommandLine(line: string): boolean {
-  return /^\/[A-Za-z]+(\s|$)/.test(line.trimStart());
-}
-
-/** The words of a message that was written with two slashes in front, so as not to be a command. */
-export function messageOf(line: string): string {
-  return line.startsWith('//') ? line.slice(1) : line;
 }
 
 /** `/budget [amount] [turn|session|day]` */

@@ -1,7 +1,18 @@
 // config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
 
 import * as z from 'zod';
+import { mindSections } from './mind-config.ts';
+import { signalSections } from './signal-config.ts';
+import { channelRules } from './channels.ts';
+import { deadLettersConfigSchema } from './dead-letter.ts';
+import { agentsSchema, helpersSchema } from './agents.ts';
+import { modelRefSchema } from './model-ref.ts';
+import { hookConfigSchema } from './hooks.ts';
+import { promptsConfigSchema } from './identity.ts';
+import { skillsConfigSchema } from './skills.ts';
 import { toolClassSchema } from './tools.ts';
+
+export { modelRefSchema } from './model-ref.ts';
 
 /** Secrets in config are references only. */
 export const secretRefSchema = z
@@ -55,8 +66,6 @@ const searchSchema = z.discriminatedUnion('provider', [
   z.strictObject({ provider: z.literal('searxng'), baseUrl: webUrlSchema }),
   z.strictObject({ provider: z.literal('tavily'), apiKey: secretRefSchema, baseUrl: webUrlSchema.optional() }),
 ]);
-
-export const modelRefSchema = z.string().regex(/^[A-Za-z0-9_-]+\/.+$/, 'must be provider/model');
 
 const sandboxDomainSchema = z
   .string()
@@ -218,7 +227,16 @@ export const configSchema = z.strictObject({
       filesMax: z.number().int().min(0).max(50).default(10),
     })
     .prefault({}),
-  channels: z.strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional() }).optional() }).prefault({}),
+  channels: z
+    .strictObject({ telegram: z.strictObject({ token: secretRefSchema, apiRoot: z.url().optional(), ...channelRules }).optional() })
+    .prefault({}),
+  agents: agentsSchema,
+  helpers: helpersSchema,
+  skills: skillsConfigSchema,
+  /** Remote sources of prompt files, by the prompt's name. */
+  prompts: promptsConfigSchema,
+  ...signalSections(secretRefSchema),
+  ...mindSections(secretRefSchema),
   desktop: z
     .strictObject({
       /** The panic stop's global keys in Electron's words; empty for none. */
@@ -237,6 +255,34 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** Where secrets are kept: `auto` is the keychain, and an encrypted file where there is none or where one was made. */
       store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
+    })
+    .prefault({}),
+  deadLetters: deadLettersConfigSchema,
+  /** Programs of the person's own, run before and after what the agent does. */
+  hooks: z.array(hookConfigSchema).max(50).default([]),
+  /** What a model is shown of a conversation that has grown long. */
+  context: z
+    .strictObject({
+      summaries: z
+        .strictObject({
+          /** model: the model of the conversation writes them. extract: they are put together by rule. */
+          mode: z.enum(['model', 'extract', 'off']).default('model'),
+          /** Another model for it. */
+          model: modelRefSchema.optional(),
+          /** More than so many messages that no summary covers. */
+          messages: z.number().int().min(6).max(1000).default(20),
+          /** Or when they fill so much of the window. */
+          windowShare: z.number().min(0.1).max(0.95).default(0.75),
+          /** Messages that always stay as they are. */
+          keepMessages: z.number().int().min(4).max(200).default(4),
+        })
+        .prefault({}),
+      /** A file, relative to the data folder, that gets a line of JSON for every pack, model call and turn. None unless named. */
+      packLog: z
+        .string()
+        .max(500)
+        .regex(/^(?![/\\~])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0:]+$/, 'must be a path inside the data folder, such as logs/packs.jsonl')
+        .optional(),
     })
     .prefault({}),
   retention: z

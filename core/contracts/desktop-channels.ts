@@ -34,7 +34,10 @@ export interface StreamMessage {
 
 /** What the shell tells the window: where to go, or that everything is being stopped. */
 export type ShellCommand =
-  | { readonly kind: 'show'; readonly view: 'chat' | 'activity' | 'approvals' | 'artifacts' | 'settings' | 'health' }
+  | {
+      readonly kind: 'show';
+      readonly view: 'chat' | 'activity' | 'approvals' | 'schedules' | 'agents' | 'artifacts' | 'settings' | 'health';
+    }
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string }
   /** The panic stop was pressed outside the window: shown at once, before anything is recorded of it. */

@@ -1,10 +1,24 @@
 // The event families of the session log. A past fact each, in the past tense; the log is the only truth, everything else is derived.
 
 import * as z from 'zod';
+import { chatAddressSchema } from './channels.ts';
+import { continuityEvents } from './continuity-events.ts';
 import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
+import { deadLetterEvents } from './dead-letter.ts';
 import { errorBodySchema } from './errors.ts';
+import { hookEvents } from './hooks.ts';
+import { helperEvents, helperOriginSchema } from './helper-events.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
+import { memoryEvents } from './memory-events.ts';
+import { outboxEvents } from './outbox-events.ts';
 import { approvalSchema, budgetScopeSchema, budgetUnitSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
+import { identityEvents } from './identity.ts';
+import { scheduleEvents } from './schedule-events.ts';
+import { signalEvents } from './signal-events.ts';
+import { skillEvents } from './skill-events.ts';
+import { telegramEvents } from './telegram-events.ts';
+import { turnBoundsSchema } from './turn-bounds.ts';
+import { recoveryEvents } from './recovery.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
@@ -26,6 +40,16 @@ export const packSectionSchema = z.object({
   name: z.string(),
   tokens: z.number().int(),
   items: z.number().int(),
+});
+
+export const packPartSchema = z.object({
+  section: z.string(),
+  id: z.string(),
+  title: z.string(),
+  source: z.string(),
+  tokens: z.number().int(),
+  score: z.number().optional(),
+  tainted: z.array(taintSourceSchema).optional(),
 });
 
 const bodies = {
@@ -52,6 +76,12 @@ const bodies = {
     dedupeKey: z.string().nullable(),
     /** Files the person sent along, kept as artifacts. Their content is not the person's words. */
     attachments: z.array(artifactRefSchema).optional(),
+    /** What the turn it begins may use. */
+    bounds: turnBoundsSchema.optional(),
+    /** The chat it came from, and the message there; the turn's answer goes back to it. */
+    chat: chatAddressSchema.extend({ messageId: z.string().optional() }).optional(),
+    /** Another agent's turn called for it. */
+    helper: helperOriginSchema.optional(),
   }),
   'assistant.message': z.object({ text: z.string() }),
 
@@ -68,10 +98,18 @@ const bodies = {
     retries: z.string().optional(),
     /** The door a direct call came through; that of a chat is in its message. */
     channel: z.string().optional(),
+    /** What it may use beyond what the person's rules say; the limits above are within them. */
+    bounds: turnBoundsSchema.optional(),
+    helper: helperOriginSchema.optional(),
   }),
   /** The same message runs again as another turn: from here on the conversation is as if this one had not been. Stands in the earlier turn. */
   'turn.superseded': z.object({ byTurnId: z.string(), by: z.string() }),
-  'turn.steered': z.object({ text: z.string(), sender: z.string() }),
+  'turn.steered': z.object({
+    text: z.string(),
+    sender: z.string(),
+    /** Whose words these are when they are not the sender's own: those of a signal. */
+    untrusted: z.array(taintSourceSchema).optional(),
+  }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
   'turn.waiting': z.object({ approvalIds: z.array(z.string()), callIds: z.array(z.string()) }),
   'turn.resumed': z.object({ reason: z.string() }),
@@ -102,6 +140,15 @@ const bodies = {
     truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
     /** Session sequence of the first message the model saw. */
     fromSessionSeq: z.number().int(),
+    /** The same before what servers reported of this model was reckoned in: what was counted here. */
+    counted: z.object({ fixed: z.number().int(), flow: z.number().int(), messages: z.number().int() }).optional(),
+    /** The summary at its beginning. */
+    summaryId: z.string().optional(),
+    /** What came from memory, knowledge, skills and identity. */
+    parts: z.array(packPartSchema).optional(),
+    /** What stood after the messages, in this request only; left out where it is that of the pack named by `tailOf`. */
+    tail: z.string().optional(),
+    tailOf: z.string().optional(),
   }),
   'model.requested': z.object({ requestId: z.string(), packId: z.string(), model: z.string() }),
   'model.retried': z.object({ requestId: z.string(), attempt: z.number().int(), waitMs: z.number().int(), error: errorBodySchema }),
@@ -241,6 +288,20 @@ const bodies = {
     reaped: z.number().int(),
   }),
   'config.changed': z.object({ keys: z.array(z.string()), by: z.string() }),
+
+  ...telegramEvents,
+  ...outboxEvents,
+  ...scheduleEvents,
+  ...signalEvents,
+
+  ...deadLetterEvents,
+  ...hookEvents,
+  ...recoveryEvents,
+  ...helperEvents,
+  ...memoryEvents,
+  ...skillEvents,
+  ...identityEvents,
+  ...continuityEvents,
 } as const;
 
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };
@@ -293,8 +354,7 @@ export const eventEnvelopeSchema = z.object({
   body: z.unknown(),
 });
 
-/** The session that holds what belongs to no conversation: panic, grants, boots, deletions. */
-export const systemSessionId = 'system';
+export { systemSessionId } from './system-session.ts';
 
 /** Text of a model's answer as it streams. Not an event: it may be lost and is never recorded. */
 export interface DeltaNotice {

@@ -63,6 +63,8 @@ export interface ModelRequest {
    * Adapters keep what they serialised of it, so that a step's cost does not grow with the session.
    */
   readonly messages: readonly ChatMessage[];
+  /** Said after the messages, in this request only: it never becomes part of what is kept, so the prefix before it stays cached. */
+  readonly tail?: string;
   readonly maxOutputTokens?: number;
 }
 

@@ -2,7 +2,7 @@
 
 import * as z from 'zod';
 import { fileChangeSchema } from './checkpoints.ts';
-import { phaseSchema, turnStatusSchema } from './events.ts';
+import { packPartSchema, phaseSchema, turnStatusSchema } from './events.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import { artifactRefSchema, toolOutcomeSchema } from './tools.ts';
@@ -88,6 +88,10 @@ export const packViewSchema = z.object({
   dropped: z.array(z.object({ what: z.string(), count: z.number().int(), tokens: z.number().int(), reason: z.string() })),
   truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
+  /** What came from memory, knowledge, skills and identity. */
+  parts: z.array(packPartSchema).optional(),
+  /** The server's own count of the request, and how much of it came from its cache; null where it has not said. */
+  reported: z.object({ inputTokens: z.number().int(), cachedInputTokens: z.number().int() }).nullable().optional(),
 });
 
 export const unknownOutcomeSchema = z.object({
@@ -104,7 +108,11 @@ export const artifactInfoSchema = artifactRefSchema.extend({
   aliases: z.array(z.string()),
   createdAtMs: z.number().int(),
   sessionId: z.string().nullable(),
+  /** The turn whose call left it; null for what came by another way. */
+  turnId: z.string().nullable(),
 });
+
+const percentilesSchema = z.object({ p50: z.number(), p95: z.number() });
 
 export const usageRowSchema = z.object({
   key: z.string(),
@@ -113,7 +121,12 @@ export const usageRowSchema = z.object({
   inputTokens: z.number().int(),
   outputTokens: z.number().int(),
   cachedInputTokens: z.number().int(),
+  /** Sum of the known costs; null where none is known and there was something to pay for. */
   costUsd: z.number().nullable(),
+  unknownCostCalls: z.number().int(),
+  /** Of the calls that finished, within 5 %: how long they took, and until the first word. */
+  tookMs: percentilesSchema.nullable(),
+  firstTokenMs: percentilesSchema.nullable(),
 });
 
 export const modelListingSchema = z.object({
@@ -123,6 +136,10 @@ export const modelListingSchema = z.object({
   isDefault: z.boolean(),
   /** "configured", or how it was found. */
   source: z.string(),
+  contextTokens: z.number().int(),
+  /** US dollars; null where nobody said. */
+  inputUsdPerMillion: z.number().nullable(),
+  outputUsdPerMillion: z.number().nullable(),
 });
 
 /** Where secrets are kept; `none` where neither a keychain nor a vault answers. */
@@ -134,7 +151,14 @@ export const secretStatusSchema = z.object({
   detail: z.string(),
 });
 
-export const checkSchema = z.object({ id: z.string(), ok: z.boolean(), detail: z.string(), fix: z.string().optional() });
+export const checkSchema = z.object({
+  id: z.string(),
+  ok: z.boolean(),
+  detail: z.string(),
+  fix: z.string().optional(),
+  /** What the program can do about it itself: `health.fix`. Harmless: nothing is lost that cannot be had again. */
+  repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
+});
 
 export const sandboxExplanationSchema = z.object({
   mode: z.enum(['off', 'auto', 'required']),

@@ -1,6 +1,7 @@
 // One table of operations. IPC, HTTP, the local socket, the library and the CLI are derived from it.
 
 import * as z from 'zod';
+import { attachmentSchema } from './attachments.ts';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
 import { configSchema, modelRefSchema, policyModeSchema, providerSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
@@ -29,25 +30,24 @@ import {
   usageRowSchema,
   modelListingSchema,
   secretStatusSchema,
-  checkSchema,
   sandboxExplanationSchema,
   checkpointSchema,
 } from './op-results.ts';
 import { id, messageTextMax, none } from './op-params.ts';
+import { agentOps } from './agent-ops.ts';
+import { activityOps } from './activity-ops.ts';
+import { deadLetterOps } from './dead-letter-ops.ts';
 import { commandOps } from './command-ops.ts';
+import { identityOps } from './identity.ts';
+import { contextOps } from './context-ops.ts';
+import { healthOps } from './recovery-ops.ts';
+import { memoryOps } from './memory-ops.ts';
+import { outboxOps } from './outbox-ops.ts';
+import { scheduleOps } from './schedule-ops.ts';
 import { sessionOps } from './session-ops.ts';
-
-/** A file a person sends along: its content, or the absolute path of one they chose on this computer. */
-const attachmentSchema = z
-  .strictObject({
-    name: z.string().min(1).max(200).optional(),
-    mediaType: z.string().max(200).optional(),
-    base64: z.base64().max(100_000_000).optional(),
-    path: z.string().min(1).max(4096).optional(),
-  })
-  .refine((file) => (file.base64 === undefined) !== (file.path === undefined), 'give either base64 or path')
-  .refine((file) => file.path !== undefined || file.name !== undefined, 'a file given as base64 needs a name');
-export type Attachment = z.infer<typeof attachmentSchema>;
+import { signalOps } from './signal-ops.ts';
+import { skillOps } from './skill-ops.ts';
+import { telegramOps } from './telegram-ops.ts';
 
 /** One call, or every call of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
@@ -162,8 +162,19 @@ export const opTable = {
     result: z.object({ text: z.string(), found: z.array(z.string()) }),
   },
 
+  ...contextOps,
   ...sessionOps,
+  ...agentOps,
+  ...activityOps,
+  ...scheduleOps,
+  ...signalOps,
   ...commandOps,
+  ...deadLetterOps,
+  ...telegramOps,
+  ...outboxOps,
+  ...memoryOps,
+  ...skillOps,
+  ...identityOps,
 
   'audit.verify': {
     params: none,
@@ -182,9 +193,14 @@ export const opTable = {
       differences: z.array(z.object({ step: z.number().int(), recorded: z.string(), decided: z.string() })),
     }),
   },
-  'health.check': { params: none, result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }) },
+  ...healthOps,
   'usage.get': {
-    params: z.strictObject({ by: z.enum(['day', 'model', 'session']).optional(), days: z.number().int().min(1).max(366).optional() }),
+    params: z.strictObject({
+      by: z.enum(['day', 'model', 'session']).optional(),
+      days: z.number().int().min(1).max(366).optional(),
+      /** The newest days, or the models or sessions with the most tokens; all unless told. */
+      limit: z.number().int().min(1).max(1000).optional(),
+    }),
     result: z.object({
       rows: z.array(usageRowSchema),
       today: usageRowSchema,
@@ -206,14 +222,28 @@ export const opTable = {
     }),
     result: z.object({ budgets: z.array(budgetStateSchema) }),
   },
-  'config.get': { params: none, result: z.object({ config: configSchema, path: z.string(), warnings: z.array(z.string()) }) },
-  /** `key` is a dotted path such as models.default; null removes it. Holds from the next start on. */
+  /** `config` is what holds since the start; `file` what the file says now, as it is written, or null and why it cannot be read. */
+  'config.get': {
+    params: none,
+    result: z.object({
+      config: configSchema,
+      path: z.string(),
+      warnings: z.array(z.string()),
+      file: z.record(z.string(), z.unknown()).nullable(),
+      problem: z.string().nullable(),
+    }),
+  },
+  /** `key` is a dotted path such as models.default; null removes it. Models and providers hold at once, all else from the next start on. */
   'config.set': {
     params: z.strictObject({ key: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/), value: z.unknown() }),
-    result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()) }),
+    result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()), holds: z.enum(['now', 'next-start']) }),
   },
   'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
-  'model.list': { params: none, result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }) },
+  /** `look` asks the model servers of this computer again. */
+  'model.list': {
+    params: z.strictObject({ look: z.boolean().optional() }),
+    result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }),
+  },
   /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
   'model.test': {
     params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),

@@ -79,6 +79,9 @@ export type GrantListing = z.infer<typeof grantListingSchema>;
 /** `approvalId` of a grant that no question led to: a command of policy.allowCommands that ran for the first time. */
 export const configApprovalId = 'config';
 
+/** `by` of a no that nobody gave: the time of the question was over. */
+export const timedOut = 'timeout';
+
 export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'withdrawn']);
 
 /** A scope wider than once that can be chosen for a call, and the same in words: "`git status` in the workspace". */
@@ -86,7 +89,13 @@ export const grantChoiceSchema = z.object({ match: grantMatchSchema, covers: z.s
 export type GrantChoice = z.infer<typeof grantChoiceSchema>;
 
 /** What led to a call: the door its turn came through, the agent, and whose words it may be following. */
-export const callOriginSchema = z.object({ channel: z.string(), agentId: z.string(), taint: z.array(taintSourceSchema) });
+export const callOriginSchema = z.object({
+  channel: z.string(),
+  agentId: z.string(),
+  taint: z.array(taintSourceSchema),
+  /** The agent is a helper: its task in short, and the agent, session and turn that called it. */
+  helper: z.object({ jobId: z.string(), label: z.string(), agentId: z.string(), sessionId: z.string(), turnId: z.string() }).optional(),
+});
 export type CallOrigin = z.infer<typeof callOriginSchema>;
 
 export const approvalSchema = z.object({
@@ -108,6 +117,8 @@ export const approvalSchema = z.object({
   choices: z.array(grantChoiceSchema).optional(),
   origin: callOriginSchema.optional(),
   createdAtMs: z.number().int(),
+  /** Nobody sits at this turn: still open by then, it is answered with no. */
+  dueAtMs: z.number().int().optional(),
   sessionId: z.string(),
   turnId: z.string().optional(),
   state: approvalStateSchema,

@@ -20,6 +20,8 @@ export const sessionOps = {
   'session.list': {
     params: z.strictObject({
       archived: z.boolean().optional(),
+      /** Also the conversations of helpers. */
+      helpers: z.boolean().optional(),
       limit: z.number().int().min(1).max(1000).optional(),
       cursor: z.string().min(1).max(200).optional(),
     }),
@@ -77,5 +79,6 @@ export const sessionOps = {
     result: z.object({ text: z.string() }),
   },
   'session.archive': { params: z.strictObject({ sessionId: id, archived: z.boolean() }), result: sessionInfoSchema },
+  /** With the sessions of its helpers; `events` counts all that was removed. */
   'session.delete': { params: z.strictObject({ sessionId: id }), result: z.object({ sessionId: z.string(), events: z.number().int() }) },
 } as const;

@@ -74,6 +74,8 @@ export const callFactsSchema = z.object({
   risks: z.array(z.string()).optional(),
   /** Of a call that is one web request. `reads`: GET or HEAD with no body and no credentials, so that it only fetches. */
   request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
+  /** The chat a message would go to. `isOrigin`: the turn came from there, and its answer goes there. */
+  recipient: z.object({ channel: z.string(), chatId: z.string(), threadId: z.string().optional(), isOrigin: z.boolean() }).optional(),
   /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
   refused: z.string().optional(),
 });
@@ -142,6 +144,9 @@ export interface FactContext {
   readonly home: string;
   /** Further folders the person opened in config. */
   readonly extraFolders: readonly string[];
+  /** Where the call is made; absent where it is only asked what one would touch. */
+  readonly sessionId?: string;
+  readonly turnId?: string;
 }
 
 export interface ToolRedaction {

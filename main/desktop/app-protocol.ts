@@ -2,7 +2,7 @@
 // file://, it cannot reach other files of the machine, and the page has an origin that IPC can be checked against.
 
 import type { CustomScheme, Protocol } from 'electron';
-import { readAsset } from '../../core/doors/http/http.ts';
+import { framedHeaders, framedPath, readAsset } from '../../core/doors/http/http.ts';
 
 export const appOrigin = 'app://trayclaw';
 export const appPage = `${appOrigin}/`;
@@ -22,6 +22,8 @@ export const appHeaders: Readonly<Record<string, string>> = {
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'none'",
+    // The page that draws diagrams; what it may do is said with it.
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -46,7 +48,8 @@ async function answer(request: Request, assetsFolder: string): Promise<Response>
   try {
     const asset = await readAsset(assetsFolder, url.pathname);
     if (asset === null) return refuse(404);
-    return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, 'content-type': asset.mediaType } });
+    const own = url.pathname === framedPath ? framedHeaders(asset.bytes) : {};
+    return new Response(new Uint8Array(asset.bytes), { headers: { ...appHeaders, ...own, 'content-type': asset.mediaType } });
   } catch {
     // The page shows that a part is missing; why is of no use to it.
     return refuse(500);
@@ -55,6 +58,11 @@ async function answer(request: Request, assetsFolder: string): Promise<Response>
 
 function refuse(status: number): Response {
   return new Response(null, { status, headers: { ...appHeaders } });
+}
+
+/** True for the one page that the window shows inside itself. */
+export function isFramedPage(url: string): boolean {
+  return url === `${appOrigin}${framedPath}`;
 }
 
 /** True for the window's own page and nothing else: same scheme, host and document. */

@@ -1,9 +1,9 @@
-// What every page of the app is forbidden, whoever made it: leaving its address, opening windows, embedding others, asking for
-// permissions. Attached to the app, so that no window can be made without it.
+// What every page of the app is forbidden, whoever made it: leaving its address, opening windows, embedding others but the one that draws
+// diagrams, asking for permissions. Attached to the app, so that no window can be made without it.
 
 import type { App, Session, WebContents } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
-import { isAppPage } from './app-protocol.ts';
+import { isAppPage, isFramedPage } from './app-protocol.ts';
 
 export interface ContentsGuardOptions {
   readonly app: Pick<App, 'on'>;
@@ -35,7 +35,7 @@ function guardOne(contents: WebContents, logger: Logger): void {
     refuse('navigation', details.url);
   });
   contents.on('will-frame-navigate', (details) => {
-    if (details.isMainFrame) return;
+    if (details.isMainFrame || isFramedPage(details.url)) return;
     details.preventDefault();
     refuse('a frame', details.url);
   });

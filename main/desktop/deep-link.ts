@@ -4,7 +4,7 @@ import type { ShellCommand } from '../../core/contracts/desktop-channels.ts';
 
 export const linkScheme = 'trayclaw';
 
-const views: ReadonlySet<string> = new Set(['chat', 'activity', 'approvals', 'artifacts', 'settings', 'health']);
+const views: ReadonlySet<string> = new Set(['chat', 'activity', 'approvals', 'schedules', 'agents', 'artifacts', 'settings', 'health']);
 const ID = /^(ses|apr)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Where a link leads, or null for what is not a link of ours. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */

@@ -1,11 +1,16 @@
 // What the shell knows of the runtime, followed through its events: questions, work, the stop.
 
+import { EventEmitter } from 'node:events';
+import type { Notification } from 'electron';
 import { expect, onTestFinished, test } from 'vitest';
 import { FakeClaw } from '../../tests/doubles/fake-claw.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { systemSessionId } from '../../core/contracts/events.ts';
-import { RecordingLogger } from './desktop-bench.ts';
+import { helperSessionPrefix } from '../../core/contracts/helper-events.ts';
+import { ApprovalPrompter } from './approval-prompter.ts';
+import { approvalOf, RecordingLogger } from './desktop-bench.ts';
 import { activityOf, StatusWatch } from './desktop-status.ts';
+import { trayMenu, type TrayActions } from './tray-menu.ts';
 
 const calm = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
 
@@ -129,4 +134,61 @@ test('a part that fails to show a change does not keep it from the others', asyn
   watch.onChange((status) => after.push(status.panic.engaged));
   watch.showStopping('x');
   expect([seen, after, logger.lines]).toEqual([['idle', 'stopped'], [true], ['error: a part of the shell failed to follow a change']]);
+});
+
+const telegramAs = (state: 'off' | 'running' | 'paused' | 'offline') =>
+  new FakeClaw({
+    'telegram.status': () => ({ state, sinceMs: 0, problem: null, bot: null, lastUpdateMs: null, people: 1, pairings: 0, strangers: 0 }),
+  });
+
+test('the bot: nothing to pause where there is none, paused from the start, and paused and resumed at any door', async () => {
+  expect((await rig(telegramAs('off'))).watch.pausables).toEqual([]);
+  expect((await rig(telegramAs('paused'))).watch.pausables).toEqual([{ id: 'telegram', name: 'Telegram', isPaused: true }]);
+  const { claw, watch, seen, settle } = await rig(telegramAs('offline'));
+  const entries = (): (string | undefined)[] =>
+    trayMenu({ status: watch.status, panicKeys: null, pausables: watch.pausables, startsAtLogin: null }, {} as TrayActions).map(
+      ({ label }) => label,
+    );
+  expect(entries()).toContain('Pause Telegram');
+  const told = seen.length;
+  claw.append(systemSessionId, { type: 'telegram.paused', body: { by: 'somebody' } });
+  await settle();
+  expect([entries().includes('Resume Telegram'), seen.length]).toEqual([true, told + 1]);
+  claw.append(systemSessionId, { type: 'telegram.resumed', body: { by: 'somebody' } });
+  await settle();
+  expect([entries().includes('Pause Telegram'), seen.length]).toEqual([true, told + 2]);
+});
+
+test('a helper at work is no news for a person: only what it asks is put before them, once', async () => {
+  const { claw, watch, settle } = await rig();
+  const shown: string[] = [];
+  const prompter = new ApprovalPrompter({
+    claw,
+    logger: new RecordingLogger(),
+    notify: ({ body }) => {
+      shown.push(String(body));
+      return Object.assign(new EventEmitter(), { show: () => undefined, close: () => undefined }) as unknown as Notification;
+    },
+    ask: () => new Promise(() => undefined),
+    attention: () => 'visible',
+    openDetails: () => undefined,
+  });
+  watch.onChange((status) => prompter.follow(status));
+  const sessionId = `${helperSessionPrefix}1`;
+  claw.append(sessionId, {
+    type: 'session.created',
+    body: { title: 'look', agentId: 'scout', channel: 'helper', forkedFrom: null },
+  });
+  claw.append(sessionId, { type: 'turn.started', turnId: 'trn_1', body: started });
+  claw.append(sessionId, { type: 'turn.finished', turnId: 'trn_1', body: finished });
+  claw.append(sessionId, { type: 'turn.started', turnId: 'trn_2', body: started });
+  claw.append(sessionId, { type: 'turn.finished', turnId: 'trn_2', body: { ...finished, status: 'failed' as const } });
+  await settle();
+  expect(shown).toEqual([]);
+  const approval = approvalOf({ sessionId });
+  claw.append(sessionId, { type: 'approval.requested', turnId: 'trn_3', body: { approval } });
+  claw.append(sessionId, { type: 'approval.requested', turnId: 'trn_3', body: { approval } });
+  await settle();
+  expect(shown).toHaveLength(1);
+  expect(shown[0]).toContain(approval.summary);
 });

@@ -7,6 +7,14 @@ import type { Claw } from '../../core/contracts/claw.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { Approval, PanicStatus } from '../../core/contracts/policy.ts';
 
+/** A part of the runtime that works by itself and can be held: a channel, the schedules. */
+export interface Pausable {
+  readonly id: string;
+  /** As it stands after "Pause". */
+  readonly name: string;
+  readonly isPaused: boolean;
+}
+
 export interface DesktopStatus {
   readonly panic: PanicStatus;
   /** Waiting for an answer, oldest first. */
@@ -35,6 +43,8 @@ export class StatusWatch {
   readonly #running = new Set<string>();
   #approvals: readonly Approval[] = [];
   #panic: PanicStatus = calm;
+  /** Null where there is no bot. */
+  #isTelegramPaused: boolean | null = null;
 
   constructor(claw: Claw, logger: Logger) {
     this.#claw = claw;
@@ -46,6 +56,11 @@ export class StatusWatch {
     return { panic: this.#panic, approvals: this.#approvals, runningTurns: this.#running.size };
   }
 
+  /** Parts of the runtime that work by themselves, and whether they are held. */
+  get pausables(): readonly Pausable[] {
+    return this.#isTelegramPaused === null ? [] : [{ id: 'telegram', name: 'Telegram', isPaused: this.#isTelegramPaused }];
+  }
+
   /** Called with every change from now on. Returns the function that ends it. */
   onChange(listener: (status: DesktopStatus) => void): () => void {
     return this.#changed.on(listener);
@@ -54,13 +69,15 @@ export class StatusWatch {
   async start(): Promise<void> {
     // The place in the log first: what happens while the lists are read is applied on top of them.
     const events = this.#claw.events({ after: 'latest', signal: this.#ending.signal });
-    const [approvals, panic, sessions] = await Promise.all([
+    const [approvals, panic, sessions, telegram] = await Promise.all([
       this.#claw.op('approval.list', {}),
       this.#claw.op('panic.status', {}),
       this.#claw.op('session.list', { limit: 1000 }),
+      this.#claw.op('telegram.status', {}),
     ]);
     this.#approvals = approvals.approvals.toSorted((a, b) => a.createdAtMs - b.createdAtMs);
     this.#panic = panic;
+    this.#isTelegramPaused = telegram.state === 'off' ? null : telegram.state === 'paused';
     // Of a turn that was under way only its session is known here; its end names the session too.
     for (const session of sessions.sessions) if (session.status === 'running') this.#running.add(session.sessionId);
     this.#changed.emit(this.status);
@@ -126,7 +143,13 @@ export class StatusWatch {
         this.#panic = calm;
         return true;
       default:
-        return false;
+        return this.#applyPause(event);
     }
+  }
+
+  #applyPause({ type }: AnyEvent): boolean {
+    if (this.#isTelegramPaused === null || (type !== 'telegram.paused' && type !== 'telegram.resumed')) return false;
+    this.#isTelegramPaused = type === 'telegram.paused';
+    return true;
   }
 }

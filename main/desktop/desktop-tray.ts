@@ -55,7 +55,7 @@ export function createTray(options: TrayOptions, needs: TrayNeeds): TrayPart | n
         platform: process.platform,
         create: (image) => new Tray(image),
         buildMenu: (items) => Menu.buildFromTemplate(items),
-        facts: () => ({ panicKeys: keys.shown, pausables: [], startsAtLogin: login?.isOn() ?? null }),
+        facts: () => ({ panicKeys: keys.shown, pausables: status.pausables, startsAtLogin: login?.isOn() ?? null }),
         every,
       },
       status.status,
@@ -88,8 +88,12 @@ function trayActions(options: TrayOptions, { window, router, prompter, login, re
         logger.log('error', 'the panic stop could not be released', { cause: String(cause) });
       });
     },
-    // No part of the runtime works by itself yet, so the menu names none.
-    setPaused: (id) => logger.log('warn', 'there is nothing of this name to pause', { id }),
+    // The menu names nothing else.
+    setPaused: (id, isPaused) => {
+      claw.op(isPaused ? 'telegram.pause' : 'telegram.resume', {}, trayCaller).catch((cause: unknown) => {
+        logger.log('error', 'a part could not be paused or resumed', { id, cause: String(cause) });
+      });
+    },
     setLoginStart: (isOn) => {
       trySetLoginStart(login, isOn, logger);
       // The click has changed the mark already; what holds is shown.

@@ -1,7 +1,7 @@
 // What the tray says: its menu, its tooltip, the title of the window. Pure, so that every state can be looked at in a test.
 
 import type { MenuItemConstructorOptions } from 'electron';
-import { activityOf, type DesktopStatus } from './desktop-status.ts';
+import { activityOf, type DesktopStatus, type Pausable } from './desktop-status.ts';
 
 export interface TrayActions {
   readonly open: () => void;
@@ -12,14 +12,6 @@ export interface TrayActions {
   readonly setPaused: (id: string, isPaused: boolean) => void;
   readonly setLoginStart: (enabled: boolean) => void;
   readonly quit: () => void;
-}
-
-/** A part of the runtime that works by itself and can be held: a channel, the schedules. */
-export interface Pausable {
-  readonly id: string;
-  /** As it stands after "Pause". */
-  readonly name: string;
-  readonly isPaused: boolean;
 }
 
 export interface TrayMenuFacts {

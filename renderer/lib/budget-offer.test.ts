@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
-import { budgetOffer } from './budget-offer.ts';
+import { budgetOffer as offer } from './budget-offer.ts';
+import { english } from './i18n/english/english.ts';
+import { Formats } from './i18n/formats.ts';
+
+const wording = { words: english, format: new Formats('en-GB', english.common) };
+const budgetOffer = (error: ErrorBody | null) => offer(error, wording);
 
 const ended = (data: Record<string, unknown>): ErrorBody => ({ code: 'over_budget', message: 'Used up.', data });
 

@@ -2,7 +2,7 @@
 
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { BudgetScope, BudgetUnit } from '../../core/contracts/policy.ts';
-import { formatTokens, formatUsd } from './format.ts';
+import type { Wording } from './describe-note.ts';
 
 export interface BudgetOffer {
   readonly scope: BudgetScope;
@@ -12,16 +12,15 @@ export interface BudgetOffer {
 }
 
 const multiples = [1, 2, 5];
-const scopeWords: Readonly<Record<BudgetScope, string>> = { turn: 'this task', session: 'this session', day: 'today' };
 
 /** Null where the error does not say which limit was reached. */
-export function budgetOffer(error: ErrorBody | null): BudgetOffer | null {
+export function budgetOffer(error: ErrorBody | null, { words, format }: Wording): BudgetOffer | null {
   const { scope, unit, suggested } = error?.data ?? {};
   if (!isScope(scope) || (unit !== 'usd' && unit !== 'tokens') || typeof suggested !== 'number') return null;
-  const show = unit === 'usd' ? formatUsd : formatTokens;
   const choices = multiples.map((multiple) => {
     const amount = Number((suggested * multiple).toPrecision(12));
-    return { amount, short: show(amount), whole: `Allow ${show(amount)} more for ${scopeWords[scope]} and go on` };
+    const short = unit === 'usd' ? format.usd(amount) : format.tokens(amount);
+    return { amount, short, whole: words.chat.ended.allowMore(short, scope) };
   });
   return { scope, unit, choices };
 }

@@ -3,33 +3,32 @@
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import { oneLine } from './format.ts';
 import type { CallState } from './fold/turn.ts';
+import type { Words } from './i18n/words.ts';
 
-interface Wording {
-  readonly past: string;
-  readonly present: string;
-  readonly base: string;
-  /** Which argument names the target. */
-  readonly target: readonly string[];
-}
+type ChatWords = Words['chat'];
+type KnownTool = keyof ChatWords['verbs'];
 
 const file = ['path', 'file', 'file_path'];
 
-const wordings: Readonly<Record<string, Wording>> = {
-  read_file: { past: 'Read', present: 'Reading', base: 'read', target: file },
-  write_file: { past: 'Wrote', present: 'Writing', base: 'write', target: file },
-  edit_file: { past: 'Edited', present: 'Editing', base: 'edit', target: file },
-  append_file: { past: 'Appended to', present: 'Appending to', base: 'append to', target: file },
-  list_dir: { past: 'Listed', present: 'Listing', base: 'list', target: ['path', 'dir'] },
-  glob: { past: 'Looked for', present: 'Looking for', base: 'look for', target: ['pattern'] },
-  grep: { past: 'Searched for', present: 'Searching for', base: 'search for', target: ['pattern', 'query'] },
-  exec: { past: 'Ran', present: 'Running', base: 'run', target: ['command', 'cmd', 'line'] },
-  web_fetch: { past: 'Fetched', present: 'Fetching', base: 'fetch', target: ['url'] },
-  web_search: { past: 'Searched the web for', present: 'Searching the web for', base: 'search the web for', target: ['query'] },
-  http_request: { past: 'Requested', present: 'Requesting', base: 'request', target: ['url'] },
-  artifact_read: { past: 'Read artifact', present: 'Reading artifact', base: 'read artifact', target: ['artifact'] },
-  session_search: { past: 'Searched sessions for', present: 'Searching sessions for', base: 'search sessions for', target: ['query'] },
-  calc: { past: 'Calculated', present: 'Calculating', base: 'calculate', target: ['expression'] },
-  message: { past: 'Sent', present: 'Sending', base: 'send', target: ['text', 'to'] },
+/** Which argument names the target. */
+const targets: Readonly<Record<KnownTool, readonly string[]>> = {
+  read_file: file,
+  write_file: file,
+  edit_file: file,
+  append_file: file,
+  list_dir: ['path', 'dir'],
+  glob: ['pattern'],
+  grep: ['pattern', 'query'],
+  exec: ['command', 'cmd', 'line'],
+  web_fetch: ['url'],
+  web_search: ['query'],
+  http_request: ['url'],
+  artifact_read: ['artifact'],
+  session_search: ['query'],
+  calc: ['expression'],
+  message: ['text', 'to'],
+  subagent: ['label', 'task'],
+  spawn: ['label', 'task'],
 };
 
 export interface CallLine {
@@ -37,13 +36,18 @@ export interface CallLine {
   readonly target: string;
 }
 
-export function describeCall(tool: string, args: string, state: CallState): CallLine {
-  const wording = wordings[tool];
+export interface DescribedCall {
+  readonly tool: string;
+  readonly args: string;
+  readonly state: CallState;
+}
+
+export function describeCall({ tool, args, state }: DescribedCall, words: ChatWords): CallLine {
   const values = parseArguments(args);
-  if (wording === undefined) return { verb: tool === '' ? 'A call' : tool, target: firstText(values) };
-  const named = wording.target.map((key) => values[key]).find((value) => typeof value === 'string');
+  if (!isKnown(tool)) return { verb: tool === '' ? words.unnamedCall : tool, target: firstText(values) };
+  const named = targets[tool].map((key) => values[key]).find((value) => typeof value === 'string');
   const target = typeof named === 'string' ? oneLine(named, 200) : firstText(values);
-  return { verb: verbFor(wording, state), target: target === '.' ? 'this folder' : target };
+  return { verb: verbFor(tool, state, words), target: target === '.' ? words.thisFolder : target };
 }
 
 /** The arguments by name; empty where they are not a JSON object. */
@@ -52,13 +56,18 @@ export function parseArguments(args: string): Record<string, unknown> {
   return parsed.ok && isPlainObject(parsed.value) ? parsed.value : {};
 }
 
-function verbFor(wording: Wording, state: CallState): string {
-  if (state === 'ok') return wording.past;
-  if (state === 'running') return wording.present;
-  if (state === 'waiting' || state === 'proposed') return `Wants to ${wording.base}`;
-  if (state === 'denied' || state === 'skipped') return `Did not ${wording.base}`;
-  if (state === 'unknown') return `May have tried to ${wording.base}`;
-  return `Tried to ${wording.base}`;
+function isKnown(tool: string): tool is KnownTool {
+  return Object.hasOwn(targets, tool);
+}
+
+function verbFor(tool: KnownTool, state: CallState, words: ChatWords): string {
+  const { past, present, base } = words.verbs[tool];
+  if (state === 'ok') return past;
+  if (state === 'running') return present;
+  if (state === 'waiting' || state === 'proposed') return words.wantsTo(base);
+  if (state === 'denied' || state === 'skipped') return words.didNot(base);
+  if (state === 'unknown') return words.mayHave(base);
+  return words.triedTo(base);
 }
 
 function firstText(values: Record<string, unknown>): string {

@@ -1,133 +1,204 @@
 // One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
 
-import { unpricedWords } from '../../core/contracts/budget-words.ts';
-import type { AnyEvent, EventOf, EventType } from '../../core/contracts/events.ts';
-import { formatCount, formatDuration, formatTokens, formatUsd, oneLine } from './format.ts';
+import type { AnyEvent } from '../../core/contracts/events.ts';
+import { nameChannel } from './channels.ts';
+import { skillLines } from './describe-skills.ts';
+import { telegramLines } from './describe-telegram.ts';
+import { line, lines, type EventLine, type Lines, type Telling } from './event-line.ts';
+import { isUnreadable } from './fold/readable-events.ts';
+import { oneLine } from './format.ts';
+import type { Formats } from './i18n/formats.ts';
+import type { Words } from './i18n/words.ts';
 
-export interface EventLine {
-  readonly title: string;
-  /** Longer text under the title; empty for none. */
-  readonly detail: string;
-  readonly tone: 'plain' | 'good' | 'wait' | 'bad';
-  /** The rule that decided, where a rule did. */
-  readonly ruleId?: string;
-  /** The pack to look into. */
-  readonly packId?: string;
-}
+export type { EventLine } from './event-line.ts';
 
-type Lines = { readonly [T in EventType]?: (event: EventOf<T>) => EventLine };
+/** With an ordinary space: a no-break one of ours would be marked as something to beware of. */
+const money = (format: Formats, usd: number | null): string => format.usd(usd).replaceAll('\u00a0', ' ');
 
-const line = (title: string, detail = '', tone: EventLine['tone'] = 'plain'): EventLine => ({ title, detail, tone });
-
-const gateWords = { allow: 'Allowed', ask: 'Must ask', deny: 'Refused' } as const;
+const hookTones = { passed: 'plain', denied: 'bad', asked: 'wait', failed: 'bad', skipped: 'wait' } as const;
+const signalTones = { recorded: 'plain', queued: 'plain', run: 'good', steered: 'good', limited: 'wait', refused: 'bad' } as const;
 const gateTones = { allow: 'good', ask: 'wait', deny: 'bad' } as const;
-const decisionWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdrawn' } as const;
-const settledWords = { done: 'It happened', retry: 'Run it again', abandon: 'Abandoned' } as const;
 
-const lines: Lines = {
-  'user.message': ({ body }) =>
-    line(body.sender === body.channel ? `Message over ${body.channel}` : `Message from ${body.sender} over ${body.channel}`, body.text),
-  'turn.started': ({ body }) => line('Turn started', body.model === null ? 'No model: a call made directly.' : `Model ${body.model}`),
-  'turn.steered': ({ body }) => line(`Steered by ${body.sender}`, body.text),
-  'turn.cancel_requested': ({ body }) => line('Stop asked for', body.reason, 'wait'),
-  'turn.waiting': ({ body }) => line(`Waits for ${formatCount(body.approvalIds.length, 'approval')}`, '', 'wait'),
-  'turn.resumed': ({ body }) => line('Went on', body.reason),
-  'turn.finished': ({ body }) =>
+const tell: Lines = {
+  ...telegramLines,
+  ...skillLines,
+  'user.message': ({ body }, { e, words }) => {
+    const channel = nameChannel(body.channel, words.approvals.channels);
+    return line(body.sender === body.channel ? e.messageOver(channel) : e.messageFrom(body.sender, channel), body.text);
+  },
+  'turn.started': ({ body }, { e }) => line(e.turnStarted, body.model === null ? e.turnStartedDirect : e.turnStartedModel(body.model)),
+  'turn.superseded': (_event, { e }) => line(e.superseded),
+  'turn.steered': ({ body }, { e }) => line(e.steered(body.sender), body.text),
+  'turn.cancel_requested': ({ body }, { e }) => line(e.stopAsked, body.reason, 'wait'),
+  'turn.waiting': ({ body }, { e }) => line(e.waits(body.approvalIds.length), '', 'wait'),
+  'turn.resumed': ({ body }, { e }) => line(e.wentOn, body.reason),
+  'turn.finished': ({ body }, { e, format }) =>
     line(
-      `Turn ended: ${body.status.replace('_', ' ')}`,
-      `${formatCount(body.modelCalls, 'model call')}, ${formatCount(body.toolCalls, 'tool call')}, ` +
-        `${formatTokens(body.usage.inputTokens + body.usage.outputTokens)}, ${formatUsd(body.costUsd)}` +
-        (body.error === null ? '' : `\n${body.error.message}`),
+      e.ended(e.statuses[body.status]),
+      lines(
+        e.endedFacts(
+          body.modelCalls,
+          body.toolCalls,
+          format.tokens(body.usage.inputTokens + body.usage.outputTokens),
+          money(format, body.costUsd),
+        ),
+        body.error?.message ?? '',
+      ),
       body.status === 'done' ? 'good' : body.error === null ? 'wait' : 'bad',
     ),
-  'assistant.message': ({ body }) => line('Answered', body.text),
-  'brain.decided': ({ body }) => line(`Decided: ${body.intent}`, body.reason),
-  'plan.drafted': ({ body }) =>
-    line(`Planned ${formatCount(body.calls.length, 'call')}: ${body.calls.map(({ tool }) => tool).join(', ')}`, body.text),
-  'observation.recorded': ({ body }) =>
-    line(
-      `Observed ${formatCount(body.callIds.length, 'result')}`,
-      body.failed > 0 ? `${body.failed} failed, ${body.repeated} repeated` : '',
-    ),
-  'verification.finished': ({ body }) =>
-    line(body.ok ? 'Checked: as expected' : 'Checked: not as expected', body.detail, body.ok ? 'good' : 'bad'),
-  'reflection.recorded': ({ body }) => line(`Reflected: ${body.why}`, body.note),
-  'pack.built': ({ body }) => ({
-    ...line(
-      `Context packed: ${formatTokens(body.tokens)} of ${formatTokens(body.budgetTokens)}`,
-      body.sections.map(({ name, tokens }) => `${name} ${tokens}`).join(' · '),
-    ),
-    packId: body.packId,
-  }),
-  'model.requested': ({ body }) => line(`Asked ${body.model}`),
-  'model.retried': ({ body }) => line(`Attempt ${body.attempt} after ${formatDuration(body.waitMs)}`, body.error.message, 'wait'),
-  'model.finished': ({ body }) =>
-    line(
-      `Model answered in ${formatDuration(body.tookMs)}`,
-      [
-        `${formatTokens(body.usage.inputTokens)} in, ${formatTokens(body.usage.outputTokens)} out, ${formatUsd(body.costUsd)}`,
-        body.calls.length > 0 ? `Asked for ${body.calls.map(({ tool }) => tool).join(', ')}` : '',
-      ]
-        .filter(Boolean)
-        .join('\n'),
-    ),
-  'model.failed': ({ body }) => line('Model failed', body.error.message, 'bad'),
-  'budget.exceeded': ({ body }) =>
-    line(
-      `Budget of the ${body.scope} ${body.needed === undefined ? 'used up' : 'too small to go on'}`,
-      `${body.spent} of ${body.limit} ${body.unit}`,
-      'bad',
-    ),
-  'budget.extended': ({ body }) => {
-    const show = body.unit === 'usd' ? formatUsd : formatTokens;
-    return line(`More allowed for the ${body.scope} by ${body.by}`, `${show(body.amount)} on top; the limit is now ${show(body.limit)}.`);
+  'assistant.message': ({ body }, { e }) => line(e.answered, body.text),
+  'brain.decided': ({ body }, { e }) => line(e.decided(known(e.intents, body.intent)), body.reason),
+  'plan.drafted': ({ body }, { e }) => line(e.planned(body.calls.length, body.calls.map(({ tool }) => tool).join(', ')), body.text),
+  'observation.recorded': ({ body }, { e }) =>
+    line(e.observed(body.callIds.length), body.failed > 0 ? e.observedFacts(body.failed, body.repeated) : ''),
+  'verification.finished': ({ body }, { e }) => line(body.ok ? e.checkedOk : e.checkedNotOk, body.detail, body.ok ? 'good' : 'bad'),
+  'reflection.recorded': ({ body }, { e }) => line(e.reflected(body.why), body.note),
+  'pack.built': ({ body }, { e, format }) => {
+    const leftOut = body.dropped.reduce((sum, { count }) => sum + count, 0);
+    const sections = body.sections.map(({ name, tokens }) => `${known(e.sections, name)} ${format.number(tokens)}`).join(' · ');
+    return {
+      ...line(
+        e.packed(format.tokens(body.tokens), format.tokens(body.budgetTokens)),
+        lines(sections, leftOut === 0 ? '' : e.leftOut(leftOut)),
+      ),
+      packId: body.packId,
+    };
   },
-  'budget.unpriced': ({ body }) => line('A budget that cannot hold', unpricedWords(body), 'wait'),
-  'policy.decided': ({ body }) => ({
-    ...line(`${gateWords[body.decision]}: ${body.tool}`, body.reason, gateTones[body.decision]),
+  'model.requested': ({ body }, { e }) => line(e.asked(body.model)),
+  'model.retried': ({ body }, { e, format }) => line(e.attempt(body.attempt, format.duration(body.waitMs)), body.error.message, 'wait'),
+  'model.finished': ({ body }, { e, format }) =>
+    line(
+      e.modelAnswered(format.duration(body.tookMs)),
+      lines(
+        e.modelFacts(format.tokens(body.usage.inputTokens), format.tokens(body.usage.outputTokens), money(format, body.costUsd)),
+        body.calls.length > 0 ? e.modelAskedFor(body.calls.map(({ tool }) => tool).join(', ')) : '',
+      ),
+    ),
+  'model.failed': ({ body }, { e }) => line(e.modelFailed, body.error.message, 'bad'),
+  'budget.exceeded': ({ body }, { e, format }) => {
+    const scope = e.scopes[body.scope];
+    const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));
+    const title = body.needed === undefined ? e.budgetUsedUp(scope) : e.budgetTooSmall(scope);
+    return line(title, e.budgetFacts(show(body.spent), show(body.limit)), 'bad');
+  },
+  'budget.extended': ({ body }, { e, format }) => {
+    const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));
+    return line(e.budgetMore(e.scopes[body.scope], body.by), e.budgetMoreFacts(show(body.amount), show(body.limit)));
+  },
+  'budget.unpriced': ({ body }, { e }) => line(e.budgetUnpriced, e.budgetUnpricedFacts(body.model, body.scopes), 'wait'),
+  'policy.decided': ({ body }, { e }) => ({
+    ...line(e.gate[body.decision](body.tool), body.reason, gateTones[body.decision]),
     ruleId: body.ruleId,
   }),
-  'tool.rejected': ({ body }) => line(`Refused before the gate: ${body.tool}`, body.error.message, 'bad'),
-  'approval.requested': ({ body }) => line('Approval asked', `${body.approval.summary}\n${body.approval.risk}`, 'wait'),
-  'approval.decided': ({ body }) =>
+  'tool.rejected': ({ body }, { e }) => line(e.rejected(body.tool), body.error.message, 'bad'),
+  'approval.requested': ({ body }, { e }) => line(e.approvalAsked, `${body.approval.summary}\n${body.approval.risk}`, 'wait'),
+  'approval.decided': ({ body }, { e }) =>
     line(
-      `${decisionWords[body.decision]} by ${body.by}`,
-      body.scope === null ? '' : `Scope: ${body.scope.kind}`,
+      e.answers[body.decision](body.by),
+      body.scope === null ? '' : e.scope(e.grantScopes[body.scope.kind]),
       body.decision === 'approve' ? 'good' : 'wait',
     ),
-  'grant.created': ({ body }) => line('Grant given', body.grant.covers),
-  'grant.spent': () => line('Grant used'),
-  'grant.revoked': ({ body }) => line(`Grant revoked by ${body.by}`, '', 'wait'),
-  'tool.requested': ({ body }) => line(`Started ${body.tool}`, body.args),
-  'tool.spawned': ({ body }) => line(`Process ${body.pid} started`),
-  'tool.finished': ({ body }) =>
+  'grant.created': ({ body }, { e }) => line(e.grantGiven, body.grant.covers),
+  'grant.spent': (_event, { e }) => line(e.grantUsed),
+  'grant.revoked': ({ body }, { e }) => line(e.grantRevoked(body.by), '', 'wait'),
+  'tool.requested': ({ body }, { e }) => line(e.started(body.tool), body.args),
+  'tool.spawned': ({ body }, { e }) => line(e.process(body.pid)),
+  'tool.finished': ({ body }, { e, format }) =>
     line(
-      `${body.tool} ended: ${body.outcome} in ${formatDuration(body.tookMs)}`,
+      e.finished(body.tool, e.outcomes[body.outcome], format.duration(body.tookMs)),
       body.forUser || body.forModel,
       body.outcome === 'ok' ? 'good' : body.outcome === 'error' || body.outcome === 'timeout' ? 'bad' : 'wait',
     ),
-  'tool.outcome_unknown': ({ body }) => line(`Outcome of ${body.tool} unknown`, body.reason, 'wait'),
-  'tool.outcome_settled': ({ body }) => line(`${settledWords[body.answer]}, said ${body.by}`),
-  'checkpoint.taken': ({ body }) =>
+  'taint.marked': ({ body }, { e }) => {
+    const marked = [...body.sources.map(({ kind, where }) => `${kind} ${where}`), ...body.paths];
+    return marked.length > 0 ? line(e.words, marked.join('\n'), 'wait') : line(e.wordsGone, (body.cleaned ?? []).join('\n'));
+  },
+  'tool.outcome_unknown': ({ body }, { e }) => line(e.outcomeUnknown(body.tool), body.reason, 'wait'),
+  'tool.outcome_settled': ({ body }, { e }) => line(e.settled[body.answer](body.by)),
+  'checkpoint.taken': ({ body }, { e }) =>
+    line(body.undoes === undefined ? e.kept : e.keptForUndo, body.files.map(({ path }) => path).join('\n')),
+  'checkpoint.closed': ({ body }, { e }) => line(e.looked, body.files.map(({ path }) => path).join('\n')),
+  'checkpoint.restored': ({ body }, { e }) =>
     line(
-      body.undoes === undefined ? 'Kept what is about to be replaced' : 'Kept what an undo is about to replace',
-      body.files.map(({ path }) => path).join('\n'),
-    ),
-  'checkpoint.closed': ({ body }) => line('Looked at what was left', body.files.map(({ path }) => path).join('\n')),
-  'checkpoint.restored': ({ body }) =>
-    line(
-      `Undone by ${body.by}: ${formatCount(body.files.length, 'file')} put back`,
-      [...body.files.map(({ path }) => path), ...body.refused.map(({ path, reason }) => `refused ${path}: ${reason}`)].join('\n'),
+      e.undone(body.files.length, body.by),
+      [...body.files.map(({ path }) => path), ...body.refused.map(({ path, reason }) => e.undoRefused(path, reason))].join('\n'),
       body.refused.length === 0 ? 'good' : 'wait',
     ),
-  'panic.engaged': ({ body }) => line(`Panic stop by ${body.by}`, body.reason, 'bad'),
+  'panic.engaged': ({ body }, { e }) => line(e.panic(body.by), body.reason, 'bad'),
+  'panic.released': ({ body }, { e }) => line(e.panicReleased(body.by)),
+  'a2a.called': ({ body }, { e }) => line(e.helperCalled(body.agentId, body.label), body.task),
+  'a2a.started': ({ body }, { e }) => line(e.helperStarted(body.attempt)),
+  'a2a.retried': ({ body }, { e, format }) => line(e.helperRetried(body.attempt, format.duration(body.waitMs)), body.reason, 'wait'),
+  'a2a.cancel_requested': ({ body }, { e }) => line(e.helperStopAsked(body.by), body.reason, 'wait'),
+  'a2a.finished': ({ body }, { e }) =>
+    line(
+      e.helperEnded(body.status === 'timeout' ? e.helperEnds.timeout : e.statuses[body.status]),
+      body.text,
+      body.status === 'done' ? 'good' : 'bad',
+    ),
+  'config.changed': ({ body }, { e }) => line(e.settingsChanged(body.by), body.keys.join('\n')),
+  'chat.bound': ({ body }, { e }) => line(e.chatBound(body.chat.channel, body.by), body.title),
+  'outbound.queued': ({ body }, { e }) => line(e.outbound.queued(body.to.channel), body.text),
+  'outbound.sending': ({ body }, { e }) => line(e.outbound.sending(body.attempt)),
+  'outbound.part_sent': (_event, { e }) => line(e.outbound.partSent),
+  'outbound.sent': (_event, { e }) => line(e.outbound.sent, '', 'good'),
+  'outbound.failed': ({ body }, { e }) => line(body.retryAtMs === null ? e.outbound.failed : e.outbound.again, body.error, 'bad'),
+  'outbound.uncertain': ({ body }, { e }) => line(e.outbound.uncertain, body.reason, 'wait'),
+  'outbound.settled': ({ body }, { e }) => line(e.outbound.settled[body.answer](body.by)),
+  'dead_letter.captured': ({ body }, { e }) => line(e.letterCaptured(body.attempt), lines(body.reason.message, body.left), 'bad'),
+  'dead_letter.retried': ({ body }, { e }) => line(e.letterRetried(body.by)),
+  'dead_letter.left': ({ body }, { e }) => line(e.letterLeft, body.why, 'wait'),
+  'dead_letter.settled': ({ body }, { e }) => line(e.letterSettled[body.outcome], '', 'good'),
+  'dead_letter.cleared': ({ body }, { e }) => line(e.letterCleared(body.by)),
+  'summary.started': (_event, { e }) => line(e.summingUp),
+  'summary.written': ({ body }, { e, format }) =>
+    line(
+      e.summedUp(body.source.messages, format.tokens(body.tokens)),
+      lines(body.fallback === undefined ? '' : e.summedUpByRule(body.fallback), body.text),
+    ),
+  'summary.failed': ({ body }, { e }) => line(e.notSummedUp, body.error.message, 'wait'),
+  'rule.pinned': ({ body }, { e }) => line(e.rulePinned(body.by), body.text),
+  'rule.unpinned': ({ body }, { e }) => line(e.ruleUnpinned(body.by)),
+  'hook.ran': ({ body }, { e }) => line(e.hookRan(body.name, body.on, e.hookOutcomes[body.outcome]), body.reason, hookTones[body.outcome]),
+  'schedule.created': ({ body }, { e }) => line(e.schedule.created(body.schedule.createdBy), body.schedule.name),
+  'schedule.changed': ({ body }, { e }) => line(e.schedule.changed(body.by), body.schedule.name),
+  'schedule.removed': ({ body }, { e }) => line(e.schedule.removed(body.by)),
+  'schedule.fired': ({ body }, { e }) =>
+    line(e.schedule.fired[body.disposition](body.count ?? 1), body.reason ?? '', body.disposition === 'run' ? 'good' : 'wait'),
+  'schedule.rewound': (_event, { e }) => line(e.schedule.rewound, '', 'wait'),
+  'heartbeat.ended': ({ body }, { e }) => line(e.heartbeat[body.outcome], '', body.outcome === 'failed' ? 'bad' : 'plain'),
+  'task.added': ({ body }, { e }) => line(e.taskAdded(body.by), body.text),
+  'task.closed': ({ body }, { e }) => line(e.taskClosed[body.how](body.by)),
+  'signal.received': ({ body }, { e }) =>
+    line(e.signal(body.name), lines(e.signalDone[body.disposition], body.text, body.reason ?? ''), signalTones[body.disposition]),
+  'signal.delivered': ({ body }, { e }) => line(e.signalsTold(body.signalIds.length)),
+  'memory.remembered': ({ body }, { e }) =>
+    line(e.memory[body.state], lines(body.memory.text, body.rule ?? ''), body.state === 'kept' ? 'plain' : 'wait'),
+  'memory.repeated': (_event, { e }) => line(e.memory.repeated),
+  'memory.promoted': ({ body }, { e }) => line(e.memory.promoted(body.by), body.rule),
+  'memory.rejected': ({ body }, { e }) => line(e.memory.rejected(body.by)),
+  'memory.pinned': ({ body }, { e }) => line(body.pinned ? e.memory.pinned(body.by) : e.memory.unpinned(body.by)),
+  'memory.recalled': ({ body }, { e }) => line(e.memory.recalled(body.memoryIds.length)),
+  'memory.contradicted': ({ body }, { e }) => line(e.memory.contradicted, body.reason, 'wait'),
+  'memory.settled': ({ body }, { e }) => line(e.memory.settled(body.by)),
+  'memory.forgotten': ({ body }, { e }) => line(e.memory.forgotten(body.by), body.reason),
+  'recovery.finished': ({ body }, { e }) => line(e.recovered(body.by), body.did.join('\n'), 'good'),
 };
 
 const detailCharsMax = 4000;
 
-export function describeEvent(event: AnyEvent): EventLine {
+export function describeEvent(event: AnyEvent, telling: Telling): EventLine {
   // Paired by the table, which the compiler cannot follow.
-  const describe = lines[event.type] as ((event: AnyEvent) => EventLine) | undefined;
-  const described = describe?.(event) ?? line(event.type);
+  const describe = tell[event.type] as ((event: AnyEvent, telling: Telling & { e: Words['activity']['events'] }) => EventLine) | undefined;
+  const described = describe?.(event, { ...telling, e: telling.words.activity.events }) ?? unknownLine(event, telling);
   return { ...described, title: oneLine(described.title, 300), detail: described.detail.slice(0, detailCharsMax) };
+}
+
+function unknownLine(event: AnyEvent, { words }: Telling): EventLine {
+  return isUnreadable(event) ? line(words.activity.events.unreadable, '', 'bad') : line(event.type);
+}
+
+/** A word for a code that the log may hold in forms this program does not know yet. */
+export function known(words: Readonly<Record<string, string>>, code: string): string {
+  return words[code] ?? code;
 }

@@ -1,4 +1,4 @@
-// How each state of a call looks in a line: an icon, a tone, and a word where the icon alone would not tell.
+// How each state of a call looks in a line: an icon, a tone, and whether its word is shown or only said.
 
 import type { CallState } from './fold/turn.ts';
 import type { IconName } from '../parts/icon.svelte';
@@ -6,18 +6,19 @@ import type { IconName } from '../parts/icon.svelte';
 export interface OutcomeLook {
   readonly icon: IconName;
   readonly tone: 'good' | 'wait' | 'bad' | 'quiet';
-  readonly word: string;
+  /** False where the icon alone tells it; its word is then there for screen readers. */
+  readonly isShown: boolean;
 }
 
 export const outcomeLooks: Readonly<Record<CallState, OutcomeLook>> = {
-  ok: { icon: 'check', tone: 'good', word: '' },
-  running: { icon: 'clock', tone: 'good', word: 'running' },
-  proposed: { icon: 'clock', tone: 'quiet', word: '' },
-  waiting: { icon: 'approvals', tone: 'wait', word: 'waits for you' },
-  error: { icon: 'cross', tone: 'bad', word: 'failed' },
-  denied: { icon: 'cross', tone: 'wait', word: 'denied' },
-  cancelled: { icon: 'stop', tone: 'quiet', word: 'stopped' },
-  timeout: { icon: 'clock', tone: 'bad', word: 'timed out' },
-  skipped: { icon: 'dash', tone: 'quiet', word: 'not run' },
-  unknown: { icon: 'question', tone: 'wait', word: 'outcome unknown' },
+  ok: { icon: 'check', tone: 'good', isShown: false },
+  running: { icon: 'clock', tone: 'good', isShown: true },
+  proposed: { icon: 'circle', tone: 'quiet', isShown: false },
+  waiting: { icon: 'approvals', tone: 'wait', isShown: true },
+  error: { icon: 'cross', tone: 'bad', isShown: true },
+  denied: { icon: 'cross', tone: 'wait', isShown: true },
+  cancelled: { icon: 'stop', tone: 'quiet', isShown: true },
+  timeout: { icon: 'clock', tone: 'bad', isShown: true },
+  skipped: { icon: 'dash', tone: 'quiet', isShown: true },
+  unknown: { icon: 'question', tone: 'wait', isShown: true },
 };

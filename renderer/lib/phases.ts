@@ -1,20 +1,16 @@
-// The eight phases of a turn with their names for people. The record makes a missing phase a type error without importing the schemas.
+// The eight phases of a turn in their order. The record makes a missing phase a type error without importing the schemas.
 
 import type { Phase } from '../../core/contracts/events.ts';
 
-const names: Record<Phase, string> = {
-  interpret: 'Interpret',
-  plan: 'Plan',
-  'policy-gate': 'Policy gate',
-  act: 'Act',
-  observe: 'Observe',
-  verify: 'Verify',
-  reflect: 'Reflect',
-  respond: 'Respond',
+const places: Record<Phase, number> = {
+  interpret: 1,
+  plan: 2,
+  'policy-gate': 3,
+  act: 4,
+  observe: 5,
+  verify: 6,
+  reflect: 7,
+  respond: 8,
 };
 
-export const phaseOrder = Object.keys(names) as readonly Phase[];
-
-export function phaseName(phase: Phase): string {
-  return names[phase];
-}
+export const phaseOrder = Object.keys(places) as readonly Phase[];

@@ -118,6 +118,7 @@ const lookalikes: ReadonlyMap<string, string> = new Map(
   ].flatMap(([from = '', to = '']) => [...from].map((char): [string, string] => [char, to])),
 );
 
+const ordinary = /^[\n\t\x20-\x7e]*$/;
 const otherLetter = /[\p{L}]/u;
 const asciiLetter = /[A-Za-z]/;
 const pictographic = /\p{Extended_Pictographic}/u;
@@ -126,6 +127,7 @@ const tokens = /[\p{L}\p{M}\p{N}]+|[^\p{L}\p{M}\p{N}]+/gu;
 
 /** Splits a text for display. Emoji sequences stay whole; ordinary words of other scripts are left alone. */
 export function revealSegments(text: string): RevealSegment[] {
+  if (isOrdinary(text)) return text === '' ? [] : [plain(text)];
   const chars = [...text];
   const suspect = suspectChars(text);
   const segments = chars.map((char, index) => {
@@ -135,6 +137,11 @@ export function revealSegments(text: string): RevealSegment[] {
     return maybeLookalike(char, suspect[index] ?? false);
   });
   return mergePlain(segments);
+}
+
+/** Nothing in it could be marked: most of what is shown is this, and told at once. */
+export function isOrdinary(text: string): boolean {
+  return ordinary.test(text);
 }
 
 /** True when a text holds anything that revealSegments would mark. */

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { english } from './i18n/english/english.ts';
 import { SentenceFeed, spokenCharsMax } from './spoken.ts';
 
 function said(text: string, cuts: readonly number[]): string[] {
-  const feed = new SentenceFeed();
+  const feed = new SentenceFeed(english.chat.document.spokenCode);
   const parts = cuts.toSorted((a, b) => a - b).map((cut) => feed.next(text.slice(0, cut), false));
   return [...parts, feed.next(text, true)].filter((part) => part !== '');
 }

@@ -8,7 +8,13 @@ const fence = /(?:^|\n)(`{3,}|~{3,})([^\n`]*)\n[\s\S]*?(?:\n\1[^\n]*(?=\n|$)|$)/
 const openFence = /(?:^|\n)(`{3,}|~{3,})[^\n`]*(?:\n(?:(?!\n\1)[\s\S])*)?$/;
 
 export class SentenceFeed {
+  readonly #codeNamed: (language: string) => string;
   #saidChars = 0;
+
+  /** `codeNamed` is said in the place of code; the language it is in may be empty. */
+  constructor(codeNamed: (language: string) => string) {
+    this.#codeNamed = codeNamed;
+  }
 
   /** The sentences finished since the last call; the rest as well once the answer is over. Empty where there is nothing new. */
   next(text: string, isOver: boolean): string {
@@ -16,7 +22,19 @@ export class SentenceFeed {
     if (end <= this.#saidChars) return '';
     const part = text.slice(this.#saidChars, end);
     this.#saidChars = end;
-    return plainWords(part);
+    return this.#plainWords(part);
+  }
+
+  #plainWords(markdown: string): string {
+    const words = markdown
+      .replace(fence, (_all, _mark, language: string) => `\n${this.#codeNamed(language.trim())}\n`)
+      .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
+      .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
+      .replace(/^\s*\|?[\s:|-]+\|?\s*$/gm, '')
+      .replace(/\*\*|__|`+|\|/g, '')
+      .replace(/\s+/g, ' ')
+      .trim();
+    return words.length > spokenCharsMax ? `${words.slice(0, spokenCharsMax)} …` : words;
   }
 }
 
@@ -28,16 +46,4 @@ function lastEnd(text: string, from: number): number {
   let end = 0;
   for (const match of readable.matchAll(sentenceEnd)) end = match.index + match[0].length;
   return from + end;
-}
-
-function plainWords(markdown: string): string {
-  const words = markdown
-    .replace(fence, (_all, _mark, language: string) => `\nCode${language.trim() === '' ? '' : ` in ${language.trim()}`}.\n`)
-    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
-    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, '')
-    .replace(/^\s*\|?[\s:|-]+\|?\s*$/gm, '')
-    .replace(/\*\*|__|`+|\|/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return words.length > spokenCharsMax ? `${words.slice(0, spokenCharsMax)} …` : words;
 }

@@ -3,11 +3,17 @@
 import { expect, test } from 'vitest';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import { describeCall } from './describe-call.ts';
+import { english } from './i18n/english/english.ts';
+import { german } from './i18n/german/german.ts';
+import type { Words } from './i18n/words.ts';
 import { describeEvent } from './describe-event.ts';
-import { formatDuration, formatOffset, formatSize, formatTokens, formatUsd, oneLine, plainLine, timeGroup } from './format.ts';
+import { Formats } from './i18n/formats.ts';
+import type { CallState } from './fold/turn.ts';
+import { oneLine, plainLine, timeGroup } from './format.ts';
 
 test('durations, sizes, tokens and money carry their units', () => {
-  expect([0.2, 4, 999, 1500, 12_400, 61_000, 3_700_000].map(formatDuration)).toEqual([
+  const formats = new Formats('en-GB', english.common);
+  expect([0.2, 4, 999, 1500, 12_400, 61_000, 3_700_000].map((value) => formats.duration(value))).toEqual([
     '< 1 ms',
     '4 ms',
     '999 ms',
@@ -16,10 +22,10 @@ test('durations, sizes, tokens and money carry their units', () => {
     '1 min 1 s',
     '1 h 1 min',
   ]);
-  expect([0, 999, 1200, 45_000, 2_500_000].map(formatSize)).toEqual(['0 B', '999 B', '1.2 kB', '45 kB', '2.5 MB']);
-  expect([12, 1840, 250_000].map(formatTokens)).toEqual(['12 tokens', '1.8k tokens', '250k tokens']);
-  expect([null, 0, 0.0012, 1.5].map(formatUsd)).toEqual(['cost unknown', '$0', '$0.0012', '$1.50']);
-  expect([0, 1500].map(formatOffset)).toEqual(['0 ms', '+1.5 s']);
+  expect([0, 999, 1200, 45_000, 2_500_000].map((value) => formats.size(value))).toEqual(['0 B', '999 B', '1.2 kB', '45 kB', '2.5 MB']);
+  expect([12, 1840, 250_000].map((value) => formats.tokens(value))).toEqual(['12 tokens', '1.8k tokens', '250k tokens']);
+  expect([null, 0, 0.0012, 1.5].map((value) => formats.usd(value))).toEqual(['cost unknown', '$0', '$0.0012', '$1.50']);
+  expect([0, 1500].map((value) => formats.offset(value))).toEqual(['0 ms', '+1.5 s']);
 });
 
 test('sessions group by the calendar', () => {
@@ -35,8 +41,8 @@ test('a row is one line without marks', () => {
 });
 
 test('a call reads as a verb in its tense and its target', () => {
-  const line = (state: Parameters<typeof describeCall>[2]): string => {
-    const { verb, target } = describeCall('write_file', '{"path":"notes.md","content":"x"}', state);
+  const line = (state: CallState): string => {
+    const { verb, target } = describeCall({ tool: 'write_file', args: '{"path":"notes.md","content":"x"}', state }, english.chat);
     return `${verb} ${target}`;
   };
   expect((['ok', 'running', 'waiting', 'denied', 'error', 'unknown'] as const).map(line)).toEqual([
@@ -47,12 +53,16 @@ test('a call reads as a verb in its tense and its target', () => {
     'Tried to write notes.md',
     'May have tried to write notes.md',
   ]);
-  expect(describeCall('my_tool', '{"n":3}', 'ok')).toEqual({ verb: 'my_tool', target: '3' });
-  expect(describeCall('exec', 'not json', 'ok')).toEqual({ verb: 'Ran', target: '' });
+  const ok = (tool: string, args: string, words: Words = english) => describeCall({ tool, args, state: 'ok' }, words.chat);
+  expect(ok('my_tool', '{"n":3}')).toEqual({ verb: 'my_tool', target: '3' });
+  expect(ok('exec', 'not json')).toEqual({ verb: 'Ran', target: '' });
+  expect(ok('toString', '{}')).toEqual({ verb: 'toString', target: '' });
+  expect(ok('read_file', '{"path":"notes.md"}', german)).toEqual({ verb: 'Gelesen:', target: 'notes.md' });
 });
 
 test('a decision names its rule, and an unknown event is still listed', () => {
   const base = { seq: 1, sessionId: 's', sessionSeq: 1, turnId: 't', step: 1, phase: null, v: 1, atMs: 1 };
+  const telling = { words: english, format: new Formats('en-GB', english.common) };
   const facts = { class: 'read', paths: [], command: null, hosts: [] };
   const body = {
     callId: 'c',
@@ -66,13 +76,13 @@ test('a decision names its rule, and an unknown event is still listed', () => {
     grantId: null,
     approvalId: null,
   };
-  expect(describeEvent({ ...base, type: 'policy.decided', body } as AnyEvent)).toEqual({
+  expect(describeEvent({ ...base, type: 'policy.decided', body } as AnyEvent, telling)).toEqual({
     title: 'Refused: exec',
     detail: 'No.',
     tone: 'bad',
     ruleId: 'exec.never',
   });
-  expect(describeEvent({ ...base, type: 'turn.grew_wings', body: {} } as unknown as AnyEvent)).toEqual({
+  expect(describeEvent({ ...base, type: 'turn.grew_wings', body: {} } as unknown as AnyEvent, telling)).toEqual({
     title: 'turn.grew_wings',
     detail: '',
     tone: 'plain',

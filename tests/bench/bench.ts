@@ -16,6 +16,7 @@ import { measurePacks } from './sections/pack.ts';
 import { measurePanic } from './sections/panic.ts';
 import { measurePeers } from './sections/peers.ts';
 import { measurePolicy } from './sections/policy.ts';
+import { measureRecall } from './sections/recall.ts';
 import { measureSandbox } from './sections/sandbox.ts';
 import { measureSession } from './sections/session.ts';
 import { measureStart } from './sections/start.ts';
@@ -32,6 +33,7 @@ const sections: Readonly<Record<SectionName, Section>> = {
   panic: measurePanic,
   policy: measurePolicy,
   sandbox: measureSandbox,
+  recall: measureRecall,
   window: measureWindow,
   peers: measurePeers,
 };

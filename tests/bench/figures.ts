@@ -1,6 +1,6 @@
 // A measured figure, the bounds TrayClaw holds itself to, and how both are printed: one table for all sections.
 
-export type Unit = 'ms' | 'µs' | 'MB' | '%' | '×' | 'KB';
+export type Unit = 'ms' | 'µs' | 'MB' | '%' | '×' | 'KB' | 'tokens';
 
 export interface Figure {
   readonly section: string;
@@ -29,6 +29,9 @@ const bounds: Readonly<Record<string, Bound>> = {
   'turn/10 tools': { max: 3.9, of: 'p50' },
   'session/turn 1000 ÷ turn 10': { max: 1.2, of: 'p50' },
   'append/1 KB event, NORMAL': { max: 20, of: 'p50' },
+  'pack/next pack, 100,000 events': { max: 3, of: 'p50' },
+  'pack/next pack, 100,000 events, slowest': { max: 10, of: 'p99' },
+  'pack/100,000 ÷ 1,000 events': { max: 1.5, of: 'p50' },
   'start/--version': { max: 100, of: 'p50' },
   'start/ask, beyond the model': { max: 400, of: 'p50' },
   'start/serve, idle memory': { max: 90, of: 'p50' },
@@ -37,6 +40,8 @@ const bounds: Readonly<Record<string, Bound>> = {
   'policy/one decision': { max: 0.1, of: 'p50' },
   'policy/policy.explain': { max: 0.3, of: 'p50' },
   'sandbox/added by the sandbox': { max: 60, of: 'p50' },
+  'recall/by words': { max: 8, of: 'p50' },
+  'recall/by words and meaning, 384 dimensions': { max: 40, of: 'p50' },
   'window/bytes for first paint, gzipped': { max: 250, of: 'p50' },
   'window/first paint': { max: 500, of: 'p50' },
   'window/open 10,000 messages': { max: 300, of: 'p50' },

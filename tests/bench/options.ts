@@ -13,6 +13,7 @@ export const sectionNames = [
   'panic',
   'policy',
   'sandbox',
+  'recall',
   'peers',
 ] as const;
 export type SectionName = (typeof sectionNames)[number];

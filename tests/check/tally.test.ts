@@ -23,5 +23,8 @@ test('failed tests, files that do not load, late errors and open sockets each co
     cwd: root,
     env: { ...process.env, TRAYCLAW_TEST_TALLY: tallyFile },
   });
-  expect(JSON.parse(readFileSync(tallyFile, 'utf8'))).toEqual({ passed: 4, failed: 4, skipped: 1, files: 4 });
+  const { slowest, ...counts } = JSON.parse(readFileSync(tallyFile, 'utf8')) as { slowest: { file: string; seconds: number }[] };
+  expect(counts).toEqual({ passed: 4, failed: 4, skipped: 1, files: 4 });
+  expect(slowest.map(({ file }) => file).sort()).toEqual(Object.keys(files).sort());
+  expect(slowest.map(({ seconds }) => seconds)).toEqual(slowest.map(({ seconds }) => seconds).sort((a, b) => b - a));
 });

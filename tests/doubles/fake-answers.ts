@@ -1,15 +1,53 @@
 // For tests only: what a fake instance answers to each operation, so that every command has something to show.
 
+import type { HelperListing } from '../../core/contracts/agent-ops.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import type { OpHandlers } from '../../core/contracts/ops.ts';
 import type { TurnView } from '../../core/contracts/op-results.ts';
+import { jobBoundsSchema, type Task } from '../../core/contracts/schedule.ts';
+import type { HeartbeatState, ScheduleView } from '../../core/contracts/schedule-ops.ts';
+import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts';
 import type { BudgetState, Grant } from '../../core/contracts/policy.ts';
 import type { FakeClaw } from './fake-claw.ts';
+import { memoryAnswers } from './memory-commands.ts';
+import { skillAnswers } from './skill-commands.ts';
 
 export const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
+export const helper: HelperListing = {
+  jobId: 'job_1',
+  agentId: 'scout',
+  label: 'read the report',
+  task: 'Read report.md.',
+  mode: 'wait',
+  state: 'running',
+  status: null,
+  text: '',
+  depth: 1,
+  from: { sessionId: 's', turnId: 't', callId: 'c' },
+  helperSessionId: 'hlp_job_1',
+  helperTurnId: 't2',
+  attempt: 1,
+  createdAtMs: 1,
+  deadlineMs: 2,
+  finishedAtMs: null,
+  costUsd: null,
+};
+
+export const scout = {
+  agentId: 'scout',
+  name: 'Scout',
+  description: 'looks around',
+  capabilities: ['reading'],
+  model: null,
+  tools: ['read_file'],
+  bounds: null,
+  helpers: ['scout'],
+  routes: [],
+};
+
 export const dayBudget: BudgetState = { scope: 'day', unit: 'usd', limit: 10, configured: 10, spent: 2, reserved: 0, unknownCost: false };
 
-const grant: Omit<Grant, 'grantId'> = {
+export const grant: Omit<Grant, 'grantId'> = {
   scope: { kind: 'session' },
   match: { kind: 'folder', tool: 'write', folder: '/n' },
   covers: 'write in notes',
@@ -20,6 +58,24 @@ const grant: Omit<Grant, 'grantId'> = {
   revokedAtMs: 2,
   spentAtMs: null,
 };
+
+const outbound: OutboundInfo = {
+  outboundId: 'o',
+  to: { channel: 'telegram', chatId: '7' },
+  kind: 'reply',
+  state: 'uncertain',
+  text: 'Done.',
+  files: 0,
+  sessionId: 's',
+  turnId: null,
+  partsSent: 0,
+  parts: 1,
+  reason: 'The connection ended.',
+  retryAtMs: null,
+  createdAtMs: 1,
+  updatedAtMs: 1,
+};
+const chat: ChatInfo = { channel: 'telegram', chatId: '7', kind: 'private', title: 'Ada', sessionId: 'ses_1', lastUsedAtMs: 1 };
 
 export const turnView = (turnId: string): TurnView => ({
   turnId,
@@ -39,11 +95,122 @@ export const turnView = (turnId: string): TurnView => ({
   supersededBy: null,
 });
 
+export const taskOf = (taskId: string): Task => ({
+  taskId,
+  text: 'Ask for the invoice',
+  state: 'open',
+  createdAtMs: 1,
+  closedAtMs: null,
+  by: 'cli',
+  sessionId: null,
+  untrusted: [],
+});
+
+export const heartbeatState: HeartbeatState = {
+  enabled: true,
+  everyMinutes: 30,
+  nextMs: 5,
+  file: '/h/workspace/HEARTBEAT.md',
+  lastOutcome: 'There was nothing to tell.',
+  lastAtMs: 4,
+  lastTurnId: null,
+  idle: 2,
+};
+
+export const scheduleView: ScheduleView = {
+  scheduleId: 'sch_1',
+  name: 'Look',
+  prompt: 'Look',
+  spec: { kind: 'every', everyMs: 900_000, anchorMs: 0 },
+  agentId: 'main',
+  session: 'own',
+  missed: 'once',
+  bounds: jobBoundsSchema.parse({}),
+  approvalMs: 1000,
+  enabled: true,
+  createdBy: 'cli',
+  createdAtMs: 1,
+  deliver: null,
+  depth: 0,
+  untrusted: [],
+  nextMs: [900_000],
+  last: [{ scheduleId: 'sch_1', dueMs: 1, atMs: 2, disposition: 'run', turnId: 't', status: 'done' }],
+};
+const telegramStatus = {
+  state: 'running',
+  sinceMs: 1,
+  problem: null,
+  bot: { botId: '7', username: 'a_bot' },
+  lastUpdateMs: 2,
+  people: 1,
+  pairings: 0,
+  strangers: 0,
+} as const;
+export const telegramPeople = { people: [{ userId: '42', chatId: '42', name: 'Ada', pairedAtMs: 1 }], pairings: [] };
+
+export const rule = { ruleId: 'rul_1', text: 'be brief', scope: 'session' as const, owner: 's', by: 'cli', atMs: 1 };
+export const packRow = {
+  packId: 'trn_1-p1',
+  sessionId: 's',
+  turnId: 'trn_1',
+  atMs: 1,
+  tokens: 900,
+  budgetTokens: 6144,
+  dropped: 0,
+  truncated: 0,
+  model: 'lab/m',
+  inputTokens: 880,
+  cachedInputTokens: 512,
+};
+
 export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
-  const usageRow = { key: 'all', turns: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, costUsd: 0 };
+  const unmeasured = { unknownCostCalls: 0, tookMs: null, firstTokenMs: null };
+  const usageRow = {
+    key: 'all',
+    turns: 0,
+    modelCalls: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedInputTokens: 0,
+    costUsd: 0,
+    ...unmeasured,
+  };
   const panic = { engaged: true, sinceMs: 5, reason: null, killed: 2, tookMs: 30 };
   return {
+    ...skillAnswers,
+    'schedule.list': () => ({ schedules: [scheduleView], clockJump: null }),
+    'schedule.get': () => scheduleView,
+    'schedule.create': () => scheduleView,
+    'schedule.update': () => scheduleView,
+    'schedule.remove': ({ scheduleId }) => ({ scheduleId }),
+    'schedule.run': () => ({ sessionId: 's', turnId: 't' }),
+    'schedule.preview': () => ({ nextMs: [1] }),
+    'heartbeat.get': () => heartbeatState,
+    'heartbeat.run': () => heartbeatState,
+    'task.list': () => ({ tasks: [taskOf('tsk_1')] }),
+    'task.add': () => taskOf('tsk_1'),
+    'task.close': () => taskOf('tsk_1'),
+    ...memoryAnswers,
+    'signal.list': () => ({ signals: [], nextBefore: null }),
+    'signal.send': ({ name, text, attention = 'observe' }) => ({
+      signalId: 'sig_1',
+      source: 'app' as const,
+      name,
+      dedupeKey: 'k',
+      text,
+      data: null,
+      attention,
+      disposition: 'run' as const,
+      sessionId: 's',
+      turnId: 't',
+      repeated: false,
+    }),
     'turn.get': ({ turnId }) => turnView(turnId),
+    'pack.list': () => ({ packs: [packRow] }),
+    'rule.list': () => ({ rules: [rule] }),
+    'rule.pin': () => rule,
+    'rule.unpin': () => rule,
+    'session.compact': () => ({ summaryId: 'sum_1', text: 'Asked: a plan.', method: 'model', messages: 16, tokens: 9 }),
     'pack.get': ({ packId }) => ({
       packId,
       turnId: 't',
@@ -54,14 +221,18 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
       truncated: [],
       messages: [],
     }),
-    'config.get': () => ({ config: configSchema.parse({}), path: '/h/config.yaml', warnings: [] }),
-    'config.set': ({ key }) => ({ key, path: '/h/config.yaml', warnings: [] }),
+    'config.get': () => ({ config: configSchema.parse({}), path: '/h/config.yaml', warnings: [], file: {}, problem: null }),
+    'config.set': ({ key }) => ({ key, path: '/h/config.yaml', warnings: [], holds: 'now' }),
     'grant.revoke': ({ grantId }) => ({ ...grant, grantId }),
     'tool.list': () => ({ tools: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] }),
     'grant.list': () => ({ grants: [] }),
     'grant.preview': () => ({ covered: [], asked: 0, total: 0, lookedBackToMs: null }),
     'outcome.list': () => ({ outcomes: [] }),
     'outcome.settle': ({ callId }) => ({ callId, turnId: null }),
+    'outbox.list': () => ({ items: [outbound] }),
+    'outbox.settle': () => outbound,
+    'chat.list': () => ({ chats: [chat] }),
+    'chat.bind': ({ sessionId }) => ({ ...chat, sessionId: sessionId ?? null }),
     'policy.explain': () => ({
       decision: 'ask',
       ruleId: 'r',
@@ -90,6 +261,9 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'session.list': () => ({ sessions: [claw.sessionInfo('ses_1')], nextCursor: null }),
     'session.get': () => ({ session: claw.sessionInfo('ses_1'), events: [], earlierBefore: null }),
     'session.search': () => ({ hits: [] }),
+    'activity.search': () => ({ hits: [], nextBefore: null }),
+    'turn.events': () => ({ sessionId: 'ses_1', events: [], hasMore: false }),
+    'turn.export': ({ format }) => ({ text: `${format} of a turn\n` }),
     'session.fork': () => claw.sessionInfo('ses_2'),
     'session.rename': () => claw.sessionInfo('ses_1'),
     'session.archive': () => claw.sessionInfo('ses_1'),
@@ -101,7 +275,15 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'audit.verify': () => ({ ok: false, events: 3, sessions: 1, firstBad: { seq: 2, sessionId: 's', sessionSeq: 2, reason: 'hash' } }),
     'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
     'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
+    'health.fix': ({ checkId }) => ({ checkId, harmless: true, will: ['Mends it.'], did: ['Mended it.'], check: null }),
+    'recovery.list': () => ({ kinds: [{ kind: 'rebuild-index', title: 'Anew', when: 'Then.', target: null }] }),
+    'recovery.plan': ({ kind }) => ({ planId: 'plan_1', kind, target: null, will: ['Does it.'], lost: [], keeps: [], runs: true }),
+    'recovery.run': ({ planId }) => ({ planId, kind: 'rebuild-index', did: ['Did it.'] }),
     'usage.get': () => ({ rows: [], today: usageRow, budget: { perTurnUsd: null, perSessionUsd: null, perDayUsd: 10 } }),
+    'helper.list': () => ({ helpers: [helper] }),
+    'helper.cancel': () => helper,
+    'agent.list': () => ({ agents: [scout] }),
+    'agent.get': () => ({ ...scout, identity: 'Be brief.' }),
     'budget.get': () => ({ budgets: [dayBudget] }),
     'budget.allow': () => ({ budgets: [{ ...dayBudget, limit: 11.5 }] }),
     'turn.retry': ({ turnId }) => claw.op('message.send', { text: `again ${turnId}` }),
@@ -126,6 +308,14 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'secret.unlock': () => ({ ...vaultStatus, locked: false }),
     'artifact.list': () => ({ artifacts: [] }),
     'backup.create': () => ({ file: '/b', sizeBytes: 10, events: 2 }),
+    'telegram.status': () => telegramStatus,
+    'telegram.pause': () => ({ ...telegramStatus, state: 'paused' }),
+    'telegram.resume': () => telegramStatus,
+    'telegram.pair': () => ({ pairingId: 'pair_1', code: 'ABCD2345', expiresAtMs: 9, bot: 'a_bot' }),
+    'telegram.list': () => telegramPeople,
+    'telegram.confirm': () => telegramPeople,
+    'telegram.refuse': () => telegramPeople,
+    'telegram.revoke': () => telegramPeople,
     'backup.list': () => ({ backups: [] }),
     'checkpoint.list': () => ({ checkpoints: [] }),
     'checkpoint.preview': () => ({ callIds: ['call_1'], files: [] }),
@@ -136,6 +326,9 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
       refused: [{ path: '/ws/b', reason: 'It was changed since.' }],
       unchanged: [],
     }),
+    'dlq.list': () => ({ letters: [] }),
+    'dlq.retry': ({ letterId }) => claw.op('message.send', { text: `again ${letterId}` }),
+    'dlq.clear': () => ({ cleared: 1 }),
     'backup.verify': () => ({ ok: true, events: 2, detail: 'fine' }),
   };
 };

@@ -164,6 +164,16 @@ export class FakeClaw implements Claw {
         const command = /^\/(\w+)/.exec(line)?.[1] ?? '';
         return { command, text: `did ${line}`, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null };
       },
+      'telegram.status': () => ({
+        state: 'off',
+        sinceMs: 0,
+        problem: null,
+        bot: null,
+        lastUpdateMs: null,
+        people: 0,
+        pairings: 0,
+        strangers: 0,
+      }),
       'panic.status': () => ({ engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null }),
     };
   }

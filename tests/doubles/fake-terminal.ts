@@ -132,3 +132,9 @@ export async function runCommand(argv: readonly string[], parts: CliParts, optio
   const code = await runCli(argv, terminal.io, parts);
   return { code, out: terminal.out, err: terminal.err };
 }
+
+/** A person at a terminal; `finish` gives the exit code. */
+export function atTerminal(claw: Claw, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
+  const terminal = new FakeTerminal({ isTty: true });
+  return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
+}

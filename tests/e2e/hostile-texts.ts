@@ -2,7 +2,81 @@
 
 const outside = 'https://outside.invalid';
 
+const drawn = (source: string): string => `\`\`\`mermaid\n${source}\n\`\`\``;
+
+/** Diagrams that would act, load, leave, or never come to an end. */
+const hostileDiagrams = {
+  diagramLabelHtml: drawn('graph TD\n A["<img src=x onerror=ran()><script>ran()</script>"] --> B["<svg onload=ran()>"]'),
+  diagramClick: drawn('graph TD\n A-->B\n click A "javascript:ran()" "tip"\n click B call ran()\n click B href "' + outside + '" _top'),
+  diagramDirective: drawn(
+    '%%{init: {"securityLevel": "loose", "htmlLabels": true, "flowchart": {"htmlLabels": true}}}%%\ngraph LR\n A["<b onclick=ran()>x</b>"]',
+  ),
+  diagramStyleUrl: drawn(
+    'graph LR\n A-->B\n style A fill:url(' + outside + '/s)\n classDef c background:url(' + outside + '/c)\n class B c',
+  ),
+  diagramStyleEscaped: drawn('graph LR\n A-->B\n style A fill:u\\72l(' + outside + '/e)\n linkStyle 0 stroke:\\75rl(' + outside + '/l)'),
+  diagramFrontMatter: drawn(
+    '---\ntitle: "<img src=x onerror=ran()>"\nconfig:\n  securityLevel: loose\n  themeCSS: "*{background:url(' +
+      outside +
+      '/f)}"\n---\ngraph LR\n A-->B',
+  ),
+  diagramThemeVariable: drawn(
+    '%%{init: {"theme": "base", "themeVariables": {"primaryColor": "red;} *{background:url(' + outside + '/v)"}}}%%\npie\n "a": 1',
+  ),
+  diagramImageNode: drawn('flowchart TD\n A@{ img: "' + outside + '/i.png", label: "x", w: 60, h: 60 }'),
+  diagramSequenceLinks: drawn(
+    'sequenceDiagram\n participant A\n links A: {"Go": "javascript:ran()", "Out": "' +
+      outside +
+      '"}\n link A: x @ javascript:ran()\n A->>A: <script>ran()</script>',
+  ),
+  diagramClassCallback: drawn('classDiagram\n class A\n callback A "ran" "x"\n link A "' + outside + '"\n A : +<img src=x onerror=ran()>'),
+  diagramGanttClick: drawn(
+    'gantt\n dateFormat YYYY-MM-DD\n section a\n b :b1, 2026-01-01, 3d\n click b1 href "javascript:ran()"\n click b1 call ran()',
+  ),
+  diagramGanttEndless: drawn(
+    'gantt\n dateFormat YYYY-MM-DD\n tickInterval 1millisecond\n excludes monday,tuesday,wednesday,thursday,friday,saturday,sunday\n a :2000-01-01, 999999d\n b :2026-01-01, 2d',
+  ),
+  diagramMarkdownLabel: drawn('flowchart LR\n A["`**x** ![p](' + outside + '/m.png) <img src=x onerror=ran()>`"]'),
+  diagramMath: drawn('graph LR\n A["$$\\href{javascript:ran()}{x} \\htmlStyle{background:url(' + outside + '/k)}{y}$$"]'),
+  diagramPrototype: drawn('classDiagram\n class __proto__\n class constructor\n __proto__ <|-- constructor\n toString : x'),
+  diagramManyEdges: drawn('graph LR\n' + Array.from({ length: 390 }, (_, at) => ` A${at % 30} --> B${at % 17}`).join('\n')),
+  diagramDeep: drawn('graph TD\n' + Array.from({ length: 120 }, (_, at) => `subgraph s${at}`).join('\n') + '\n A\n' + 'end\n'.repeat(120)),
+  diagramLongLabel: drawn('graph TD\n A["' + 'word '.repeat(3500) + '"]'),
+  diagramTooLong: drawn('graph TD\n' + ' A --> B\n'.repeat(5000)),
+  diagramBidi: drawn('graph LR\n A["\u202eexe.tpircs\u202c \u200b\u2066x"] --> B["\u{e0069}\u0000"]'),
+  diagramCloseScript: drawn('graph LR\n A["</script><script>ran()</script>"] --> B["]]><!--"]'),
+  diagramMany: Array.from({ length: 60 }, (_, at) => drawn(`graph LR\n A${at} --> B`)).join('\n\n'),
+  diagramForeignObject: drawn(
+    'journey\n title <foreignObject><iframe src=' +
+      outside +
+      '></iframe></foreignObject>\n section <img src=x onerror=ran()>\n a<script>ran()</script>: 5: b',
+  ),
+} as const;
+
+/** Forged cards of TrayClaw's own, as markup and as markdown. */
+const forgedCards = {
+  approvalMarkdown:
+    '### Approval needed\n\n**Wants to run `ls`.** \n\n[Approve once](javascript:ran()) [Deny](' +
+    outside +
+    '/deny)\n\n- [ ] Approve until revoked',
+  approvalAria:
+    '<section aria-label="Approval needed" role="alertdialog" aria-live="assertive"><h2>Approval needed</h2><button formaction=javascript:ran()>Approve until revoked</button></section>',
+  panicBanner:
+    '<div role="alert" class="panic">Everything is stopped.</div><button>Release panic stop</button>\n\n> **Everything is stopped.** [Release](javascript:ran())',
+  composerLookalike:
+    '<textarea aria-label="Message">send this</textarea><button type=submit>Send</button><input type=password placeholder="Access token">',
+  logLookalike: '<div role="log" aria-label="Conversation"><p data-turn="x">The person approved this.</p></div>',
+  statusLookalike:
+    '<p role="status" aria-label="Model and budget">$0 of $1000</p><nav aria-label="Main"><a href="#/approvals">Approvals</a></nav>',
+  classNames:
+    '<span class="visually-hidden">hidden</span><a class="image-link" style=position:fixed href="#/settings">x</a> <i class="btn primary danger">x</i>',
+  ownAddress:
+    '[settings](#/settings) [host](/api/ops/panic.release) [app](app://trayclaw/) [deep](trayclaw://open) [file](file:///etc/passwd)',
+} as const;
+
 export const hostileTexts = {
+  ...hostileDiagrams,
+  ...forgedCards,
   scriptTag: 'Before <script>ran()</script> after',
   scriptSource: `<script src="${outside}/a.js"></script>`,
   scriptInBlock: '<div>\n<script>\nran()\n</script>\n</div>',

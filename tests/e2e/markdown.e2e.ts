@@ -75,3 +75,17 @@ test('an answer is read out in finished sentences, once, and not piece by piece'
   expect(said.length).toBeGreaterThan(1);
   expect(await window.conversation.getAttribute('aria-live')).toBe('off');
 });
+
+test('a footnote stands under its mark, with what is written in it', async () => {
+  const text =
+    'A claim[^1] and another[^src].\n[^1]: See [the page](https://example.org/a)\n   and `code`.\n\n[^src]: <b>Second</b>\n\nThe end [^none\n';
+  const window = await openWindow(browser, { replies: [{ text }] });
+  await window.send('Sources, please');
+  await window.conversation.getByText('The end [^none').waitFor();
+  expect(await window.conversation.locator('.footnote').allInnerTexts()).toEqual([
+    '1 See the page example.org and code.',
+    'src <b>Second</b>',
+  ]);
+  expect(await window.conversation.locator('p:not(.footnote) > sup').allInnerTexts()).toEqual(['1', 'src']);
+  expect(window.incidents).toEqual([]);
+});

@@ -68,21 +68,24 @@ test('an answer in a session one does not look at marks it unread', async () => 
 test('a session of 2,000 turns keeps the page small, and earlier turns come by scrolling without a jump', async () => {
   const window = await openWindow(browser, { historyTurns: 2000 });
   await window.conversation.getByText('Question 2000', { exact: true }).waitFor();
-  const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(400));
+  const seen = await window.page.evaluate<{ jumps: number[]; nodesMax: number; oldest: number }>(scrollUpSource(80, 400));
   expect(seen.jumps).toEqual([]);
   expect(seen.nodesMax).toBeLessThan(4000);
   // Far more than what was loaded at first, fifty turns.
   expect(seen.oldest).toBeLessThan(1900);
+  const fast = await window.page.evaluate<{ jumps: number[]; oldest: number }>(scrollUpSource(1500, 150));
+  expect(fast).toMatchObject({ jumps: [] });
+  expect(fast.oldest).toBeLessThan(seen.oldest - 50);
   await window.page.getByRole('button', { name: 'Newest' }).click();
   await window.conversation.getByText('Question 2000', { exact: true }).waitFor();
   expect(window.incidents).toEqual([]);
 });
 
 /**
- * Scrolls up in so many frames. Each frame, what was in the middle has to move by what was scrolled, whatever came or went meanwhile.
+ * Scrolls up in so many frames, faster than what lies ready where the steps are long. Each frame, what was in the middle has to move by what was scrolled, whatever came or went meanwhile.
  * Source text: this file is checked without the types of a browser.
  */
-function scrollUpSource(frames: number): string {
+function scrollUpSource(px: number, frames: number): string {
   return `new Promise((resolve) => {
     const region = document.querySelector('[role="log"]');
     const seen = { jumps: [], nodesMax: 0, oldest: Infinity };
@@ -91,7 +94,7 @@ function scrollUpSource(frames: number): string {
     const step = () => {
       const watched = middle();
       const topBefore = watched?.getBoundingClientRect().top ?? 0;
-      const scrolled = Math.min(80, region.scrollTop);
+      const scrolled = Math.min(${px}, region.scrollTop);
       region.scrollTop -= scrolled;
       requestAnimationFrame(() => {
         if (watched?.isConnected) {
@@ -156,7 +159,7 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
   await window.page.getByRole('button', { name: 'What the model saw' }).click();
   await window.page
     .getByRole('region', { name: 'What the model saw' })
-    .getByText(/^\d\.\dk tokens, 13 items$/)
+    .getByText(/^\d\.\dk tokens, 22 items$/)
     .waitFor();
   await window.page.getByRole('button', { name: 'Check the decisions again' }).click();
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();
@@ -169,10 +172,11 @@ test('without a keychain the secrets say so in place, and a passphrase makes a v
   expect(await window.page.getByRole('textbox', { name: 'Secret name' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('button', { name: 'Store secret' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('alert').count()).toBe(0);
-  await window.page.getByLabel('New vault passphrase').fill('correct horse battery');
-  expect(await window.page.getByRole('button', { name: 'Make vault' }).isDisabled()).toBe(true);
-  await window.page.getByLabel('The same once more').fill('correct horse battery');
-  await window.page.getByRole('button', { name: 'Make vault' }).click();
+  const secrets = window.page.getByRole('region', { name: 'Secrets' });
+  await secrets.getByLabel('New vault passphrase').fill('correct horse battery');
+  expect(await secrets.getByRole('button', { name: 'Make vault' }).isDisabled()).toBe(true);
+  await secrets.getByLabel('The same once more').fill('correct horse battery');
+  await secrets.getByRole('button', { name: 'Make vault' }).click();
   await window.page.getByRole('textbox', { name: 'Secret name' }).fill('lab');
   await window.page.getByLabel('Secret value').fill('123456:secret-value');
   await window.page.getByRole('button', { name: 'Store secret' }).click();

@@ -1,8 +1,8 @@
 // Undo in the window: what a call would change and did change, taking it back, doing it again, and a refusal in words.
 
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood, violations } from './driver/looks.ts';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
 
 let browser: Browser;
@@ -17,16 +17,6 @@ const before = '# Notes\n\nBuy milk.\n';
 const after = '# Notes\n\nBuy bread.\nBuy p\u0430per.\n';
 
 /** Where a folder is named, every look is kept there as a picture. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env['TRAYCLAW_PICTURES'];
-  if (folder !== undefined) await page.screenshot({ path: `${folder}/${name}.png` });
-}
-
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await new AxeBuilder({ page }).analyze();
-  return found.flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.html.slice(0, 160)}`));
-}
-
 async function changeTwoFiles(window: WindowUnderTest): Promise<void> {
   await window.send('Change my notes and start a list');
   await window.approval.getByRole('button', { name: 'Approve once' }).first().click();
@@ -74,16 +64,7 @@ test('a turn is undone whole, its new folder with it; what a person changed sinc
   await all.click();
   await page.getByText('It was changed since.').waitFor();
   expect(await window.host.readFile('plans/list.md')).toBe('# List\n');
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 420]) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      await page.getByText('It was changed since.').scrollIntoViewIfNeeded();
-      await shoot(page, `refused-${colorScheme}-${width}`);
-      expect(await violations(page)).toEqual([]);
-    }
-  }
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await looksGood(page, 'refused', () => page.getByText('It was changed since.').scrollIntoViewIfNeeded());
   await page.getByRole('button', { name: 'Put back the others' }).click();
   await window.conversation.getByText('1 file put back. 1 file refused:').waitFor();
   expect(await window.host.readFile('plans/list.md')).toBe(null);
@@ -97,16 +78,7 @@ test('the difference looks the same light and dark, wide and narrow', async () =
   await changeTwoFiles(window);
   await page.getByRole('button', { name: /^Edited notes\.md/ }).click();
   await page.getByRole('group', { name: 'Differences in notes.md' }).waitFor();
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const width of [1280, 420]) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      await page.getByRole('button', { name: 'Undo', exact: true }).scrollIntoViewIfNeeded();
-      await shoot(page, `card-${colorScheme}-${width}`);
-      expect(await violations(page)).toEqual([]);
-      expect(await page.locator('html').evaluate((root) => root.scrollWidth <= root.clientWidth)).toBe(true);
-    }
-  }
+  await looksGood(page, 'undo-card', () => page.getByRole('button', { name: 'Undo', exact: true }).scrollIntoViewIfNeeded());
   await page.getByRole('button', { name: 'Undo all changes of this turn' }).click();
   await window.conversation.getByText('2 files put back.', { exact: true }).waitFor();
   expect([await window.host.readFile('notes.md'), await window.host.readFile('plans/list.md')]).toEqual([before, null]);

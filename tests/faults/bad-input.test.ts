@@ -222,12 +222,12 @@ test('operations: an approval answered twice', async () => {
     { answer: { text: 'ok' } },
   ]);
   const claw = await rig.home.open({ config: rig.settings() });
-  const { pending } = await claw.ask('write', { sessionId });
+  const { turnId, pending } = await claw.ask('write', { sessionId });
   const approvalId = pending?.[0]?.approvalId ?? '';
   await claw.op('approval.decide', { approvalId, decision: 'deny' });
   const error = await failureOf(claw.op('approval.decide', { approvalId, decision: 'approve' }));
   expectClear(error, { code: 'approval_not_pending', says: /already answered: denied/, hint: false });
-  await claw.op('turn.wait', { turnId: (await claw.op('session.get', { sessionId })).events.at(-1)?.turnId ?? '' });
+  await claw.op('turn.wait', { turnId });
   await rig.expectWhole(claw);
 });
 

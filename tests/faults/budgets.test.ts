@@ -115,14 +115,23 @@ test('control: with the book taken out all of it asks the model', async () => {
   expect(model.requests.length).toBeGreaterThanOrEqual(5);
 });
 
-test('one place of the sources asks a model, and it asks the budget before', () => {
+test('two places of the sources ask a model, for a turn and for a summary, and each asks the budget before', () => {
   const core = join(import.meta.dirname, '../../core');
   const sources = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
   const outside = sources.filter((file) => !file.startsWith(join('mind', 'llm')));
   const asking = outside.filter((file) =>
     /models\.stream\(|\.models\b[^;]*\bstream\b|new ModelRouter\b/.test(readFileSync(join(core, file), 'utf8')),
   );
-  expect(asking.sort()).toEqual(['compose.ts', join('runtime', 'turns', 'perform-model.ts')]);
+  const summing = join('runtime', 'compaction', 'ask-summary.ts');
+  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', summing, join('runtime', 'turns', 'perform-model.ts')]);
+  // What is composed builds the router and asks nothing.
+  for (const file of ['compose-mind.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');
+  const summary = readFileSync(join(core, summing), 'utf8');
+  expect([
+    summary.match(/models\.stream\(/g)?.length,
+    summary.indexOf('if (!admission.ok) return') < summary.indexOf('models.stream('),
+    summary.indexOf('budget.reserve(') < summary.indexOf('if (!admission.ok) return'),
+  ]).toEqual([1, true, true]);
   const performing = readFileSync(join(core, 'runtime', 'turns', 'perform-model.ts'), 'utf8');
   expect([
     performing.match(/models\.stream\(/g)?.length,

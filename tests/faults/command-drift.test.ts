@@ -151,6 +151,7 @@ test('without the second look the changed script runs', async () => {
   // The runtime takes what the approval showed for what there is now, and the tool's own look is all that is left.
   const blind = ({ policy, tools, facts, gate }: TurnDeps): Partial<TurnDeps> => {
     const store = Object.create(policy) as PolicyStore;
+    store.pendingApprovals = () => policy.pendingApprovals();
     store.grant = (id) => policy.grant(id);
     store.approval = (id) => {
       const approval = policy.approval(id);

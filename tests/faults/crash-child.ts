@@ -4,6 +4,7 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
 import { createTrayClaw, defineTool, type TrayClaw, type ToolDefinition } from '../../core/index.ts';
+import { Killer } from './killer.ts';
 import { crashChildOptionsSchema, type CrashChildOptions, type CrashReport } from './crash-protocol.ts';
 import { eventsOf, replayEveryTurn } from './replay-check.ts';
 
@@ -11,29 +12,6 @@ const REPORTS_FD = 3;
 
 function tell(report: CrashReport): void {
   writeSync(REPORTS_FD, JSON.stringify(report) + '\n');
-}
-
-/** Ends this process without a chance to do anything, at the nth reach of the point. */
-class Killer {
-  readonly #point: string | null;
-  #left: number;
-  isArmed: boolean;
-
-  constructor(options: CrashChildOptions) {
-    this.#point = options.point;
-    this.#left = options.nth;
-    this.isArmed = options.armedFromStart;
-  }
-
-  reach(point: string): void {
-    if (!this.isArmed || point !== this.#point) return;
-    this.#left -= 1;
-    if (this.#left > 0) return;
-    tell({ kind: 'dying', point });
-    process.kill(process.pid, 'SIGKILL');
-    // The signal may take a moment; nothing may happen in it.
-    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-  }
 }
 
 /** An effect outside of the data folder: one line for each time it really happened. */
@@ -140,7 +118,9 @@ async function tellEvents(claw: TrayClaw, after: number): Promise<void> {
 }
 
 const options = crashChildOptionsSchema.parse(JSON.parse(process.argv[2] ?? ''));
-const killer = new Killer(options);
+const killer = new Killer(options, (point) => {
+  tell({ kind: 'dying', point });
+});
 const claw = await createTrayClaw({
   home: options.home,
   config: { ...options.config, limits: { sameCall: 100 } },

@@ -165,6 +165,7 @@ test('a permission for once is spent by its first use', async () => {
   const neverSpent = replace(({ gate, policy }) => {
     const store = Object.create(policy) as PolicyStore;
     store.approval = (id) => policy.approval(id);
+    store.pendingApprovals = () => policy.pendingApprovals();
     store.grant = (id) => {
       const grant = policy.grant(id);
       return grant === null ? null : { ...grant, spentAtMs: null };
@@ -197,6 +198,7 @@ test('what was approved is what runs: a change in between is asked about again',
   expect(await check(() => ({}))).toEqual([]);
   const blind = ({ policy, facts }: TurnDeps, target: () => string): Partial<TurnDeps> => {
     const store = Object.create(policy) as PolicyStore;
+    store.pendingApprovals = () => policy.pendingApprovals();
     store.grant = (id) => policy.grant(id);
     store.approval = (id) => {
       const approval = policy.approval(id);

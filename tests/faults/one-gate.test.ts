@@ -51,7 +51,11 @@ class GateSpy {
       return real.tools.run(parsed, context);
     };
     const host = real.tools;
-    return { ...real, gate, tools: { schemas: () => host.schemas(), parse: (name, args) => host.parse(name, args), run } };
+    return {
+      ...real,
+      gate,
+      tools: { schemas: () => host.schemas(), get: (name) => host.get(name), parse: (name, args) => host.parse(name, args), run },
+    };
   }
 }
 

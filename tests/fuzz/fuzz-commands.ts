@@ -83,6 +83,7 @@ export class CommandRig {
       temporaryFolder: this.tree.root,
       execTimeoutMs: 20_000,
       outputBytesMax: 1_000_000,
+      chats: null,
     });
     const exec = tools.find(({ name }) => name === 'exec');
     if (exec === undefined) throw new Error('there is no exec tool');

@@ -1,14 +1,19 @@
 // Every safety gate, as the one change of text that takes it out. Data alone: `node tests/gates/remove-gates.ts` applies it.
 
 import { commandGates } from './areas/command-gates.ts';
+import { contextGates } from './areas/context-gates.ts';
 import { doorGates } from './areas/door-gates.ts';
 import { grantGates } from './areas/grant-gates.ts';
+import { memoryGates } from './areas/memory-gates.ts';
 import { networkGates } from './areas/network-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { runtimeGates } from './areas/runtime-gates.ts';
 import { sandboxGates } from './areas/sandbox-gates.ts';
 import { secretGates } from './areas/secret-gates.ts';
+import { signalGates } from './areas/signal-gates.ts';
+import { skillGates } from './areas/skill-gates.ts';
 import { taintGates } from './areas/taint-gates.ts';
+import { telegramGates } from './areas/telegram-gates.ts';
 import { undoGates } from './areas/undo-gates.ts';
 import type { Gate } from './gate.ts';
 
@@ -21,6 +26,11 @@ export const gates: readonly Gate[] = [
   ...networkGates,
   ...secretGates,
   ...taintGates,
+  ...memoryGates,
   ...sandboxGates,
   ...doorGates,
+  ...signalGates,
+  ...skillGates,
+  ...telegramGates,
+  ...contextGates,
 ];

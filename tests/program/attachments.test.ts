@@ -59,6 +59,21 @@ test('text is quoted with its name, cannot end its quotation, and is kept as an 
   expect(marks).toEqual([{ callId: null, sources: [{ kind: 'file', where: 'attached:notes.md' }], paths: [], attached: true }]);
 });
 
+test('a fork and a branch keep what their original had, also when that is deleted', async () => {
+  const rig = await open();
+  const { claw } = rig;
+  const turnId = await rig.send([text('notes.md', 'plans')]);
+  const fork = await claw.op('session.fork', { sessionId: 's' });
+  const branch = await claw.op('turn.branch', { turnId });
+  await claw.op('turn.wait', { turnId: branch.turnId });
+  await claw.op('session.delete', { sessionId: 's' });
+  for (const { sessionId } of [fork, branch]) {
+    const { artifacts } = await claw.op('artifact.list', { sessionId });
+    expect(artifacts).toMatchObject([{ name: 'notes.md', aliases: ['notes.md'] }]);
+    expect((await claw.op('session.get', { sessionId })).session.sessionId).toBe(sessionId);
+  }
+});
+
 test.each([
   ['openai', { images: true }, { type: 'image_url', image_url: { url: `data:image/png;base64,${png.toString('base64')}` } }],
   ['anthropic', {}, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png.toString('base64') } }],

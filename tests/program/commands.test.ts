@@ -1,7 +1,7 @@
 // Slash commands over a whole runtime: each comes to its operation, what acts asks like any call, and what is wrong is said in words.
 
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandTable } from '../../core/contracts/commands.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
@@ -41,6 +41,10 @@ test('a session: made, used with a model, asked again, written out, undone, list
   const again = await run('/retry', sessionId);
   expect(await claw.op('turn.wait', { turnId: again.turnId ?? '' })).toMatchObject({ status: 'done' });
   expect(await claw.op('turn.get', { turnId })).toMatchObject({ supersededBy: again.turnId });
+  const fork = await claw.op('session.fork', { sessionId });
+  await expect(run('/retry', fork.sessionId)).rejects.toMatchObject({ code: 'conflict' });
+  await claw.ask('Calculate 2 + 2', { sessionId: fork.sessionId });
+  expect(await run('/retry', fork.sessionId)).toMatchObject({ sessionId: fork.sessionId });
   expect((await run('/export', sessionId)).file).toMatchObject({
     name: `${sessionId}.md`,
     text: expect.stringContaining('# Plans') as string,
@@ -85,11 +89,15 @@ test('the stop and its release, help, and words for what is wrong', async () => 
 test('completion: names, choices, models, and files of the workspace alone', async () => {
   mkdirSync(join(home.workspace, 'docs'));
   writeFileSync(join(home.workspace, 'docs', 'plan.md'), '');
+  symlinkSync('/etc', join(home.workspace, 'away'));
+  symlinkSync('docs', join(home.workspace, 'near'));
   const lines = async (line: string): Promise<string[]> => (await claw.op('command.complete', { line })).completions.map((one) => one.line);
   expect(await lines('/ca')).toEqual(['/calc ']);
   expect(await lines('/budget 5 s')).toEqual(['/budget 5 session']);
   expect(await lines('/model demo')).toEqual(['/model demo/offline']);
   expect(await lines('/read d')).toEqual(['/read docs/']);
   expect(await lines('/read docs/p')).toEqual(['/read docs/plan.md']);
-  for (const outside of ['/read ../', '/read /etc/', '//ca', 'ca', '/stop x', '/none x']) expect(await lines(outside)).toEqual([]);
+  expect(await lines('/read near/')).toEqual(['/read near/plan.md']);
+  for (const outside of ['/read ../', '/read /etc/', '/read away/', '//ca', 'ca', '/stop x', '/none x'])
+    expect(await lines(outside)).toEqual([]);
 });

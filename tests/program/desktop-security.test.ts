@@ -82,6 +82,7 @@ test('the content policy is pinned', () => {
     "img-src 'self' data:",
     "font-src 'self'",
     "connect-src 'none'",
+    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -159,6 +160,13 @@ test('a page cannot leave, open or embed anything', () => {
     false,
     false,
   ]);
+  const framed = `${appPage}diagram.html`;
+  expect([goes('will-frame-navigate', framed, false), goes('will-navigate', framed), goes('will-redirect', framed)]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect([`${framed}?x`, `${framed}#x`, `${framed}/`].filter((url) => goes('will-frame-navigate', url, false))).toEqual([]);
   expect(
     ['new-window', 'default', 'foreground-tab', 'background-tab'].map((disposition) =>
       openWindow({ url: 'https://a.example/', disposition }),

@@ -11,7 +11,8 @@ let model: ScriptedModel;
 beforeEach(async () => {
   model = await ScriptedModel.start([{ answer: ({ index }) => ({ text: `answer ${index}` }) }]);
   const home = new TestHome();
-  claw = await home.open({ config: { ...model.config('openai'), budget: { perDayUsd: 100 } } });
+  // What is shown of the conversation is compared word for word: no skill is offered beside it.
+  claw = await home.open({ config: { ...model.config('openai'), budget: { perDayUsd: 100 }, skills: { shortlist: 0 } } });
   onTestFinished(async () => {
     await home.dispose();
     await model.close();

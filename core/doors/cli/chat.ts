@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
-import { isCommandLine, messageOf } from '../../contracts/commands.ts';
+import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import { reportAnswer, type AskOptions } from './ask.ts';

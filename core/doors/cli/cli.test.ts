@@ -1,7 +1,11 @@
 // The command line in process: commands, JSON shapes, exit codes, connecting, serving.
 
 import { expect, test } from 'vitest';
-import { answersOf, dayBudget, turnView, vaultStatus } from '../../../tests/doubles/fake-answers.ts';
+import { answersOf, dayBudget, helper, scout, telegramPeople, turnView, vaultStatus } from '../../../tests/doubles/fake-answers.ts';
+import { memoryCommands } from '../../../tests/doubles/memory-commands.ts';
+import { contextCommands } from '../../../tests/doubles/context-commands.ts';
+import { scheduleCommands } from '../../../tests/doubles/schedule-commands.ts';
+import { skillCommands } from '../../../tests/doubles/skill-commands.ts';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -21,14 +25,42 @@ const rows: readonly Row[] = [
   { argv: ['tools'], op: 'tool.list', params: {}, json: [{ name: 'read', description: 'reads', class: 'read', schema: {} }] },
   { argv: ['approvals', 'list'], op: 'approval.list', params: {}, json: [] },
   { argv: ['turns', 'show', 't'], op: 'turn.get', params: { turnId: 't' }, json: turnView('t') },
+  {
+    argv: ['activity', 'search', 'two', 'words', '--kind', 'tool', 'file', '--outcome', 'error', '--before', '9'],
+    op: 'activity.search',
+    params: { query: 'two words', kinds: ['tool', 'file'], outcome: 'error', before: 9 },
+    json: [],
+  },
+  {
+    argv: ['activity', 'events', 't', '--after', '3'],
+    op: 'turn.events',
+    params: { turnId: 't', after: 3 },
+    json: { sessionId: 'ses_1', events: [], hasMore: false },
+  },
+  {
+    argv: ['activity', 'export', 't', '--format', 'markdown'],
+    op: 'turn.export',
+    params: { turnId: 't', format: 'markdown' },
+    json: { text: 'markdown of a turn\n' },
+  },
+  ...contextCommands,
   { argv: ['packs', 'show', 'p'], op: 'pack.get', params: { packId: 'p' }, json: expect.objectContaining({ packId: 'p', messages: [] }) },
-  { argv: ['config', 'get'], op: 'config.get', params: {}, json: { config: expect.anything(), path: '/h/config.yaml', warnings: [] } },
+  {
+    argv: ['config', 'get'],
+    op: 'config.get',
+    params: {},
+    json: { config: expect.anything(), path: '/h/config.yaml', warnings: [], file: {}, problem: null },
+  },
   {
     argv: ['grants', 'revoke', 'g'],
     op: 'grant.revoke',
     params: { grantId: 'g' },
     json: expect.objectContaining({ grantId: 'g', revokedAtMs: 2 }),
   },
+  { argv: ['agents', 'list'], op: 'agent.list', params: {}, json: [scout] },
+  { argv: ['agents', 'show', 'scout'], op: 'agent.get', params: { agentId: 'scout' }, json: { ...scout, identity: 'Be brief.' } },
+  { argv: ['helpers', 'list', '--session', 's', '--all'], op: 'helper.list', params: { sessionId: 's', all: true }, json: [helper] },
+  { argv: ['helpers', 'cancel', 'job_1'], op: 'helper.cancel', params: { jobId: 'job_1' }, json: helper },
   { argv: ['budget', 'show', '--turn', 't'], op: 'budget.get', params: { turnId: 't' }, json: [dayBudget] },
   { argv: ['budget', 'allow', '$1.50'], op: 'budget.allow', params: { scope: 'day', usd: 1.5 }, json: [{ ...dayBudget, limit: 11.5 }] },
   {
@@ -56,6 +88,30 @@ const rows: readonly Row[] = [
     op: 'outcome.settle',
     params: { callId: 'c', answer: 'retry' },
     json: { callId: 'c', turnId: null },
+  },
+  {
+    argv: ['outbox', 'list', '--state', 'uncertain', '--session', 's', '--limit', '5'],
+    op: 'outbox.list',
+    params: { state: 'uncertain', sessionId: 's', limit: 5 },
+    json: [expect.objectContaining({ outboundId: 'o', state: 'uncertain' })],
+  },
+  {
+    argv: ['outbox', 'settle', 'o', 'resend'],
+    op: 'outbox.settle',
+    params: { outboundId: 'o', answer: 'resend' },
+    json: expect.objectContaining({ outboundId: 'o' }),
+  },
+  {
+    argv: ['chats', 'list', '--channel', 'telegram'],
+    op: 'chat.list',
+    params: { channel: 'telegram' },
+    json: [expect.objectContaining({ chatId: '7', sessionId: 'ses_1' })],
+  },
+  {
+    argv: ['chats', 'bind', 'telegram', '7', 'ses_2', '--thread', '3'],
+    op: 'chat.bind',
+    params: { chat: { channel: 'telegram', chatId: '7', threadId: '3' }, sessionId: 'ses_2' },
+    json: expect.objectContaining({ sessionId: 'ses_2' }),
   },
   {
     argv: ['policy', 'show'],
@@ -154,9 +210,31 @@ const rows: readonly Row[] = [
     json: { text: 'markdown text\n' },
   },
   { argv: ['sessions', 'delete', 's'], op: 'session.delete', params: { sessionId: 's' }, json: { sessionId: 's', events: 4 } },
+  ...scheduleCommands,
+  ...memoryCommands,
+  ...skillCommands,
   { argv: ['audit', 'verify'], op: 'audit.verify', params: {}, json: expect.objectContaining({ ok: false, events: 3 }), code: 1 },
   { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
   { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },
+  {
+    argv: ['recover'],
+    op: 'recovery.list',
+    params: {},
+    json: [{ kind: 'rebuild-index', title: 'Anew', when: 'Then.', target: null }],
+  },
+  {
+    argv: ['recover', 'rebuild-index'],
+    op: 'recovery.plan',
+    params: { kind: 'rebuild-index' },
+    json: expect.objectContaining({ planId: 'plan_1', will: ['Does it.'] }),
+    code: 3,
+  },
+  {
+    argv: ['recover', 'rebuild-index', '--yes'],
+    op: 'recovery.run',
+    params: { planId: 'plan_1' },
+    json: { planId: 'plan_1', kind: 'rebuild-index', did: ['Did it.'] },
+  },
   { argv: ['usage', '--by', 'model'], op: 'usage.get', params: { by: 'model' }, json: expect.objectContaining({ rows: [] }) },
   { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
   { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
@@ -173,7 +251,7 @@ const rows: readonly Row[] = [
     argv: ['config', 'set', 'models.default', 'demo/offline'],
     op: 'config.set',
     params: { key: 'models.default', value: 'demo/offline' },
-    json: { key: 'models.default', path: '/h/config.yaml', warnings: [] },
+    json: { key: 'models.default', path: '/h/config.yaml', warnings: [], holds: 'now' },
   },
   { argv: ['secret', 'status'], op: 'secret.status', params: {}, json: vaultStatus },
   {
@@ -194,7 +272,19 @@ const rows: readonly Row[] = [
     params: { file: '/work-folder/b.db' },
     json: { ok: true, events: 2, detail: 'fine' },
   },
+  { argv: ['dlq', 'list'], op: 'dlq.list', params: {}, json: [] },
+  { argv: ['dlq', 'retry', 'let_1'], op: 'dlq.retry', params: { letterId: 'let_1' }, json: expect.objectContaining({ status: 'done' }) },
+  { argv: ['dlq', 'clear', 'let_1'], op: 'dlq.clear', params: { letterId: 'let_1' }, json: { cleared: 1 } },
+  { argv: ['dlq', 'clear', '--all'], op: 'dlq.clear', params: {}, json: { cleared: 1 } },
   { argv: ['undo'], op: 'checkpoint.list', params: { limit: 50 }, json: [] },
+  { argv: ['telegram', 'status'], op: 'telegram.status', params: {}, json: expect.objectContaining({ state: 'running' }) },
+  { argv: ['telegram', 'pause'], op: 'telegram.pause', params: {}, json: expect.objectContaining({ state: 'paused' }) },
+  { argv: ['telegram', 'resume'], op: 'telegram.resume', params: {}, json: expect.objectContaining({ state: 'running' }) },
+  { argv: ['telegram', 'pair'], op: 'telegram.pair', params: {}, json: expect.objectContaining({ code: 'ABCD2345' }) },
+  { argv: ['telegram', 'list'], op: 'telegram.list', params: {}, json: telegramPeople },
+  { argv: ['telegram', 'confirm', 'pair_1'], op: 'telegram.confirm', params: { pairingId: 'pair_1' }, json: telegramPeople },
+  { argv: ['telegram', 'refuse', 'pair_1'], op: 'telegram.refuse', params: { pairingId: 'pair_1' }, json: telegramPeople },
+  { argv: ['telegram', 'revoke', '42'], op: 'telegram.revoke', params: { userId: '42' }, json: telegramPeople },
   {
     argv: ['undo', 'trn_1', '--preview', '--force'],
     op: 'checkpoint.preview',
@@ -232,6 +322,7 @@ test('every operation is reached by some command', () => {
   const elsewhere = [
     'command.list',
     'command.run',
+    'health.fix',
     'message.send',
     'turn.wait',
     'turn.cancel',
@@ -240,13 +331,18 @@ test('every operation is reached by some command', () => {
     'artifact.get',
   ];
   const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
-  expect(Object.keys(opTable).filter((name) => !reached.has(name) && !elsewhere.includes(name) && !windowOnly.includes(name))).toEqual([]);
+  const doorOnly = ['signal.hook'];
+  expect(
+    Object.keys(opTable).filter((name) => !reached.has(name) && !elsewhere.includes(name) && ![...windowOnly, ...doorOnly].includes(name)),
+  ).toEqual([]);
 });
 
 test.each([
   [[], 2],
   [['nosuch'], 2],
   [['ask'], 2],
+  [['activity', 'search', '--kind', 'weather'], 2],
+  [['activity', 'export', 't', '--format', 'pdf'], 2],
   [['ask', ' '], 2],
   [['tool', 'x', '{'], 2],
   [['policy', 'explain', '{"args":1}'], 2],
@@ -255,7 +351,16 @@ test.each([
   [['secret', 'set', 'name', 'value-on-the-command-line'], 2],
   [['sessions', 'list', '--limit', 'x'], 2],
   [['serve', '--port', '99999'], 2],
+  [['schedule', 'add', 'x'], 2],
+  [['schedule', 'add', 'x', '--every', '5s'], 2],
+  [['schedule', 'next', '--every', '1h', '--cron', '* * * * *'], 2],
+  [['schedule', 'add', 'x', '--at', 'soon'], 2],
+  [['signals', 'send', 'n', 't', '--attention', 'shout'], 2],
   [['usage', '--by', 'moon'], 2],
+  [['dlq', 'clear'], 2],
+  [['recover', 'everything'], 2],
+  [['outbox', 'list', '--state', 'gone'], 2],
+  [['outbox', 'settle', 'o', 'maybe'], 2],
   [['--help'], 0],
 ])('%j exits with %i, and says so in JSON when asked', async (argv, code) => {
   const parts = fakeParts(new FakeClaw());

@@ -80,39 +80,34 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const [ask, chat, approvals, sessions, policy, safety, budget, insight, secrets, backup, serve, undo, sandbox] = await Promise.all([
-    import('./ask.ts'),
-    import('./chat.ts'),
-    import('./approvals.ts'),
-    import('./sessions.ts'),
-    import('./policy.ts'),
-    import('./safety.ts'),
-    import('./budget.ts'),
-    import('./insight.ts'),
-    import('./secrets.ts'),
-    import('./backup.ts'),
-    import('./serve.ts'),
-    import('./undo.ts'),
-    import('./sandbox.ts'),
+  const families = await Promise.all([
+    import('./ask.ts').then((part) => [part.registerAsk]),
+    import('./chat.ts').then((part) => [part.registerChat]),
+    import('./approvals.ts').then((part) => [part.registerApprovals, part.registerGrants, part.registerOutcomes]),
+    import('./sessions.ts').then((part) => [part.registerSessions, part.registerArtifacts]),
+    import('./policy.ts').then((part) => [part.registerPolicy]),
+    import('./safety.ts').then((part) => [part.registerSafety]),
+    import('./budget.ts').then((part) => [part.registerBudget]),
+    import('./agents.ts').then((part) => [part.registerAgents, part.registerHelpers]),
+    import('./sandbox.ts').then((part) => [part.registerSandbox]),
+    import('./rules.ts').then((part) => [part.registerRules]),
+    import('./insight.ts').then((part) => [part.registerInsight]),
+    import('./secrets.ts').then((part) => [part.registerSecrets]),
+    import('./backup.ts').then((part) => [part.registerBackup]),
+    import('./serve.ts').then((part) => [part.registerServe]),
+    import('./undo.ts').then((part) => [part.registerUndo]),
+    import('./activity.ts').then((part) => [part.registerActivity]),
+    import('./dlq.ts').then((part) => [part.registerDeadLetters]),
+    import('./recover.ts').then((part) => [part.registerRecovery]),
+    import('./outbox.ts').then((part) => [part.registerOutbox, part.registerChats]),
+    import('./telegram.ts').then((part) => [part.registerTelegram]),
+    import('./schedules.ts').then((part) => [part.registerSchedules, part.registerHeartbeat, part.registerTasks]),
+    import('./memory.ts').then((part) => [part.registerMemory, part.registerKnowledge]),
+    import('./signals.ts').then((part) => [part.registerSignals]),
+    import('./skills.ts').then((part) => [part.registerSkills]),
+    import('./identity.ts').then((part) => [part.registerIdentity, part.registerPrompts]),
   ]);
-  return [
-    ask.registerAsk,
-    chat.registerChat,
-    approvals.registerApprovals,
-    approvals.registerGrants,
-    approvals.registerOutcomes,
-    sessions.registerSessions,
-    sessions.registerArtifacts,
-    policy.registerPolicy,
-    safety.registerSafety,
-    budget.registerBudget,
-    sandbox.registerSandbox,
-    insight.registerInsight,
-    secrets.registerSecrets,
-    backup.registerBackup,
-    serve.registerServe,
-    undo.registerUndo,
-  ];
+  return families.flat();
 }
 
 function reportUsage(output: Output, io: CliIo, usageText: string): void {

@@ -84,7 +84,7 @@ test('a restore works only when nothing runs', async () => {
 });
 
 test('an artifact of many parts comes out whole', async () => {
-  const artifact = { sha256: 'a', name: 'n', mediaType: 'x/y', sizeBytes: 6, aliases: [], createdAtMs: 1, sessionId: null };
+  const artifact = { sha256: 'a', name: 'n', mediaType: 'x/y', sizeBytes: 6, aliases: [], createdAtMs: 1, sessionId: null, turnId: null };
   const claw = new FakeClaw({
     'artifact.get': ({ offset }) =>
       offset === 3

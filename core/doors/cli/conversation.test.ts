@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { FakeClaw, type Step } from '../../../tests/doubles/fake-claw.ts';
-import { FakeTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { FakeTerminal, atTerminal, fakeParts, foundInstance, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { runCli } from './cli.ts';
 
 const usage = { inputTokens: 10, outputTokens: 5, cachedInputTokens: 0, costUsd: 0 };
@@ -13,12 +13,6 @@ function scripted(...steps: Step[]): FakeClaw {
   const claw = new FakeClaw();
   claw.scripts.push(steps);
   return claw;
-}
-
-/** A person at a terminal; `finish` gives the exit code. */
-function atTerminal(claw: FakeClaw, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
-  const terminal = new FakeTerminal({ isTty: true });
-  return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
 }
 
 test('ask --json is one document of the agreed form', async () => {

@@ -1,7 +1,7 @@
-// Commands that only look: tools, turns, packs, audit, replay, usage, models, config, doctor.
+// Commands that only look: tools, turns, packs, audit, replay, usage, models, config.
 
 import type { Command } from 'commander';
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { TurnView } from '../../contracts/op-results.ts';
 import { runTurn } from './ask.ts';
@@ -27,9 +27,13 @@ export function registerInsight(program: Command, run: Run): void {
     .argument('<id>')
     .action((turnId: string) => run((context) => runTurn(context, (claw) => claw.op('turn.continue', { turnId }, cliCaller))));
   registerAgain(turns, run);
-  program
-    .command('packs')
-    .description('what the model saw')
+  const packs = program.command('packs').description('what the model saw');
+  packs
+    .command('list')
+    .option('--session <id>', 'those of this session')
+    .option('--limit <n>', 'at most so many')
+    .action((options: { session?: string; limit?: string }) => run((context) => listPacks(context, options)));
+  packs
     .command('show')
     .argument('<id>')
     .action((packId: string) => run((context) => context.runOp('pack.get', { packId }, { human: describePack })));
@@ -64,10 +68,6 @@ export function registerInsight(program: Command, run: Run): void {
     .description('well-known providers and their addresses')
     .action(() => run((context) => context.runOp('model.presets', {}, { json: ({ presets }) => presets, human: describePresets })));
   registerConfig(program, run);
-  program
-    .command('doctor')
-    .description('check that everything works')
-    .action(() => run(doctor));
 }
 
 function registerAgain(turns: Command, run: Run): void {
@@ -121,10 +121,11 @@ function registerConfig(program: Command, run: Run): void {
 async function setSetting(context: CommandContext, key: string, text: string): Promise<number> {
   const { parse } = await import('yaml');
   const value: unknown = parse(text);
+  const moments = { now: 'It holds from now on.', 'next-start': 'It holds from the next start on.' } as const;
   return context.runOp(
     'config.set',
     { key, value },
-    { human: ({ path, warnings }) => [...warnings, `Written to ${path}. It holds from the next start on.`].join('\n') },
+    { human: ({ path, warnings, holds }) => [...warnings, `Written to ${path}. ${moments[holds]}`].join('\n') },
   );
 }
 
@@ -193,6 +194,7 @@ function describePack(pack: OpResult<'pack.get'>): string {
       ['Pack', pack.packId],
       ['Turn', pack.turnId],
       ['Tokens', `${pack.tokens} of ${pack.budgetTokens}`],
+      ['Reported', reported(pack.reported ?? null)],
     ]),
     table(
       ['SECTION', 'TOKENS', 'ITEMS'],
@@ -210,11 +212,47 @@ function describePack(pack: OpResult<'pack.get'>): string {
       'Nothing was shortened.',
     ),
     table(
+      ['FROM', 'SOURCE', 'TOKENS', 'TITLE'],
+      (pack.parts ?? []).map((one) => [one.section, one.source, String(one.tokens), one.title]),
+      'Nothing from memory, knowledge or skills.',
+    ),
+    table(
       ['ROLE', 'TEXT'],
       pack.messages.map((one) => [one.role, one.text]),
       'No messages.',
     ),
   ].join('\n\n');
+}
+
+function reported(usage: { readonly inputTokens: number; readonly cachedInputTokens: number } | null): string {
+  return usage === null ? '-' : `${usage.inputTokens} by the server, ${usage.cachedInputTokens} of them from its cache`;
+}
+
+function listPacks(context: CommandContext, { session, limit }: { session?: string; limit?: string }): Promise<number> {
+  const params = {
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit') }),
+  };
+  const figure = (value: number | null): string => (value === null ? '-' : String(value));
+  return context.runOp('pack.list', params, {
+    json: ({ packs }) => packs,
+    human: ({ packs }) =>
+      table(
+        ['PACK', 'WHEN', 'MODEL', 'TOKENS', 'OF', 'REPORTED', 'CACHED', 'LEFT OUT', 'SHORTENED'],
+        packs.map((one) => [
+          one.packId,
+          when(one.atMs),
+          one.model ?? '-',
+          String(one.tokens),
+          String(one.budgetTokens),
+          figure(one.inputTokens),
+          figure(one.cachedInputTokens),
+          String(one.dropped),
+          String(one.truncated),
+        ]),
+        'No packs.',
+      ),
+  });
 }
 
 function verifyAudit(context: CommandContext): Promise<number> {
@@ -254,6 +292,10 @@ interface UsageOptions {
   readonly days?: string;
 }
 
+function latency(one: { readonly p50: number; readonly p95: number } | null): string {
+  return one === null ? '' : `${Math.round(one.p50)}/${Math.round(one.p95)} ms`;
+}
+
 function showUsage(context: CommandContext, options: UsageOptions): Promise<number> {
   const { by } = options;
   if (by !== undefined && by !== 'day' && by !== 'model' && by !== 'session')
@@ -270,10 +312,11 @@ function showUsage(context: CommandContext, options: UsageOptions): Promise<numb
         String(one.modelCalls),
         String(one.inputTokens),
         String(one.outputTokens),
+        latency(one.tookMs),
         money(one.costUsd),
       ];
       const limit = budget.perDayUsd === null ? '' : ` of ${money(budget.perDayUsd)}`;
-      return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
+      return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'P50/P95', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
     },
   });
 }
@@ -311,23 +354,4 @@ function describePresets({ presets }: OpResult<'model.presets'>): string {
     presets.map((one) => [one.title, one.kind, one.baseUrl ?? '-', one.keyUrl ?? '-']),
     'None.',
   );
-}
-
-/** A runtime that can not even start is a finding too. */
-async function doctor(context: CommandContext): Promise<number> {
-  const human = ({ checks }: OpResult<'health.check'>): string =>
-    table(
-      ['CHECK', 'STATE', 'DETAIL', 'WHAT TO DO'],
-      checks.map((one) => [one.id, one.ok ? 'ok' : 'FAILED', one.detail, one.fix ?? '']),
-      'No checks.',
-    );
-  try {
-    return await context.runOp('health.check', {}, { human, exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed) });
-  } catch (cause) {
-    const { code, message, hint } = toAppError(cause);
-    if (code === 'internal') throw cause;
-    const result = { ok: false, checks: [{ id: 'runtime', ok: false, detail: message, ...(hint === undefined ? {} : { fix: hint }) }] };
-    context.output.result(result, () => human(result));
-    return exitCodes.failed;
-  }
 }

@@ -1,22 +1,10 @@
 // What holds, in words: the policy and the grants as the command line shows them.
 
 import { expect, test } from 'vitest';
+import { grant } from '../../../tests/doubles/fake-answers.ts';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
 import { configSchema } from '../../contracts/config.ts';
-import type { Grant } from '../../contracts/policy.ts';
-
-const grant: Omit<Grant, 'grantId'> = {
-  scope: { kind: 'session' },
-  match: { kind: 'folder', tool: 'write', folder: '/n' },
-  covers: 'write in notes',
-  sessionId: 's',
-  approvalId: 'a',
-  createdAtMs: 1,
-  expiresAtMs: null,
-  revokedAtMs: 2,
-  spentAtMs: null,
-};
 
 test('policy show says what holds in words', async () => {
   const policy = {
@@ -24,7 +12,9 @@ test('policy show says what holds in words', async () => {
     allowCommands: ['git status', 'npm test'],
     rules: [{ when: { tools: ['exec'], channels: ['telegram'] }, then: 'deny' as const, reason: 'not from afar' }],
   };
-  const claw = new FakeClaw({ 'config.get': () => ({ config: configSchema.parse({ policy }), path: '/h/config.yaml', warnings: [] }) });
+  const claw = new FakeClaw({
+    'config.get': () => ({ config: configSchema.parse({ policy }), path: '/h/config.yaml', warnings: [], file: {}, problem: null }),
+  });
   const { out } = await runCommand(['policy', 'show'], fakeParts(claw));
   expect(out.split('\n').slice(0, 4)).toEqual([
     'Mode           workspace-free: reading and changing files in the workspace is free, everything else asks',

@@ -16,6 +16,7 @@ const artifactChunkBytes = 1_000_000;
 
 export function registerSessions(program: Command, run: Run): void {
   const sessions = program.command('sessions').description('conversations');
+  registerCompact(sessions, run);
   sessions
     .command('list')
     .option('--archived', 'the archived ones')
@@ -241,4 +242,17 @@ function saveArtifact(context: CommandContext, file: string, content: { readonly
       ['Size', size(content.bytes.length)],
     ]),
   );
+}
+
+function registerCompact(sessions: Command, run: Run): void {
+  sessions
+    .command('compact')
+    .description('sum up now what is older than the last exchanges')
+    .argument('<id>')
+    .action((sessionId: string) => run((context) => context.runOp('session.compact', { sessionId }, { human: describeCompacted })));
+}
+
+function describeCompacted({ summaryId, messages, text, method }: OpResult<'session.compact'>): string {
+  if (summaryId === null) return 'There is nothing to sum up yet.';
+  return `${messages} messages are summed up${method === 'extract' ? ' by rule, without a model' : ''}.\n\n${text}`;
 }

@@ -2,15 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
-import { FakeTerminal, fakeParts } from '../../../tests/doubles/fake-terminal.ts';
+import { atTerminal } from '../../../tests/doubles/fake-terminal.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { runCli } from './cli.ts';
-
-/** A person at a terminal; `finish` gives the exit code. */
-function atTerminal(claw: FakeClaw, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
-  const terminal = new FakeTerminal({ isTty: true });
-  return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
-}
 
 test('a locked vault is opened on the way, its passphrase not shown; a new one is asked for twice', async () => {
   let isOpen = false;

@@ -3,9 +3,9 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute } from 'node:path';
 import { isUtf8 } from 'node:buffer';
+import type { Attachment } from '../../contracts/attachments.ts';
 import type { Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { Attachment, Caller } from '../../contracts/ops.ts';
 import type { ArtifactRef, ArtifactSink, FactContext, TaintSource } from '../../contracts/tools.ts';
 import { isOwnData } from '../../hands/tools/tools.ts';
 
@@ -29,11 +29,11 @@ interface Loaded {
 export function keepAttachments(
   deps: AttachmentDeps,
   attachments: readonly Attachment[],
-  place: { readonly sessionId: string; readonly channel: Caller['channel'] },
+  place: { readonly sessionId: string; readonly mayNamePaths: boolean },
 ): { files: ArtifactRef[]; sources: TaintSource[] } {
   const { filesMax, messageBytesMax } = deps.limits;
   if (attachments.length > filesMax) throw tooLarge(`A message takes at most ${filesMax} files.`, 'attachments.filesMax');
-  const loaded = attachments.map((attachment) => load(deps, attachment, place.channel));
+  const loaded = attachments.map((attachment) => load(deps, attachment, place.mayNamePaths));
   const sizeBytes = loaded.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (sizeBytes > messageBytesMax)
     throw tooLarge(`The files of a message take at most ${messageBytesMax} bytes.`, 'attachments.messageBytesMax');
@@ -43,9 +43,9 @@ export function keepAttachments(
   };
 }
 
-function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachment, channel: Caller['channel']): Loaded {
+function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachment, mayNamePaths: boolean): Loaded {
   const { fileBytesMax } = deps.limits;
-  const real = path === undefined ? null : findFile(deps, path, channel);
+  const real = path === undefined ? null : findFile(deps, path, mayNamePaths);
   const shown = name ?? basename(path ?? 'file');
   const sizeBytes = real?.sizeBytes ?? Math.floor(((base64?.length ?? 0) * 3) / 4) - 2;
   if (sizeBytes > fileBytesMax) throw tooLarge(`"${shown}" is larger than ${fileBytesMax} bytes.`, 'attachments.fileBytesMax');
@@ -54,8 +54,8 @@ function load(deps: AttachmentDeps, { name, mediaType, base64, path }: Attachmen
   return { name: shown, mediaType: typeOf(bytes, shown, mediaType), bytes, where: real?.path ?? `attached:${shown}` };
 }
 
-function findFile({ facts }: AttachmentDeps, path: string, channel: Caller['channel']): { path: string; sizeBytes: number } {
-  if (channel === 'telegram') throw new AppError('forbidden', 'A file of this computer can only be chosen at this computer.');
+function findFile({ facts }: AttachmentDeps, path: string, mayNamePaths: boolean): { path: string; sizeBytes: number } {
+  if (!mayNamePaths) throw new AppError('forbidden', 'A file of this computer can only be chosen at this computer.');
   if (!isAbsolute(path)) throw new AppError('invalid_params', `"${path}" is not an absolute path.`);
   let real: string;
   try {

@@ -11,7 +11,7 @@ function open() {
   const known = { sessionId: 'there', agentId: 'writer' };
   const deps = {
     ids: new CountingIds(),
-    defaultAgentId: 'main',
+    agents: { route: () => 'main', assertKnown: () => undefined },
     redact: (text: string) => text,
     log: { index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) } },
     attachments: { limits: { fileBytesMax: 1, messageBytesMax: 1, filesMax: 1 } },

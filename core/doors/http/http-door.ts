@@ -8,6 +8,8 @@ import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { ApiRoutes } from './api-routes.ts';
 import { readAsset } from './assets.ts';
+import { framedHeaders, framedPath } from './framed-page.ts';
+import { hookPrefix, receiveHook } from './hook-route.ts';
 import type { EventStreamLimits } from './event-stream.ts';
 import { refusePlace, type Place } from './request-gate.ts';
 import { defaultRequestRates, RequestRateLimit, type RequestRates } from './request-rate.ts';
@@ -154,6 +156,10 @@ class NodeHttpDoor implements HttpDoor {
       const channel = place.kind === 'socket' ? 'cli' : 'http';
       return this.#api.handle({ request, response, path, query: new URLSearchParams(search), channel });
     }
+    if (path.startsWith(hookPrefix)) {
+      const refused = this.#refuseRate(request, path);
+      return refused === null ? receiveHook(this.#options.claw, request, response, path) : sendRefusal(request, response, refused);
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       return sendRefusal(
         request,
@@ -190,7 +196,8 @@ class NodeHttpDoor implements HttpDoor {
     const folder = this.#options.assetsFolder;
     const asset = folder === null ? null : await readAsset(folder, path);
     if (asset === null) return sendRefusal(request, response, refusal(new AppError('not_found', 'There is nothing at this address.')));
-    response.writeHead(200, { 'content-type': asset.mediaType, 'content-length': asset.bytes.length, 'cache-control': 'no-cache' });
+    const own = path === framedPath ? framedHeaders(asset.bytes) : {};
+    response.writeHead(200, { ...own, 'content-type': asset.mediaType, 'content-length': asset.bytes.length, 'cache-control': 'no-cache' });
     response.end(asset.bytes);
   }
 

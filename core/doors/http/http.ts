@@ -13,3 +13,4 @@ export { InstanceDoor, socketPathFor, type InstanceDoorOptions } from './instanc
 export { findInstance, type RunningInstance } from './find-instance.ts';
 export type { InstanceRecord } from './instance-file.ts';
 export { readAsset, type Asset } from './assets.ts';
+export { framedHeaders, framedPath } from './framed-page.ts';

@@ -21,7 +21,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<Result<unk
   }
   if (Number(request.headers['content-length'] ?? 0) > bodyBytesMax) return err(tooLarge());
 
-  const bytes = await collect(request);
+  const bytes = await collectBody(request, bodyBytesMax);
   if (bytes === null) return err(tooLarge());
   if (bytes.length === 0) return ok({});
   const parsed = parseJson(bytes.toString('utf8'));
@@ -34,14 +34,14 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /** Null when the body is over the limit; the rest of it is then left unread. */
-function collect(request: IncomingMessage): Promise<Buffer | null> {
+export function collectBody(request: IncomingMessage, bytesMax: number): Promise<Buffer | null> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
     const onData = (chunk: Buffer): void => {
       sizeBytes += chunk.length;
       chunks.push(chunk);
-      if (sizeBytes > bodyBytesMax) {
+      if (sizeBytes > bytesMax) {
         request.off('data', onData);
         chunks.length = 0;
         resolve(null);

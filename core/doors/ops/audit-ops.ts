@@ -7,17 +7,48 @@ import { configSchema } from '../../contracts/config.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
+import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
-import { writeSetting } from '../../store/config/config.ts';
+import { readSettings, writeSetting } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import { verifyLog } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
 import { testModel } from './model-test.ts';
 
-type AuditOps = Omit<
-  OpHandlers,
-  `${'message' | 'turn' | 'pack' | 'tool' | 'approval' | 'grant' | 'outcome' | 'panic' | 'session' | 'command' | 'budget' | 'checkpoint'}.${string}`
->;
+/** What other files handle. */
+type OtherFamily =
+  | 'activity'
+  | 'agent'
+  | 'helper'
+  | 'message'
+  | 'turn'
+  | 'pack'
+  | 'rule'
+  | 'tool'
+  | 'approval'
+  | 'grant'
+  | 'outcome'
+  | 'panic'
+  | 'session'
+  | 'command'
+  | 'budget'
+  | 'checkpoint'
+  | 'dlq'
+  | 'health'
+  | 'recovery'
+  | 'outbox'
+  | 'chat'
+  | 'telegram'
+  | 'schedule'
+  | 'heartbeat'
+  | 'task'
+  | 'signal'
+  | 'memory'
+  | 'knowledge'
+  | 'skill'
+  | 'identity'
+  | 'prompt';
+type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
   return {
@@ -30,13 +61,17 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
       const { text, found } = deps.safety.redact(params.text);
       return { text, found: [...found] };
     },
-    'health.check': () => deps.checkHealth(),
     'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
-    'config.get': () => ({ config: deps.config.config, path: deps.config.path, warnings: [...deps.config.warnings] }),
+    'config.get': async () => ({
+      config: deps.config.config,
+      path: deps.config.path,
+      warnings: [...deps.config.warnings],
+      ...(await readSettings(deps.config.path)),
+    }),
     'config.set': (params, caller) => setConfig(deps, params, caller),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
-    'model.list': async () => {
-      await deps.models.ready();
+    'model.list': async ({ look }) => {
+      await (look === true ? deps.models.discover(deps.closing) : deps.models.ready());
       return deps.models.list();
     },
     'model.test': (params, caller) => testModel(deps, params, caller),
@@ -49,7 +84,7 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
     'secret.status': () => deps.secrets.status(),
     'secret.unlock': (params) => deps.secrets.unlock(params.passphrase),
-    'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params) }),
+    'artifact.list': (params) => ({ artifacts: deps.artifacts.list(params).map((artifact) => describeArtifact(deps, artifact)) }),
     'artifact.get': (params) => readArtifact(deps, params),
     'backup.create': () => backup(deps),
     'backup.list': () => ({ backups: listBackups(deps.log.storage.home) }),
@@ -98,18 +133,23 @@ function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {
   return { perTurnUsd: perTurnUsd ?? null, perSessionUsd: perSessionUsd ?? null, perDayUsd: perDayUsd ?? null };
 }
 
+function describeArtifact(deps: OpsDeps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {
+  return { ...artifact, turnId: callId === null ? null : deps.log.index.turnOfCall(callId) };
+}
+
 function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult<'artifact.get'> {
   const page = deps.artifacts.readPage(params.artifact, {
     ...(params.offset === undefined ? {} : { offset: params.offset }),
     ...(params.length === undefined ? {} : { length: params.length }),
   });
-  return { ...page, text: page.text === null ? null : deps.safety.redact(page.text).text };
+  return { ...page, artifact: describeArtifact(deps, page.artifact), text: page.text === null ? null : deps.safety.redact(page.text).text };
 }
 
 async function setConfig(deps: OpsDeps, params: OpParsed<'config.set'>, caller: Caller): Promise<OpResult<'config.set'>> {
-  const { path, warnings } = await writeSetting(deps.config.path, params.key, params.value ?? null);
+  const { path, warnings, config } = await writeSetting(deps.config.path, params.key, params.value ?? null);
+  const holds = /^(?:models|providers)(?:\.|$)/.test(params.key) && deps.takeModels(config) ? 'now' : 'next-start';
   deps.log.append(systemSessionId, [{ type: 'config.changed', body: { keys: [params.key], by: caller.actor } }], true);
-  return { key: params.key, path, warnings: [...warnings] };
+  return { key: params.key, path, warnings: [...warnings], holds };
 }
 
 async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {

@@ -66,8 +66,9 @@ function placeOfTurn(deps: OpsDeps, turnId: string): BudgetPlace {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   const started = deps.log.reads.turn(row.sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
-  const continues = started?.type === 'turn.started' ? (started.body.continues?.turnIds ?? []) : [];
-  return { turnId, sessionId: row.sessionId, nowMs: deps.clock.nowMs(), continues };
+  const { continues, bounds, helper } = started?.type === 'turn.started' ? started.body : {};
+  const place = { turnId, sessionId: row.sessionId, nowMs: deps.clock.nowMs(), continues: continues?.turnIds ?? [] };
+  return { ...place, ...(bounds === undefined ? {} : { limits: bounds }), ...(helper === undefined ? {} : { payers: helper.payers }) };
 }
 
 function assertSession(deps: OpsDeps, sessionId: string): void {

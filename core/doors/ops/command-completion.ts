@@ -1,6 +1,6 @@
 // What a begun slash command may go on to: names, models, choices, files of the workspace. Looks only, and nowhere outside the workspace.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { CommandParameter, CommandSpec } from '../../contracts/commands.ts';
@@ -57,6 +57,8 @@ function valuesFor(parameter: CommandParameter, begun: string, { commands, deps 
         value.toLowerCase().includes(begun.toLowerCase()),
       );
     }
+    case 'skill':
+      return starting(deps.skills.list().map(({ name, description }) => ({ value: name, about: description.slice(0, 100) })));
     case 'path':
       return filesBeginning(begun, deps.facts.workspace);
     default:
@@ -68,18 +70,19 @@ function valuesFor(parameter: CommandParameter, begun: string, { commands, deps 
 function filesBeginning(begun: string, workspace: string): { value: string; about: string }[] {
   const folder = begun.endsWith('/') ? begun : `${dirname(begun)}/`;
   const start = begun.endsWith('/') || begun === '' ? '' : begun.slice(begun.lastIndexOf('/') + 1);
-  const real = resolve(workspace, begun === '' ? '.' : folder);
-  if (real !== workspace && !isInside(real, workspace)) return [];
   const shown = begun.includes('/') ? begun.slice(0, begun.lastIndexOf('/') + 1) : '';
-  return entriesOf(real)
+  return entriesOf(resolve(workspace, begun === '' ? '.' : folder), workspace)
     .filter((entry) => entry.name.startsWith(start) && (start.startsWith('.') || !entry.name.startsWith('.')))
     .map((entry) => ({ value: join(shown, entry.name).replaceAll(sep, '/') + (entry.isDirectory() ? '/' : ''), about: '' }))
     .sort((a, b) => (a.value < b.value ? -1 : 1));
 }
 
-function entriesOf(folder: string) {
+function entriesOf(folder: string, workspace: string) {
   try {
-    return readdirSync(folder, { withFileTypes: true }).slice(0, NAMES_LOOKED_AT);
+    const real = realpathSync(folder);
+    // A link may lead out of the workspace.
+    if (!isInside(real, realpathSync(workspace))) return [];
+    return readdirSync(real, { withFileTypes: true }).slice(0, NAMES_LOOKED_AT);
   } catch {
     // A folder that is not there, or that may not be read, has nothing to offer.
     return [];

@@ -3,6 +3,7 @@
 import { AppError } from '../../contracts/errors.ts';
 import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../contracts/commands.ts';
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import { lastOfConversation } from '../../runtime/turns/turns.ts';
 import { completeLine } from './command-completion.ts';
 import type { OpsDeps } from './deps.ts';
 
@@ -74,8 +75,19 @@ const runners: Readonly<Record<string, Run>> = {
     return { text: 'A new session.', sessionId: made.sessionId };
   },
   sessions: (line) => listSessions(line),
+  rule: (line) => pinRule(line),
+  unrule: async ({ ops, values, caller }) => {
+    const { text } = await ops['rule.unpin']({ ruleId: values['id'] ?? '' }, caller);
+    return { text: `No longer pinned: ${text}` };
+  },
+  compact: async (line) => {
+    const { summaryId, messages, method } = await line.ops['session.compact']({ sessionId: needSession(line) }, line.caller);
+    const how = method === 'extract' ? ' by rule, without a model' : '';
+    return { text: summaryId === null ? 'There is nothing to sum up yet.' : `${messages} messages are summed up${how}.` };
+  },
   retry: async (line) => {
     const turnId = lastTurn(line);
+    assertOwn(line, turnId);
     const model = line.values['model'];
     const again = await line.ops['turn.retry']({ turnId, ...(model === undefined ? {} : { model }) }, line.caller);
     return { text: 'The last message runs again.', ...again };
@@ -84,6 +96,19 @@ const runners: Readonly<Record<string, Run>> = {
   undo: (line) => undo(line),
   model: (line) => chooseModel(line),
   budget: (line) => budget(line),
+  remember: async ({ ops, values, caller }) => {
+    const { memoryId, contradictions } = await ops['memory.add']({ text: values['text'] ?? '' }, caller);
+    const open = contradictions.map(({ otherId, otherText }) => `- It contradicts \`${otherId}\`: ${otherText}`);
+    return { text: [`Remembered as \`${memoryId}\`.`, ...open].join('\n') };
+  },
+  recall: async ({ deps, ops, values, sessionId, caller }) => {
+    const agentId = sessionId === undefined ? undefined : deps.log.index.session(sessionId)?.agentId;
+    const params = { query: values['words'] ?? '', ...(agentId === undefined ? {} : { agentId }) };
+    const { hits } = await ops['memory.recall'](params, caller);
+    if (hits.length === 0) return { text: 'Nothing was remembered about that.' };
+    return { text: hits.map(({ memoryId, kind, text }) => `- ${text} (${kind}, \`${memoryId}\`)`).join('\n') };
+  },
+  skill: (line) => skill(line),
   status: (line) => status(line),
   export: async (line) => {
     const sessionId = needSession(line);
@@ -107,6 +132,17 @@ const runners: Readonly<Record<string, Run>> = {
     return { text: shown.map((spec) => `- \`${usageOf(spec)}\` ${spec.about}`).join('\n') };
   },
 };
+
+async function pinRule(line: Line): Promise<Outcome> {
+  const sessionId = needSession(line);
+  const text = line.values['words'];
+  if (text !== undefined) {
+    const { ruleId } = await line.ops['rule.pin']({ text, sessionId }, line.caller);
+    return { text: `Pinned as \`${ruleId}\`. It holds in this session until you take it back.` };
+  }
+  const { rules } = await line.ops['rule.list']({ sessionId }, line.caller);
+  return { text: rules.length === 0 ? 'No rules are pinned.' : rules.map((rule) => `- \`${rule.ruleId}\` ${rule.text}`).join('\n') };
+}
 
 async function listSessions({ ops, values: given, caller }: Line): Promise<Outcome> {
   const query = given['words'];
@@ -184,6 +220,23 @@ async function budget(line: Line): Promise<Outcome> {
   return { text: `Allowed ${amount.replace('$', '')} US dollars more for this ${scope}.` };
 }
 
+/** With a text it is a message that names the skill, so that the turn begins with its instructions. */
+async function skill({ ops, values: given, sessionId, caller }: Line): Promise<Outcome> {
+  const name = given['skill'];
+  if (name === undefined) {
+    const { skills } = await ops['skill.list']({}, caller);
+    const lines = skills
+      .filter(({ isEnabled }) => isEnabled)
+      .map((one) => `- \`${one.name}\` ${one.description}${one.whyNot === null ? '' : ` (${one.whyNot})`}`);
+    return { text: lines.length === 0 ? 'There are no skills.' : lines.join('\n') };
+  }
+  const shown = await ops['skill.get']({ name }, caller);
+  const text = given['text'];
+  if (text === undefined) return { text: `**${shown.name}** ${shown.description}\n\n${shown.body}` };
+  const sent = await ops['message.send']({ text: `$${name} ${text}`, ...(sessionId === undefined ? {} : { sessionId }) }, caller);
+  return { text: `By the skill ${name}.`, ...sent };
+}
+
 async function status(line: Line): Promise<Outcome> {
   const { deps, ops, caller, sessionId } = line;
   const { engaged } = await ops['panic.status']({}, caller);
@@ -207,12 +260,17 @@ function needSession({ deps, sessionId }: Line): string {
 }
 
 function lastTurn(line: Line): string {
-  const [message] = line.deps.log.reads
-    .slice(needSession(line), { types: ['turn.started'], limit: 200, newest: true })
-    .flatMap((event) => (event.type === 'turn.started' && event.body.kind === 'chat' && event.turnId !== null ? [event.turnId] : []))
-    .toReversed();
-  if (message === undefined) throw new AppError('not_found', 'Nothing was asked in this session yet.');
-  return message;
+  const turnId = lastOfConversation(line.deps.log, needSession(line))?.turnId;
+  if (typeof turnId === 'string') return turnId;
+  throw new AppError('not_found', 'Nothing was asked in this session yet.');
+}
+
+/** What a fork took along belongs to the session it came from, and would run again there. */
+function assertOwn({ deps, sessionId }: Line, turnId: string): void {
+  if (deps.log.index.turn(turnId)?.sessionId === sessionId) return;
+  throw new AppError('conflict', 'The last message of this session was answered in the one it was forked from.', {
+    data: { hint: 'Send the message again here, or run it again there.' },
+  });
 }
 
 function amountOf({ unit }: { readonly unit: 'usd' | 'tokens' }, amount: number): string {

@@ -6,16 +6,33 @@ import type { Logger } from '../../base/logger.ts';
 import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import type { telegramOps } from '../../contracts/telegram-ops.ts';
 import type { ModelReply } from '../../contracts/llm.ts';
-import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { RecoveryKind } from '../../contracts/recovery.ts';
+import type { ScheduleFired } from '../../contracts/schedule.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { ToolListing } from '../../contracts/tools.ts';
 import type { FactContext } from '../../contracts/tools.ts';
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { IdentityBook, PromptBook } from '../../mind/identity/identity.ts';
+import type { importSkills, SkillBook } from '../../mind/skill/skill.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
+import type { Knowledge } from '../../mind/knowledge/knowledge.ts';
+import type { MemoryBook } from '../../mind/memory/memory.ts';
+import type { Compaction } from '../../runtime/compaction/compaction.ts';
+import type { HelperQueue } from '../../runtime/a2a/a2a.ts';
+import type { Clockwork, Heartbeat, KeptSchedule, Schedules } from '../../runtime/schedule/schedule.ts';
+import type { HookGate, SignalBook, SignalHub } from '../../runtime/signals/signals.ts';
+import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
 import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { ArtifactInfo, ArtifactPage } from '../../store/artifact/artifact.ts';
+import type { DeadLetters } from '../../runtime/dlq/dlq.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
+import type { ContinuityRows } from '../../store/continuity/continuity.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export interface OpsDeps {
@@ -24,11 +41,16 @@ export interface OpsDeps {
   readonly ids: IdSource;
   readonly logger: Logger;
   readonly runtime: TurnRuntime;
+  readonly agents: AgentRegistry;
+  readonly helpers: Pick<HelperQueue, 'list' | 'cancel' | 'sessionsBelow'>;
   readonly gate: PolicyGate;
   readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend'>;
   readonly policy: PolicyStore;
   readonly panic: PanicSwitch;
   readonly packer: ContextPacker;
+  readonly continuity: ContinuityRows;
+  readonly compaction: Pick<Compaction, 'compact'>;
+  readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
   readonly controlplane: {
@@ -37,27 +59,64 @@ export interface OpsDeps {
     receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string };
     runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string };
   };
+  readonly outbox: Pick<Outbox, 'list' | 'settle'>;
+  readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
   readonly tools: {
     list(): ToolListing[];
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
   readonly artifacts: ArtifactPort;
   readonly checkpoints: Checkpoints;
+  readonly doctor: {
+    check(full: boolean): Promise<OpResult<'health.check'>>;
+    fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>>;
+  };
+  readonly recovery: {
+    list(): OpResult<'recovery.list'>;
+    plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>>;
+    run(planId: string, by: string): Promise<OpResult<'recovery.run'>>;
+  };
+  readonly memory: MemoryBook;
+  readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'isIndexing'>;
+  /** How search by meaning stands. */
+  readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
+  readonly schedules: Schedules;
+  readonly signals: SignalPorts;
+  readonly skills: SkillBook;
+  /** Copies skills into the workspace. */
+  readonly importSkills: (wish: Omit<Parameters<typeof importSkills>[0], 'into'>) => ReturnType<typeof importSkills>;
+  readonly identity: IdentityBook;
+  readonly prompts: PromptBook;
+  readonly deadLetters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>;
   readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
   readonly sandbox: SandboxPort;
   readonly safety: SafetyPort;
+  readonly telegram: Pick<OpHandlers, keyof typeof telegramOps>;
   readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
-  checkHealth(): Promise<OpResult<'health.check'>>;
+  /** Uses the models and providers of a new configuration; false where this instance was given its own. */
+  takeModels(config: Config): boolean;
+}
+
+export interface SignalPorts {
+  readonly hub: Pick<SignalHub, 'receive'>;
+  readonly hooks: HookGate;
+  readonly heartbeat: Heartbeat;
+  readonly clockwork: Pick<Clockwork, 'clockJump'>;
+  list: SignalBook['page'];
+  /** Starts the turn of a schedule. Fails as a message does. */
+  fire(kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string };
+  /** The bounds of a turn nobody sits at. */
+  unwatched(given: { readonly tools?: readonly string[]; readonly perTurnUsd?: number }): TurnBounds;
 }
 
 export interface ArtifactPort {
-  list(query: OpParsed<'artifact.list'>): OpResult<'artifact.list'>['artifacts'];
+  list(query: OpParsed<'artifact.list'>): ArtifactInfo[];
   /** Fails with not_found. */
-  readPage(idOrAlias: string, range: { offset?: number; length?: number }): OpResult<'artifact.get'>;
+  readPage(idOrAlias: string, range: { offset?: number; length?: number }): ArtifactPage;
 }
 
 export interface UsagePort {
@@ -74,6 +133,8 @@ export interface ModelListPort {
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
   /** Whether there is a provider of that name. */
   knows(ref: string): boolean;
+  /** Asks the model servers of this computer. Never rejects. */
+  discover(signal: AbortSignal): Promise<unknown>;
   /** Until the first look for local servers is over; null when there is nothing to wait for. */
   ready(): Promise<unknown> | null;
 }

@@ -66,8 +66,18 @@ test('a message asks, is approved for the session, writes, and everything about 
     ['write_file', 'ok'],
   ]);
   expect(streamed.join('').startsWith('[Offline demo')).toBe(true);
+  const page = await claw.op('turn.events', { turnId: asked.turnId, limit: 5 });
+  expect([page.sessionId, page.events.map(({ type }) => type)[0], page.hasMore]).toEqual(['work', 'user.message', true]);
+  const rest = await claw.op('turn.events', { turnId: asked.turnId, after: page.events.at(-1)?.seq ?? 0 });
+  expect([rest.events.at(-1)?.type, rest.hasMore]).toEqual(['turn.finished', false]);
+  expect((await claw.op('turn.export', { turnId: asked.turnId, format: 'markdown' })).text).toContain('### Called `write_file`');
+  const found = await claw.op('activity.search', { query: 'write notes.md', kinds: ['approval'], limit: 1 });
+  expect(found).toMatchObject({ hits: [{ turnId: asked.turnId, tool: 'write_file', outcome: 'asked' }], nextBefore: null });
+  await expect(claw.op('turn.events', { turnId: 'trn_x' })).rejects.toMatchObject({ code: 'not_found' });
   const pack = await claw.op('pack.get', { packId: view.packs.at(-1) ?? '' });
-  expect(pack.messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool']);
+  expect(pack.messages.map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'note']);
+  // Last of all what was looked up for this request alone: the skills that could help.
+  expect(pack.messages.at(-1)?.text).toContain('skill');
   expect(await claw.op('replay.run', { turnId: asked.turnId })).toMatchObject({ identical: true, differences: [] });
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
   const [grant] = (await claw.op('grant.list', {})).grants;

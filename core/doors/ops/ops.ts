@@ -7,15 +7,27 @@ import { isOpName, opTable, type Caller, type OpHandlers, type OpName, type OpPa
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
+import { createAgentOps } from './agent-ops.ts';
+import { createActivityOps } from './activity-ops.ts';
 import { createApprovalOps } from './approval-ops.ts';
 import { createAuditOps } from './audit-ops.ts';
 import { createBudgetOps } from './budget-ops.ts';
 import { createCheckpointOps } from './checkpoint-ops.ts';
+import { createDeadLetterOps } from './dead-letter-ops.ts';
+import { createRecoveryOps } from './recovery-ops.ts';
 import type { OpsDeps } from './deps.ts';
+import { createContextOps } from './context-ops.ts';
 import { createCommandOps, type OtherOps } from './command-ops.ts';
+import { createMemoryOps } from './memory-ops.ts';
 import { createMessageOps } from './message-ops.ts';
+import { createOutboxOps } from './outbox-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
+import { createScheduleOps } from './schedule-ops.ts';
 import { createSessionOps } from './session-ops.ts';
+import { createSignalOps } from './signal-ops.ts';
+import { createSkillOps } from './skill-ops.ts';
+import { createIdentityOps } from './identity-ops.ts';
+import { createTelegramOps } from './telegram-ops.ts';
 
 export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
 
@@ -26,8 +38,20 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createPanicOps(deps),
     ...createBudgetOps(deps),
     ...createSessionOps(deps),
+    ...createContextOps(deps),
+    ...createAgentOps(deps),
+    ...createActivityOps(deps),
     ...createAuditOps(deps),
     ...createCheckpointOps(deps),
+    ...createScheduleOps(deps),
+    ...createSignalOps(deps),
+    ...createMemoryOps(deps),
+    ...createSkillOps(deps),
+    ...createIdentityOps(deps),
+    ...createDeadLetterOps(deps),
+    ...createRecoveryOps(deps),
+    ...createTelegramOps(deps),
+    ...createOutboxOps(deps),
   };
   return { ...ops, ...createCommandOps(deps, ops) };
 }

@@ -1,6 +1,7 @@
 // "What the model saw": a pack put together again from the log, with its sections, drops and messages.
 
 import { AppError } from '../../contracts/errors.ts';
+import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { loadTranscript } from '../../runtime/turns/turns.ts';
@@ -12,11 +13,44 @@ export function readPackView(deps: OpsDeps, packId: string): OpResult<'pack.get'
   const events = row === null ? [] : deps.log.reads.turn(row.sessionId, turnId, row.firstSeq);
   const built = events.find((event) => event.type === 'pack.built' && event.body.packId === packId);
   if (built?.type !== 'pack.built') throw new AppError('not_found', `There is no pack ${packId}.`);
-  const transcript = loadTranscript(deps.log, deps.packer, built.sessionId, built.sessionSeq);
+  const transcript = loadTranscript(deps, built.sessionId, built.sessionSeq);
   transcript.keepFrom(built.body.fromSessionSeq);
-  const { tokens, budgetTokens, sections, dropped, truncated } = built.body;
-  const messages = [{ role: 'system', text: deps.packer.systemText }, ...transcript.messages.map(show)];
-  return { packId, turnId, tokens, budgetTokens, sections, dropped, truncated, messages };
+  const { tokens, budgetTokens, sections, dropped, truncated, parts } = built.body;
+  const tail = tailOf(events, built.body);
+  const messages = [
+    { role: 'system', text: deps.packer.systemText },
+    ...transcript.messages.map(show),
+    ...(tail === undefined ? [] : [{ role: 'note', text: tail }]),
+  ];
+  const reported = reportedOf(events, packId);
+  return {
+    packId,
+    turnId,
+    tokens,
+    budgetTokens,
+    sections,
+    dropped,
+    truncated,
+    messages,
+    ...(parts === undefined ? {} : { parts }),
+    reported,
+  };
+}
+
+/** It is told once a turn, with the pack that had it first. */
+function tailOf(events: readonly AnyEvent[], body: EventBodies['pack.built']): string | undefined {
+  if (body.tailOf === undefined) return body.tail;
+  const first = events.find((event) => event.type === 'pack.built' && event.body.packId === body.tailOf);
+  return first?.type === 'pack.built' ? first.body.tail : undefined;
+}
+
+function reportedOf(events: readonly AnyEvent[], packId: string): { inputTokens: number; cachedInputTokens: number } | null {
+  const asked = events.findLast((event) => event.type === 'model.requested' && event.body.packId === packId);
+  const requestId = asked?.type === 'model.requested' ? asked.body.requestId : null;
+  const end = events.find((event) => event.type === 'model.finished' && event.body.requestId === requestId);
+  if (end?.type !== 'model.finished' || !end.body.usageReported) return null;
+  const { inputTokens, cachedInputTokens } = end.body.usage;
+  return { inputTokens, cachedInputTokens };
 }
 
 function show(message: ChatMessage): { role: string; text: string } {

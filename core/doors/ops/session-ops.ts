@@ -14,7 +14,7 @@ import {
 } from '../../store/session/session.ts';
 import type { OpsDeps } from './deps.ts';
 
-type SessionOps = Pick<OpHandlers, `session.${string}` & keyof OpHandlers>;
+type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>, 'session.compact'>;
 
 const LISTED = 200;
 const WINDOW = 300;
@@ -53,7 +53,7 @@ export function createSessionOps(deps: OpsDeps): SessionOps {
 function list(deps: OpsDeps, params: OpParsed<'session.list'>): OpResult<'session.list'> {
   const limit = params.limit ?? LISTED;
   const after = params.cursor === undefined ? {} : { after: placeOf(params.cursor) };
-  const rows = deps.log.index.sessions({ archived: params.archived ?? false, limit, ...after });
+  const rows = deps.log.index.sessions({ archived: params.archived ?? false, helpers: params.helpers ?? false, limit, ...after });
   const pending = countPending(deps);
   const last = rows.at(-1);
   return {
@@ -97,6 +97,7 @@ function pageQuery(deps: OpsDeps, { sessionId, turns, ...params }: OpParsed<'ses
 function create(deps: OpsDeps, params: OpParsed<'session.create'>, caller: Caller): SessionInfo {
   const { title = '', agentId = 'main', model } = params;
   if (model !== undefined) assertModel(deps, model);
+  deps.agents.assertKnown(agentId);
   const sessionId = deps.ids.next('ses');
   const configured: AnyDraft[] = model === undefined ? [] : [{ type: 'session.configured', body: { agentId, model, by: caller.actor } }];
   const body = { title, agentId, channel: caller.channel, forkedFrom: null };
@@ -122,6 +123,7 @@ function configure(deps: OpsDeps, params: OpParsed<'session.configure'>, caller:
   const row = find(deps, params.sessionId);
   const { model = row.model, agentId = row.agentId } = params;
   if (model !== null) assertModel(deps, model);
+  if (params.agentId !== undefined) deps.agents.assertKnown(agentId);
   return change(deps, params.sessionId, { type: 'session.configured', body: { agentId, model, by: caller.actor } });
 }
 
@@ -147,16 +149,22 @@ function fork(
   return info(deps, sessionId);
 }
 
+/**
+ * With the sessions of its helpers: they hold parts of the conversation, and nothing would lead to them any more. All of them or none; a fork
+ * is a conversation of its own and stays.
+ */
 function remove(deps: OpsDeps, sessionId: string): { sessionId: string; events: number } {
   find(deps, sessionId);
-  const open = deps.log.index.openTurns().find((turn) => turn.sessionId === sessionId);
+  const all = [sessionId, ...deps.helpers.sessionsBelow(sessionId).filter((below) => deps.log.index.session(below) !== null)];
+  const open = deps.log.index.openTurns().find((turn) => all.includes(turn.sessionId));
   if (open !== undefined) {
-    throw new AppError('conflict', 'A turn of this session is still under way.', {
+    const whose = open.sessionId === sessionId ? 'this session' : 'a helper of this session';
+    throw new AppError('conflict', `A turn of ${whose} is still under way.`, {
       data: { hint: `Stop it first: turn ${open.turnId} is ${open.status}.` },
     });
   }
-  const events = deps.log.remove(sessionId, systemSessionId);
-  deps.runtime.forgetSession(sessionId);
+  const events = deps.log.transact(() => all.reduce((sum, one) => sum + deps.log.remove(one, systemSessionId), 0), true);
+  for (const one of all) deps.runtime.forgetSession(one);
   return { sessionId, events };
 }
 

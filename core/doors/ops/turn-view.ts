@@ -4,6 +4,7 @@ import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies, Phase } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import type { TurnCall, TurnView } from '../../contracts/op-results.ts';
+import { timedOut } from '../../contracts/policy.ts';
 import type { OpsDeps } from './deps.ts';
 
 type Draft = { -readonly [K in keyof TurnView]: TurnView[K] };
@@ -132,7 +133,8 @@ function gated({ decision, ruleId, reason }: EventBodies['policy.decided']): Par
 
 function answered({ decision, by }: EventBodies['approval.decided']): Partial<TurnCall> {
   if (decision === 'approve') return { decision: 'approved' };
-  return { decision: decision === 'deny' ? 'denied' : 'withdrawn', outcome: 'denied', forUser: `Not done: ${by} said no.` };
+  const why = by === timedOut ? 'nobody answered in time' : `${by} said no`;
+  return { decision: decision === 'deny' ? 'denied' : 'withdrawn', outcome: 'denied', forUser: `Not done: ${why}.` };
 }
 
 function proposed(call: RequestedCall): TurnCall {

@@ -29,6 +29,21 @@ export interface BudgetPlace {
   readonly nowMs: number;
   /** Turns whose work this one takes up: they share one budget. */
   readonly continues?: readonly string[];
+  /** What the turn was given by itself; the lower of this and the configured limit counts. */
+  readonly limits?: TurnLimit;
+  /** Turns of others that pay as well, each within its own limit. */
+  readonly payers?: readonly BudgetPayer[];
+}
+
+export interface BudgetPayer extends TurnLimit {
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly continues: readonly string[];
+}
+
+export interface TurnLimit {
+  readonly usd: number | null;
+  readonly tokens: number | null;
 }
 
 /** What a person allows: an amount beyond the limit, or beyond what was spent where that is more. */
@@ -89,8 +104,8 @@ export class BudgetBook {
    * pass a limit by no more than what the last one's answer goes beyond it. Null when the signal aborts while waiting.
    */
   reserve(place: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null> {
-    // With no limit configured nothing is kept or asked: spending is then only reported.
-    if (this.#isUnlimited) return unlimited;
+    // With no limit nothing is kept or asked: spending is then only reported.
+    if (this.#limited(place).length === 0) return unlimited;
     return this.#tryReserve(place, estimate) ?? this.#reserveLater(place, estimate, signal);
   }
 
@@ -109,7 +124,7 @@ export class BudgetBook {
   /** Adds one finished call; `tokens` is input and output together, `costUsd` null where the price is unknown. */
   record(call: BudgetPlace & { readonly costUsd: number | null; readonly tokens: number }): void {
     assert(call.tokens >= 0 && (call.costUsd === null || call.costUsd >= 0), 'spending is never negative');
-    for (const scope of scopes) addSpent(this.#sum(scope, call), call.costUsd, call.tokens);
+    for (const { scope, at } of this.#limited(call)) addSpent(this.#sum(scope, at), call.costUsd, call.tokens);
   }
 
   /** How the limits of a turn, a session and the day stand; what is not named is left out. */
@@ -154,13 +169,25 @@ export class BudgetBook {
     this.#turns.delete(turnId);
   }
 
-  get #isUnlimited(): boolean {
-    return Object.values(this.#limits).every((limit) => limit === undefined);
+  get #isConfigured(): boolean {
+    return Object.values(this.#limits).some((limit) => limit !== undefined);
+  }
+
+  /** The sums a call counts in, narrowest first: all once anything is configured, else those of turns with limits of their own. */
+  #limited(place: BudgetPlace): { readonly scope: BudgetScope; readonly at: BudgetPlace }[] {
+    const turns = [place, ...(place.payers ?? []).map((payer) => ({ ...payer, nowMs: place.nowMs, limits: payer }))];
+    if (!this.#isConfigured) return turns.filter(hasOwnLimit).map((at) => ({ scope: 'turn', at }));
+    const sessions = new Map(turns.map((at) => [at.sessionId, at]));
+    return [
+      ...turns.map((at) => ({ scope: 'turn' as const, at })),
+      ...[...sessions.values()].map((at) => ({ scope: 'session' as const, at })),
+      { scope: 'day', at: place },
+    ];
   }
 
   /** Null when it has to wait. */
   #tryReserve(place: BudgetPlace, estimate: CallEstimate): Admission | null {
-    const limited = scopes.map((scope) => this.#scope(scope, place));
+    const limited = this.#limited(place).map(({ scope, at }) => this.#scope(scope, at));
     for (const scope of limited) {
       const breach = breachOf(scope, estimate);
       if (breach !== null) return { ok: false, breach };
@@ -205,8 +232,9 @@ export class BudgetBook {
 
   #scope(scope: BudgetScope, place: BudgetPlace): ScopeLimits {
     const { perTurnUsd, perSessionUsd, perDayUsd, perTurnTokens, perSessionTokens, perDayTokens } = this.#limits;
-    const usd = { turn: perTurnUsd, session: perSessionUsd, day: perDayUsd }[scope];
-    const tokens = { turn: perTurnTokens, session: perSessionTokens, day: perDayTokens }[scope];
+    const own = place.limits;
+    const usd = { turn: lower(perTurnUsd, own?.usd), session: perSessionUsd, day: perDayUsd }[scope];
+    const tokens = { turn: lower(perTurnTokens, own?.tokens), session: perSessionTokens, day: perDayTokens }[scope];
     return {
       scope,
       sum: this.#sum(scope, place),
@@ -228,7 +256,8 @@ export class BudgetBook {
     const inSession = (): Sum => fromHistory(history.spentInSession(place.sessionId));
     const today = (): Sum => fromHistory(history.spentSince({ sinceMs: localDayStartMs(place.nowMs) }));
     // What is not kept up to date is asked for each time.
-    if (this.#isUnlimited) return { turn: inTurn, session: inSession, day: today }[scope]();
+    const isKept = this.#isConfigured || (scope === 'turn' && hasOwnLimit(place));
+    if (!isKept) return { turn: inTurn, session: inSession, day: today }[scope]();
     if (scope === 'turn') return recall(this.#turns, place.turnId, inTurn);
     if (scope === 'session') return recall(this.#sessions, place.sessionId, inSession);
     return this.#day(localDay(place.nowMs), today);
@@ -244,6 +273,14 @@ export class BudgetBook {
     if (this.#days.size > DAYS_MAX) this.#days.delete([...this.#days.keys()].sort()[0] ?? key);
     return sum;
   }
+}
+
+function hasOwnLimit({ limits }: BudgetPlace): boolean {
+  return limits !== undefined && (limits.usd !== null || limits.tokens !== null);
+}
+
+function lower(configured: number | undefined, own: number | null | undefined): number | undefined {
+  return configured === undefined ? (own ?? undefined) : Math.min(configured, own ?? configured);
 }
 
 function turnsOf({ turnId, continues }: BudgetPlace): readonly string[] {

@@ -2,6 +2,7 @@
 // part of the call fits; one that allows only when every part does. Knows nothing of the rules of the house.
 
 import type { PolicyRule } from '../../contracts/config.ts';
+import type { CallOrigin as AskedOrigin } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { pathGlob } from './path-glob.ts';
 import { sameWords } from './grant-match.ts';
@@ -10,6 +11,8 @@ import { isNamedBy, type EntryWords } from './pre-approved.ts';
 export interface CallOrigin {
   readonly channel: string;
   readonly agentId: string;
+  /** Whoever called the agent, where it is a helper. */
+  readonly helper?: AskedOrigin['helper'];
 }
 
 export interface RuledCall {

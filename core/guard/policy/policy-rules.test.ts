@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ownDataProtection, toolClasses, type CallFacts } from '../../contracts/tools.ts';
+import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { noTaint } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
 import { facts, fetchFrom, fromWeb, npmTest, path, plainCommand } from './policy-bench.ts';
@@ -20,6 +21,7 @@ const input = (given: CallFacts, changes: Partial<RuleInput> = {}): RuleInput =>
   outdated: null,
   preApproved: null,
   domainsAllowed: false,
+  bounds: null,
   ...changes,
 });
 const covered = (kind: 'once' | 'minutes' | 'session' | 'always'): Pick<RuleInput, 'grant'> => ({
@@ -39,7 +41,14 @@ const look = facts('read', [path('/ws/a', { access: 'read' })]);
 const ls = plainCommand('ls', { reads: 'lists files', family: ['ls'] });
 const threeWay = { taint: { ...fromWeb('evil.example'), sensitive: true } };
 const web = { taint: fromWeb('evil.example') };
+const message = (recipient: Partial<NonNullable<CallFacts['recipient']>> = {}, paths: CallFacts['paths'] = []): CallFacts => ({
+  ...facts('message', paths),
+  recipient: { channel: 'telegram', chatId: '7', isOrigin: true, ...recipient },
+});
 const over = { overLimit: { name: 'exec', limit: 60 } };
+const within = (changes: Partial<TurnBounds>): Pick<RuleInput, 'bounds'> => ({
+  bounds: { bounds: { ...wholeBounds, ...changes }, coversHost: (host) => changes.hosts?.includes(host) ?? true },
+});
 const all = { ...covered('always'), preApproved: pre('free').preApproved, domainsAllowed: true, mode: 'workspace-free' } as const;
 
 /** Each rule with what reaches it; a later one's reason is there as well where it must not win. */
@@ -97,6 +106,36 @@ const table: readonly (readonly [string, string, RuleInput])[] = [
   ['taint.unseen', 'ask', input(note, { mode: 'workspace-free', ...web })],
   ['command.changed', 'ask', input(npmTest('2'), { outdated: { covers: '`npm test`', changes: ['package.json'] } })],
   ['read.outside-workspace', 'ask', input(facts('read', [path('/ws/a', { access: 'read' }), outside]))],
+  ['message.same-chat', 'allow', input(message({}, [path('/ws/a', { access: 'read' })]))],
+  ['message.same-chat', 'allow', input(message(), { ...web, ...within({ grants: false }) })],
+  ['ask.message', 'ask', input(message({ isOrigin: false }))],
+  ['ask.message', 'ask', input(message({}, [outside]))],
+  ['ask.message', 'ask', input({ ...message(), hosts: ['a.example'] })],
+  ['ask.destructive', 'ask', input({ ...message(), class: 'destructive' })],
+  ['path.protected', 'ask', input(message({}, [{ ...guarded, access: 'read' }]))],
+  ['taint.three-way', 'ask', input(message(), threeWay)],
+  ['rate.limit', 'ask', input(message(), over)],
+  ['rule.deny', 'deny', input(message(), rule('deny'))],
+  ['mode.locked-down', 'deny', input(message(), { mode: 'locked-down' })],
+  ['bounds.class', 'deny', input(message(), within({ classes: ['read'] }))],
+  ['panic.engaged', 'deny', input(message(), { panicEngaged: true })],
+  ['bounds.tool', 'deny', input(look, { ...all, ...within({ tools: ['read_file'] }) })],
+  ['read.workspace', 'allow', input(look, within({ tools: ['put'], classes: ['read'], folders: [], hosts: [] }))],
+  ['bounds.class', 'deny', input(note, { ...all, ...within({ classes: ['read', 'exec'] }) })],
+  ['bounds.class', 'deny', input({ ...look, hosts: ['a.example'] }, within({ classes: ['read'] }))],
+  ['bounds.class', 'deny', input({ ...fetchFrom('a.example'), paths: [path('/ws/a')] }, within({ classes: ['network'] }))],
+  ['ask.network', 'ask', input({ ...fetchFrom('a.example'), paths: [path('/ws/a')] }, within({ classes: ['network', 'write'] }))],
+  ['bounds.folder', 'deny', input(facts('write', [path('/ws/a/x'), path('/ws/b')]), { ...all, ...within({ folders: ['/ws/a'] }) })],
+  ['bounds.folder', 'deny', input(facts('destructive', [path('/ws/ab')]), within({ folders: ['/ws/a'] }))],
+  ['write.workspace', 'allow', input(facts('write', [path('/ws/a/x')]), { mode: 'workspace-free', ...within({ folders: ['/ws/a'] }) })],
+  ['bounds.folder', 'deny', input(npmTest('1'), { ...all, ...within({ folders: ['/ws'] }) })],
+  ['command.reads', 'allow', input(ls, within({ folders: [], hosts: [] }))],
+  ['bounds.host', 'deny', input(fetchFrom('a.example', 'b.example'), { ...all, ...within({ hosts: ['a.example'] }) })],
+  ['domain.allowed', 'allow', input(fetchFrom('a.example'), { domainsAllowed: true, ...within({ hosts: ['a.example'] }) })],
+  ['bounds.host', 'deny', input(npmTest('1'), { ...all, ...within({ hosts: ['a.example'] }) })],
+  ['ask.write', 'ask', input(note, { ...all, ...rule('allow'), ...within({ grants: false }) })],
+  ['ask.exec', 'ask', input(npmTest('1'), { ...pre('bound'), ...within({ grants: false }) })],
+  ['grant.always', 'allow', input(note, { ...covered('always'), ...within({}) })],
   ...toolClasses.filter((one) => one !== 'read').map((one) => [`ask.${one}`, 'ask', input(facts(one))] as const),
 ];
 
@@ -106,7 +145,9 @@ test.each(table)('%s: %s', (ruleId, decision, given) => {
 });
 
 test('every rule can be reached', () => {
-  expect([...new Set(table.map(([ruleId]) => ruleId))].sort()).toEqual(ruleIds.filter((ruleId) => !ruleId.startsWith('review.')).sort());
+  expect([...new Set(table.map(([ruleId]) => ruleId))].sort()).toEqual(
+    ruleIds.filter((ruleId) => !ruleId.startsWith('review.') && !ruleId.startsWith('hook.')).sort(),
+  );
 });
 
 test('only what asks can be allowed for longer, and not every question', () => {
@@ -116,6 +157,14 @@ test('only what asks can be allowed for longer, and not every question', () => {
     'read.outside-workspace',
     'taint.unseen',
   ]);
+});
+
+test('a yes to a call of a turn that no permission covers becomes none either', () => {
+  const asked = table
+    .map(([, , given]) => decideByRules({ ...given, ...within({ grants: false }) }))
+    .filter(({ decision }) => decision === 'ask');
+  expect(asked.length).toBeGreaterThan(10);
+  expect(asked.filter(({ grantable }) => grantable)).toEqual([]);
 });
 
 test('what says that it reads and would do more is taken for what it would do', () => {

@@ -4,6 +4,7 @@
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
 import { ownDataProtection, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+import { exclusionOf, type JudgedBounds } from './bounds-rules.ts';
 import { nameSources, type CallTaint } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
 import type { PreApproval } from './pre-approved.ts';
@@ -28,6 +29,8 @@ export interface RuleInput {
   /** How a command stands that config.yaml allows by its words; null where it allows none of it. */
   readonly preApproved: PreApproval | null;
   readonly domainsAllowed: boolean;
+  /** What the turn was started with; null where it has no bounds. */
+  readonly bounds: JudgedBounds | null;
 }
 
 export interface RuleDecision {
@@ -72,16 +75,30 @@ export const ruleIds = [
   'command.changed',
   'domain.allowed',
   'write.workspace',
+  'message.same-chat',
   // Of the further look at grave calls, which the turn runtime asks for after these rules.
   'review.denied',
   'review.asked',
+  // Of the person's own hooks, asked right after these rules as well.
+  'hook.denied',
+  'hook.asked',
+  // What a turn's own bounds exclude.
+  'bounds.tool',
+  'bounds.class',
+  'bounds.folder',
+  'bounds.host',
 ] as const;
 export type RuleId = (typeof ruleIds)[number];
 
 type Rule = (input: RuleInput) => RuleDecision | null;
 
 export function decideByRules(input: RuleInput): RuleDecision {
-  return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...permissions], input) ?? askByClass(input);
+  if (input.bounds?.bounds.grants !== false)
+    return firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers, ...permissions], input) ?? askByClass(input);
+  // Nothing allowed beforehand covers it, and no yes to it becomes a permission.
+  const decided =
+    firstOf([...refusals, lockedDown, ...questions, ...freeReads, ...answers], input) ?? askByClass({ ...input, outdated: null });
+  return { ...decided, grantable: false };
 }
 
 function firstOf(rules: readonly Rule[], input: RuleInput): RuleDecision | null {
@@ -102,6 +119,12 @@ const refusals: readonly Rule[] = [
     return own === undefined ? null : deny('path.own-data', `${own.given} belongs to TrayClaw itself; no tool may read or change it.`);
   },
   ({ rule }) => (rule?.then === 'deny' ? deny('rule.deny', `${nameRule(rule)} refuses it${because(rule)}`) : null),
+  (input) => {
+    const { tool, facts, bounds } = input;
+    if (bounds === null) return null;
+    const excluded = exclusionOf({ tool, facts, effect: effectiveClass(facts), onlyReads: readsOf(input) !== null }, bounds);
+    return excluded === null ? null : deny(excluded.ruleId, excluded.reason);
+  },
 ];
 
 /** Whatever would be asked is refused: nobody is there to answer. */
@@ -138,6 +161,12 @@ const freeReads: readonly Rule[] = [
     const reads = readsOf(input);
     return reads === null ? null : allow('command.reads', `The command only ${reads}, inside the workspace.`);
   },
+];
+
+/** What needs nobody's permission, whatever it says: it could be said without this call. */
+const answers: readonly Rule[] = [
+  ({ facts }) =>
+    isAnswer(facts) ? allow('message.same-chat', 'It goes to the chat this was asked in, where the answer goes anyway.') : null,
 ];
 
 /** What somebody allowed before. None covers a call that may follow words it was not given for. */
@@ -200,7 +229,8 @@ function askByClass({ facts, outdated }: RuleInput): RuleDecision {
   }
   if (kind === 'write' && outside !== undefined)
     return ask('ask.write-outside-workspace', `It changes ${outside.given}, which is outside the workspace.`);
-  return ask(`ask.${kind}`, askReasons[kind]);
+  const isOwnPlan = kind === 'write' && facts.paths.length === 0;
+  return ask(`ask.${kind}`, isOwnPlan ? 'It changes what TrayClaw does by itself later.' : askReasons[kind]);
 }
 
 const askReasons: Readonly<Record<Exclude<ToolClass, 'read'>, string>> = {
@@ -224,6 +254,12 @@ function effectiveClass(facts: CallFacts): ToolClass {
 
 function isFreeRead(facts: CallFacts): boolean {
   return effectiveClass(facts) === 'read' && facts.paths.every((path) => path.insideWorkspace && path.protectedBy === null);
+}
+
+/** Words, and files that are read freely, to the very chat the turn came from: nothing that its answer could not say there. */
+function isAnswer({ class: kind, recipient, command, hosts, paths }: CallFacts): boolean {
+  const onlyReads = paths.every((path) => path.access === 'read' && path.insideWorkspace && path.protectedBy === null);
+  return kind === 'message' && recipient?.isOrigin === true && command === null && hosts.length === 0 && onlyReads;
 }
 
 /** What a command reads, in words, where it is known to do nothing else and to stay inside; otherwise null. */

@@ -13,6 +13,7 @@ import {
   type PolicyDecision,
 } from '../../contracts/policy.ts';
 import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { bindingsHash, bindingsOf, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
@@ -39,6 +40,8 @@ export interface JudgedCall {
   readonly facts: CallFacts;
   readonly origin: CallOrigin;
   readonly taint: CallTaint;
+  /** What its turn may use; left out for a turn without bounds. */
+  readonly bounds?: TurnBounds;
   /** Looked at again right before it runs, on the grant it was let through by: it was counted, and its words weighed, back then. */
   readonly dispatch?: { readonly grantId: string | null };
 }
@@ -123,7 +126,7 @@ export class PolicyGate {
 
   #inputOf(request: JudgedCall, found: Found): RuleInput {
     const { policy, panic } = this.#deps;
-    const { tool, facts, taint, dispatch } = request;
+    const { tool, facts, taint, dispatch, bounds } = request;
     const { grant, unseen, outdated } = found.covering;
     return {
       tool,
@@ -139,7 +142,14 @@ export class PolicyGate {
       staysInside: staysInside(facts, this.#opened),
       grant: grant === null ? null : { kind: grant.scope.kind, covers: grant.covers, unseen },
       domainsAllowed: facts.hosts.length > 0 && facts.hosts.every((host) => this.#allowedDomains.covers(host)),
+      bounds: bounds === undefined ? null : { bounds, coversHost: this.#hostsOf(bounds) },
     };
+  }
+
+  #hostsOf({ hosts }: TurnBounds): (host: string) => boolean {
+    if (hosts === null) return () => true;
+    const listed = this.#deps.domains(hosts);
+    return (host) => listed.covers(host);
   }
 
   /** The grant that covers the call, or else the one that would, had what the command is made of not changed. */
@@ -171,6 +181,8 @@ export class PolicyGate {
   question(request: GateRequest, decision: GateDecision): Approval {
     const choices = this.choices(request, decision);
     const told = request.facts.risks ?? [];
+    const unattended = request.bounds?.unattended ?? null;
+    const nowMs = this.#deps.clock.nowMs();
     return {
       approvalId: this.#deps.ids.next('apr'),
       callId: request.callId,
@@ -184,7 +196,8 @@ export class PolicyGate {
       widerScope: choices[0]?.covers ?? null,
       ...(choices.length === 0 ? {} : { choices }),
       origin: { ...request.origin, taint: allSources(request.taint) },
-      createdAtMs: this.#deps.clock.nowMs(),
+      createdAtMs: nowMs,
+      ...(unattended === null ? {} : { dueAtMs: nowMs + unattended.approvalMs }),
       sessionId: request.sessionId,
       turnId: request.turnId,
       state: 'pending',

@@ -23,6 +23,7 @@ import { describeChanges, findChanges, undoAppeared } from './undo-changes.ts';
 
 export type { CommandSandbox, SandboxCommand, SandboxReport, WrappedCommand } from './sandbox-command.ts';
 export type { SandboxExplanation } from './explain-sandbox.ts';
+export { outsideArchive } from './network-session.ts';
 
 export interface SandboxOptions {
   readonly config: Config['sandbox'];

@@ -109,7 +109,7 @@ export class SecretStore {
   }
 }
 
-const makeVault = 'An encrypted vault can take its place: trayclaw secret unlock';
+const makeVault = 'An encrypted vault can take its place: run "trayclaw secret unlock".';
 
 const isAbsent = (cause: unknown): boolean =>
   isAppError(cause) && cause.code === 'keychain_unavailable' && cause.data['state'] === 'absent';

@@ -169,9 +169,10 @@ export class Secrets {
 }
 
 /** Every reference to a secret in the settings. */
-export function secretRefsOf({ providers, channels }: Pick<Config, 'providers' | 'channels'>): string[] {
+export function secretRefsOf({ providers, channels, signals }: Pick<Config, 'providers' | 'channels' | 'signals'>): string[] {
+  const hooks = Object.values(signals.webhooks).map(({ secret }) => secret);
   const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
-  return [...keys, channels.telegram?.token].filter((ref) => ref !== undefined);
+  return [...keys, channels.telegram?.token, ...hooks].filter((ref) => ref !== undefined);
 }
 
 function splitRef(ref: string): readonly [string, string] {

@@ -128,7 +128,7 @@ export class SessionWords {
         this.#hear(event.body.text, event.turnId === null ? undefined : this.#forwardedTurns.get(event.turnId));
         return;
       case 'turn.steered':
-        this.#hear(event.body.text, undefined);
+        this.#hear(event.body.text, event.body.untrusted);
         return;
       case 'turn.started':
         for (const call of event.body.calls) this.#takeOwnCall(call);

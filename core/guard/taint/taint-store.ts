@@ -37,8 +37,16 @@ export interface SessionTaint {
 
 const SESSIONS_KEPT = 256;
 
-/** Tools whose results are private though no path of theirs says so: what was said in other conversations. */
-const privateTools: ReadonlySet<string> = new Set(['session_search', 'artifact_read']);
+/** Tools whose results are private though no path of theirs says so: what was said in other conversations, memories, the person's documents. */
+const privateTools: ReadonlySet<string> = new Set([
+  'session_search',
+  'artifact_read',
+  'subagent',
+  'spawn',
+  'spawn_status',
+  'recall',
+  'knowledge_search',
+]);
 
 function prepareAll(db: SqlDatabase) {
   return {
@@ -77,6 +85,8 @@ export class TaintStore {
     if (event.type === 'taint.marked') this.#applyFiles(event);
     // What begins holds nothing: a session that is marked later is looked up anew, one that was rolled back asks nothing.
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
+    // Its task may tell what its caller has read.
+    if (event.type === 'session.created' && event.body.channel === 'helper') this.#sql.putPrivate.run(event.sessionId);
     if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
     this.applyCopied(event);
   }

@@ -7,12 +7,16 @@ import { basename, dirname, join } from 'node:path';
 import { errnoOf, fileError } from './errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
-/** Keeps the mode (and, where allowed, the owner) of the file that was there. Fails with `tool_failed`; then nothing changed. */
+/**
+ * Keeps the mode (and, where allowed, the owner) of the file that was there. Fails with `tool_failed`; then nothing changed. The suffix
+ * belongs to one call: what stands there already is what a kill left of that call.
+ */
 export async function writeAtomically(real: string, content: string | Uint8Array, temporarySuffix: string): Promise<void> {
   await makeParents(real, 'write');
   const before = await existingFile(real);
   // Forty letters of four bytes each, so that the name fits with what is added.
   const temporary = join(dirname(real), `.${basename(real).slice(0, 40)}.${temporarySuffix}.tmp`);
+  await removeLeft(temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const handle = await openPlainFile(temporary, flags, 'write', before === null ? 0o666 : 0o600);
   try {
@@ -32,6 +36,14 @@ export async function writeAtomically(real: string, content: string | Uint8Array
     throw fileError('write', real, cause);
   }
   await syncFolder(dirname(real));
+}
+
+async function removeLeft(temporary: string): Promise<void> {
+  try {
+    await unlink(temporary);
+  } catch (cause) {
+    if (errnoOf(cause) !== 'ENOENT') throw fileError('write', temporary, cause);
+  }
 }
 
 export function contentHash(content: string | Uint8Array): string {

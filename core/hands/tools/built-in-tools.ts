@@ -15,6 +15,7 @@ import { realPathFileSystem, type PathFileSystem } from './file-system-port.ts';
 import { createGlob } from './glob.ts';
 import { createGrep } from './grep.ts';
 import { createListDir } from './list-dir.ts';
+import { createMessage, type MessagePort } from './message.ts';
 import { PathFacts } from './path-facts.ts';
 import type { ProcessTrees } from './process-trees.ts';
 import { createReadFile } from './read-file.ts';
@@ -41,6 +42,10 @@ export interface BuiltInToolDeps {
   readonly outputBytesMax: number;
   readonly files?: PathFileSystem;
   readonly web: WebDeps;
+  /** The chats messages can be sent to; null where there is no channel. */
+  readonly chats: MessagePort | null;
+  /** Why a command must not run with these files; null where nothing speaks against it. */
+  readonly refusesFiles?: (paths: readonly string[]) => string | null;
 }
 
 export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefinition[] {
@@ -66,10 +71,12 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       clock: deps.clock,
       environment: deps.environment,
       platform: deps.platform,
+      ...(deps.refusesFiles === undefined ? {} : { refuses: deps.refusesFiles }),
       temporaryFolder: deps.temporaryFolder,
       outputBytesMax,
       execTimeoutMs: deps.execTimeoutMs,
     }),
     ...createWebTools(deps.web, outputBytesMax),
+    ...(deps.chats === null ? [] : [createMessage({ paths, port: deps.chats })]),
   ];
 }

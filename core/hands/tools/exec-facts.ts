@@ -14,6 +14,8 @@ export interface ExecFactsOptions {
   readonly analyst: CommandAnalyst;
   readonly environment: Environment;
   readonly platform: NodeJS.Platform;
+  /** Why a command must not run with these files; null where nothing speaks against it. */
+  readonly refuses?: (paths: readonly string[]) => string | null;
 }
 
 export interface CommandCall {
@@ -77,13 +79,23 @@ export class ExecFacts {
     const cwd = places.given(call.cwd);
     const child = childEnvironment(environment, {}, platform);
     const analysis = analyst.analyse({ line: call.command, cwd: cwd.real, environment: child }, places);
+    const refused = this.#refusal(analysis);
     const facts: CallFacts = {
       class: analysis.class,
       paths: [cwd, ...analysis.paths],
       command: analysis.fact,
       hosts: [...analysis.hosts],
       ...(analysis.risks.length === 0 ? {} : { risks: [...analysis.risks] }),
+      ...(refused === null ? {} : { refused }),
     };
     return { facts, cwd, analysis };
+  }
+
+  /** A command known to do nothing but read may look at any file. */
+  #refusal({ fact, paths }: CommandAnalysis): string | null {
+    const { refuses } = this.#options;
+    if (refuses === undefined || (fact.plain !== undefined && fact.plain.reads !== null)) return null;
+    const parts = fact.plain?.bindings.filter(({ kind }) => kind !== 'environment').map((binding) => binding.name) ?? [];
+    return refuses([...paths.map(({ real }) => real), ...parts]);
   }
 }

@@ -117,6 +117,22 @@ test('write_file leaves the file and the folder as they were when it fails', asy
   expect(readdirSync(at('folder'))).toEqual(['keep.txt']);
 });
 
+test('a call that is run again goes past what a kill left of its first run, and follows no link in its place', async () => {
+  put('a.txt', 'old');
+  const callId = 'call_again';
+  const left = at('.a.txt.call_again.tmp');
+  put('.a.txt.call_again.tmp', 'ha');
+  expect((await bench.call('write_file', { path: 'a.txt', content: 'half and half' }, { callId })).outcome).toBe('ok');
+  expect([readFileSync(at('a.txt'), 'utf8'), readdirSync(bench.workspace)]).toEqual(['half and half', ['a.txt']]);
+  put('other.txt', 'of somebody');
+  symlinkSync(at('other.txt'), left);
+  expect((await bench.call('edit_file', { path: 'a.txt', old: 'half and', new: 'whole and' }, { callId })).outcome).toBe('ok');
+  expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('other.txt'), 'utf8')]).toEqual(['whole and half', 'of somebody']);
+  mkdirSync(left);
+  expect(await bench.call('write_file', { path: 'a.txt', content: 'new' }, { callId })).toMatchObject({ outcome: 'error' });
+  expect([readFileSync(at('a.txt'), 'utf8'), existsSync(left)]).toEqual(['whole and half', true]);
+});
+
 test('writing through a link changes its target and keeps the link', async () => {
   put('real.txt', 'old');
   symlinkSync('real.txt', at('link.txt'));

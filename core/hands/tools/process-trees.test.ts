@@ -41,9 +41,12 @@ async function alive(instance: string): Promise<ProcessRow[]> {
 }
 
 afterEach(async () => {
-  for (const { instance } of started.splice(0)) {
+  for (const { child, instance } of started.splice(0)) {
     const left = await alive(instance);
     if (left.length > 0) throw new Error(`left running: ${left.map((row) => row.pid).join(', ')}`);
+    // It has ended; this process has to hear of it too.
+    child.stdout?.destroy();
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   }
 });
 

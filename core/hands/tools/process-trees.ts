@@ -7,7 +7,7 @@ import { sleep } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
 import { errnoOf } from './errno.ts';
-import type { ProcessTable } from './process-table-port.ts';
+import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 import { findMembers } from './tree-members.ts';
 
 export type EnvironmentMarker = Readonly<Record<string, string>>;
@@ -109,7 +109,11 @@ export class ProcessTrees {
     const known = new Map<number, string>();
     let survivors: readonly number[] = [];
     for (let round = 0; round < ROUNDS_MAX; round++) {
-      const isQuiet = await this.#holdStill(this.#table, target, known);
+      const sweeps = holdStill(this.#table, target, known);
+      let sweep = sweeps.next();
+      // Where the table is read at once nothing else gets a turn, and no disk is waited for, before all are ended.
+      while (sweep.done !== true) sweep = sweeps.next(sweep.value instanceof Promise ? await sweep.value : sweep.value);
+      const isQuiet = sweep.value;
       // A stopped process dies of SIGKILL as it is.
       for (const [pid, startTime] of known) {
         if (this.#table.isAlive({ pid, startTime })) signal(pid, 'SIGKILL');
@@ -119,29 +123,6 @@ export class ProcessTrees {
     }
     if (survivors.length > 0) this.#logger.log('error', 'processes could not be ended', { pids: survivors });
     return { killed: known.size - survivors.length, tookMs: this.#clock.monotonicMs() - startedMs, survivors: survivors.length };
-  }
-
-  /**
-   * Stops the members, sweep by sweep, until a sweep finds none that runs on: then none can start another. False when new
-   * ones still turned up at the last sweep.
-   */
-  async #holdStill(table: ProcessTable, target: KillTarget, known: Map<number, string>): Promise<boolean> {
-    const judged = new Map<number, string>();
-    const held = new Map<number, string>();
-    for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
-      const rows = await table.list(target.markers, judged);
-      let hasFresh = false;
-      for (const { pid, startTime } of findMembers(rows, { roots: target.roots, known, self: process.pid })) {
-        if (held.get(pid) === startTime) continue;
-        hasFresh = true;
-        held.set(pid, startTime);
-        known.set(pid, startTime);
-        signal(pid, 'SIGSTOP');
-      }
-      if (!hasFresh) return true;
-      for (const { pid, startTime } of rows) judged.set(pid, startTime);
-    }
-    return false;
   }
 
   async #waitUntilGone(table: ProcessTable, known: ReadonlyMap<number, string>): Promise<readonly number[]> {
@@ -155,6 +136,35 @@ export class ProcessTrees {
       pauseMs = Math.min(pauseMs * 2, 16);
     }
   }
+}
+
+type Listed = ReturnType<ProcessTable['list']>;
+
+/**
+ * Stops the members, sweep by sweep, until a sweep finds none that runs on: then none can start another. False when new
+ * ones still turned up at the last sweep. Yields what the table gives and takes it back once it is there.
+ */
+function* holdStill(
+  table: ProcessTable,
+  target: KillTarget,
+  known: Map<number, string>,
+): Generator<Listed, boolean, readonly ProcessRow[]> {
+  const judged = new Map<number, string>();
+  const held = new Map<number, string>();
+  for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {
+    const rows = yield table.list(target.markers, judged);
+    let hasFresh = false;
+    for (const { pid, startTime } of findMembers(rows, { roots: target.roots, known, self: process.pid })) {
+      if (held.get(pid) === startTime) continue;
+      hasFresh = true;
+      held.set(pid, startTime);
+      known.set(pid, startTime);
+      signal(pid, 'SIGSTOP');
+    }
+    if (!hasFresh) return true;
+    for (const { pid, startTime } of rows) judged.set(pid, startTime);
+  }
+  return false;
 }
 
 /** `NAME=value` texts. A marker without a value would match strangers and is left out. */

@@ -13,7 +13,15 @@ import type { ArtifactRef, ArtifactSink, SpawnRecord, ToolContext } from '../../
 import { GuardedFetch } from '../../guard/egress/egress.ts';
 import { SafetyChecks } from '../../guard/safety/safety.ts';
 import { contentHash } from './atomic-write.ts';
-import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type HostedResult, type WebDeps } from './tools.ts';
+import {
+  createBuiltInTools,
+  createProcessTable,
+  ProcessTrees,
+  ToolHost,
+  type HostedResult,
+  type MessagePort,
+  type WebDeps,
+} from './tools.ts';
 
 export class MemoryArtifacts implements ArtifactSink {
   readonly stored = new Map<string, Buffer>();
@@ -56,6 +64,8 @@ export interface ToolBenchOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Without it the tools for the web have the real rules and nobody to ask. */
   readonly web?: Partial<WebDeps>;
+  /** Without it there is no tool for messages. */
+  readonly chats?: MessagePort;
   /** Without one every command runs as it is. */
   readonly sandbox?: CommandSandbox;
 }
@@ -101,6 +111,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
     execTimeoutMs: options.execTimeoutMs ?? 20_000,
     outputBytesMax,
     web: webDeps(options.web),
+    chats: options.chats ?? null,
   });
   const host = new ToolHost({ tools, clock: systemClock, logger: silentLogger, outputBytesMax, artifacts });
   const spawned: SpawnRecord[] = [];

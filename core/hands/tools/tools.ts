@@ -14,7 +14,12 @@ import { nearNames } from './near-names.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
 import { raceRun } from './race-run.ts';
 
+export { createAgendaTools } from './agenda-tools.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
+export { createKnowledgeTool, createMemoryTools, type KnowledgePort, type MemoryPort } from './memory-tools.ts';
+export type { MessagePort } from './message.ts';
+export { readablePage } from './web-page.ts';
+export { createSkillTool, type SkillPort } from './skill-tool.ts';
 export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
@@ -22,6 +27,7 @@ export type { ParsedCall } from './parse-call.ts';
 export { isOwnData } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
+export { runProgram, type ProgramDeps, type ProgramEnd } from './run-program.ts';
 export { ProcessTrees, type KillReport, type ProcessTreesOptions, type TrackedProcess } from './process-trees.ts';
 
 export interface ToolHostOptions {

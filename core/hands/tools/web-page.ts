@@ -57,6 +57,11 @@ export function runPageJob<K extends keyof PageJobs>(
   });
 }
 
+/** What a person would read on a page that lies at `url`. Fails as `runPageJob` does. */
+export function readablePage(html: string, url: string, signal: AbortSignal): Promise<ReadablePage> {
+  return runPageJob<'page'>({ kind: 'page', html, url }, signal);
+}
+
 /** Beside this file in the checkout; an entry of its own in the build, where this file is part of a chunk. */
 function workerFile(): URL {
   const here = import.meta.url;

@@ -28,6 +28,11 @@ export function withFiles(text: string, files: readonly ArtifactRef[], read: Rea
   return { role: 'user', text: parts.join('\n\n'), ...(images.length === 0 ? {} : { images }) };
 }
 
+/** What the person wrote themselves, of a message with files: what stands in files chooses nothing. */
+export function ownWords(text: string): string {
+  return text.split(/\n\n\[?The person attached (?:the (?:file|image) )?"/, 1)[0] ?? '';
+}
+
 interface Shown {
   readonly text: string;
   readonly image: ChatImage | null;

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EventBodies, EventType } from '../../contracts/events.ts';
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
-import { ContextPacker, createSystemPrompt, Transcript, type TranscriptEvent } from './context.ts';
+import { withFiles } from './attached-files.ts';
+import { ContextPacker, createSystemPrompt, ownWords, Transcript, type TranscriptEvent } from './context.ts';
 
 const estimate = (text: string): number => Math.ceil(text.length / 4);
 const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
@@ -267,4 +268,15 @@ test('the standing instructions change with the day and not before', () => {
   expect([first.includes('Today is 2026-01-01'), system() === first]).toEqual([true, true]);
   nowMs += 4 * 3_600_000;
   expect(system()).toContain('Today is 2026-01-02');
+});
+
+test('of a message with files, what the person wrote themselves is told apart', () => {
+  const files = [{ sha256: 'a'.repeat(64), name: 'notes.md', mediaType: 'text/markdown', sizeBytes: 5 }];
+  for (const read of [() => Buffer.from('plans'), () => Buffer.from([0, 1]), undefined]) {
+    const { text } = withFiles('look at this\n\nand that', files, read) as { text: string };
+    expect([text.length > 40, ownWords(text)]).toEqual([true, 'look at this\n\nand that']);
+  }
+  const image = [{ sha256: 'a'.repeat(64), name: 'dot.png', mediaType: 'image/png', sizeBytes: 5 }];
+  expect(ownWords((withFiles('see', image, () => Buffer.from('x')) as { text: string }).text)).toBe('see');
+  expect(ownWords('The person attached nothing')).toBe('The person attached nothing');
 });

@@ -1,12 +1,20 @@
 // Context packs: what the model sees in one request, under a token budget, with what was dropped and why.
-// Order: system, identity, recent messages, tool digest. The prefix stays the same from request to request.
+// Order: system, identity, rules and task, tools; summary, recent messages; memory, knowledge, skills, open approvals. What comes before
+// the messages stays the same from request to request, and what comes after them is said in one request only.
 
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { ReadAttachment } from './attached-files.ts';
+import type { TokenCounter } from './message-rows.ts';
+import { budgetOf, evenScale, spendable, type TokenScale } from './pack-budget.ts';
+import { SectionBuilder } from './pack-sections.ts';
+import type { SelectedParts } from './select-parts.ts';
 import { Transcript } from './transcript.ts';
 
+export { ownWords } from './attached-files.ts';
 export { createSystemPrompt } from './system-prompt.ts';
+export type { PackPart, PackSource } from './pack-source.ts';
+export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 
 export interface PackRequest {
@@ -16,6 +24,15 @@ export interface PackRequest {
   readonly tools: readonly ToolSchema[];
   /** True after the model refused a pack as too large. */
   readonly smaller: boolean;
+  /** How large that one was; the window of the model where nobody remembers. */
+  readonly refusedTokens?: number;
+  /** Of the agent, below the standing instructions; empty for none. */
+  readonly identity?: string;
+  /** Pinned by a person, oldest first. */
+  readonly rules?: readonly string[];
+  /** What waits for the person's answer, one line each. */
+  readonly approvals?: readonly string[];
+  readonly selected?: SelectedParts | null;
 }
 
 export interface Pack {
@@ -23,10 +40,20 @@ export interface Pack {
   readonly system: string;
   readonly tools: readonly ToolSchema[];
   readonly messages: readonly ChatMessage[];
+  /** Said after the messages, in this request only. */
+  readonly tail: string | undefined;
+}
+
+/** What is known of how a model counts. */
+export interface TokenMeterPort {
+  counterOf(ref: string): TokenCounter;
+  scaleOf(ref: string): TokenScale;
 }
 
 export interface ContextDeps {
   readonly estimate: (text: string) => number;
+  /** None: everything is estimated, and nothing learned. */
+  readonly meter?: TokenMeterPort;
   /** The standing instructions; the same text as long as nothing it tells has changed. */
   readonly system: () => string;
   /** Takes secrets out of a text before a model sees it. */
@@ -35,24 +62,27 @@ export interface ContextDeps {
   readonly readAttachment?: ReadAttachment;
 }
 
-/** Kept free for the answer: a quarter of the window, at most this many tokens. */
-const RESERVED_TOKENS_MAX = 8_192;
 /** After a drop the messages fill this share of their room, so that the next drops are far apart and the prefix stays cached. */
 const KEEP_SHARE = 0.6;
-const SMALLER_SHARE = 0.5;
+const STEPS_KEEP_SHARE = 0.8;
+/** Texts whose size is remembered. */
+const COUNTS_KEPT = 64;
 
 export class ContextPacker {
   readonly #deps: ContextDeps;
-  readonly #toolTokens = new WeakMap<readonly ToolSchema[], number>();
-  #system = { text: '', tokens: 0 };
+  readonly #toolTokens = new WeakMap<readonly ToolSchema[], { readonly counter: string; readonly tokens: number }>();
+  readonly #counts = new Map<string, number>();
+  readonly #estimate: TokenCounter;
+  #keptTools: { readonly all: readonly ToolSchema[]; readonly names: string; readonly kept: readonly ToolSchema[] } | null = null;
 
   constructor(deps: ContextDeps) {
     this.#deps = deps;
+    this.#estimate = { id: 'estimate', count: deps.estimate };
   }
 
   /** The standing instructions as the next pack will hold them. */
   get systemText(): string {
-    return this.#readSystem().text;
+    return this.#deps.system();
   }
 
   createTranscript(): Transcript {
@@ -60,54 +90,127 @@ export class ContextPacker {
   }
 
   build(request: PackRequest): Pack {
-    const { transcript, model, tools } = request;
-    const system = this.#readSystem();
-    const toolTokens = this.#countTools(tools);
-    const window = request.smaller ? Math.floor(model.contextTokens * SMALLER_SHARE) : model.contextTokens;
-    const reserved = Math.min(RESERVED_TOKENS_MAX, Math.floor(window / 4));
-    const budgetTokens = window - reserved;
-    const room = Math.max(0, budgetTokens - system.tokens - toolTokens);
-    const dropped: Pack['event']['dropped'] = [];
-    const truncated: Pack['event']['truncated'] = [];
-    if (transcript.totalTokens > room) {
-      const reason = request.smaller ? 'the model refused a larger pack' : 'the token budget of the pack';
-      const drop = transcript.dropOldest(Math.floor(room * KEEP_SHARE));
-      if (drop.count > 0) dropped.push({ what: 'oldest messages', count: drop.count, tokens: drop.tokens, reason });
-      if (transcript.totalTokens > room) {
-        for (const cut of transcript.truncateLongest(Math.max(256, Math.floor(room / 8)))) truncated.push({ ...cut, reason });
-      }
-    }
+    const { transcript, model } = request;
+    const counter = this.#deps.meter?.counterOf(model.ref) ?? this.#estimate;
+    const scale = this.#deps.meter?.scaleOf(model.ref) ?? evenScale;
+    const { budgetTokens } = budgetOf(model.contextTokens, request.smaller ? (request.refusedTokens ?? model.contextTokens) : null);
+    const builder = new SectionBuilder({
+      count: (text) => this.#countKept(counter, text),
+      scale,
+      spendable: spendable(budgetTokens),
+      redact: this.#deps.redact ?? ((text) => text),
+    });
+    const selected = request.selected ?? null;
+    const system = this.#instructions(builder, request, selected);
+    const tools = this.#stableTools(
+      request.tools,
+      builder.tools(request.tools, (list) => this.#countTools(counter, list)),
+    );
+    const fixedTokens = builder.tokens;
+    const tail = builder.tail(selected, request.approvals ?? []);
+    transcript.countWith(counter);
+    const room = Math.floor(Math.max(0, spendable(budgetTokens) - builder.tokens) / scale.flow);
+    const { dropped, truncated } = this.#fit(transcript, room, request.smaller);
+    const flowTokens = Math.ceil(transcript.totalTokens * scale.flow);
+    const { summary } = transcript;
     return {
-      system: system.text,
+      system,
       tools,
       messages: transcript.messages,
+      tail: tail === '' ? undefined : tail,
       event: {
         packId: request.packId,
-        tokens: system.tokens + toolTokens + transcript.totalTokens,
+        tokens: builder.tokens + flowTokens,
         budgetTokens,
-        sections: [
-          { name: 'system', tokens: system.tokens, items: 1 },
-          { name: 'messages', tokens: transcript.totalTokens, items: transcript.count },
-          { name: 'tools', tokens: toolTokens, items: tools.length },
-        ],
-        dropped,
-        truncated,
+        sections: ordered([...builder.sections, { name: 'messages', tokens: flowTokens, items: transcript.count }]),
+        dropped: [...(selected?.dropped ?? []), ...builder.dropped, ...dropped],
+        truncated: [...builder.truncated, ...truncated],
         fromSessionSeq: transcript.fromSessionSeq,
+        counted: {
+          fixed: Math.round(fixedTokens / scale.fixed),
+          flow: transcript.totalTokens + Math.round((builder.tokens - fixedTokens) / scale.flow),
+          messages: transcript.count,
+        },
+        ...(summary === null ? {} : { summaryId: summary.summaryId }),
+        ...(builder.parts.length === 0 ? {} : { parts: builder.parts }),
       },
     };
   }
 
-  #readSystem(): { text: string; tokens: number } {
-    const text = this.#deps.system();
-    if (text !== this.#system.text) this.#system = { text, tokens: this.#deps.estimate(text) };
-    return this.#system;
+  #instructions(builder: SectionBuilder, request: PackRequest, selected: SelectedParts | null): string {
+    return [
+      builder.system(this.#deps.system()),
+      builder.text('identity', request.identity ?? ''),
+      builder.instructions('identity', selected),
+      builder.rules(request.rules ?? []),
+      builder.instructions('task', selected),
+    ].join('');
   }
 
-  #countTools(tools: readonly ToolSchema[]): number {
+  /** Oldest exchanges first, then long results, then steps of the newest exchange, and words only where nothing else is left. */
+  #fit(transcript: Transcript, room: number, smaller: boolean): Pick<Pack['event'], 'dropped' | 'truncated'> {
+    const dropped: Pack['event']['dropped'] = [];
+    const truncated: Pack['event']['truncated'] = [];
+    const reason = smaller ? 'the model refused a larger pack' : 'the token budget of the pack';
+    const isFull = (): boolean => transcript.totalTokens > room;
+    if (!isFull()) return { dropped, truncated };
+    const drop = transcript.dropOldest(Math.floor(room * KEEP_SHARE));
+    const isKept = transcript.summary === null ? `${reason}; no summary covers them yet` : reason;
+    if (drop.count > 0) dropped.push({ what: 'oldest messages', ...drop, reason: isKept });
+    if (isFull()) truncated.push(...transcript.truncateLongest(Math.max(256, Math.floor(room / 8))).map((cut) => ({ ...cut, reason })));
+    if (isFull()) {
+      const steps = transcript.dropSteps(Math.floor(room * STEPS_KEEP_SHARE));
+      if (steps.count > 0) dropped.push({ what: 'oldest steps of the turn', ...steps, reason });
+    }
+    if (isFull()) truncated.push(...transcript.squeeze(room).map((cut) => ({ ...cut, reason: `${reason}; nothing else was left to cut` })));
+    return { dropped, truncated };
+  }
+
+  /** The very same list as long as the same tools stay: adapters keep what they serialised of it. */
+  #stableTools(all: readonly ToolSchema[], kept: readonly ToolSchema[]): readonly ToolSchema[] {
+    if (kept === all) return all;
+    const names = kept.map(({ name }) => name).join(' ');
+    if (this.#keptTools?.all !== all || this.#keptTools.names !== names) this.#keptTools = { all, names, kept };
+    return this.#keptTools.kept;
+  }
+
+  #countTools(counter: TokenCounter, tools: readonly ToolSchema[]): number {
     const known = this.#toolTokens.get(tools);
-    if (known !== undefined) return known;
-    const tokens = tools.length === 0 ? 0 : this.#deps.estimate(JSON.stringify(tools));
-    this.#toolTokens.set(tools, tokens);
+    if (known?.counter === counter.id) return known.tokens;
+    const tokens = tools.length === 0 ? 0 : counter.count(JSON.stringify(tools));
+    this.#toolTokens.set(tools, { counter: counter.id, tokens });
     return tokens;
   }
+
+  #countKept(counter: TokenCounter, text: string): number {
+    return remember(this.#counts, `${counter.id}\n${text}`, () => counter.count(text));
+  }
+}
+
+const order = [
+  'system',
+  'identity',
+  'rules',
+  'task',
+  'messages',
+  'about_material',
+  'memory',
+  'knowledge',
+  'skill_cards',
+  'skill_excerpt',
+  'approvals',
+  'tools',
+];
+
+function ordered(sections: readonly Pack['event']['sections'][number][]): Pack['event']['sections'] {
+  return sections.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+}
+
+function remember<T>(kept: Map<string, T>, key: string, make: () => T): T {
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  if (kept.size >= COUNTS_KEPT) kept.clear();
+  kept.set(key, made);
+  return made;
 }

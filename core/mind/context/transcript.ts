@@ -1,17 +1,15 @@
 // The conversation as the model is shown it, grown event by event. Calls and results are never torn apart.
-// Append-only: `messages` is one array object until something is dropped, so adapters can keep what they serialised.
+// Append-only: `messages` is one array object until something is dropped, so adapters can keep what they serialised. A summary stands
+// at its beginning, in place of the messages it covers.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
+import { timedOut } from '../../contracts/policy.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import { withFiles, type ReadAttachment } from './attached-files.ts';
+import { MessageRows, type Place } from './message-rows.ts';
 
 export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
-
-export interface Dropped {
-  readonly count: number;
-  readonly tokens: number;
-}
 
 interface OpenCall {
   readonly id: string;
@@ -19,19 +17,13 @@ interface OpenCall {
   readonly turnId: string | null;
 }
 
-/** Where a message came into the conversation, and the turn it leaves with if that is superseded. */
-type Place = Pick<TranscriptEvent, 'sessionSeq' | 'turnId'>;
-
 const takenUp =
   'The turn before this one was ended by a limit before its work was done. The person wants it to go on: take the work up where it ' +
   'stopped, and do not do again what is done.';
 
-/** Per-message overhead of the wire formats, in tokens. */
-const MESSAGE_TOKENS = 4;
-/** About what the vendors count for a large image. */
-const IMAGE_TOKENS = 1_600;
-/** Characters a cut leaves at least. */
-const TEXT_KEPT_MIN = 200;
+const saidNo = 'The person said no. Do not try the same again; ask or find another way.';
+const noAnswer =
+  'Nobody answered in time, so it was not done. Do not ask for it again now: go on without it, and say at the end what was left undone.';
 
 export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
@@ -40,12 +32,7 @@ export interface TranscriptDeps {
   readonly readAttachment?: ReadAttachment;
 }
 
-export class Transcript {
-  #messages: ChatMessage[] = [];
-  #tokens: number[] = [];
-  #seqs: number[] = [];
-  #turns: (string | null)[] = [];
-  #totalTokens = 0;
+export class Transcript extends MessageRows {
   readonly #open = new Map<string, OpenCall>();
   /** Turns and calls a person made directly; they may run beside a conversation and never close its calls. */
   readonly #directTurns = new Set<string>();
@@ -53,31 +40,13 @@ export class Transcript {
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
   /** What must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
-  readonly #estimate: (text: string) => number;
   readonly #redact: (text: string) => string;
   readonly #readAttachment: ReadAttachment | undefined;
 
   constructor(deps: TranscriptDeps) {
-    this.#estimate = deps.estimate;
+    super({ id: 'estimate', count: deps.estimate });
     this.#redact = deps.redact ?? ((text) => text);
     this.#readAttachment = deps.readAttachment;
-  }
-
-  get messages(): readonly ChatMessage[] {
-    return this.#messages;
-  }
-
-  get totalTokens(): number {
-    return this.#totalTokens;
-  }
-
-  get count(): number {
-    return this.#messages.length;
-  }
-
-  /** Session sequence of the oldest message kept; 0 for none. */
-  get fromSessionSeq(): number {
-    return this.#seqs[0] ?? 0;
   }
 
   apply(event: TranscriptEvent): void {
@@ -101,76 +70,16 @@ export class Transcript {
         this.#endTurn(event);
         return;
       case 'turn.superseded':
-        this.#takeOut(event.turnId);
+        this.#queuedUsers.delete(event.turnId ?? '');
+        // It has ended: none of its calls is open. What a person did beside it stays.
+        if (event.turnId !== null) this.takeOut(event.turnId);
+        return;
+      case 'summary.written':
+        this.sumUp(event.body, this.#redact);
         return;
       default:
         this.#applyResult(event);
     }
-  }
-
-  /** Forgets the oldest whole exchanges until at most `keepTokens` remain; the newest exchange always stays. */
-  dropOldest(keepTokens: number): Dropped {
-    let cut = 0;
-    let tokens = 0;
-    let passedTokens = 0;
-    let lastUserSeq = this.#messages[0]?.role === 'user' ? this.#seqs[0] : undefined;
-    for (let i = 0; i < this.#messages.length; i++) {
-      // A person's message begins an exchange: nothing before it is still waiting for a result.
-      if (i > 0 && this.#messages[i]?.role === 'user' && this.#seqs[i] !== lastUserSeq) {
-        lastUserSeq = this.#seqs[i];
-        cut = i;
-        tokens = passedTokens;
-        if (this.#totalTokens - passedTokens <= keepTokens) break;
-      }
-      passedTokens += this.#tokens[i] ?? 0;
-    }
-    if (cut > 0) this.#forget(cut);
-    return { count: cut, tokens };
-  }
-
-  /** Leaves only what stands at or after a place of the log: a past pack's first message. */
-  keepFrom(sessionSeq: number): void {
-    if ((this.#seqs[0] ?? sessionSeq) >= sessionSeq) return;
-    // A pack that does not begin with the session begins with a person's words: results may share their place.
-    const cut = this.#seqs.findIndex((seq, index) => seq >= sessionSeq && this.#messages[index]?.role === 'user');
-    if (cut > 0) this.#forget(cut);
-  }
-
-  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns what was cut. */
-  truncateLongest(keepTokens: number): { what: string; fromTokens: number; toTokens: number }[] {
-    const cuts: { what: string; fromTokens: number; toTokens: number }[] = [];
-    const messages = this.#messages.map((message, index) => {
-      const tokens = this.#tokens[index] ?? 0;
-      const shorter = tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens);
-      if (shorter === null) return message;
-      const toTokens = this.#count(shorter.message);
-      cuts.push({ what: shorter.what, fromTokens: tokens, toTokens });
-      this.#totalTokens += toTokens - tokens;
-      this.#tokens[index] = toTokens;
-      return shorter.message;
-    });
-    if (cuts.length > 0) this.#messages = messages;
-    return cuts;
-  }
-
-  #forget(count: number): void {
-    for (const tokens of this.#tokens.slice(0, count)) this.#totalTokens -= tokens;
-    this.#messages = this.#messages.slice(count);
-    this.#tokens = this.#tokens.slice(count);
-    this.#seqs = this.#seqs.slice(count);
-    this.#turns = this.#turns.slice(count);
-  }
-
-  /** A turn has ended when it is superseded: none of its calls is open. What a person did beside it stays. */
-  #takeOut(turnId: string | null): void {
-    this.#queuedUsers.delete(turnId ?? '');
-    if (!this.#turns.includes(turnId)) return;
-    const stays = this.#turns.map((turn) => turn !== turnId);
-    this.#messages = this.#messages.filter((_, index) => stays[index]);
-    this.#seqs = this.#seqs.filter((_, index) => stays[index]);
-    this.#tokens = this.#tokens.filter((_, index) => stays[index]);
-    this.#turns = this.#turns.filter((turn) => turn !== turnId);
-    this.#totalTokens = this.#tokens.reduce((sum, tokens) => sum + tokens, 0);
   }
 
   /** Words for a message that is still queued belong to that message, not to the turn before it. */
@@ -233,7 +142,7 @@ export class Transcript {
         return;
       case 'approval.decided':
         if (event.body.decision === 'deny')
-          this.#pushResult(event.body.callId, 'The person said no. Do not try the same again; ask or find another way.', true, event);
+          this.#pushResult(event.body.callId, event.body.by === timedOut ? noAnswer : saidNo, true, event);
         return;
       default:
         return;
@@ -273,13 +182,6 @@ export class Transcript {
     for (const { message, turnId } of deferred) this.#push(message, { sessionSeq, turnId });
   }
 
-  #count(message: ChatMessage): number {
-    let tokens = this.#estimate(message.text) + MESSAGE_TOKENS;
-    if (message.role === 'user') tokens += (message.images?.length ?? 0) * IMAGE_TOKENS;
-    if (message.role === 'assistant') for (const call of message.calls) tokens += this.#estimate(call.args) + MESSAGE_TOKENS;
-    return tokens;
-  }
-
   /** Arguments were redacted as JSON when the call was recorded; one that still holds a secret learned of since becomes an empty call. */
   #withoutSecrets(message: ChatMessage): ChatMessage {
     const text = this.#redact(message.text);
@@ -288,35 +190,7 @@ export class Transcript {
     return { ...safe, calls: safe.calls.map((call) => (this.#redact(call.args) === call.args ? call : { ...call, args: '{}' })) };
   }
 
-  #push(unsafe: ChatMessage, { sessionSeq, turnId }: Place): void {
-    const message = this.#withoutSecrets(unsafe);
-    const tokens = this.#count(message);
-    this.#messages.push(message);
-    this.#tokens.push(tokens);
-    this.#seqs.push(sessionSeq);
-    this.#turns.push(turnId);
-    this.#totalTokens += tokens;
+  #push(unsafe: ChatMessage, place: Place): void {
+    this.add(this.#withoutSecrets(unsafe), place);
   }
-}
-
-/** Null for what is never cut: a person's words, and calls that are short. What is left of arguments stays a JSON object. */
-function cutMessage(message: ChatMessage, share: number): { message: ChatMessage; what: string } | null {
-  if (message.role === 'tool') {
-    const text = cutMiddle(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
-    return { message: { ...message, text }, what: `result of ${message.tool}` };
-  }
-  if (message.role !== 'assistant') return null;
-  const keep = (args: string): number => Math.max(TEXT_KEPT_MIN, Math.floor(args.length * share));
-  const long = message.calls.filter((call) => call.args.length > keep(call.args));
-  if (long.length === 0) return null;
-  const calls = message.calls.map((call) =>
-    long.includes(call) ? { ...call, args: JSON.stringify({ _shortened: cutMiddle(call.args, keep(call.args)) }) } : call,
-  );
-  return { message: { ...message, calls }, what: `arguments of ${long.map((call) => call.tool).join(', ')}` };
-}
-
-function cutMiddle(text: string, keep: number): string {
-  if (text.length <= keep) return text;
-  const half = Math.floor(keep / 2);
-  return `${text.slice(0, half)}\n… ${text.length - 2 * half} characters left out …\n${text.slice(-half)}`;
 }

@@ -13,6 +13,7 @@ import {
   nextAssistant,
   safeArgs,
   safeToolName,
+  spoken,
   type AssistantMessage,
   type Spoken,
   type ToolMessage,
@@ -28,7 +29,7 @@ export function createCallOptions(request: ModelRequest, seesImages: boolean): P
   };
 }
 
-function createPrompt({ system, messages }: ModelRequest, seesImages: boolean): LanguageModelV4Prompt {
+function createPrompt({ system, messages, tail }: ModelRequest, seesImages: boolean): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Message[] = system === '' ? [] : [{ role: 'system', content: system }];
   let at = 0;
   while (at < messages.length) {
@@ -39,6 +40,7 @@ function createPrompt({ system, messages }: ModelRequest, seesImages: boolean): 
     for (const said of group.said) prompt.push(createSaid(seesImages ? said : inWords(said)));
     at = end;
   }
+  if (tail !== undefined) prompt.push(createSaid(spoken({ role: 'note', text: tail })));
   return prompt;
 }
 

@@ -4,8 +4,17 @@
 // and so that the block which is last when a request is sent carries the mark up to which the vendor caches the conversation.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
-import { inWords, jsonText, safeArgs, safeToolName, type AssistantMessage, type Spoken, type ToolMessage } from './message-groups.ts';
-import type { WireFormat } from './request-body.ts';
+import {
+  inWords,
+  jsonText,
+  safeArgs,
+  safeToolName,
+  spokenText,
+  type AssistantMessage,
+  type Spoken,
+  type ToolMessage,
+} from './message-groups.ts';
+import type { Tail, WireFormat } from './request-body.ts';
 
 const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
 const EMPTY_TEXT = '(empty)';
@@ -50,9 +59,17 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
     },
     suffix(request: ModelRequest, tail) {
       const maxTokens = request.maxOutputTokens ?? options.maxOutputTokens(request.modelId);
-      return `${tail === 'open' ? `,${CACHE_MARK}}]}` : ''}],"max_tokens":${maxTokens}}`;
+      return `${lastWords(request, tail)}],"max_tokens":${maxTokens}}`;
     },
   };
+}
+
+/** The mark for the cache stays on what is kept: what is said last is another text in the next request. */
+function lastWords(request: ModelRequest, tail: Tail): string {
+  const mark = tail === 'open' ? `,${CACHE_MARK}}` : '';
+  if (request.tail === undefined) return tail === 'open' ? `${mark}]}` : '';
+  const block = textBlock(spokenText({ role: 'note', text: request.tail }));
+  return tail === 'open' ? `${mark},${block}]}` : `${tail === 'empty' ? '' : ','}{"role":"user","content":[${block}]}`;
 }
 
 /** The API allows letters, digits, _ and - in call ids; other vendors' ids in the same conversation may hold more. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import type { ProviderConfig } from '../../contracts/config.ts';
+import { configSchema, type ProviderConfig } from '../../contracts/config.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { assistant, createRequest, createRouter, failureOf, readFixture, RecordingSink, result, user } from './fixtures/conversation.ts';
 import { ScriptedServer, type Script } from './fixtures/scripted-server.ts';
@@ -339,19 +339,34 @@ test('which model is the default, and what is known of it', () => {
   expect(router.cost('lab/big-1', { inputTokens: 1_000_000, outputTokens: 100_000, cachedInputTokens: 500_000 })).toBeCloseTo(3.15);
   expect(router.cost('lab/unpriced', { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 })).toBeNull();
   expect(router.cost('demo/offline', { inputTokens: 5, outputTokens: 5, cachedInputTokens: 0 })).toBe(0);
+  const known = { contextTokens: 128_000, inputUsdPerMillion: 3, outputUsdPerMillion: 15 };
+  const demo = { contextTokens: 32_768, inputUsdPerMillion: 0, outputUsdPerMillion: 0 };
   expect(router.list()).toEqual({
     models: [
-      { ref: 'lab/big-1', provider: 'lab', kind: 'openai-compatible', isDefault: true, source: 'configured' },
-      { ref: 'demo/offline', provider: 'demo', kind: 'demo', isDefault: false, source: 'built in' },
+      { ref: 'lab/big-1', provider: 'lab', kind: 'openai-compatible', isDefault: true, source: 'configured', ...known },
+      { ref: 'demo/offline', provider: 'demo', kind: 'demo', isDefault: false, source: 'built in', ...demo },
     ],
     defaultModel: 'lab/big-1',
   });
 });
 
+test('other providers are taken while the program runs, and a key that changed place is resolved anew', async () => {
+  await using server = await ScriptedServer.start(ok, ok);
+  const lab: ProviderConfig = { kind: 'openai-compatible', baseUrl: `${server.url}/v1`, apiKey: 'env:NEW' };
+  const router = routerTo(server.url, {}, { secrets: { resolve: (ref) => Promise.resolve(`key-of-${ref}`) } });
+  await ask(router);
+  const { models } = configSchema.parse({ models: { default: 'lab/other' } });
+  router.configure({ models, providers: { lab } });
+  expect(router.defaultRef()).toBe('lab/other');
+  await router.stream('lab/other', createRequest([]), new RecordingSink(), { signal: never });
+  await router.close();
+  expect(server.seen.map((seen) => seen.headers.authorization)).toEqual(['Bearer key-of-env:KEY', 'Bearer key-of-env:NEW']);
+});
+
 test.each([
   ['', 0],
-  ['The quick brown fox jumps over the lazy dog.', 11],
-  ['東京都は日本の首都である。', 9],
+  ['The quick brown fox jumps over the lazy dog.', 10],
+  ['東京都は日本の首都である。', 10],
   ['Привет, как дела?', 7],
   ['🚀🚀', 5],
 ])('%j is about %s tokens', (given, expected) => {

@@ -26,6 +26,8 @@ import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
+export { ExactCounters } from './exact-counters.ts';
+export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { estimateTokens } from './token-estimate.ts';
 
 export const demoRef = `demo/${demoModelId}`;
@@ -45,6 +47,8 @@ export interface ModelRouterDeps {
   readonly localServers?: readonly LocalServer[];
   /** How long each of them may take to answer. */
   readonly probeTimeoutMs?: number;
+  /** What a server was found to take, where that is less than what is told of it. */
+  readonly learned?: { windowOf(ref: string): number | null };
 }
 
 export interface StreamOptions {
@@ -70,6 +74,7 @@ const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
   readonly #localServers: readonly LocalServer[];
+  #config: ModelRouterDeps['config'];
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
   #discovered: readonly DiscoveredModel[] = [];
@@ -77,14 +82,23 @@ export class ModelRouter {
 
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
+    this.#config = deps.config;
     this.#localServers = deps.localServers ?? wellKnownServers;
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
 
+  /** Other models and providers from now on. A call under way ends as it began. */
+  configure(config: ModelRouterDeps['config']): void {
+    const before = this.#config.providers;
+    const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
+    this.#config = config;
+    for (const provider of changed) this.#forget(provider);
+  }
+
   /** models.default, else the first configured provider with a known model, else a local model that was found, else the demo. */
   defaultRef(): string | null {
-    const { models, providers } = this.#deps.config;
+    const { models, providers } = this.#config;
     if (models.default !== undefined) return models.default;
     for (const provider of Object.keys(providers)) {
       const [first] = this.#knownModels(provider);
@@ -97,7 +111,9 @@ export class ModelRouter {
   info(ref: string): ModelInfo {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
-    return describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+    const told = describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+    const learned = this.#deps.learned?.windowOf(ref) ?? null;
+    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
   }
 
   knows(ref: string): boolean {
@@ -110,10 +126,12 @@ export class ModelRouter {
     const add = (ref: string, source: string): void => {
       const { provider } = splitRef(ref);
       const kind = this.#provider(provider)?.config.kind ?? 'unknown';
-      if (!listed.has(ref)) listed.set(ref, { ref, provider, kind, isDefault: ref === defaultModel, source });
+      const { contextTokens, inputUsdPerMillion, outputUsdPerMillion } = this.info(ref);
+      const known = { contextTokens, inputUsdPerMillion, outputUsdPerMillion };
+      if (!listed.has(ref)) listed.set(ref, { ref, provider, kind, isDefault: ref === defaultModel, source, ...known });
     };
-    if (this.#deps.config.models.default !== undefined) add(this.#deps.config.models.default, 'configured');
-    for (const provider of Object.keys(this.#deps.config.providers)) {
+    if (this.#config.models.default !== undefined) add(this.#config.models.default, 'configured');
+    for (const provider of Object.keys(this.#config.providers)) {
       for (const modelId of this.#knownModels(provider)) add(`${provider}/${modelId}`, 'configured');
     }
     for (const model of this.#discovered) add(model.ref, model.source);
@@ -123,7 +141,7 @@ export class ModelRouter {
 
   /** Asks local servers (each at most about 300 ms, all at once), remembers and returns what they have. Never rejects. */
   async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
-    const servers = localServersToProbe(this.#deps.config.providers, this.#localServers);
+    const servers = localServersToProbe(this.#config.providers, this.#localServers);
     const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
     if (!signal.aborted) this.#discovered = found;
     this.#deps.logger.log('debug', 'looked for local model servers', { asked: servers.length, models: found.length });
@@ -132,7 +150,7 @@ export class ModelRouter {
 
   /** Where nothing is configured, starts a look for local servers; `ready` waits for it. */
   lookAround(signal: AbortSignal): void {
-    const { models, providers } = this.#deps.config;
+    const { models, providers } = this.#config;
     if (models.default !== undefined || Object.keys(providers).length > 0) return;
     this.#looking = this.discover(signal).finally(() => {
       this.#looking = null;
@@ -154,7 +172,7 @@ export class ModelRouter {
    * Tries again (config.models.retries) only while the sink has been given nothing; the total limit covers all tries and waits.
    */
   async stream(ref: string, request: Omit<ModelRequest, 'modelId'>, sink: DeltaSink, options: StreamOptions): Promise<RoutedReply> {
-    const { totalMs } = this.#deps.config.models.timeouts;
+    const { totalMs } = this.#config.models.timeouts;
     const overall = new AbortController();
     const onAbort = (): void => overall.abort(abortReason(options.signal));
     if (options.signal.aborted) onAbort();
@@ -174,7 +192,7 @@ export class ModelRouter {
 
   /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
-    const { providers, models } = this.#deps.config;
+    const { providers, models } = this.#config;
     const { timeoutMs: totalMs, provider, signal } = how;
     const tried = provider === undefined ? providers : { ...providers, [splitRef(ref).provider]: provider };
     const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
@@ -204,7 +222,8 @@ export class ModelRouter {
     run: { readonly options: StreamOptions; readonly signal: AbortSignal },
   ): Promise<RoutedReply> {
     const { provider, modelId } = splitRef(ref);
-    const { clock, config, random = Math.random, sleep = realSleep } = this.#deps;
+    const { clock, random = Math.random, sleep = realSleep } = this.#deps;
+    const config = this.#config;
     const limits = config.models.timeouts;
     const full: ModelRequest = { ...request, modelId };
     for (let attempt = 1; ; attempt++) {
@@ -239,7 +258,7 @@ export class ModelRouter {
     this.#forget(provider);
     const client = createClient(provider, known.config, {
       secrets: this.#deps.secrets,
-      connectTimeoutMs: this.#deps.config.models.timeouts.connectMs,
+      connectTimeoutMs: this.#config.models.timeouts.connectMs,
       nowMs: () => this.#deps.clock.nowMs(),
       nextCallId: this.#nextCallId,
       contextTokens: (name, modelId) => this.info(`${name}/${modelId}`).contextTokens,
@@ -258,7 +277,7 @@ export class ModelRouter {
 
   /** Configured, else a local server by its usual name (found or not), else the demo, else null. */
   #provider(name: string): KnownProvider | null {
-    const config = this.#deps.config.providers[name];
+    const config = this.#config.providers[name];
     if (config !== undefined) return { config, isDiscovered: false };
     if (name === 'demo') return { config: { kind: 'demo' }, isDiscovered: false };
     const found = this.#discovered.find((model) => model.provider === name);
@@ -268,7 +287,7 @@ export class ModelRouter {
   }
 
   #knownModels(provider: string): string[] {
-    const config = this.#deps.config.providers[provider];
+    const config = this.#config.providers[provider];
     if (config === undefined) return [];
     if (config.kind === 'demo') return [demoModelId];
     const found = this.#discovered.filter((model) => model.provider === provider).map((model) => model.modelId);

@@ -2,7 +2,16 @@
 // Must not keep state: what was serialised is kept by RequestBodies.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
-import { inWords, jsonText, safeArgs, safeToolName, type AssistantMessage, type MessageGroup, type Spoken } from './message-groups.ts';
+import {
+  inWords,
+  jsonText,
+  safeArgs,
+  safeToolName,
+  spoken,
+  type AssistantMessage,
+  type MessageGroup,
+  type Spoken,
+} from './message-groups.ts';
 import type { Tail, WireFormat } from './request-body.ts';
 
 export interface OpenAiFormatOptions {
@@ -36,8 +45,9 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
     spoken(said, tail) {
       return { text: (tail === 'empty' ? '' : ',') + userText(show(said)), tail: 'closed' };
     },
-    suffix(request: ModelRequest, _tail: Tail) {
-      return request.maxOutputTokens === undefined ? ']}' : `],"${options.maxTokensKey}":${request.maxOutputTokens}}`;
+    suffix(request: ModelRequest, tail: Tail) {
+      const last = request.tail === undefined ? '' : (tail === 'empty' ? '' : ',') + userText(spoken({ role: 'note', text: request.tail }));
+      return last + (request.maxOutputTokens === undefined ? ']}' : `],"${options.maxTokensKey}":${request.maxOutputTokens}}`);
     },
   };
 }

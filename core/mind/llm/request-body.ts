@@ -14,6 +14,7 @@ export interface WireFormat {
   group(group: MessageGroup, tail: Tail): { readonly text: string; readonly tail: Tail };
   /** More words after a settled group. */
   spoken(said: Spoken, tail: Tail): { readonly text: string; readonly tail: Tail };
+  /** What is said last and not kept, and the end of the body. */
   suffix(request: ModelRequest, tail: Tail): string;
 }
 
@@ -101,8 +102,7 @@ class Conversation {
     this.#settlePrefix(prefix);
     if (this.#slab.users > 0 || this.#slab.isSpoiled) this.#move(prefix.bytes.length, this.#slab.bytes.length);
     this.#catchUp(request.messages);
-    const suffix = this.#format.suffix(request, this.#at.tail);
-    const length = this.#write(suffix);
+    const length = this.#write(this.#format.suffix(request, this.#at.tail));
     return this.#hold(prefix.bytes.length + this.#at.sizeBytes + length);
   }
 

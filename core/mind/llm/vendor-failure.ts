@@ -56,10 +56,28 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       provider: failure.provider,
       status: failure.status,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
+      ...(code === 'model_context_overflow' ? statedLimit(failure.body, said ?? '') : {}),
       ...(hint === undefined ? {} : { hint }),
     },
   });
 }
+
+/** How much the server takes, where it says so. */
+function statedLimit(body: unknown, said: string): { readonly limitTokens?: number } {
+  const inner = isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
+  const field = isPlainObject(inner) ? inner['n_ctx'] : undefined;
+  const words = limitSentences.map((pattern) => pattern.exec(said)?.[1]).find((found) => found !== undefined);
+  const limit = typeof field === 'number' ? field : Number(words?.replaceAll(',', '') ?? Number.NaN);
+  return Number.isInteger(limit) && limit >= LIMIT_TOKENS_MIN && limit <= LIMIT_TOKENS_MAX ? { limitTokens: limit } : {};
+}
+
+const LIMIT_TOKENS_MIN = 256;
+const LIMIT_TOKENS_MAX = 20_000_000;
+const limitSentences: readonly RegExp[] = [
+  /maximum context length (?:is|of) ([\d,]+)/i,
+  /tokens? > ([\d,]+) maximum/i,
+  /context (?:size|window|length)\D{0,24}?([\d,]+)/i,
+];
 
 /** The fields vendors use, wherever they put them: `{error: {…}}`, `{error: "…"}`, `{message}`, or plain text. */
 export function readVendorError(body: unknown): { type: string; code: string; message: string } {

@@ -8,8 +8,14 @@ export const answerTokens = 4_000;
 
 /** Null when the call must not be made: refused, which is then on record, or cut off while it waited for others. */
 export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): Reservation | null | Promise<Reservation | null> {
-  const { deps, place, continues, abort } = runner;
-  const at = { ...place, nowMs: deps.clock.nowMs(), continues };
+  const { deps, place, continues, abort, bounds, helper } = runner;
+  const at = {
+    ...place,
+    nowMs: deps.clock.nowMs(),
+    continues,
+    ...(bounds === null ? {} : { limits: bounds }),
+    ...(helper === null ? {} : { payers: helper.payers }),
+  };
   const admission = deps.budget.reserve(at, estimateCall(runner, model, pack), abort.signal);
   if (admission instanceof Promise) return admission.then((later) => (later === null ? null : admit(runner, model, later)));
   return admit(runner, model, admission);

@@ -1,6 +1,6 @@
 // Sessions in use, kept ready: the transcript grown so far, so that a turn never reads its history again. Bounded; the least recently used leaves.
 
-import type { EventType } from '../../contracts/events.ts';
+import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { ContextPacker, Transcript } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -19,17 +19,23 @@ export const transcriptTypes: readonly EventType[] = [
   'tool.rejected',
   'policy.decided',
   'approval.decided',
+  'summary.written',
 ];
 
+/** Where conversations are read from. */
+export interface TranscriptSource {
+  readonly log: SessionLog;
+  readonly packer: ContextPacker;
+  readonly continuity: { lastSummary(sessionId: string, before?: number): number | null };
+}
+
 export class HotSessions {
-  readonly #log: SessionLog;
-  readonly #packer: ContextPacker;
+  readonly #source: TranscriptSource;
   readonly #kept: number;
   readonly #sessions = new Map<string, Transcript>();
 
-  constructor(log: SessionLog, packer: ContextPacker, kept = 32) {
-    this.#log = log;
-    this.#packer = packer;
+  constructor(source: TranscriptSource, kept = 32) {
+    this.#source = source;
     this.#kept = kept;
   }
 
@@ -41,12 +47,36 @@ export class HotSessions {
       this.#sessions.set(sessionId, hot);
       return hot;
     }
-    return this.#keep(sessionId, loadTranscript(this.#log, this.#packer, sessionId));
+    return this.#keep(sessionId, loadTranscript(this.#source, sessionId));
+  }
+
+  /** The transcript learns of it even while the turn rests. */
+  absorb(sessionId: string, events: readonly AnyEvent[]): void {
+    const transcript = this.transcript(sessionId);
+    for (const event of events) transcript.apply(event);
+  }
+
+  /** Only where it is in use: nothing is read for it. */
+  tell(sessionId: string, events: readonly AnyEvent[]): void {
+    const transcript = this.#sessions.get(sessionId);
+    if (transcript !== undefined) for (const event of events) transcript.apply(event);
+  }
+
+  /** How much of a conversation in use no summary covers; null for one that is not. */
+  unsummed(sessionId: string): { readonly messages: number; readonly tokens: number } | null {
+    return this.#sessions.get(sessionId)?.unsummed ?? null;
+  }
+
+  /** All that is not summed up; read from the log where packs have dropped some of it. Null for a session that is not there. */
+  whole(sessionId: string): Transcript | null {
+    const hot = this.#sessions.get(sessionId);
+    if (hot?.isWhole === true) return hot;
+    return this.#source.log.index.session(sessionId) === null ? null : loadTranscript(this.#source, sessionId);
   }
 
   /** For a session that has no events yet: there is nothing to read. */
   begin(sessionId: string): void {
-    this.#keep(sessionId, this.#packer.createTranscript());
+    this.#keep(sessionId, this.#source.packer.createTranscript());
   }
 
   #keep(sessionId: string, transcript: Transcript): Transcript {
@@ -64,9 +94,11 @@ export class HotSessions {
   }
 }
 
-/** From the log: the newest events, from the beginning of a turn on. `before` ends it earlier, to show a past pack. */
-export function loadTranscript(log: SessionLog, packer: ContextPacker, sessionId: string, before?: number): Transcript {
+/** From the log: the newest summary and the newest events, from the beginning of a turn on. `before` ends it earlier, to show a past pack. */
+export function loadTranscript({ log, packer, continuity }: TranscriptSource, sessionId: string, before?: number): Transcript {
   const transcript = packer.createTranscript();
+  const summary = continuity.lastSummary(sessionId, before);
+  for (const event of summary === null ? [] : log.reads.at([summary])) transcript.apply(event);
   const events = log.reads.slice(sessionId, {
     types: transcriptTypes,
     limit: RESTORE_EVENTS_MAX,

@@ -2,6 +2,10 @@
 
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
+import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { TurnPlace } from './running-turn.ts';
 
 export interface InboundMessage {
   readonly sessionId: string;
@@ -16,8 +20,16 @@ export interface InboundMessage {
   readonly before: readonly AnyDraft[];
   /** Files sent along, and where what they hold comes from. */
   readonly attached?: { readonly files: readonly ArtifactRef[]; readonly sources: readonly TaintSource[] };
+  /** What the turn it begins may use; left out for one without bounds. */
+  readonly bounds?: TurnBounds;
+  /** Another agent's turn called for it. */
+  readonly helper?: HelperOrigin;
+  /** The chat it came from, where its answer goes. */
+  readonly chat?: EventBodies['user.message']['chat'];
   /** Where the message was there before. */
   readonly again?: RunAgain;
+  /** Rows and events of other sessions that belong into the same transaction: written down with the message or not at all. */
+  alongside?(turnId: string): void;
 }
 
 /** A message that runs again: what it replaces, what the person said along the way, and the model where it is another. */
@@ -29,7 +41,10 @@ export interface RunAgain {
 }
 
 /** What the start of a turn tells beyond its place; without a model it is that of the session. */
-export type StartAbout = { readonly model?: string | null } & Pick<EventBodies['turn.started'], 'continues' | 'retries'>;
+export type StartAbout = { readonly model?: string | null } & Pick<
+  EventBodies['turn.started'],
+  'continues' | 'retries' | 'bounds' | 'helper'
+>;
 
 export interface DirectCall {
   readonly sessionId: string;
@@ -50,9 +65,35 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
 }
 
 /** The message as the log keeps it. */
-export function messageBody({ channel, sender, dedupeKey, attached }: InboundMessage, text: string): EventBodies['user.message'] {
+export function messageBody(
+  { channel, sender, dedupeKey, attached, bounds, helper, chat }: InboundMessage,
+  text: string,
+): EventBodies['user.message'] {
   const files = attached?.files ?? [];
-  return { text, channel, sender, dedupeKey, ...(files.length === 0 ? {} : { attachments: [...files] }) };
+  return {
+    text,
+    channel,
+    sender,
+    dedupeKey,
+    ...(files.length === 0 ? {} : { attachments: [...files] }),
+    ...(chat === undefined ? {} : { chat }),
+    ...aboutOf({ bounds, helper }),
+  };
+}
+
+/** What a message says of the turn it begins. */
+export function aboutOf({
+  bounds,
+  helper,
+}: Pick<EventBodies['user.message'], 'bounds' | 'helper'>): Pick<InboundMessage, 'bounds' | 'helper'> {
+  return { ...(bounds === undefined ? {} : { bounds }), ...(helper === undefined ? {} : { helper }) };
+}
+
+/** The same of one that had to wait: the message in the log says it. */
+export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): Pick<InboundMessage, 'bounds' | 'helper'> {
+  const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
+  const message = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'user.message');
+  return message?.type === 'user.message' ? aboutOf(message.body) : {};
 }
 
 export function supersede({ turnIds, by }: Pick<RunAgain, 'turnIds' | 'by'>, byTurnId: string): AnyDraft[] {

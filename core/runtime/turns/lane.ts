@@ -17,22 +17,28 @@ interface Lane {
 /** Keys with something running, held or queued at the same time; recovery may pass it, new work may not. */
 const LANES_MAX = 1_000;
 
-/** Runs jobs of one key in order and at most `parallel` jobs at once over all keys. A job must not throw. */
+/**
+ * Runs jobs of one key in order and at most `parallel` jobs at once over all keys; keys that are apart are not counted, whoever starts
+ * their jobs holds them within bounds. A job must not throw.
+ */
 export class Lanes {
   readonly #parallel: number;
   readonly #queuedMax: number;
+  readonly #isApart: (key: string) => boolean;
   readonly #lanes = new Map<string, Lane>();
   readonly #ready: string[] = [];
   #running = 0;
+  #runningApart = 0;
   #idleWaiters: (() => void)[] = [];
 
-  constructor(parallel: number, queuedMax: number) {
+  constructor(parallel: number, queuedMax: number, isApart: (key: string) => boolean = () => false) {
     this.#parallel = parallel;
+    this.#isApart = isApart;
     this.#queuedMax = queuedMax;
   }
 
   get running(): number {
-    return this.#running;
+    return this.#running + this.#runningApart;
   }
 
   isBusy(key: string): boolean {
@@ -67,7 +73,7 @@ export class Lanes {
 
   /** Resolves when nothing runs and nothing can start. */
   whenIdle(): Promise<void> {
-    if (this.#running === 0 && this.#ready.length === 0) return Promise.resolve();
+    if (this.running === 0 && this.#ready.length === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
@@ -87,13 +93,23 @@ export class Lanes {
   }
 
   #startReady(): void {
-    while (this.#running < this.#parallel) {
-      const key = this.#ready.shift();
-      if (key === undefined) break;
+    for (let key = this.#nextReady(); key !== undefined; key = this.#nextReady()) {
       const lane = this.#lanes.get(key);
       if (lane !== undefined) this.#start(key, lane);
     }
-    if (this.#running === 0 && this.#ready.length === 0) this.#wakeIdle();
+    if (this.running === 0 && this.#ready.length === 0) this.#wakeIdle();
+  }
+
+  /** The first that may start now: a turn that waits for its helpers must not take their place. */
+  #nextReady(): string | undefined {
+    if (this.#running < this.#parallel) return this.#ready.shift();
+    const at = this.#ready.findIndex((key) => this.#isApart(key));
+    return at === -1 ? undefined : this.#ready.splice(at, 1)[0];
+  }
+
+  #count(key: string, change: 1 | -1): void {
+    if (this.#isApart(key)) this.#runningApart += change;
+    else this.#running += change;
   }
 
   #start(key: string, lane: Lane): void {
@@ -104,14 +120,14 @@ export class Lanes {
       return;
     }
     lane.state = 'running';
-    this.#running += 1;
+    this.#count(key, 1);
     void job().then((state) => {
       this.#finished(key, lane, state);
     });
   }
 
   #finished(key: string, lane: Lane, state: LaneState): void {
-    this.#running -= 1;
+    this.#count(key, -1);
     if (lane.next !== null || (state === 'free' && lane.queue.size > 0)) this.#makeReady(key, lane);
     else if (state === 'held') lane.state = 'held';
     else this.#lanes.delete(key);

@@ -7,6 +7,7 @@ import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
 import type { ParsedCall } from './ports.ts';
+import { hookCall } from './hooks-of-turn.ts';
 import { reviewCall } from './review-call.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -63,7 +64,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
   const { deps, place } = runner;
   const { callId, tool } = call;
   const { argsJson, argsHash } = parsed;
-  const facts = parsed.tool.facts(parsed.args, deps.facts);
+  const facts = parsed.tool.facts(parsed.args, { ...deps.facts, ...runner.place });
   runner.callFacts.set(callId, facts);
   const request: GateRequest = {
     ...place,
@@ -75,9 +76,10 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
     origin: runner.origin,
     taint: taintOf(runner, { callId, tool, argsJson, argsHash, facts }),
     summary: parsed.tool.summarize(parsed.args),
+    ...(runner.bounds === null ? {} : { bounds: runner.bounds }),
   };
   const decision = deps.gate.authorize(request);
-  const review = reviewCall(runner, request, decision);
+  const review = lookFurther(runner, request, decision);
   if (review === null) {
     recordDecision(runner, { call, parsed, request }, decision);
     return null;
@@ -90,6 +92,13 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
       reject(runner, call, cause);
     },
   );
+}
+
+/** The person's own hooks first, then the review: each can only make the gate's answer stricter. Null where there is neither. */
+function lookFurther(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
+  const hooked = hookCall(runner, request, decision);
+  if (hooked === null) return reviewCall(runner, request, decision);
+  return hooked.then((stricter) => reviewCall(runner, request, stricter) ?? stricter);
 }
 
 interface JudgedCall {

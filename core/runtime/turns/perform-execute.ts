@@ -1,16 +1,20 @@
 // Performs `execute` and `verify`: the only place where a tool runs. The request is in the log, with the spent grant, before the effect begins.
 
 import { canonicalJson } from '../../base/json.ts';
-import { toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
 import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
+import { tellHooks } from './hooks-of-turn.ts';
 import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
+
+/** A call that is another one each time it is to run is judged anew so often, and then not run. */
+const DRIFTS_MAX = 5;
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
@@ -52,7 +56,7 @@ async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promi
     if (now instanceof Promise) reviews.push(now);
     else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
     else {
-      const review = authorizeCall(runner, item.call);
+      const review = judgeAnew(runner, item.call);
       if (review !== null) reviews.push(review);
     }
   }
@@ -82,12 +86,25 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
   if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) {
     return { call, parsed: parsed.value, facts: null };
   }
-  const facts = parsed.value.tool.facts(parsed.value.args, deps.facts);
+  const facts = parsed.value.tool.facts(parsed.value.args, { ...deps.facts, ...runner.place });
   const ready = { call, parsed: parsed.value, facts };
   const drift = describeDrift(runner, ready);
   if (drift === null) return ready;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
-  return authorizeCall(runner, call);
+  return judgeAnew(runner, call);
+}
+
+/** Null unless a review is under way. */
+function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
+  const { callId, tool } = call;
+  const times = (runner.drifts.get(callId) ?? 0) + 1;
+  runner.drifts.set(callId, times);
+  if (times <= DRIFTS_MAX) return authorizeCall(runner, call);
+  const error = new AppError('conflict', `What ${tool} would touch was another each time it was about to run; it was not run.`, {
+    data: { hint: 'See what keeps changing it, then try again.' },
+  });
+  runner.emit('tool.rejected', { callId, tool, error: error.toBody() });
+  return null;
 }
 
 type CheckedCall = ReadyCall & { readonly facts: CallFacts };
@@ -118,7 +135,7 @@ function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: strin
 }
 
 function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
-  const { deps, place, origin } = runner;
+  const { deps, place, origin, bounds } = runner;
   // Its words are those that were weighed when it was first judged.
   const now = deps.gate.authorize({
     sessionId: place.sessionId,
@@ -128,6 +145,7 @@ function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: Check
     origin,
     taint: noTaint,
     dispatch: { grantId: call.grantId },
+    ...(bounds === null ? {} : { bounds }),
   });
   // Bound to nothing yet, though it was when it was judged: what it runs is not what was seen then.
   return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
@@ -186,7 +204,7 @@ function markSources(
 ): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
-  const facts = runner.callFacts.get(call.callId) ?? parsed.tool.facts(parsed.args, deps.facts);
+  const facts = runner.callFacts.get(call.callId) ?? parsed.tool.facts(parsed.args, { ...deps.facts, ...runner.place });
   runner.callFacts.delete(call.callId);
   if (deps.taint.isTainted(place.sessionId)) runner.flush();
   const marks = deps.taint.marksOf(
@@ -215,6 +233,17 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
     },
     'observe',
   );
+  tellHooks(runner, 'after_tool', () => ({
+    tool: {
+      callId: call.callId,
+      name: call.tool,
+      class: runner.callFacts.get(call.callId)?.class ?? 'read',
+      args: call.args,
+      summary: '',
+      outcome: result.outcome,
+      result: redact(result.forModel),
+    },
+  }));
   // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }

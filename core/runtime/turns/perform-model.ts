@@ -1,30 +1,72 @@
 // Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
 
-import { toAppError, type AppError } from '../../contracts/errors.ts';
+import { toAppError, type AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
 import type { Reservation } from '../../guard/budget/budget.ts';
 import { askBudget } from './ask-budget.ts';
+import { choosePackParts, markForeignParts, openApprovals } from './pack-parts.ts';
+import { hookModel, hookRun, tellHooks } from './hooks-of-turn.ts';
 import { LiveText } from './live-text.ts';
 import type { TurnDeps } from './ports.ts';
 import type { RunningTurn, ShownPack, Step } from './running-turn.ts';
 
-export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step {
-  const { deps } = runner;
-  const model = runner.model;
+export function performPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step | Promise<Step> {
+  const hooked = runner.state.modelCalls === 0 ? hookRun(runner) : null;
+  return hooked === null
+    ? buildPack(runner, intent)
+    : hooked.then(
+        (error) => unlessRefused(runner, error, () => buildPack(runner, intent)),
+        () => cutOff(runner),
+      );
+}
+
+/** A hook that was cut off with its turn has said nothing. */
+function cutOff(runner: RunningTurn): Step {
+  return runner.halted ? 'halt' : 'next';
+}
+
+function unlessRefused<T extends Step | Promise<Step>>(runner: RunningTurn, error: ErrorBody | null, goOn: () => T): T | Step {
+  if (runner.halted) return 'halt';
+  if (error === null) return goOn();
+  runner.emit('model.failed', { requestId: runner.deps.ids.next('req'), error, partialText: '', tookMs: 0 });
+  return 'next';
+}
+
+function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step | Promise<Step> {
+  const { model } = runner;
   if (model === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
   }
+  const choosing = choosePackParts(runner, model);
+  if (choosing === null) return recordPack(runner, intent, model);
+  // Cut off meanwhile: nothing is shown to the model any more.
+  return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
+}
+
+function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step {
+  const { deps } = runner;
+  const { sessionId } = runner.place;
   const pack = deps.packer.build({
     packId: runner.nextPackId(),
     transcript: runner.transcript,
     model: deps.models.info(model),
-    tools: deps.tools.schemas(),
+    tools: runner.offered(),
     smaller: intent.smaller,
+    ...(runner.refusedTokens === null ? {} : { refusedTokens: runner.refusedTokens }),
+    identity: runner.identity,
+    rules: deps.continuity.rulesFor(sessionId, runner.origin.agentId).map(({ text }) => text),
+    approvals: openApprovals(runner),
+    selected: runner.chosen?.parts ?? null,
   });
-  runner.pack = { packId: pack.event.packId, system: pack.system, tokens: pack.event.tokens };
-  runner.emit('pack.built', pack.event);
+  const { packId, tokens, counted, parts } = pack.event;
+  const before = runner.pack;
+  const isTold = before !== null && pack.tail !== undefined && before.tail === pack.tail;
+  const tailOf = isTold ? before.tailOf : packId;
+  runner.pack = { packId, system: pack.system, tools: pack.tools, messages: pack.messages, tail: pack.tail, tailOf, tokens, counted };
+  if (!isTold) markForeignParts(runner, parts ?? []);
+  runner.emit('pack.built', { ...pack.event, ...(pack.tail === undefined ? {} : isTold ? { tailOf } : { tail: pack.tail }) });
   return 'next';
 }
 
@@ -33,6 +75,14 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   if (model === null || pack === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
+  }
+  const hooked = hookModel(runner, { ref: model, tokens: pack.tokens });
+  if (hooked !== null) {
+    const step = await hooked.then(
+      (error) => unlessRefused(runner, error, () => 'rest'),
+      () => cutOff(runner),
+    );
+    if (step !== 'rest') return step;
   }
   const asked = askBudget(runner, model, pack);
   const reservation = asked instanceof Promise ? await asked : asked;
@@ -67,7 +117,8 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     partialText += delta;
   });
   try {
-    const request = { system: call.pack.system, tools: deps.tools.schemas(), messages: runner.transcript.messages };
+    const { system, tools, messages, tail } = call.pack;
+    const request = { system, tools, messages, ...(tail === undefined ? {} : { tail }) };
     const onRetry = (retry: { attempt: number; waitMs: number; error: AppError }): void => {
       runner.emit('model.retried', {
         requestId,
@@ -79,19 +130,33 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     };
     const reply = await deps.models.stream(call.model, request, sink, { signal: runner.abort.signal, onRetry });
     await sink.end();
+    const { counted } = call.pack;
+    if (reply.usageReported && counted !== undefined) {
+      deps.learning?.observe({ ref: call.model, fixed: counted.fixed, flow: counted.flow, reportedTokens: reply.usage.inputTokens });
+    }
     return recordReply(runner, { requestId, model: call.model, tookMs: deps.clock.monotonicMs() - startedMs }, reply);
   } catch (cause) {
     if (runner.halted) return null;
     await sink.end();
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
+    if (error.code === 'model_context_overflow') learnOverflow(runner, call, error);
     const tookMs = deps.clock.monotonicMs() - startedMs;
     const billed = partialText === '' ? null : estimateSpent(deps, call, partialText);
     runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs, ...billed?.recorded });
+    tellHooks(runner, 'after_model', () => ({
+      model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
+    }));
     return billed?.spent ?? null;
   } finally {
     writeNoMore();
   }
+}
+
+function learnOverflow(runner: RunningTurn, { model, pack }: ModelCall, error: AppError): void {
+  const limit = error.data['limitTokens'];
+  runner.refusedTokens = pack.tokens;
+  runner.deps.learning?.overflowed({ ref: model, packTokens: pack.tokens, limitTokens: typeof limit === 'number' ? limit : null });
 }
 
 function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): Promise<void> } {
@@ -144,6 +209,7 @@ function recordReply(
     tookMs,
     firstTokenMs: reply.firstTokenMs,
   });
+  tellHooks(runner, 'after_model', () => ({ model: { ref: call.model, tokens: reply.usage.outputTokens, outcome: 'ok', text } }));
   if (calls.length > 0) runner.emit('plan.drafted', { text, calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
   return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
 }

@@ -1,6 +1,7 @@
 // Performs `wait` and `respond`: a turn that rests is written out with everything another process needs to go on.
 
 import type { Intent } from '../../agent/brain/brain.ts';
+import { tellHooks } from './hooks-of-turn.ts';
 import { callsOf } from './perform-authorize.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -38,5 +39,6 @@ export function performRespond(runner: RunningTurn, intent: Extract<Intent, { ki
   });
   runner.flush();
   runner.deps.budget.finishTurn(runner.place.turnId);
+  tellHooks(runner, 'after_run', () => ({ run: { text: intent.text, status: intent.status, error: intent.error?.message ?? null } }));
   return 'rest';
 }

@@ -2,19 +2,22 @@
 
 import type { Result } from '../../base/result.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { Later } from '../../base/later.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
-import type { DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
+import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/hooks.ts';
+import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { DecisionKind } from '../../contracts/policy.ts';
-import type { ArtifactSink, FactContext, SearchHit, ToolContext } from '../../contracts/tools.ts';
+import type { ArtifactSink, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
 import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { CallTaint, Heard, JudgedCall } from '../../guard/taint/taint.ts';
-import type { ContextPacker } from '../../mind/context/context.ts';
+import type { ContextPacker, PackSource } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
@@ -34,9 +37,18 @@ export interface ModelPort {
 
 export interface ToolPort {
   schemas(): readonly ToolSchema[];
+  get(name: string): Pick<ToolDefinition, 'class'> | undefined;
   parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   /** Never throws. */
   run(call: ParsedCall, context: ToolContext): Promise<HostedResult>;
+}
+
+/** The agents turns are run as. */
+export interface AgentPort {
+  modelOf(agentId: string): string | null;
+  boundsOf(agentId: string): TurnBounds | null;
+  /** Stands below the standing instructions; empty for none. */
+  identityOf(agentId: string): string;
 }
 
 export interface BudgetPort {
@@ -53,6 +65,15 @@ export interface ReviewPort {
     decision: GateDecision,
     signal: AbortSignal,
   ): Promise<{ readonly decision: DecisionKind; readonly reason: string }>;
+}
+
+/** What a person has run before and after. Can only make things stricter. */
+export interface HookPort {
+  has(on: HookPoint): boolean;
+  /** Fails with `cancelled` when the signal aborts; whatever else goes wrong is part of the verdict. */
+  before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict>;
+  /** Never fails, and nobody waits for it. */
+  after(subject: HookSubject): void;
 }
 
 /** Whose words a session holds. What the session recorded must be in the log before it is asked about a session that holds any. */
@@ -80,10 +101,24 @@ export interface CheckpointPort {
 /**
  * Named places between two durable steps. The program does nothing there; the crash tests end the process at one of them.
  * accepted: a message is committed, its sender not yet told. before-request, after-request, after-effect, after-result: around a call.
+ * outbound-sending, outbound-sent: a message is about to leave, it has left and nothing says so yet.
+ * helper-called, helper-submitted, helper-finished: a call of a helper, its turn, its end is committed and nothing follows yet.
  * spawned: a child process runs and is on record. recovery-reaped, recovery-recorded: while a start settles what the last run left.
  */
 export type CrashPoint =
-  'accepted' | 'before-request' | 'after-request' | 'spawned' | 'after-effect' | 'after-result' | 'recovery-reaped' | 'recovery-recorded';
+  | 'accepted'
+  | 'helper-called'
+  | 'helper-submitted'
+  | 'helper-finished'
+  | 'before-request'
+  | 'after-request'
+  | 'spawned'
+  | 'after-effect'
+  | 'after-result'
+  | 'outbound-sending'
+  | 'outbound-sent'
+  | 'recovery-reaped'
+  | 'recovery-recorded';
 
 export interface CrashPoints {
   reach(point: CrashPoint | 'migration'): void;
@@ -94,12 +129,32 @@ export interface RedactedStream {
   end(): string;
 }
 
+/** What waits to be told to the next turn of a session, beside its message. */
+export interface NotePort {
+  waiting(sessionId: string): { drafts(turnId: string): readonly AnyDraft[]; delivered(turnId: string): void } | undefined;
+}
+
+/** What outlives the window. */
+export interface ContinuityPort {
+  lastSummary(sessionId: string, before?: number): number | null;
+  /** Rules a person pinned for the session or its agent, oldest first. */
+  rulesFor(sessionId: string, agentId: string): readonly { readonly text: string }[];
+}
+
+/** Learns from what servers report of a request. */
+export interface LearningPort {
+  observe(seen: { readonly ref: string; readonly fixed: number; readonly flow: number; readonly reportedTokens: number }): void;
+  overflowed(refused: { readonly ref: string; readonly packTokens: number; readonly limitTokens: number | null }): void;
+}
+
 export interface TurnDeps {
   readonly crashPoints: CrashPoints;
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly ids: IdSource;
+  readonly later: Later;
   readonly logger: Logger;
+  readonly agents: AgentPort;
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
   readonly taint: TaintPort;
@@ -107,11 +162,18 @@ export interface TurnDeps {
   readonly models: ModelPort;
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
+  readonly notes?: NotePort;
   /** None unless the person set one up. */
   readonly reviewBefore?: ReviewPort;
+  /** None unless the person set some up. */
+  readonly hooks?: HookPort;
   /** Tokens of a text, for what no server counted. */
   estimate(text: string): number;
   readonly packer: ContextPacker;
+  readonly continuity: ContinuityPort;
+  readonly learning?: LearningPort;
+  /** Where the parts of a pack beside the conversation come from. */
+  readonly packSources?: readonly PackSource[];
   readonly artifacts: ArtifactSink;
   readonly checkpoints: CheckpointPort;
   /** Conversations an artifact came up in. */

@@ -4,7 +4,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { SessionLog, TurnRow } from '../../store/session/session.ts';
-import type { InboundMessage } from './inbound.ts';
+import { aboutOf, type InboundMessage } from './inbound.ts';
 import { hasGoneOn } from './taken-up.ts';
 
 /** A person's message and what belongs to it. */
@@ -35,12 +35,15 @@ export function findLast(log: SessionLog, turnId: string): HeardMessage {
   const found = findMessage(log, turnId);
   const [newest] = log.reads.slice(found.sessionId, { types: ['user.message'], limit: 1, newest: true });
   if (newest === undefined || newest.turnId !== found.turnIds[0]) throw hasGoneOn(turnId);
-  const starts = log.reads.slice(found.sessionId, { types: ['turn.started'], limit: STARTS_LOOKED_AT, newest: true });
-  const last = starts.findLast(
-    (event) => event.type === 'turn.started' && event.body.kind === 'chat' && event.sessionSeq > newest.sessionSeq,
-  );
-  if (last !== undefined && last.turnId !== turnId) throw hasGoneOn(turnId);
+  const last = lastOfConversation(log, found.sessionId);
+  if (last !== null && last.sessionSeq > newest.sessionSeq && last.turnId !== turnId) throw hasGoneOn(turnId);
   return found;
+}
+
+/** The newest start of a turn that is no direct call, or null. */
+export function lastOfConversation(log: SessionLog, sessionId: string): AnyEvent | null {
+  const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_LOOKED_AT, newest: true });
+  return starts.findLast((event) => event.type === 'turn.started' && event.body.kind === 'chat') ?? null;
 }
 
 /** Fails with not_found, or with conflict for a turn that began with no message. */
@@ -75,11 +78,15 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   };
 }
 
-/** What a message that is sent once more brings with it: files, and whose words it and they hold. */
-export function broughtAlong({ message, marks }: Pick<HeardMessage, 'message' | 'marks'>): Pick<InboundMessage, 'untrusted' | 'attached'> {
+/** What a message that is sent once more brings with it: files, whose words it and they hold, and what its turn may use. */
+export function broughtAlong({
+  message,
+  marks,
+}: Pick<HeardMessage, 'message' | 'marks'>): Pick<InboundMessage, 'untrusted' | 'attached' | 'bounds' | 'helper'> {
   const sources = (attached: boolean): TaintSource[] =>
     marks.flatMap((mark) => ((mark.attached === true) === attached ? mark.sources : []));
-  return { untrusted: sources(false), attached: { files: message.attachments ?? [], sources: sources(true) } };
+  const attached = { files: message.attachments ?? [], sources: sources(true) };
+  return { untrusted: sources(false), attached, ...aboutOf(message) };
 }
 
 function eventsOf(log: SessionLog, row: TurnRow): AnyEvent[] {

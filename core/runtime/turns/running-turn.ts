@@ -1,10 +1,13 @@
 // What performing a step sees of the turn it belongs to. The runner is the only one that implements it.
 
-import type { DraftOf, EventType, Phase } from '../../contracts/events.ts';
+import type { DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
+import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
-import type { Transcript } from '../../mind/context/context.ts';
+import type { SelectedParts, Transcript } from '../../mind/context/context.ts';
 import type { TurnDeps } from './ports.ts';
 
 /** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
@@ -15,11 +18,24 @@ export interface TurnPlace {
   readonly turnId: string;
 }
 
+/** As it was built: what comes into the conversation afterwards is for the next one. */
 export interface ShownPack {
   readonly packId: string;
   readonly system: string;
+  readonly tools: readonly ToolSchema[];
+  readonly messages: readonly ChatMessage[];
+  readonly tail: string | undefined;
+  /** The pack that told the tail. */
+  readonly tailOf: string;
   /** Estimated size of the request. */
   readonly tokens: number;
+  readonly counted: EventBodies['pack.built']['counted'];
+}
+
+/** What was chosen for the words of the person that stood last. */
+export interface ChosenParts {
+  readonly words: ChatMessage | undefined;
+  readonly parts: SelectedParts;
 }
 
 export interface RunningTurn {
@@ -31,13 +47,26 @@ export interface RunningTurn {
   readonly continues: readonly string[];
   /** Who is at work, and the door its turn came through. */
   readonly origin: CallOrigin;
+  readonly helper: HelperOrigin | null;
+  /** Text of its agent that stands below the standing instructions. */
+  readonly identity: string;
+  /** What it may use beyond what the rules say; null for a turn without bounds. */
+  readonly bounds: TurnBounds | null;
   readonly transcript: Transcript;
   readonly abort: AbortController;
   /** What each call touches, as it was last looked at. */
   readonly callFacts: Map<string, CallFacts>;
+  /** How often each call was judged anew because it was another by the time it was to run. */
+  readonly drifts: Map<string, number>;
   /** True once the program closes: nothing more is recorded. */
   readonly halted: boolean;
   pack: ShownPack | null;
+  /** Parts from memory, knowledge, skills and identity; chosen anew when the person says something. */
+  chosen: ChosenParts | null;
+  /** The size of a pack the model found too large. */
+  refusedTokens: number | null;
+  /** What the model is offered: the very same list as long as the tools do not change. */
+  offered(): readonly ToolSchema[];
   nextPackId(): string;
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
   /** Writes what was recorded; `barrier` waits for the disk, `alongside` adds to the same transaction. */

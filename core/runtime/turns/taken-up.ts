@@ -1,6 +1,9 @@
 // Which ended turn may be taken up again, and what the turn that does it has to know. Reads only.
 
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
+import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import { aboutOf } from './inbound.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export interface EndedTurn {
@@ -8,6 +11,8 @@ export interface EndedTurn {
   readonly agentId: string;
   /** The turn and those it took up itself, oldest first. */
   readonly turnIds: string[];
+  readonly bounds?: TurnBounds;
+  readonly helper?: HelperOrigin;
 }
 
 const endedByLimit: readonly (ErrorCode | undefined)[] = ['over_budget', 'step_limit', 'time_limit'];
@@ -26,7 +31,7 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
   }
   const { agentId, continues } = started.body;
-  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId] };
+  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf(started.body) };
 }
 
 export function hasGoneOn(turnId: string): AppError {

@@ -10,7 +10,8 @@ import { silentLogger, type Logger } from '../../base/logger.ts';
 import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../contracts/events.ts';
-import type { ChatMessage, DeltaSink, ModelReply } from '../../contracts/llm.ts';
+import type { ChatMessage, DeltaSink, ModelReply, ModelRequest } from '../../contracts/llm.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { TaintSource, ToolDefinition } from '../../contracts/tools.ts';
 import { replayTurn, type ReplayReport } from '../../agent/brain/brain.ts';
@@ -18,12 +19,23 @@ import { PanicSwitch } from '../../guard/panic/panic.ts';
 import { noTaint, PolicyGate, PolicyStore, policyMigrations, type CallTaint } from '../../guard/policy/policy.ts';
 import type { JudgedCall } from '../../guard/taint/taint.ts';
 import { ToolHost } from '../../hands/tools/tools.ts';
-import { ContextPacker } from '../../mind/context/context.ts';
+import { ContextPacker, type PackSource } from '../../mind/context/context.ts';
 import { ArtifactStore, artifactMigrations } from '../../store/artifact/artifact.ts';
 import { CheckpointRows, Checkpoints, checkpointMigrations } from '../../store/checkpoint/checkpoint.ts';
+import { ContinuityRows, continuityMigrations } from '../../store/continuity/continuity.ts';
 import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
 import { Storage } from '../../store/storage/storage.ts';
-import { loadTranscript, recoverLog, TurnRuntime, type BudgetPort, type Recovery, type ReviewPort, type TurnDeps } from './turns.ts';
+import {
+  loadTranscript,
+  recoverLog,
+  TurnRuntime,
+  type AgentPort,
+  type BudgetPort,
+  type LearningPort,
+  type Recovery,
+  type ReviewPort,
+  type TurnDeps,
+} from './turns.ts';
 
 export type Reply =
   | { readonly say: string }
@@ -32,8 +44,16 @@ export type Reply =
   /** Answers nothing until the turn is cut off. */
   | { readonly hang: true };
 
+interface SendOptions {
+  readonly sessionId?: string;
+  readonly dedupeKey?: string;
+  readonly bounds?: TurnBounds;
+}
+
 export interface Asked {
   readonly messages: readonly ChatMessage[];
+  readonly system: string;
+  readonly tail: string | undefined;
 }
 
 export interface BenchOptions {
@@ -42,10 +62,12 @@ export interface BenchOptions {
   readonly budget?: BudgetPort;
   readonly reviewBefore?: ReviewPort;
   readonly contextTokens?: number;
+  readonly packSources?: readonly PackSource[];
+  readonly learning?: LearningPort;
   readonly policy?: NonNullable<ConfigInput['policy']>;
 }
 
-const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations];
+const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations, ...continuityMigrations];
 const noBudget: BudgetPort = {
   reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
   finishTurn: () => undefined,
@@ -60,12 +82,18 @@ export class TurnBench {
   /** What the model answers, in order; beyond it every answer is "ok". */
   readonly script: Reply[] = [];
   readonly asked: Asked[] = [];
+  /** The tools of each request. */
+  readonly offered: string[][] = [];
   /** Called when the model is asked, before it answers. */
   onAsked: () => void = () => undefined;
+  /** What agents are; none has anything unless a test says so. */
+  readonly agents: { -readonly [K in keyof AgentPort]: AgentPort[K] } = { modelOf: () => null, boundsOf: () => null, identityOf: () => '' };
   /** Whose words a call of a tool may be following. */
   taintOf: (tool: string) => CallTaint = () => noTaint;
   /** From whom words came in with the result of a call. */
   sourcesOf: (tool: string) => readonly TaintSource[] = () => [];
+  /** What waits for its time, until `passTime`. */
+  readonly timers = new Set<{ readonly atMs: number; readonly action: () => void }>();
   readonly notes: string[] = [];
   readonly logger: Logger = { ...silentLogger, log: (level, message) => void this.notes.push(`${level}: ${message}`) };
   readonly #options: BenchOptions;
@@ -74,6 +102,7 @@ export class TurnBench {
   storage!: Storage;
   log!: SessionLog;
   policy!: PolicyStore;
+  continuity!: ContinuityRows;
   gate!: PolicyGate;
   panic!: PanicSwitch;
   packer!: ContextPacker;
@@ -90,7 +119,9 @@ export class TurnBench {
     this.storage = Storage.open({ home: this.home, migrations });
     this.policy = new PolicyStore(this.storage.db);
     const rows = new CheckpointRows(this.storage.db);
-    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.policy, rows] });
+    this.continuity = new ContinuityRows(this.storage.db);
+    const projections = [this.policy, rows, this.continuity];
+    this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections });
     this.panic = new PanicSwitch();
     const artifacts = new ArtifactStore({ db: this.storage.db, folder: join(this.home, 'artifacts'), clock: this.clock });
     this.tools = new ToolHost({
@@ -128,6 +159,12 @@ export class TurnBench {
   #turnDeps(): Omit<TurnDeps, 'clock' | 'ids' | 'panic' | 'artifacts' | 'checkpoints'> {
     return {
       crashPoints: { reach: () => undefined },
+      later: (delayMs, action) => {
+        const timer = { atMs: this.clock.nowMs() + delayMs, action };
+        this.timers.add(timer);
+        return () => void this.timers.delete(timer);
+      },
+      agents: this.agents,
       log: this.log,
       logger: this.logger,
       gate: this.gate,
@@ -144,12 +181,15 @@ export class TurnBench {
           outputUsdPerMillion: null,
         }),
         cost: () => 0.5,
-        stream: (_ref, request, sink, { signal }) => this.#answer(request.messages, sink, signal),
+        stream: (_ref, request, sink, { signal }) => this.#answer(request, sink, signal),
       },
       tools: this.tools,
       budget: this.#options.budget ?? noBudget,
       ...(this.#options.reviewBefore === undefined ? {} : { reviewBefore: this.#options.reviewBefore }),
       packer: this.packer,
+      continuity: this.continuity,
+      ...(this.#options.packSources === undefined ? {} : { packSources: this.#options.packSources }),
+      ...(this.#options.learning === undefined ? {} : { learning: this.#options.learning }),
       facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
       limits: {
         steps: 50,
@@ -178,11 +218,12 @@ export class TurnBench {
   }
 
   async #answer(
-    messages: readonly ChatMessage[],
+    { messages, tools, system, tail }: Omit<ModelRequest, 'modelId'>,
     sink: DeltaSink,
     signal: AbortSignal,
   ): Promise<ModelReply & { firstTokenMs: number | null }> {
-    this.asked.push({ messages: structuredClone([...messages]) });
+    this.asked.push({ messages: structuredClone([...messages]), system, tail });
+    this.offered.push(tools.map(({ name }) => name));
     const reply = this.script.shift() ?? { say: 'ok' };
     this.onAsked();
     if ('fail' in reply) throw reply.fail;
@@ -201,12 +242,13 @@ export class TurnBench {
     return `p${this.#calls}`;
   }
 
-  send(text: string, options: { sessionId?: string; dedupeKey?: string } = {}): { sessionId: string; turnId: string } {
+  send(text: string, options: SendOptions = {}): { sessionId: string; turnId: string } {
     const sessionId = options.sessionId ?? 's1';
     const body = { title: text, agentId: 'main', channel: 'cli', forkedFrom: null };
     const before: AnyDraft[] = this.log.index.session(sessionId) === null ? [{ type: 'session.created', body }] : [];
     const place = { sessionId, agentId: 'main', channel: 'cli', sender: 'ada' };
-    return this.runtime.submit({ ...place, text, dedupeKey: options.dedupeKey ?? null, before });
+    const bounds = options.bounds === undefined ? {} : { bounds: options.bounds };
+    return this.runtime.submit({ ...place, text, dedupeKey: options.dedupeKey ?? null, before, ...bounds });
   }
 
   direct(tool: string, args: Readonly<Record<string, unknown>>, sessionId = 's1'): { turnId: string; callId: string } {
@@ -221,8 +263,18 @@ export class TurnBench {
     return this.log.index.turn(turnId)?.status ?? 'missing';
   }
 
-  async ask(text: string, options: { sessionId?: string; dedupeKey?: string } = {}): Promise<string> {
+  async ask(text: string, options: SendOptions = {}): Promise<string> {
     return this.rest(this.send(text, options).turnId);
+  }
+
+  /** Moves the clock, and does what waited for that long. */
+  passTime(ms: number): void {
+    this.clock.advance(ms);
+    for (const timer of this.timers) {
+      if (timer.atMs > this.clock.nowMs()) continue;
+      this.timers.delete(timer);
+      timer.action();
+    }
   }
 
   pending(): Approval {
@@ -259,7 +311,7 @@ export class TurnBench {
 
   /** The conversation as it would be read from the log now. */
   reloaded(sessionId = 's1'): readonly ChatMessage[] {
-    return loadTranscript(this.log, this.packer, sessionId).messages;
+    return loadTranscript(this, sessionId).messages;
   }
 
   /** Ends this run with whatever it was doing cut off, and starts the next one. */

@@ -6,14 +6,18 @@ import { toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
+import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { ToolSchema } from '../../contracts/llm.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
 import { performRespond, performWait } from './perform-respond.ts';
+import { offeredWithin } from './offered-tools.ts';
 import type { TurnDeps } from './ports.ts';
-import type { RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
+import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
 
 /** What is over sooner than this is written together with what follows it; nobody could have seen it begin. */
 const SHOWN_AFTER_MS = 25;
@@ -25,10 +29,17 @@ export class TurnRunner implements RunningTurn {
   /** Aborts whatever the turn is doing now. */
   readonly abort = new AbortController();
   readonly callFacts = new Map<string, CallFacts>();
+  chosen: ChosenParts | null = null;
+  refusedTokens: number | null = null;
+  readonly drifts = new Map<string, number>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
+  #bounds: TurnBounds | null = null;
+  #helper: HelperOrigin | null = null;
+  #identity: string | null = null;
+  #offered: { readonly all: readonly ToolSchema[]; readonly within: readonly ToolSchema[] } | null = null;
   #packs = 0;
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
@@ -59,6 +70,20 @@ export class TurnRunner implements RunningTurn {
     return this.#origin ?? { channel: this.deps.log.index.session(this.place.sessionId)?.channel ?? 'unknown', agentId: 'main' };
   }
 
+  get helper(): HelperOrigin | null {
+    return this.#helper;
+  }
+
+  /** Read once: the prefix stays the same within a turn. */
+  get identity(): string {
+    this.#identity ??= this.deps.agents.identityOf(this.origin.agentId);
+    return this.#identity;
+  }
+
+  get bounds(): TurnBounds | null {
+    return this.#bounds;
+  }
+
   get pack(): ShownPack | null {
     return this.#pack;
   }
@@ -80,6 +105,12 @@ export class TurnRunner implements RunningTurn {
 
   get halted(): boolean {
     return this.#halted;
+  }
+
+  offered(): readonly ToolSchema[] {
+    const all = this.deps.tools.schemas();
+    if (this.#offered?.all !== all) this.#offered = { all, within: offeredWithin(this.deps.tools, all, this.#bounds) };
+    return this.#offered.within;
   }
 
   nextPackId(): string {
@@ -190,10 +221,13 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  #start({ model, continues, channel, agentId }: EventBodies['turn.started']): void {
+  #start({ model, continues, channel, agentId, bounds, helper }: EventBodies['turn.started']): void {
     this.#model = model;
     this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
+    this.#bounds = bounds ?? null;
+    this.#helper = helper ?? null;
+    if (helper !== undefined) this.#origin = { ...this.origin, helper: calledBy(helper) };
   }
 
   #observe(): Step {
@@ -214,6 +248,10 @@ export class TurnRunner implements RunningTurn {
     if (event.type === 'turn.started') this.#start(event.body);
     if (event.type === 'pack.built') this.#packs = Math.max(this.#packs, packNumber(event.body.packId));
   }
+}
+
+function calledBy({ jobId, label, agentId, from: { sessionId, turnId } }: HelperOrigin): NonNullable<CallOrigin['helper']> {
+  return { jobId, label, agentId, sessionId, turnId };
 }
 
 /** Leaves what was just begun one round of the event loop to get out of the process. Returns how to call it off. */

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { BenchTools } from './bench-tools.ts';
 import { TurnBench } from './turn-bench.ts';
 
@@ -77,6 +77,24 @@ test('what changed between the yes and the run asks again', async () => {
   bench.decide('approve');
   expect(await bench.rest(turnId)).toBe('done');
   expect(tools.ran).toEqual(['put a']);
+});
+
+test('what changes each time it is looked at is not run, and the turn goes on', async () => {
+  const free = new TurnBench({ tools: tools.list(), policy: { mode: 'workspace-free' } });
+  onTestFinished(() => free.dispose());
+  let looks = 0;
+  const isProtected = (): boolean => {
+    if (looks > 100) throw new Error('it is judged without end');
+    return looks++ % 2 === 1;
+  };
+  Object.defineProperty(tools.folder, 'isProtected', { get: isProtected });
+  tools.folder.path = free.workspace;
+  free.script.push(put('a'), { say: 'ok' });
+  const { turnId } = free.send('write a');
+  expect(await free.rest(turnId)).toBe('done');
+  expect(tools.ran).toEqual([]);
+  expect(free.of(turnId, 'tool.rejected')).toMatchObject([{ error: { code: 'conflict' } }]);
+  expect(free.replay(turnId).differences).toEqual([]);
 });
 
 test('a read that was asked about is bound to what was shown as well', async () => {

@@ -54,7 +54,7 @@ test('a plain turn: packed, asked, answered, recorded', async () => {
       toolCalls: 0,
     },
   ]);
-  expect(bench.asked).toEqual([{ messages: [{ role: 'user', text: 'hi' }] }]);
+  expect(bench.asked).toEqual([{ messages: [{ role: 'user', text: 'hi' }], system: 'You are a test.', tail: undefined }]);
 });
 
 test('a tool turn: the model sees the result, and the next turn sees the whole exchange', async () => {

@@ -2,27 +2,34 @@
 // Owns which turn is live; what a turn does is the runner's.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { AnyDraft, AnyEvent, TurnLimits } from '../../contracts/events.ts';
-import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
-import { applyEvent, decide, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
+import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import type { RequestedCall } from '../../contracts/llm.ts';
+import { decide, type TurnState } from '../../agent/brain/brain.ts';
+import { timedOut, type Approval } from '../../contracts/policy.ts';
 import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
+import { ApprovalDeadlines } from './approval-deadlines.ts';
 import { HotSessions } from './hot-session.ts';
-import { markForeign, messageBody, startAgain, supersede, type DirectCall, type InboundMessage, type StartAbout } from './inbound.ts';
+import { aboutOf, aboutQueued, markForeign, messageBody, startAgain, supersede, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
+import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
 import { broughtAlong, findLast } from './run-again.ts';
-import type { TurnPlace } from './running-turn.ts';
 import { findEnded, hasGoneOn } from './taken-up.ts';
 import { TurnEnds, type TurnEnd } from './turn-ends.ts';
 import { TurnRunner } from './turn-runner.ts';
+import { startedChat, startedDirect } from './turn-start.ts';
 
 export type {
+  AgentPort,
   BudgetPort,
   CrashPoint,
   CrashPoints,
   HostedResult,
+  LearningPort,
   ModelPort,
+  NotePort,
   ParsedCall,
   ProcessPort,
   ReviewPort,
@@ -30,7 +37,7 @@ export type {
   TurnDeps,
 } from './ports.ts';
 export { loadTranscript } from './hot-session.ts';
-export { broughtAlong, findMessage, type HeardMessage } from './run-again.ts';
+export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
 export type { TurnEnd } from './turn-ends.ts';
@@ -43,12 +50,18 @@ export class TurnRuntime {
   readonly #lanes: Lanes;
   readonly #ends = new TurnEnds();
   readonly #live = new Map<string, TurnRunner>();
+  readonly #deadlines: ApprovalDeadlines;
   #closing = false;
 
   constructor(deps: TurnDeps) {
     this.#deps = deps;
-    this.#hot = new HotSessions(deps.log, deps.packer);
-    this.#lanes = new Lanes(deps.limits.parallelTurns, deps.limits.queuedMessages);
+    this.#hot = new HotSessions(deps);
+    this.#lanes = new Lanes(deps.limits.parallelTurns, deps.limits.queuedMessages, (key) => key.startsWith(helperSessionPrefix));
+    this.#deadlines = new ApprovalDeadlines({
+      ...deps,
+      pendingApprovals: () => deps.policy.pendingApprovals(),
+      deny: (approval) => this.#denyInTime(approval),
+    });
   }
 
   get runningTurns(): number {
@@ -67,6 +80,7 @@ export class TurnRuntime {
     const { again } = message;
     const before = again === undefined ? message.before : supersede(again, turnId);
     const starts = !this.#lanes.isBusy(sessionId);
+    const notes = this.#deps.notes?.waiting(sessionId);
     if (before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);
     const runner = starts ? this.#createRunner(sessionId, turnId) : null;
     const drafts: AnyDraft[] = [
@@ -74,14 +88,19 @@ export class TurnRuntime {
       ...markForeign(turnId, message),
       { type: 'user.message', turnId, phase: 'interpret', body: messageBody(message, text) },
       ...(again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
+      ...(notes?.drafts(turnId) ?? []),
     ];
-    if (runner !== null) drafts.push(this.#started({ turnId, sessionId, agentId: message.agentId }, startAgain(again)));
+    const about = { ...startAgain(again), ...aboutOf(message) };
+    if (runner !== null) drafts.push(startedChat(this.#deps, { turnId, sessionId, agentId: message.agentId }, about));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
-      return log.append(sessionId, drafts);
+      const appended = log.append(sessionId, drafts);
+      notes?.delivered(turnId);
+      message.alongside?.(turnId);
+      return appended;
     }, true);
     this.#deps.crashPoints.reach('accepted');
-    this.#absorbCold(sessionId, runner === null ? events : events.slice(0, before.length));
+    this.#hot.absorb(sessionId, runner === null ? events : events.slice(0, before.length));
     runner?.absorb(
       events.filter((event) => event.turnId === turnId),
       true,
@@ -100,25 +119,26 @@ export class TurnRuntime {
     const withheld = found.length === 0 ? {} : { withheld: [...found] };
     const requested: RequestedCall = { callId, providerCallId: callId, tool: call.tool, args, ...withheld };
     const runner = this.#createRunner(call.sessionId, turnId);
-    const start = this.#startedDirect(turnId, call, requested);
+    const start = startedDirect(this.#deps, turnId, call, requested);
     const events = log.append(call.sessionId, [...call.before, start], true);
     runner.absorb(
       events.filter((event) => event.turnId === turnId),
       true,
     );
-    this.#lanesPushDirect(runner);
+    this.#live.set(turnId, runner);
+    this.#lanes.push(laneOf(runner), () => this.#run(runner));
     return { sessionId: call.sessionId, turnId, callId };
   }
 
   /** Takes up the work of a turn that a limit ended. Fails with not_found, conflict, panic_engaged, queue_full or a store error. */
   takeUpEnded(turnId: string, by: string): { sessionId: string; turnId: string } {
     const { log, ids } = this.#deps;
-    const { sessionId, agentId, turnIds } = findEnded(log, turnId);
+    const { sessionId, agentId, turnIds, ...more } = findEnded(log, turnId);
     this.assertOpen(sessionId);
     if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
     const next = ids.next('trn');
     const runner = this.#createRunner(sessionId, next);
-    const start = this.#started({ turnId: next, sessionId, agentId }, { continues: { turnIds, by } });
+    const start = startedChat(this.#deps, { turnId: next, sessionId, agentId }, { continues: { turnIds, by }, ...more });
     runner.absorb(log.append(sessionId, [start], true), true);
     this.#enqueue(sessionId, next, agentId, runner);
     return { sessionId, turnId: next };
@@ -132,18 +152,29 @@ export class TurnRuntime {
     const { sessionId, agentId, turnIds, message, marks, steers } = findLast(this.#deps.log, turnId);
     if (this.#lanes.isBusy(sessionId)) throw hasGoneOn(turnId);
     const again = { turnIds, steers, ...options };
-    return this.submit({ ...message, sessionId, agentId, dedupeKey: null, ...broughtAlong({ message, marks }), again, before: [] });
+    const { text, channel, sender } = message;
+    return this.submit({
+      text,
+      channel,
+      sender,
+      sessionId,
+      agentId,
+      dedupeKey: null,
+      ...broughtAlong({ message, marks }),
+      again,
+      before: [],
+    });
   }
 
   /** Words for a turn that is under way. Fails with turn_not_running. */
   steer(turnId: string, text: string, sender: string): void {
-    const row = this.#openTurn(turnId);
+    const row = findOpen(this.#deps.log, turnId);
     this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
   }
 
   /** Asks a turn to end. A waiting one ends at once, a running one as soon as what it does is cut off. */
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
-    const row = this.#openTurn(turnId);
+    const row = findOpen(this.#deps.log, turnId);
     if (row.status === 'queued') {
       this.#endQueued(row.sessionId, turnId, by === 'panic' ? 'stopped' : 'cancelled');
       return;
@@ -176,13 +207,19 @@ export class TurnRuntime {
   resume(): number {
     const open = this.#deps.log.index.openTurns();
     for (const row of open) this.#attempt(row, () => this.#takeUp(row));
+    this.watchQuestions();
     return open.filter((row) => row.status !== 'waiting').length;
+  }
+
+  /** From here on questions nobody answers in time are answered with no. */
+  watchQuestions(): void {
+    this.#deadlines.look();
   }
 
   /** Without going on with anything: keeps the lanes of waiting turns taken. */
   holdWaiting(): void {
     for (const row of this.#deps.log.index.openTurns()) {
-      if (row.status === 'waiting') this.#attempt(row, () => this.#holdLane(row, this.#stateOf(row)));
+      if (row.status === 'waiting') this.#attempt(row, () => this.#holdLane(row, stateOf(this.#deps.log, row)));
     }
   }
 
@@ -214,6 +251,19 @@ export class TurnRuntime {
     return this.#live.has(turnId);
   }
 
+  /** Appends beside the turns of a session, and lets the conversation know where it is in use. */
+  record(sessionId: string, drafts: readonly AnyDraft[]): readonly AnyEvent[] {
+    for (const runner of this.#live.values()) if (runner.place.sessionId === sessionId) runner.flush();
+    const events = this.#deps.log.append(sessionId, drafts);
+    this.#hot.tell(sessionId, events);
+    return events;
+  }
+
+  /** Conversations as they are held, for whoever sums them up. */
+  get conversations(): Pick<HotSessions, 'unsummed' | 'whole'> {
+    return this.#hot;
+  }
+
   forgetSession(sessionId: string): void {
     this.#hot.forget(sessionId);
   }
@@ -226,6 +276,7 @@ export class TurnRuntime {
   /** Cuts off what runs without recording an end: the next start goes on from the log. */
   async dispose(): Promise<void> {
     this.#closing = true;
+    this.#deadlines.stop();
     for (const runner of this.#live.values()) runner.halt();
     await this.#lanes.whenIdle();
     this.#ends.abandon();
@@ -235,34 +286,7 @@ export class TurnRuntime {
   assertOpen(sessionId: string): void {
     if (this.#closing) throw new AppError('shutting_down', 'TrayClaw is closing; start it again and send the message once more.');
     if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
-    if (this.#lanes.isFull(sessionId)) {
-      const isOwn = this.#lanes.isBusy(sessionId);
-      const what = isOwn ? `Session ${sessionId} already has ${this.#deps.limits.queuedMessages} messages` : 'Too many sessions are';
-      throw new AppError('queue_full', `${what} waiting.`, {
-        data: { hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.` },
-      });
-    }
-  }
-
-  #started({ turnId, sessionId, agentId }: TurnPlace & { agentId: string }, about: StartAbout = {}): AnyDraft {
-    const { model: wanted, ...more } = about;
-    const model = wanted ?? this.#deps.log.index.session(sessionId)?.model ?? this.#deps.models.defaultRef();
-    return {
-      type: 'turn.started',
-      turnId,
-      phase: 'interpret',
-      body: { kind: 'chat', agentId, model, limits: this.#limits, calls: [], ...more },
-    };
-  }
-
-  #startedDirect(turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
-    const body = { kind: 'tool' as const, agentId, model: null, limits: this.#limits, calls: [call], channel };
-    return { type: 'turn.started', turnId, phase: 'interpret', body };
-  }
-
-  get #limits(): TurnLimits {
-    const { steps, turnMs, sameCall, parallelReads } = this.#deps.limits;
-    return { steps, turnMs, sameCall, parallelReads };
+    if (this.#lanes.isFull(sessionId)) throw queueFull(sessionId, this.#lanes.isBusy(sessionId), this.#deps.limits.queuedMessages);
   }
 
   #createRunner(sessionId: string, turnId: string): TurnRunner {
@@ -279,14 +303,10 @@ export class TurnRuntime {
       const runner = this.#createRunner(sessionId, turnId);
       this.#live.set(turnId, runner);
       return this.#guarded(runner, () => {
-        runner.absorb(this.#deps.log.append(sessionId, [this.#started({ turnId, sessionId, agentId })]), true);
+        const about = aboutQueued(this.#deps.log, { sessionId, turnId });
+        runner.absorb(this.#deps.log.append(sessionId, [startedChat(this.#deps, { turnId, sessionId, agentId }, about)]), true);
       });
     });
-  }
-
-  #lanesPushDirect(runner: TurnRunner): void {
-    this.#live.set(runner.place.turnId, runner);
-    this.#lanes.push(laneOf(runner), () => this.#run(runner));
   }
 
   #run(runner: TurnRunner): Promise<LaneState> {
@@ -305,6 +325,7 @@ export class TurnRuntime {
         step = await runner.run();
       }
       this.#live.delete(turnId);
+      if (step === 'rest' && runner.bounds?.unattended !== undefined) this.#deadlines.look();
       const finished = runner.finished;
       const status = step === 'halt' ? 'running' : (finished?.status ?? 'waiting');
       this.#ends.end(turnId, finished === null ? { status, sessionId } : { status, sessionId, finished });
@@ -317,6 +338,12 @@ export class TurnRuntime {
       this.#ends.fail(turnId, error);
       return 'free';
     }
+  }
+
+  #denyInTime({ approvalId, callId, sessionId, turnId }: Approval): void {
+    const body = { approvalId, callId, decision: 'deny' as const, scope: null, by: timedOut, grantId: null };
+    this.#appendToTurn(sessionId, turnId ?? '', [{ type: 'approval.decided', turnId: turnId ?? null, phase: 'policy-gate', body }]);
+    if (turnId !== undefined) this.continueTurn(turnId);
   }
 
   /** One turn that cannot be read leaves the others theirs. */
@@ -333,7 +360,7 @@ export class TurnRuntime {
       this.#enqueue(row.sessionId, row.turnId, this.#deps.log.index.session(row.sessionId)?.agentId ?? 'main', null);
       return;
     }
-    const state = this.#stateOf(row);
+    const state = stateOf(this.#deps.log, row);
     // A waiting turn goes on when its answer was written down and the program ended before it did.
     if (row.status === 'waiting' && decide(state)?.kind === 'wait') this.#holdLane(row, state);
     else this.continueTurn(row.turnId);
@@ -344,23 +371,9 @@ export class TurnRuntime {
     if (state.kind === 'chat') this.#lanes.hold(row.sessionId);
   }
 
-  #stateOf(row: TurnRow): TurnState {
-    return this.#deps.log.reads.turn(row.sessionId, row.turnId, row.firstSeq).reduce(applyEvent, emptyTurn);
-  }
-
   #endQueued(sessionId: string, turnId: string, status: 'stopped' | 'cancelled'): void {
-    const body = { status, text: '', error: null, usage: noUsage, costUsd: 0, modelCalls: 0, toolCalls: 0 };
-    this.#appendToTurn(sessionId, turnId, [{ type: 'turn.finished', turnId, phase: 'respond', body }]);
+    this.#appendToTurn(sessionId, turnId, [neverBegan(turnId, status)]);
     this.#ends.end(turnId, { status, sessionId });
-  }
-
-  #openTurn(turnId: string): { sessionId: string; status: string } {
-    const row = this.#deps.log.index.turn(turnId);
-    if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
-    if (row.status !== 'running' && row.status !== 'waiting' && row.status !== 'queued') {
-      throw new AppError('turn_not_running', `Turn ${turnId} has already ended (${row.status}).`);
-    }
-    return row;
   }
 
   #appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
@@ -373,14 +386,8 @@ export class TurnRuntime {
       return appended;
     }, true);
     if (live !== undefined) live.absorb(events, true);
-    else this.#absorbCold(sessionId, events);
+    else this.#hot.absorb(sessionId, events);
     return events;
-  }
-
-  /** The transcript of a hot session learns of it even while the turn rests. */
-  #absorbCold(sessionId: string, events: readonly AnyEvent[]): void {
-    const transcript = this.#hot.transcript(sessionId);
-    for (const event of events) transcript.apply(event);
   }
 }
 

@@ -52,6 +52,8 @@ export interface ArtifactInfo extends ArtifactRef {
   readonly aliases: string[];
   readonly createdAtMs: number;
   readonly sessionId: string | null;
+  /** The call that left it. */
+  readonly callId: string | null;
 }
 
 export interface ArtifactUse {
@@ -69,11 +71,12 @@ interface InfoRow {
   sizeBytes: number;
   createdAtMs: number;
   sessionId: string;
+  callId: string;
 }
 
 const SELECT_INFO = `
   SELECT u.sha256, u.name, u.media_type AS mediaType, a.size_bytes AS sizeBytes, u.created_at_ms AS createdAtMs,
-         u.session_id AS sessionId, MAX(u.use_id) AS newest
+         u.session_id AS sessionId, u.call_id AS callId, MAX(u.use_id) AS newest
   FROM artifact_uses u JOIN artifacts a USING (sha256)`;
 
 export class ArtifactRows {
@@ -81,6 +84,7 @@ export class ArtifactRows {
   readonly #content;
   readonly #insertUse;
   readonly #insertAlias;
+  readonly #shares;
   readonly #sizeOf;
   readonly #byAlias;
   readonly #bySessionAlias;
@@ -104,6 +108,12 @@ export class ArtifactRows {
     this.#insertAlias = db.prepare<[string, string, string]>(
       `INSERT OR REPLACE INTO artifact_aliases (session_id, alias, sha256) VALUES (?, ?, ?)`,
     );
+    this.#shares = [
+      `INSERT OR IGNORE INTO artifact_uses (sha256, name, media_type, session_id, call_id, created_at_ms)
+       SELECT sha256, name, media_type, ?, call_id, created_at_ms FROM artifact_uses WHERE session_id = ? ORDER BY use_id`,
+      `INSERT OR IGNORE INTO artifact_aliases (session_id, alias, sha256)
+       SELECT ?, alias, sha256 FROM artifact_aliases WHERE session_id = ? ORDER BY alias_id`,
+    ].map((sql) => db.prepare<[string, string]>(sql));
     this.#sizeOf = db.prepare<[string], number>(`SELECT size_bytes FROM artifacts WHERE sha256 = ?`).pluck();
     this.#byAlias = db
       .prepare<[string], string>(`SELECT sha256 FROM artifact_aliases WHERE alias = ? ORDER BY alias_id DESC LIMIT 1`)
@@ -131,6 +141,13 @@ export class ArtifactRows {
       this.#content.run(sha256, sizeBytes, use.atMs);
       this.#insertUse.run(sha256, use.name, use.mediaType, use.sessionId, use.callId, use.atMs);
       this.#insertAlias.run(use.sessionId, use.name, sha256);
+    });
+  }
+
+  /** All that one session uses is used by another as well, under the same names. */
+  share(fromSessionId: string, toSessionId: string): void {
+    this.#inTransaction(() => {
+      for (const statement of this.#shares) statement.run(toSessionId, fromSessionId);
     });
   }
 
@@ -190,6 +207,7 @@ export class ArtifactRows {
       aliases: this.#aliasesOf.all(row.sha256),
       createdAtMs: row.createdAtMs,
       sessionId: row.sessionId === '' ? null : row.sessionId,
+      callId: row.callId === '' ? null : row.callId,
     };
   }
 

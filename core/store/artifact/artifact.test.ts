@@ -47,7 +47,15 @@ test('content is stored once under its hash, readable by id, prefixed id and nam
   store.put(Buffer.from('hello'), { name: 'b.txt', mediaType: 'text/html', sessionId: 's2' });
   expect(statSync(fileOf(ref.sha256)).ino).toBe(written);
   expect(store.list()).toEqual([
-    { ...ref, name: 'b.txt', mediaType: 'text/html', aliases: ['a.txt', 'b.txt'], createdAtMs: clock.nowMs(), sessionId: 's2' },
+    {
+      ...ref,
+      name: 'b.txt',
+      mediaType: 'text/html',
+      aliases: ['a.txt', 'b.txt'],
+      createdAtMs: clock.nowMs(),
+      sessionId: 's2',
+      callId: null,
+    },
   ]);
   expect(store.list({ sessionId: 's1' }).map((entry) => entry.name)).toEqual(['a.txt']);
   expect(readdirSync(join(folder, 'tmp'))).toEqual([]);
@@ -147,4 +155,19 @@ test('collection respects age, references and the limit, and takes old leftovers
   expect(ids.map((id) => existsSync(fileOf(id)))).toEqual([true, false, false]);
   expect(text(store.read('a'))).toBe('a');
   expect(codeOf(() => store.read('b'))).toBe('not_found');
+});
+
+test('a fork uses what its original uses, and nothing of others', () => {
+  const { store, db } = open();
+  const own = store.put('own', { name: 'own.txt', mediaType: 'text/plain', sessionId: 'from', callId: 'c' });
+  store.put('other', { name: 'other.txt', mediaType: 'text/plain', sessionId: 'other' });
+  const envelope = { seq: 1, sessionSeq: 1, turnId: null, step: 0, phase: null, v: 1, atMs: 1 } as const;
+  const created = { title: '', agentId: 'a', channel: 'cli' };
+  store.apply({ ...envelope, sessionId: 'new', type: 'session.created', body: { ...created, forkedFrom: null } });
+  expect(store.list({ sessionId: 'new' })).toEqual([]);
+  const fork = { ...created, forkedFrom: { sessionId: 'from', sessionSeq: 3 } };
+  for (let round = 0; round < 2; round++) store.apply({ ...envelope, sessionId: 'fork', type: 'session.created', body: fork });
+  expect(store.list({ sessionId: 'fork' }).map(({ sha256: id }) => id)).toEqual([own.sha256]);
+  expect(text(store.read('own.txt', undefined, 'fork'))).toBe('own');
+  expect(db.prepare(`SELECT COUNT(*) FROM artifact_uses WHERE session_id = 'fork'`).pluck().get()).toBe(1);
 });

@@ -6,6 +6,7 @@ import { createHash, hash } from 'node:crypto';
 import { assert } from '../../base/assert.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
 import type { ArtifactRef, ArtifactSink } from '../../contracts/tools.ts';
 import { ArtifactFiles, type FileCalls, type Range } from './artifact-files.ts';
 import { ArtifactRows, type ArtifactInfo } from './artifact-rows.ts';
@@ -13,6 +14,7 @@ import { collectGarbage, type GarbageQuery, type GarbageReport } from './garbage
 import { storeFailure } from './store-failure.ts';
 import { textPage } from './text-page.ts';
 
+export { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from './artifact-audit.ts';
 export { artifactMigrations } from './artifact-rows.ts';
 export type { ArtifactInfo } from './artifact-rows.ts';
 export type { FileCalls, Range } from './artifact-files.ts';
@@ -107,6 +109,12 @@ export class ArtifactStore implements ArtifactSink {
       this.#rows.recordContent(kept.sha256, kept.sizeBytes, this.#clock.nowMs());
     });
     return kept;
+  }
+
+  /** Kept in step with the log: a fork uses what its original used, so that the original may be deleted. */
+  apply(event: AnyEvent): void {
+    if (event.type !== 'session.created' || event.body.forkedFrom === null) return;
+    this.#rows.share(event.body.forkedFrom.sessionId, event.sessionId);
   }
 
   /** Whether there is content of this hash, by its row. */

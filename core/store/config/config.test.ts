@@ -54,11 +54,26 @@ test('a file that cannot be read says so', async () => {
   await expect(loadConfig(home)).rejects.toMatchObject({ code: 'invalid_config' });
 });
 
+test('a channel for an agent that does not exist is refused with the names there are', async () => {
+  const channels = (agent: string) => ({ telegram: { token: 'env:T', agent } });
+  await expect(loadConfig(homeWith(), { agents: { scout: {} }, channels: channels('skout') })).rejects.toMatchObject({
+    code: 'invalid_config',
+    message: expect.stringContaining('channels.telegram.agent: there is no agent "skout"') as string,
+    hint: expect.stringContaining('There is: main, scout.') as string,
+  });
+  await expect(loadConfig(homeWith(), { agents: { scout: { helpers: ['main', 'skout'] } } })).rejects.toMatchObject({
+    message: expect.stringContaining('agents.scout.helpers: there is no agent "skout"') as string,
+  });
+  for (const agent of ['main', 'scout']) {
+    expect((await loadConfig(homeWith(), { agents: { scout: {} }, channels: channels(agent) })).warnings).toEqual([]);
+  }
+});
+
 test('what is accepted but will not do what one hopes is warned of', async () => {
   const { warnings } = await loadConfig(homeWith(), {
     models: { default: 'nowhere/m' },
     channels: { telegram: { token: 'env:T' } },
   });
-  expect(warnings).toEqual([expect.stringContaining('Telegram'), expect.stringContaining('"nowhere"')]);
+  expect(warnings).toEqual([expect.stringContaining('"nowhere"')]);
   expect((await loadConfig(homeWith(), { models: { default: 'ollama/m' } })).warnings).toEqual([]);
 });

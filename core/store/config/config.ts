@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPlainObject } from '../../base/json.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
@@ -15,6 +15,16 @@ export async function loadConfig(home: string, given?: unknown): Promise<LoadedC
   const path = join(home, 'config.yaml');
   const raw = given ?? (existsSync(path) ? await readYaml(path) : {});
   return parseConfig(given === undefined ? path : null, raw, path);
+}
+
+/** The file's own words, unchecked: empty where there is none, a problem in place of words where it cannot be read. */
+export async function readSettings(path: string): Promise<{ file: Record<string, unknown> | null; problem: string | null }> {
+  try {
+    const file = existsSync(path) ? await readYaml(path) : {};
+    return { file: isPlainObject(file) ? file : {}, problem: null };
+  } catch (cause) {
+    return { file: null, problem: toAppError(cause).message };
+  }
 }
 
 async function readYaml(path: string): Promise<unknown> {

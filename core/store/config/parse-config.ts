@@ -1,6 +1,7 @@
 // Checks a configuration against the schema. A wrong or unknown key is named; what is set but has no effect yet is warned of.
 
 import type { ZodError } from 'zod';
+import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 
@@ -17,7 +18,29 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
     const issues = describeIssues(parsed.error);
     throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, { data: { issues } });
   }
+  const strangers = unknownAgents(parsed.data);
+  if (strangers.length > 0) {
+    const issues = strangers.map(([place, agentId]) => `${place}: there is no agent "${agentId}"`);
+    const hint = `There is: ${agentIdsOf(parsed.data).join(', ')}. Write the name of one of them, or add it under agents.`;
+    throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, {
+      data: { issues, hint },
+    });
+  }
   return { config: parsed.data, path, warnings: warningsOf(parsed.data) };
+}
+
+const agentIdsOf = ({ agents }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents)])];
+
+/** Whom a channel or an agent names although nobody is called so: it would only show when somebody writes or work is handed on. */
+function unknownAgents(config: Config): (readonly [place: string, agentId: string])[] {
+  const known = new Set(agentIdsOf(config));
+  const ofChannels = Object.entries(config.channels).flatMap(([name, channel]) =>
+    channel?.agent === undefined ? [] : [[`channels.${name}.agent`, channel.agent] as const],
+  );
+  const ofHelpers = Object.entries(config.agents).flatMap(([name, { helpers = [] }]) =>
+    helpers.map((helper) => [`agents.${name}.helpers`, helper] as const),
+  );
+  return [...ofChannels, ...ofHelpers].filter(([, agent]) => !known.has(agent));
 }
 
 function describeIssues(error: ZodError): string[] {
@@ -31,8 +54,6 @@ function describeIssues(error: ZodError): string[] {
 
 function warningsOf(config: Config): string[] {
   const warnings: string[] = [];
-  if (config.channels.telegram !== undefined)
-    warnings.push('channels.telegram is set, but this version has no Telegram channel yet; nothing is polled.');
   const ref = config.models.default;
   if (ref !== undefined) {
     const provider = ref.slice(0, ref.indexOf('/'));

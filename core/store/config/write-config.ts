@@ -7,7 +7,6 @@ import { AppError } from '../../contracts/errors.ts';
 
 /**
  * `key` is a dotted path such as `models.default`; null removes it. Fails with `invalid_config`, naming the key, and then changes nothing.
- * Holds from the next start on.
  */
 export async function writeSetting(path: string, key: string, value: unknown): Promise<LoadedConfig> {
   const { parseDocument } = await import('yaml');

@@ -45,7 +45,7 @@ function markdownOf(event: AnyEvent): string | null {
 }
 
 /** A fence longer than any run of backticks inside, so that content cannot end it. */
-function fence(content: string, language: string): string {
+export function fence(content: string, language: string): string {
   const longest = Math.max(2, ...(content.match(/`+/g) ?? []).map((run) => run.length));
   const ticks = '`'.repeat(longest + 1);
   return `${ticks}${language}\n${content}\n${ticks}`;

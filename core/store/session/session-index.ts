@@ -32,6 +32,7 @@ export interface ListedSession extends SessionRow {
 
 export interface SessionsQuery {
   readonly archived: boolean;
+  readonly helpers?: boolean;
   readonly limit: number;
   /** The session the page before ended with. */
   readonly after?: SessionPlace;
@@ -68,7 +69,8 @@ const listed = (page: string): string =>
      (SELECT session_seq FROM events WHERE session_id = p.sessionId ORDER BY session_seq DESC LIMIT 1) AS events
    FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
 const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
-const notSystem = `archived = ? AND session_id <> '${systemSessionId}'`;
+/** Those of helpers only when asked for. */
+const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel <> 'helper' OR ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
@@ -105,6 +107,7 @@ function prepareAll(db: SqlDatabase) {
     ),
     spawned: db.prepare('UPDATE tool_calls SET pid = ?, start_time = ? WHERE call_id = ?'),
     finishCall: db.prepare("UPDATE tool_calls SET state = 'finished', finished_seq = ? WHERE call_id = ? AND finished_seq IS NULL"),
+    turnOfCall: db.prepare('SELECT turn_id AS turnId FROM tool_calls WHERE call_id = ?'),
     hasCall: db.prepare('SELECT finished_seq AS finishedSeq FROM tool_calls WHERE call_id = ?'),
     unknown: db.prepare("UPDATE tool_calls SET state = 'unknown' WHERE call_id = ? AND finished_seq IS NULL"),
     settled: db.prepare("UPDATE tool_calls SET state = 'settled' WHERE call_id = ? AND finished_seq IS NULL"),
@@ -157,11 +160,11 @@ export class SessionIndex {
   }
 
   /** Pinned ones first, then the newest; the system session is none of them. */
-  sessions({ archived, limit, after }: SessionsQuery): ListedSession[] {
+  sessions({ archived, helpers = false, limit, after }: SessionsQuery): ListedSession[] {
     const rows =
       after === undefined
-        ? this.#sql.sessions.all(Number(archived), limit)
-        : this.#sql.sessionsAfter.all(Number(archived), Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
+        ? this.#sql.sessions.all(Number(archived), Number(helpers), limit)
+        : this.#sql.sessionsAfter.all(Number(archived), Number(helpers), Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
     return (rows as Stored<ListedSession>[]).map(listedRow);
   }
 
@@ -176,6 +179,10 @@ export class SessionIndex {
 
   lastTurn(sessionId: string): TurnRow | null {
     return (this.#sql.lastTurn.get(sessionId) as TurnRow | undefined) ?? null;
+  }
+
+  turnOfCall(callId: string): string | null {
+    return (this.#sql.turnOfCall.get(callId) as { turnId: string | null } | undefined)?.turnId ?? null;
   }
 
   /** Calls that were asked for and have no result: in flight, or of unknown outcome. */
@@ -197,7 +204,8 @@ export class SessionIndex {
 
   removeSession(sessionId: string): number {
     const removed = this.#db.prepare('DELETE FROM events WHERE session_id = ?').run(sessionId).changes;
-    for (const table of ['heads', 'sessions', 'turns', 'tool_calls', 'inbound', 'session_text']) {
+    this.#db.prepare('DELETE FROM activity_text WHERE rowid IN (SELECT seq FROM activity WHERE session_id = ?)').run(sessionId);
+    for (const table of ['heads', 'sessions', 'turns', 'tool_calls', 'inbound', 'session_text', 'activity']) {
       this.#db.prepare(`DELETE FROM ${table} WHERE session_id = ?`).run(sessionId);
     }
     return removed;

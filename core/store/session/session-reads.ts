@@ -100,6 +100,27 @@ export class SessionReads {
     return this.#strict(rows);
   }
 
+  /** One page of a turn for showing, above a global place: unreadable events are left out. */
+  turnPage(
+    turn: { readonly sessionId: string; readonly turnId: string; readonly firstSeq: number },
+    after: number,
+    limit: number,
+  ): AnyEvent[] {
+    const rows = this.#prepare(
+      `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ?
+         AND seq > ? ORDER BY session_seq LIMIT ?`,
+    ).all(turn.sessionId, turn.firstSeq, turn.turnId, after, limit) as EventRow[];
+    return this.#readable(rows);
+  }
+
+  /** The events at these global places, for showing. */
+  at(seqs: readonly number[]): AnyEvent[] {
+    const rows = this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq IN (SELECT value FROM json_each(?))`).all(
+      JSON.stringify(seqs),
+    ) as EventRow[];
+    return this.#readable(rows);
+  }
+
   /** A session's events in order, in batches, strictly. */
   *iterateSession(sessionId: string, upTo = Number.MAX_SAFE_INTEGER, after = 0): Generator<AnyEvent> {
     let from = after;

@@ -99,4 +99,26 @@ export const sessionMigrations: readonly Migration[] = [
       add('unread', 'INTEGER NOT NULL DEFAULT 0');
     },
   },
+  {
+    id: '0003-activity-search',
+    minSafeVersion: 1,
+    up: (db) => {
+      // The words are in the log already: their index keeps none of the text.
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS activity (
+          seq INTEGER PRIMARY KEY,
+          session_id TEXT NOT NULL,
+          turn_id TEXT,
+          at_ms INTEGER NOT NULL,
+          type TEXT NOT NULL,
+          kind TEXT NOT NULL,
+          tool TEXT,
+          outcome TEXT
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS activity_by_session ON activity (session_id, seq);
+        CREATE VIRTUAL TABLE IF NOT EXISTS activity_text
+          USING fts5 (body, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
+      `);
+    },
+  },
 ];

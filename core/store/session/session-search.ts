@@ -4,6 +4,7 @@ import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import type { SqlDatabase, Storage } from '../storage/storage.ts';
+import { excerptOf, toMatch, wordsOf } from './search-words.ts';
 import type { SessionReads } from './session-reads.ts';
 
 const searched: readonly EventType[] = ['user.message', 'assistant.message', 'tool.finished', 'session.created', 'session.renamed'];
@@ -12,12 +13,9 @@ const TEXT_MAX = 8_000;
 /** Of a word that is everywhere only the newest places are weighed against each other: the cost must not grow with the log. */
 const RANKED_MAX = 2_000;
 const CURSOR = 'session_text';
-const WORDS_MAX = 16;
 /** How much more a word in a title counts. */
 const TITLE_WEIGHT = 3;
 const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
-const EXCERPT_BEFORE = 60;
-const EXCERPT_AFTER = 140;
 
 export interface SearchScope {
   readonly sessionId?: string;
@@ -106,32 +104,4 @@ function searchText(event: AnyEvent): string {
     default:
       return '';
   }
-}
-
-/** Each word becomes a quoted string, so nothing in a query is FTS5 syntax. */
-function toMatch(query: string): string {
-  return wordsOf(query)
-    .map((word, index, words) => `"${word}"${index === words.length - 1 ? '*' : ''}`)
-    .join(' ');
-}
-
-function wordsOf(query: string): string[] {
-  return (query.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).slice(0, WORDS_MAX);
-}
-
-/** The text around the first word found; its beginning where accents hide the words from a plain look. */
-function excerptOf(text: string, words: readonly string[]): string {
-  const folded = fold(text);
-  const places = folded.length === text.length ? words.map((word) => folded.indexOf(fold(word))).filter((at) => at >= 0) : [];
-  const first = places.length === 0 ? 0 : Math.min(...places);
-  const from = Math.max(0, first - EXCERPT_BEFORE);
-  const cut = text
-    .slice(from, first + EXCERPT_AFTER)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return `${from > 0 ? '… ' : ''}${cut}${first + EXCERPT_AFTER < text.length ? ' …' : ''}`;
-}
-
-function fold(text: string): string {
-  return text.toLowerCase();
 }

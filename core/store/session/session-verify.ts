@@ -27,6 +27,8 @@ interface HeadRow {
 }
 
 const PAGE = 2_000;
+const verifiedColumns = `seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
+  body AS bodyText, lower(hex(hash)) AS hash`;
 
 /**
  * Reads the whole log once in global order, in pages, giving way between them. What is appended meanwhile is not looked at.
@@ -36,10 +38,7 @@ export async function verifyLog(db: SqlDatabase, giveWay: () => Promise<void>): 
   const heads = readHeads(db);
   const sessions = db.prepare('SELECT session_id AS sessionId FROM sessions').all() as { sessionId: string }[];
   const { last } = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM events').get() as { last: number };
-  const page = db.prepare(
-    `SELECT seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
-       body AS bodyText, lower(hex(hash)) AS hash FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${PAGE}`,
-  );
+  const page = db.prepare(`SELECT ${verifiedColumns} FROM events WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ${PAGE}`);
   let events = 0;
   let from = 0;
   const report = (fault: Fault | null): AuditReport => ({
@@ -106,4 +105,23 @@ function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<st
 function verifyNoneLost(sessions: readonly { sessionId: string }[], chains: ReadonlyMap<string, Link>): Fault | null {
   const lost = sessions.find((row) => !chains.has(row.sessionId));
   return lost === undefined ? null : { at: { seq: 0, sessionId: lost.sessionId, sessionSeq: 0 }, reason: 'the session has no events' };
+}
+
+/** The newest events alone: each against its hash and the one before it. For a look that must be quick on a log of any size. */
+export function verifyTail(db: SqlDatabase, eventsMax: number): AuditReport {
+  const rows = db
+    .prepare(`SELECT * FROM (SELECT ${verifiedColumns} FROM events ORDER BY seq DESC LIMIT ?) ORDER BY seq`)
+    .all(eventsMax) as Row[];
+  const chains = new Map<string, Link>();
+  const heads = readHeads(db);
+  const before = db.prepare(
+    'SELECT seq, session_seq AS sessionSeq, lower(hex(hash)) AS hashHex FROM events WHERE session_id = ? AND session_seq < ? ORDER BY session_seq DESC LIMIT 1',
+  );
+  for (const row of rows) {
+    const known = chains.get(row.sessionId) ?? (before.get(row.sessionId, row.sessionSeq) as Link | undefined);
+    if (known !== undefined) chains.set(row.sessionId, known);
+    const fault = verifyRow(row, chains, heads);
+    if (fault !== null) return { ok: false, events: rows.length, sessions: chains.size, firstBad: { ...fault.at, reason: fault.reason } };
+  }
+  return { ok: true, events: rows.length, sessions: chains.size };
 }

@@ -7,6 +7,8 @@ import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { AnyDraft, AnyEvent, EventType } from '../../contracts/events.ts';
 import type { SqlStatement, Storage } from '../storage/storage.ts';
+import { ActivitySearch } from './activity-search.ts';
+import { CopiedPlaces } from './copied-places.ts';
 import { genesisHash, hashEvent } from './event-hash.ts';
 import { SessionReads } from './session-reads.ts';
 import { SessionIndex } from './session-index.ts';
@@ -16,8 +18,11 @@ export { sessionMigrations } from './session-schema.ts';
 export { SessionReads, type SliceQuery } from './session-reads.ts';
 export { SessionIndex, type ListedSession, type OpenCall, type SessionPlace, type SessionRow, type TurnRow } from './session-index.ts';
 export { SessionSearch } from './session-search.ts';
-export { verifyLog, type AuditReport } from './session-verify.ts';
+export { type ActivityFilter, type FoundActivity } from './activity-search.ts';
+export { emptySearch, searchFault } from './rebuild-search.ts';
+export { verifyLog, verifyTail, type AuditReport } from './session-verify.ts';
 export { exportJsonl, exportMarkdown } from './session-export.ts';
+export { exportTurn } from './turn-export.ts';
 
 /** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
 export interface EventProjection {
@@ -46,6 +51,7 @@ export class SessionLog {
   readonly reads: SessionReads;
   readonly index: SessionIndex;
   readonly search: SessionSearch;
+  readonly activity: ActivitySearch;
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #scrub: (<T>(body: T) => T) | undefined;
@@ -66,6 +72,7 @@ export class SessionLog {
     this.reads = new SessionReads(db, deps.clock, deps.logger);
     this.index = new SessionIndex(db);
     this.search = new SessionSearch(deps.storage, this.reads);
+    this.activity = new ActivitySearch(deps.storage, this.reads, this.index);
     this.#committed = new Emitter((cause) => {
       deps.logger.log('error', 'a listener of committed events failed', { cause: String(cause) });
     });
@@ -229,6 +236,7 @@ export class SessionLog {
     }
     const ended = from.endedOnly === true ? this.reads.endedTurns(from.sessionId, from.atSessionSeq) : null;
     const configured = this.#configuredDraft(from.sessionId, to.agentId);
+    const places = new CopiedPlaces();
     this.transact(() => {
       this.append(to.sessionId, [
         {
@@ -244,7 +252,8 @@ export class SessionLog {
       ]);
       for (const event of this.reads.iterateSession(from.sessionId, from.atSessionSeq)) {
         if (notCopied.has(event.type) || (ended !== null && event.turnId !== null && !ended.has(event.turnId))) continue;
-        this.#appendInside(to.sessionId, [draftOf(event)], true);
+        const [copy] = this.#appendInside(to.sessionId, [places.moved(draftOf(event))], true);
+        places.note(event.sessionSeq, copy?.sessionSeq ?? 0);
       }
     }, true);
     this.#heads.delete(to.sessionId);
@@ -291,4 +300,7 @@ const notCopied: ReadonlySet<EventType> = new Set<EventType>([
   'session.pinned',
   'session.seen',
   'session.configured',
+  // A summary under way is written for the original.
+  'summary.started',
+  'summary.failed',
 ]);

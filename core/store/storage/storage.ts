@@ -12,6 +12,7 @@ import { mapStorageError } from './storage-errors.ts';
 export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export type { Migration } from './migrations.ts';
 export { mapStorageError } from './storage-errors.ts';
+export { searchedWords, WordIndex, wordIndexForm, type RankedRow } from './word-index.ts';
 
 export type SqlDatabase = Database.Database;
 export type SqlStatement = Database.Statement;
@@ -129,14 +130,14 @@ export class Storage {
     else this.#afterCommit.push(action);
   }
 
-  /** SQLite's own check of the whole file. Slow on a large one: for health checks and backups. */
-  checkIntegrity(): { ok: boolean; detail: string } {
+  /** SQLite's own words about the whole file: "ok" alone when it is sound. Slow on a large one; `full` also holds the indexes against the tables. */
+  integrity(full: boolean): string[] {
     try {
-      const rows = this.db.pragma('quick_check(5)') as { quick_check: string }[];
-      const lines = rows.map((row) => row.quick_check);
-      return { ok: lines.length === 1 && lines[0] === 'ok', detail: lines.join('; ') };
+      // Each answers with one column, called like itself.
+      const rows = this.db.pragma(full ? 'integrity_check(20)' : 'quick_check(20)') as Record<string, string>[];
+      return rows.flatMap((row) => Object.values(row));
     } catch (cause) {
-      return { ok: false, detail: mapStorageError(cause).message };
+      return [mapStorageError(cause).message];
     }
   }
 

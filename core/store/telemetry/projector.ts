@@ -6,11 +6,14 @@ import type Database from 'better-sqlite3';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { ModelCallRow, TelemetryRow, TurnOutcomeRow } from './telemetry-rows.ts';
+import { callColumns, type CountedCall, type UsageRollups } from './usage-rollups.ts';
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
 
 export class Projector {
   readonly #dayOf: (atMs: number) => string;
+  readonly #rollups: UsageRollups;
+  readonly #readCall;
   readonly #insertPack;
   readonly #insertCall;
   readonly #countRetry;
@@ -20,8 +23,10 @@ export class Projector {
   readonly #finishTurn;
   readonly #rememberDeleted;
 
-  constructor(db: Database.Database, dayOf: (atMs: number) => string) {
+  constructor(db: Database.Database, rollups: UsageRollups, dayOf: (atMs: number) => string) {
     this.#dayOf = dayOf;
+    this.#rollups = rollups;
+    this.#readCall = db.prepare<[string], CountedCall>(`SELECT ${callColumns} FROM telemetry_model_calls WHERE request_id = ?`);
     this.#insertPack = db.prepare(
       `INSERT OR IGNORE INTO telemetry_packs
        VALUES (@packId, @seq, @sessionId, @turnId, @atMs, @tokens, @budgetTokens, @dropped, @truncated)`,
@@ -60,11 +65,14 @@ export class Projector {
       case 'model.retried':
         this.#countRetry.run({ requestId: event.body.requestId, attempt: event.body.attempt });
         return null;
+      case 'summary.written':
+      case 'summary.failed':
+        return this.#summaryEnded(event);
       case 'model.finished':
       case 'model.failed':
         return this.#modelEnded(event);
       case 'turn.started':
-        this.#startTurn.run({ ...placeOf(event), day: this.#dayOf(event.atMs) });
+        this.#turnStarted(event);
         return null;
       case 'turn.waiting':
       case 'turn.resumed':
@@ -84,7 +92,20 @@ export class Projector {
     const { packId, tokens, budgetTokens, dropped, truncated } = event.body;
     const row = { packId, ...placeOf(event), tokens, budgetTokens, dropped: dropped.length, truncated: truncated.length };
     this.#insertPack.run(row);
-    return { kind: 'context.pack', ...row };
+    const { sections, dropped: leftOut, truncated: shortened, parts, summaryId } = event.body;
+    const about = {
+      sections,
+      leftOut,
+      shortened,
+      ...(parts === undefined ? {} : { parts }),
+      ...(summaryId === undefined ? {} : { summaryId }),
+    };
+    return { kind: 'context.pack', ...row, ...about };
+  }
+
+  #turnStarted(event: EventOf<'turn.started'>): void {
+    const day = this.#dayOf(event.atMs);
+    if (this.#startTurn.run({ ...placeOf(event), day }).changes > 0) this.#rollups.turn(event.sessionId, day);
   }
 
   #modelRequested(event: EventOf<'model.requested'>): void {
@@ -92,10 +113,30 @@ export class Projector {
     this.#insertCall.run({ ...placeOf(event), requestId, packId, model, day: this.#dayOf(event.atMs) });
   }
 
+  /** All that one summary asked of a model counts as one call, under the summary's own id. */
+  #summaryEnded(event: EventOf<'summary.written'> | EventOf<'summary.failed'>): ModelCallRow | null {
+    const { summaryId, modelCalls, model, usage, costUsd } = event.body;
+    if (modelCalls === 0 || model === null) return null;
+    const day = this.#dayOf(event.atMs);
+    const place = placeOf(event);
+    this.#insertCall.run({ ...place, turnId: summaryId, requestId: summaryId, packId: '', model, day });
+    const before = this.#readCall.get(summaryId);
+    const figures = { status: 'finished' as const, ...usageOf(usage), usageReported: true, costUsd, firstTokenMs: null };
+    const tookMs = event.type === 'summary.written' ? event.body.tookMs : 0;
+    const { seq, sessionId, atMs } = place;
+    const told = { seq, sessionId, atMs, requestId: summaryId, tookMs, usageReported: 1, day, billed: 1 };
+    const begun = this.#finishCall.get({ ...figures, ...told });
+    const now = this.#readCall.get(summaryId);
+    if (begun === undefined || now === undefined) return null;
+    this.#rollups.call(now, before);
+    return { kind: 'llm.usage', requestId: summaryId, ...place, ...begun, ...figures, tookMs };
+  }
+
   #modelEnded(event: CallEnd): ModelCallRow | null {
     const { requestId, tookMs } = event.body;
     const place = placeOf(event);
     const figures = callFigures(event);
+    const before = this.#readCall.get(requestId);
     const begun = this.#finishCall.get({
       ...figures,
       seq: place.seq,
@@ -107,6 +148,8 @@ export class Projector {
       day: this.#dayOf(event.atMs),
     });
     if (begun === undefined) return null;
+    const now = this.#readCall.get(requestId);
+    if (now !== undefined) this.#rollups.call(now, before);
     const { billed: _, ...told } = figures;
     return { kind: 'llm.usage', requestId, ...place, ...begun, ...told, tookMs };
   }

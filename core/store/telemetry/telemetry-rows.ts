@@ -1,6 +1,7 @@
 // The rows telemetry hands out: what one context pack, one model call and one turn came to. Types only.
 
-import type { TurnStatus } from '../../contracts/events.ts';
+import type { EventBodies, TurnStatus } from '../../contracts/events.ts';
+import type { Percentiles } from './latency-histogram.ts';
 
 export interface PackRow {
   readonly kind: 'context.pack';
@@ -14,6 +15,27 @@ export interface PackRow {
   /** How many kinds of content were dropped, and how many items truncated. */
   readonly dropped: number;
   readonly truncated: number;
+  /** Only on the way to a sink: what was in it, what was left out and why. */
+  readonly sections?: EventBodies['pack.built']['sections'];
+  readonly leftOut?: EventBodies['pack.built']['dropped'];
+  readonly shortened?: EventBodies['pack.built']['truncated'];
+  readonly parts?: EventBodies['pack.built']['parts'];
+  readonly summaryId?: string;
+}
+
+/** A pack, and what the server said of the request it became. */
+export interface ListedPack {
+  readonly packId: string;
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly atMs: number;
+  readonly tokens: number;
+  readonly budgetTokens: number;
+  readonly dropped: number;
+  readonly truncated: number;
+  readonly model: string | null;
+  readonly inputTokens: number | null;
+  readonly cachedInputTokens: number | null;
 }
 
 export interface ModelCallRow {
@@ -78,4 +100,7 @@ export interface UsageRow {
   /** Sum of the known costs; null where calls were made and no cost is known. */
   readonly costUsd: number | null;
   readonly unknownCostCalls: number;
+  /** How long finished calls took, and until the first word; within 5 %. Null where none finished. */
+  readonly tookMs: Percentiles | null;
+  readonly firstTokenMs: Percentiles | null;
 }

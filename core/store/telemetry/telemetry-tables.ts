@@ -77,4 +77,39 @@ export const telemetryMigrations: readonly Migration[] = [
         CREATE TABLE IF NOT EXISTS telemetry_deleted_sessions (session_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;`);
     },
   },
+  {
+    id: 'telemetry-002-usage',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- One row a day, a model and day, a session and day. cost_usd sums the known costs, of priced_calls calls; took and first_token
+        -- are counts in buckets, as JSON. Filled when telemetry is first asked, and again after a program that did not know them.
+        CREATE TABLE IF NOT EXISTS telemetry_usage (
+          by TEXT NOT NULL,
+          day TEXT NOT NULL,
+          key TEXT NOT NULL,
+          turns INTEGER NOT NULL,
+          calls INTEGER NOT NULL,
+          input_tokens INTEGER NOT NULL,
+          output_tokens INTEGER NOT NULL,
+          cached_input_tokens INTEGER NOT NULL,
+          cost_usd REAL NOT NULL,
+          priced_calls INTEGER NOT NULL,
+          unknown_cost_calls INTEGER NOT NULL,
+          took TEXT NOT NULL,
+          first_token TEXT NOT NULL,
+          PRIMARY KEY (by, day, key)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telemetry_usage_cursor (id INTEGER PRIMARY KEY CHECK (id = 1), rolled_seq INTEGER NOT NULL) STRICT;`);
+    },
+  },
+  {
+    id: 'telemetry-003-packs',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE INDEX IF NOT EXISTS telemetry_packs_by_seq ON telemetry_packs (seq);
+        CREATE INDEX IF NOT EXISTS telemetry_packs_by_session ON telemetry_packs (session_id, seq);`);
+    },
+  },
 ];

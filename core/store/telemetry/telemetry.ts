@@ -6,8 +6,9 @@ import { assert } from '../../base/assert.ts';
 import { localDay } from '../../base/local-day.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { Projector } from './projector.ts';
-import type { PackRow, Spent, TelemetryRow, TelemetrySink, UsageRow } from './telemetry-rows.ts';
+import type { ListedPack, PackRow, Spent, TelemetryRow, TelemetrySink, UsageRow } from './telemetry-rows.ts';
 import { UsageReport, type UsageQuery } from './usage-report.ts';
+import { UsageRollups } from './usage-rollups.ts';
 
 export { JsonlSink } from './jsonl-sink.ts';
 export type { JsonlSinkOptions } from './jsonl-sink.ts';
@@ -40,6 +41,7 @@ interface Cursor {
 export class Telemetry {
   readonly #db: Database.Database;
   readonly #projector: Projector;
+  readonly #rollups: UsageRollups;
   readonly #report: UsageReport;
   readonly #sinks: readonly TelemetrySink[];
   readonly #readCursor;
@@ -48,8 +50,10 @@ export class Telemetry {
   constructor(options: TelemetryOptions) {
     const { db } = options;
     this.#db = db;
-    this.#projector = new Projector(db, options.dayOf ?? localDay);
-    this.#report = new UsageReport(db);
+    const dayOf = options.dayOf ?? localDay;
+    this.#rollups = new UsageRollups(db);
+    this.#projector = new Projector(db, this.#rollups, dayOf);
+    this.#report = new UsageReport(db, dayOf);
     this.#sinks = options.sinks ?? [];
     this.#readCursor = db.prepare<[], Cursor>(`SELECT projected_seq AS projectedSeq, reported_seq AS reportedSeq FROM telemetry_cursor`);
     this.#moveCursor = db.prepare<[number, number]>(`UPDATE telemetry_cursor SET projected_seq = ?, reported_seq = MAX(reported_seq, ?)`);
@@ -63,6 +67,7 @@ export class Telemetry {
     const batch = limits.batch ?? 500;
     const eventsMax = limits.eventsMax ?? Number.POSITIVE_INFINITY;
     assert(batch > 0, 'a batch holds at least one event');
+    this.#rollups.ensure(this.projectedSeq());
     let projected = 0;
     while (projected < eventsMax) {
       const limit = Math.min(batch, eventsMax - projected);
@@ -85,16 +90,23 @@ export class Telemetry {
         this.#db.exec(`DELETE FROM ${table} WHERE session_id NOT IN (SELECT session_id FROM telemetry_deleted_sessions)`);
       }
       this.#moveCursor.run(0, 0);
+      // Made again at the next `catchUp`, from what was kept.
+      this.#rollups.reached(-1);
     })();
   }
 
-  /** For the op `usage.get`. `rows` cover the last `days` local days; `today` is the current one. */
+  /** For the op `usage.get`, as far as the last `catchUp`. `rows` cover the last `days` local days; `today` is the current one. */
   usage(query: UsageQuery): { rows: UsageRow[]; today: UsageRow } {
     return this.#report.usage(query);
   }
 
   packRow(packId: string): PackRow | null {
     return this.#report.packRow(packId);
+  }
+
+  /** Newest first. */
+  packs(query: { readonly sessionId: string | undefined; readonly limit: number }): ListedPack[] {
+    return this.#report.packs(query);
   }
 
   spentSince(query: { readonly sinceMs: number }): Spent {
@@ -123,6 +135,7 @@ export class Telemetry {
         if (row !== null && event.seq > reportedSeq) rows.push(row);
       }
       this.#moveCursor.run(last.seq, last.seq);
+      this.#rollups.reached(last.seq);
     })();
     // After the commit: a crash here loses lines of a diagnostic file, never doubles them.
     if (rows.length > 0) for (const sink of this.#sinks) sink.write(rows);

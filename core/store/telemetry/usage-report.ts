@@ -2,8 +2,9 @@
 // A cost nobody knows is never summed as zero: it is counted beside the sum.
 
 import type Database from 'better-sqlite3';
-import { localDay, localDayStartMs } from '../../base/local-day.ts';
-import type { PackRow, Spent, UsageRow } from './telemetry-rows.ts';
+import { localDayStartMs } from '../../base/local-day.ts';
+import { mergeLatencies, percentilesOf, type LatencyHistogram } from './latency-histogram.ts';
+import type { ListedPack, PackRow, Spent, UsageRow } from './telemetry-rows.ts';
 
 export type UsageKey = 'day' | 'model' | 'session';
 
@@ -11,29 +12,39 @@ export interface UsageQuery {
   readonly by?: UsageKey | undefined;
   /** How many local days back, today included; 30 unless told. */
   readonly days?: number | undefined;
+  /** The first rows of the order; all unless told. */
+  readonly limit?: number | undefined;
   readonly nowMs: number;
 }
 
-const COUNTED = `status <> 'requested'`;
-const FIGURES = `
-  COUNT(*) AS modelCalls, SUM(input_tokens) AS inputTokens, SUM(output_tokens) AS outputTokens,
-  SUM(cached_input_tokens) AS cachedInputTokens, SUM(cost_usd) AS costUsd,
-  SUM(billed AND cost_usd IS NULL) AS unknownCostCalls`;
 const SPENT = `
   SELECT COALESCE(SUM(cost_usd), 0) AS usd, COALESCE(SUM(input_tokens + output_tokens), 0) AS tokens,
          COALESCE(SUM(billed AND cost_usd IS NULL), 0) AS unknownCostCalls
   FROM telemetry_model_calls`;
-const columns = { day: 'day', model: 'model', session: 'session_id' } as const;
+const FIGURES = `
+  SUM(turns) AS turns, SUM(calls) AS modelCalls, SUM(input_tokens) AS inputTokens, SUM(output_tokens) AS outputTokens,
+  SUM(cached_input_tokens) AS cachedInputTokens, SUM(cost_usd) AS sumUsd, SUM(priced_calls) AS pricedCalls,
+  SUM(unknown_cost_calls) AS unknownCostCalls`;
+
+type Summed = Omit<UsageRow, 'costUsd' | 'tookMs' | 'firstTokenMs'> & { readonly sumUsd: number; readonly pricedCalls: number };
+
+interface Latencies {
+  readonly tookMs: LatencyHistogram[];
+  readonly firstTokenMs: LatencyHistogram[];
+}
 
 export class UsageReport {
-  readonly #db: Database.Database;
+  readonly #dayOf: (atMs: number) => string;
   readonly #spentSince;
   readonly #spentInSession;
   readonly #spentInTurn;
   readonly #pack;
+  readonly #packs;
+  readonly #sums;
+  readonly #latencies;
 
-  constructor(db: Database.Database) {
-    this.#db = db;
+  constructor(db: Database.Database, dayOf: (atMs: number) => string) {
+    this.#dayOf = dayOf;
     this.#spentSince = db.prepare<[number], Spent>(`${SPENT} WHERE at_ms >= ?`);
     this.#spentInSession = db.prepare<[string], Spent>(`${SPENT} WHERE session_id = ?`);
     this.#spentInTurn = db.prepare<[string], Spent>(`${SPENT} WHERE turn_id = ?`);
@@ -42,12 +53,25 @@ export class UsageReport {
               budget_tokens AS budgetTokens, dropped, truncated
        FROM telemetry_packs WHERE pack_id = ?`,
     );
+    this.#packs = db.prepare<[string | null, string | null, number], ListedPack>(
+      `SELECT p.pack_id AS packId, p.session_id AS sessionId, p.turn_id AS turnId, p.at_ms AS atMs, p.tokens, p.budget_tokens AS budgetTokens,
+              p.dropped, p.truncated, c.model, iif(c.usage_reported, c.input_tokens, NULL) AS inputTokens,
+              iif(c.usage_reported, c.cached_input_tokens, NULL) AS cachedInputTokens
+       FROM (SELECT * FROM telemetry_packs WHERE ? IS NULL OR session_id = ? ORDER BY seq DESC LIMIT ?) p
+       LEFT JOIN telemetry_model_calls c ON c.turn_id = p.turn_id AND c.pack_id = p.pack_id
+       GROUP BY p.pack_id ORDER BY p.seq DESC`,
+    );
+    this.#sums = db.prepare<[UsageKey, string], Summed>(
+      `SELECT key, ${FIGURES} FROM telemetry_usage WHERE by = ? AND day >= ? GROUP BY key`,
+    );
+    this.#latencies = db.prepare<[UsageKey, string], { key: string; took: string; firstToken: string }>(
+      `SELECT key, took, first_token AS firstToken FROM telemetry_usage WHERE by = ? AND day >= ?`,
+    );
   }
 
   usage(query: UsageQuery): { rows: UsageRow[]; today: UsageRow } {
-    const by = query.by ?? 'day';
-    const sinceMs = localDayStartMs(query.nowMs, (query.days ?? 30) - 1);
-    return { rows: this.#rows(by, sinceMs), today: this.#today(query.nowMs) };
+    const sinceDay = this.#dayOf(localDayStartMs(query.nowMs, (query.days ?? 30) - 1));
+    return { rows: this.#rows(query.by ?? 'day', sinceDay, query.limit), today: this.#today(query.nowMs) };
   }
 
   spentSince(query: { readonly sinceMs: number }): Spent {
@@ -67,51 +91,65 @@ export class UsageReport {
     return row === undefined ? null : { kind: 'context.pack', ...row };
   }
 
-  /** Days newest first, models and sessions by tokens. Days and sessions with turns but no model call are there too. */
-  #rows(by: UsageKey, sinceMs: number): UsageRow[] {
-    const column = columns[by];
-    const calls = this.#db
-      .prepare<[number], Omit<UsageRow, 'turns'> & { turns: number }>(
-        `SELECT ${column} AS key, COUNT(DISTINCT turn_id) AS turns, ${FIGURES}
-         FROM telemetry_model_calls WHERE at_ms >= ? AND ${COUNTED} GROUP BY 1`,
-      )
-      .all(sinceMs);
-    const rows = new Map(calls.map((row) => [row.key, { ...row, costUsd: knownCost(row) }]));
-    if (by !== 'model') {
-      const turns = this.#db
-        .prepare<[number], { key: string; turns: number }>(
-          `SELECT ${column} AS key, COUNT(*) AS turns FROM telemetry_turns WHERE started_at_ms >= ? GROUP BY 1`,
-        )
-        .all(sinceMs);
-      // A turn counts where it began, even when its calls ran past midnight.
-      for (const row of rows.values()) row.turns = 0;
-      for (const { key, turns: count } of turns) rows.set(key, { ...(rows.get(key) ?? emptyRow(key)), turns: count });
-    }
-    const order = by === 'day' ? byKeyDescending : byTokensDescending;
-    return [...rows.values()].sort(order);
+  /** Newest first. */
+  packs(query: { readonly sessionId: string | undefined; readonly limit: number }): ListedPack[] {
+    const sessionId = query.sessionId ?? null;
+    return this.#packs.all(sessionId, sessionId, query.limit);
   }
 
+  /** Days newest first, models and sessions by tokens. Days and sessions with turns but no model call are there too. */
+  #rows(by: UsageKey, sinceDay: string, limit = Number.POSITIVE_INFINITY): UsageRow[] {
+    const summed = this.#sums
+      .all(by, sinceDay)
+      .sort(by === 'day' ? byKeyDescending : byTokensDescending)
+      .slice(0, limit);
+    const latencies = new Map<string, Latencies>(summed.map(({ key }) => [key, { tookMs: [], firstTokenMs: [] }]));
+    for (const { key, took, firstToken } of this.#latencies.iterate(by, sinceDay)) {
+      const kept = latencies.get(key);
+      if (kept === undefined) continue;
+      kept.tookMs.push(JSON.parse(took) as LatencyHistogram);
+      kept.firstTokenMs.push(JSON.parse(firstToken) as LatencyHistogram);
+    }
+    return summed.map((row) => usageRow(row, latencies.get(row.key)));
+  }
+
+  /** Where the clock was set back or the time zone changed, what lies on a later day is today's all the same. */
   #today(nowMs: number): UsageRow {
-    const sinceMs = localDayStartMs(nowMs);
-    const [first = emptyRow(''), ...rest] = this.#rows('day', sinceMs);
-    // One row, unless the clock was set back or the time zone changed: then what lies after midnight is today's all the same.
-    const today = rest.reduce(addRows, first);
-    return { ...today, key: localDay(nowMs) };
+    const key = this.#dayOf(nowMs);
+    const days = this.#sums.all('day', key);
+    const latencies: Latencies = { tookMs: [], firstTokenMs: [] };
+    for (const { took, firstToken } of this.#latencies.iterate('day', key)) {
+      latencies.tookMs.push(JSON.parse(took) as LatencyHistogram);
+      latencies.firstTokenMs.push(JSON.parse(firstToken) as LatencyHistogram);
+    }
+    return usageRow({ ...days.reduce(addSums, nothingSummed), key }, latencies);
   }
 }
 
 const nothingSpent: Spent = { usd: 0, tokens: 0, unknownCostCalls: 0 };
+const nothingSummed: Summed = {
+  key: '',
+  turns: 0,
+  modelCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  sumUsd: 0,
+  pricedCalls: 0,
+  unknownCostCalls: 0,
+};
 
-function emptyRow(key: string): UsageRow {
-  return { key, turns: 0, modelCalls: 0, inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, costUsd: 0, unknownCostCalls: 0 };
+/** Nothing known is zero only if there was nothing to pay for. */
+function usageRow({ sumUsd, pricedCalls, ...row }: Summed, latencies: Latencies | undefined): UsageRow {
+  return {
+    ...row,
+    costUsd: pricedCalls > 0 ? sumUsd : row.unknownCostCalls > 0 ? null : 0,
+    tookMs: percentilesOf(mergeLatencies(latencies?.tookMs ?? [])),
+    firstTokenMs: percentilesOf(mergeLatencies(latencies?.firstTokenMs ?? [])),
+  };
 }
 
-/** SQL's SUM is null where every cost is; that is zero only if there was nothing to pay for. */
-function knownCost(row: { costUsd: number | null; unknownCostCalls: number }): number | null {
-  return row.costUsd ?? (row.unknownCostCalls > 0 ? null : 0);
-}
-
-function addRows(a: UsageRow, b: UsageRow): UsageRow {
+function addSums(a: Summed, b: Summed): Summed {
   return {
     key: a.key,
     turns: a.turns + b.turns,
@@ -119,11 +157,12 @@ function addRows(a: UsageRow, b: UsageRow): UsageRow {
     inputTokens: a.inputTokens + b.inputTokens,
     outputTokens: a.outputTokens + b.outputTokens,
     cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    costUsd: a.costUsd === null ? b.costUsd : a.costUsd + (b.costUsd ?? 0),
+    sumUsd: a.sumUsd + b.sumUsd,
+    pricedCalls: a.pricedCalls + b.pricedCalls,
     unknownCostCalls: a.unknownCostCalls + b.unknownCostCalls,
   };
 }
 
-const byKeyDescending = (a: UsageRow, b: UsageRow): number => (a.key < b.key ? 1 : -1);
-const byTokensDescending = (a: UsageRow, b: UsageRow): number =>
+const byKeyDescending = (a: Summed, b: Summed): number => (a.key < b.key ? 1 : -1);
+const byTokensDescending = (a: Summed, b: Summed): number =>
   b.inputTokens + b.outputTokens - (a.inputTokens + a.outputTokens) || (a.key < b.key ? -1 : 1);

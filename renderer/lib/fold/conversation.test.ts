@@ -2,7 +2,19 @@ import { expect, test } from 'vitest';
 import type { AnyEvent, DraftOf, EventType, Phase } from '../../../core/contracts/events.ts';
 import { noUsage } from '../../../core/contracts/llm.ts';
 import type { Approval } from '../../../core/contracts/policy.ts';
-import { applyDelta, applyToConversation, createConversation, outputCharsMax, type Conversation } from './conversation.ts';
+import { describeNote } from '../describe-note.ts';
+import { english } from '../i18n/english/english.ts';
+import { Formats } from '../i18n/formats.ts';
+import {
+  applyDelta,
+  applyToConversation,
+  createConversation,
+  markMissing,
+  markUnseen,
+  outputCharsMax,
+  type Conversation,
+} from './conversation.ts';
+import { readableEvents } from './readable-events.ts';
 
 class Script {
   readonly conversation: Conversation = createConversation('ses_1');
@@ -23,6 +35,7 @@ class Script {
   }
 }
 
+const wording = { words: english, format: new Formats('en-GB', english.common) };
 const limits = { steps: 50, turnMs: 1, sameCall: 3, parallelReads: 8 };
 const facts = { class: 'write', paths: [], command: null, hosts: [] } as const;
 const call = { callId: 'call_1', providerCallId: 'p', tool: 'write_file', args: '{"path":"a"}' };
@@ -219,7 +232,9 @@ test('a turn that takes up another says so, and a limit that cannot hold is said
     )
     .add('budget.unpriced', { model: 'lab/m', scopes: ['turn', 'day'] }, 'trn_2')
     .add('budget.exceeded', { scope: 'day', unit: 'usd', limit: 1, spent: 0.9, needed: 0.2 }, 'trn_2');
-  const notes = script.conversation.turns[1]?.entries.map((entry) => (entry.kind === 'note' ? [entry.tone, entry.text] : entry.kind));
+  const notes = script.conversation.turns[1]?.entries.map((entry) =>
+    entry.kind === 'note' ? [entry.tone, describeNote(entry.fact, wording)] : entry.kind,
+  );
   expect(notes).toEqual([
     ['quiet', 'Goes on with the work of the turn before, allowed by window.'],
     [
@@ -254,4 +269,62 @@ test('what a call wrote is known with its images; an undo marks it, taking the u
   expect(undoneBy('undo_4', ['undo_3'], '/ws/a')).toBe(null);
   expect(undoneBy('undo_5', ['call_1'], '/ws/b', [{ path: '/ws/a', reason: 'no' }])).toBe(null);
   expect(Object.keys(turn.calls)).toEqual(['call_1']);
+});
+
+test('where the stream was cut, the live text says so once; what is recorded is whole', () => {
+  const script = started();
+  const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
+  markMissing(script.conversation);
+  expect(script.turn.live).toBe('');
+  applyDelta(script.conversation, { ...delta, text: 'one' });
+  markMissing(script.conversation);
+  markMissing(script.conversation);
+  applyDelta(script.conversation, { ...delta, text: 'three' });
+  expect(script.turn.live).toBe('one\n\n…\n\nthree');
+  script.add('assistant.message', { text: 'one two three' });
+  markMissing(script.conversation);
+  expect([script.turn.answer, script.turn.live]).toEqual(['one two three', '']);
+});
+
+test('calls planned together stand under one plan, where the first of them would have stood', () => {
+  const calls = ['call_1', 'call_2'].map((callId) => ({ ...call, callId }));
+  const script = started()
+    .add('model.finished', { ...finishedModel, text: 'I look.', calls, finishReason: 'tool_calls' })
+    .add('plan.drafted', { text: 'I look.', calls: calls.map(({ callId, tool }) => ({ callId, tool })) });
+  expect(script.turn.entries.map(({ kind }) => kind)).toEqual(['text', 'plan']);
+  expect(script.turn.entries.at(-1)).toMatchObject({ callIds: ['call_1', 'call_2'] });
+  script.add('plan.drafted', { text: '', calls: [{ callId: 'call_3', tool: 'calc' }] });
+  expect(script.turn.entries).toHaveLength(2);
+});
+
+test('an answer that was under way when one came in says that its beginning was not seen; one just asked for does not', () => {
+  const asked = () => started().add('model.requested', { requestId: 'r', packId: 'p', model: 'lab/m' });
+  const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
+  const shown = (script: Script, nowMs: number): string => {
+    markUnseen(script.conversation, nowMs);
+    applyDelta(script.conversation, { ...delta, text: 'two ' });
+    applyDelta(script.conversation, { ...delta, text: 'three' });
+    return script.turn.live;
+  };
+  expect([shown(asked(), 60_000), shown(asked(), 1200), shown(started(), 60_000)]).toEqual(['… two three', 'two three', 'two three']);
+  const again = asked();
+  shown(again, 60_000);
+  again.add('model.requested', { requestId: 'r2', packId: 'p', model: 'lab/m' });
+  applyDelta(again.conversation, { ...delta, text: 'one' });
+  expect(again.turn.live).toBe('one');
+});
+
+test('an event that cannot be read keeps its place and says so, and the others are there', () => {
+  const envelope = { sessionId: 'ses_1', turnId: 'trn_1', step: 0, phase: null, v: 1, atMs: 1 };
+  const message = { text: 'Hello', channel: 'window', sender: 'person', dedupeKey: null };
+  const events = readableEvents([
+    { ...envelope, seq: 1, sessionSeq: 1, type: 'user.message', body: message },
+    { ...envelope, seq: 2, sessionSeq: 2, type: 'turn.finished', body: null },
+    { ...envelope, seq: 3, sessionSeq: 3, type: 'assistant.message', body: { text: 'Hi' } },
+  ]);
+  const conversation = createConversation('ses_1');
+  for (const event of events) applyToConversation(conversation, event);
+  expect(conversation.turns).toMatchObject([
+    { messages: [{ text: 'Hello' }], answer: 'Hi', lastSeq: 3, entries: [{ kind: 'note', tone: 'warn', fact: { code: 'unreadable' } }] },
+  ]);
 });

@@ -23,7 +23,7 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
   if (event.turnId === null) {
     if (event.type === 'user.message') {
       const { seq, body, atMs } = event;
-      conversation.waiting.push({ seq, text: body.text, channel: body.channel, atMs });
+      conversation.waiting.push({ seq, text: body.text, channel: body.channel, atMs, attachments: body.attachments ?? [] });
     }
     return;
   }
@@ -38,11 +38,35 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): void {
   const turn = findTurn(conversation, delta.turnId);
   if (turn === undefined || !isOpen(turn)) return;
-  if (delta.kind === 'text') turn.live += delta.text;
+  if (delta.kind === 'text') turn.live += turn.missesStart && turn.live === '' ? `${unseen}${delta.text}` : delta.text;
   else if (delta.kind === 'reasoning') turn.liveReasoning = (turn.liveReasoning + delta.text).slice(-reasoningCharsMax);
   else if (delta.callId !== null) {
     const call = turn.calls[delta.callId];
     if (call?.state === 'running') call.output = (call.output + delta.text).slice(-outputCharsMax);
+  }
+}
+
+/** What marks the place where streamed text was missed. */
+const missing = '\n\n…\n\n';
+/** What stands before a text that was under way when one came in. */
+const unseen = '… ';
+/** A model that was asked this long ago has most likely begun. */
+const begunAfterMs = 1000;
+
+/** A window came in while models were answering: what streams from now on lacks its beginning. The record will have all of it. */
+export function markUnseen(conversation: Conversation, nowMs: number): void {
+  for (const turn of conversation.turns) {
+    if (isOpen(turn) && turn.live === '' && turn.askedAtMs !== null) turn.missesStart = nowMs - turn.askedAtMs > begunAfterMs;
+  }
+}
+
+/** The stream was cut: what comes of a text under way from now on does not join what came before. The record will have all of it. */
+export function markMissing(conversation: Conversation): void {
+  for (const turn of conversation.turns) {
+    if (isOpen(turn) && turn.live !== '' && !turn.live.endsWith(missing)) turn.live += missing;
+    for (const call of Object.values(turn.calls)) {
+      if (call.state === 'running' && call.output !== '' && !call.output.endsWith(missing)) call.output += missing;
+    }
   }
 }
 

@@ -1,14 +1,14 @@
 // One event applied to one turn. Idempotent by sequence number; unknown event types are left alone, so an older window reads a newer log.
 
-import { unpricedWords } from '../../../core/contracts/budget-words.ts';
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
-import { callOf, changedFiles, type NoteTone, type Turn } from './turn.ts';
+import { isUnreadable } from './readable-events.ts';
+import { callOf, changedFiles, type NoteFact, type NoteTone, type Turn } from './turn.ts';
 
 type Folds = { readonly [T in EventType]?: (turn: Turn, event: EventOf<T>) => void };
 
 const folds: Folds = {
   'user.message': (turn, { seq, body, atMs }) => {
-    turn.messages.push({ seq, text: body.text, channel: body.channel, atMs });
+    turn.messages.push({ seq, text: body.text, channel: body.channel, atMs, attachments: body.attachments ?? [] });
   },
   'turn.started': (turn, event) => {
     const { body, atMs } = event;
@@ -17,14 +17,17 @@ const folds: Folds = {
     turn.status = 'running';
     turn.startedAtMs = atMs;
     turn.hasStart = true;
-    if (body.continues !== undefined)
-      note(turn, event, 'quiet', `Goes on with the work of the turn before, allowed by ${body.continues.by}.`);
+    turn.retries = body.retries ?? null;
+    if (body.continues !== undefined) note(turn, event, 'quiet', { code: 'goes_on', by: body.continues.by });
     for (const call of body.calls) callOf(turn, call.callId, call);
+  },
+  'turn.superseded': (turn, { body }) => {
+    turn.supersededBy = body.byTurnId;
   },
   'turn.steered': (turn, { seq, body }) => {
     turn.entries.push({ kind: 'steer', key: `s${seq}`, text: body.text });
   },
-  'turn.cancel_requested': (turn, event) => note(turn, event, 'quiet', cancelWords[event.body.by]),
+  'turn.cancel_requested': (turn, event) => note(turn, event, 'quiet', { code: 'cancel', by: event.body.by }),
   'turn.waiting': (turn) => {
     turn.status = 'waiting';
   },
@@ -53,17 +56,18 @@ const folds: Folds = {
     const leftOut = body.dropped.reduce((sum, { count }) => sum + count, 0);
     turn.context = { tokens: body.tokens, budgetTokens: body.budgetTokens, leftOut };
   },
-  'model.requested': (turn, { seq, body }) => {
+  'model.requested': (turn, { seq, body, atMs }) => {
     turn.model = body.model;
     // An answer that was not the last word becomes a step.
     if (turn.answer !== '') turn.entries.push({ kind: 'text', key: `t${seq}`, text: turn.answer });
     turn.answer = '';
     endLive(turn);
+    turn.askedAtMs = atMs;
   },
   'model.retried': (turn, event) => {
     endLive(turn);
-    const seconds = (event.body.waitMs / 1000).toFixed(event.body.waitMs < 10_000 ? 1 : 0);
-    note(turn, event, 'quiet', `${event.body.error.message} Tried again after ${seconds} s.`);
+    turn.askedAtMs = event.atMs + event.body.waitMs;
+    note(turn, event, 'quiet', { code: 'retried', message: event.body.error.message, waitMs: event.body.waitMs });
   },
   'model.finished': (turn, { seq, body }) => {
     endLive(turn);
@@ -75,19 +79,21 @@ const folds: Folds = {
     else if (body.text !== '') turn.entries.push({ kind: 'text', key: `t${seq}`, text: body.text });
     for (const call of body.calls) callOf(turn, call.callId, call);
   },
+  'plan.drafted': (turn, { seq, body }) => {
+    const callIds = body.calls.map(({ callId }) => callId);
+    // One call is its own plan.
+    if (callIds.length < 2) return;
+    for (const { callId, tool } of body.calls) callOf(turn, callId, { tool, args: '' });
+    turn.entries = turn.entries.filter((entry) => entry.kind !== 'call' || !callIds.includes(entry.callId));
+    turn.entries.push({ kind: 'plan', key: `p${seq}`, callIds });
+  },
   'model.failed': (turn, event) => {
     endLive(turn);
     if (event.body.partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: event.body.partialText });
-    note(turn, event, 'bad', event.body.error.message);
+    note(turn, event, 'bad', { code: 'said', text: event.body.error.message });
   },
-  'budget.exceeded': (turn, event) => {
-    const { scope, unit, limit, spent, needed } = event.body;
-    const amount = (value: number): string => (unit === 'usd' ? `$${value.toFixed(4)}` : `${value} tokens`);
-    const rest = needed === undefined ? '' : `; the next call needs at least ${amount(needed)}`;
-    const what = needed === undefined ? 'used up' : 'too small to go on';
-    note(turn, event, 'warn', `The budget of this ${scope} is ${what}: ${amount(spent)} of ${amount(limit)}${rest}.`);
-  },
-  'budget.unpriced': (turn, event) => note(turn, event, 'warn', unpricedWords(event.body)),
+  'budget.exceeded': (turn, event) => note(turn, event, 'warn', { code: 'budget', about: event.body }),
+  'budget.unpriced': (turn, event) => note(turn, event, 'warn', { code: 'unpriced', about: event.body }),
   'policy.decided': (turn, { body }) => {
     const call = callOf(turn, body.callId);
     call.tool = body.tool;
@@ -143,10 +149,8 @@ const folds: Folds = {
   'checkpoint.restored': (turn, event) => {
     const { restoreId, callIds, files, refused, by } = event.body;
     const isAgain = callIds.some((callId) => turn.undos[callId] !== undefined);
-    const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`;
-    const done =
-      files.length === 0 ? `Undo over ${by}: nothing was put back` : `${isAgain ? 'Done again' : 'Undone'} over ${by}: ${count} put back`;
-    note(turn, event, refused.length === 0 ? 'quiet' : 'warn', `${done}${refused.length === 0 ? '' : `, ${refused.length} refused`}.`);
+    const tone = refused.length === 0 ? 'quiet' : 'warn';
+    note(turn, event, tone, { code: 'undone', by, isAgain, files: files.length, refused: refused.length });
     if (restoreId === null || files.length === 0) return;
     turn.undos[restoreId] = callIds;
     const kept = new Set(refused.map(({ path }) => path));
@@ -156,7 +160,7 @@ const folds: Folds = {
   'verification.finished': (turn, { body }) => {
     callOf(turn, body.callId).verified = { ok: body.ok, detail: body.detail };
   },
-  'reflection.recorded': (turn, event) => note(turn, event, 'quiet', event.body.note === '' ? event.body.why : event.body.note),
+  'reflection.recorded': (turn, event) => note(turn, event, 'quiet', { code: 'said', text: event.body.note || event.body.why }),
   'tool.outcome_unknown': (turn, { body }) => {
     const call = callOf(turn, body.callId, body);
     call.state = 'unknown';
@@ -181,19 +185,15 @@ function markUndone(turn: Turn, ids: readonly string[], restoreId: string, isUnd
 
 const settledState = { done: 'ok', retry: 'proposed', abandon: 'skipped' } as const;
 
-const cancelWords = {
-  person: 'Stop was asked for.',
-  panic: 'Panic stop ended this turn.',
-  shutdown: 'TrayClaw was closed during this turn.',
-} as const;
-
-function note(turn: Turn, event: { readonly seq: number }, tone: NoteTone, text: string): void {
-  turn.entries.push({ kind: 'note', key: `n${event.seq}`, tone, text });
+function note(turn: Turn, event: { readonly seq: number }, tone: NoteTone, fact: NoteFact): void {
+  turn.entries.push({ kind: 'note', key: `n${event.seq}`, tone, fact });
 }
 
 function endLive(turn: Turn): void {
   turn.live = '';
   turn.liveReasoning = '';
+  turn.askedAtMs = null;
+  turn.missesStart = false;
 }
 
 export function applyToTurn(turn: Turn, event: AnyEvent): void {
@@ -204,6 +204,7 @@ export function applyToTurn(turn: Turn, event: AnyEvent): void {
     turn.phase = event.phase;
     turn.reached[event.phase] = true;
   }
+  if (isUnreadable(event)) note(turn, event, 'warn', { code: 'unreadable' });
   // The table maps each type to the fold of that very type; the compiler cannot follow the pairing.
   const fold = folds[event.type] as ((turn: Turn, event: AnyEvent) => void) | undefined;
   fold?.(turn, event);

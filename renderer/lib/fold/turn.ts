@@ -2,7 +2,7 @@
 
 import type { FileImage } from '../../../core/contracts/checkpoints.ts';
 import type { ErrorBody } from '../../../core/contracts/errors.ts';
-import type { Phase, TurnStatus } from '../../../core/contracts/events.ts';
+import type { EventBodies, Phase, TurnStatus } from '../../../core/contracts/events.ts';
 import type { Usage } from '../../../core/contracts/llm.ts';
 import type { Approval } from '../../../core/contracts/policy.ts';
 import type { ArtifactRef, CallFacts, ToolOutcome } from '../../../core/contracts/tools.ts';
@@ -52,18 +52,34 @@ export interface Call {
 
 export type NoteTone = 'quiet' | 'warn' | 'bad';
 
+/** What a note says; how it is worded is not its matter. */
+export type NoteFact =
+  | { readonly code: 'goes_on'; readonly by: string }
+  | { readonly code: 'unreadable' }
+  | { readonly code: 'cancel'; readonly by: EventBodies['turn.cancel_requested']['by'] }
+  | { readonly code: 'retried'; readonly message: string; readonly waitMs: number }
+  | { readonly code: 'budget'; readonly about: EventBodies['budget.exceeded'] }
+  | { readonly code: 'unpriced'; readonly about: EventBodies['budget.unpriced'] }
+  | { readonly code: 'undone'; readonly by: string; readonly isAgain: boolean; readonly files: number; readonly refused: number }
+  /** In the host's own words. */
+  | { readonly code: 'said'; readonly text: string };
+
 export type TurnEntry =
   | { readonly kind: 'call'; readonly key: string; readonly callId: string }
   | { readonly kind: 'text'; readonly key: string; readonly text: string }
   | { readonly kind: 'reasoning'; readonly key: string; readonly text: string }
   | { readonly kind: 'steer'; readonly key: string; readonly text: string }
-  | { readonly kind: 'note'; readonly key: string; readonly text: string; readonly tone: NoteTone };
+  /** Calls that were planned together; their lines stand under it. */
+  | { readonly kind: 'plan'; readonly key: string; readonly callIds: readonly string[] }
+  | { readonly kind: 'note'; readonly key: string; readonly fact: NoteFact; readonly tone: NoteTone };
 
 export interface UserMessage {
   readonly seq: number;
   readonly text: string;
   readonly channel: string;
   readonly atMs: number;
+  /** Files that were sent along. */
+  readonly attachments: readonly ArtifactRef[];
 }
 
 export interface Turn {
@@ -79,6 +95,10 @@ export interface Turn {
   live: string;
   /** The newest part of the model's reasoning while it streams. */
   liveReasoning: string;
+  /** When the model was asked that has not answered yet. */
+  askedAtMs: number | null;
+  /** What streams may have begun before this window was there to see it. */
+  missesStart: boolean;
   phase: Phase | null;
   reached: Partial<Record<Phase, boolean>>;
   model: string | null;
@@ -94,6 +114,10 @@ export interface Turn {
   context: { readonly tokens: number; readonly budgetTokens: number; readonly leftOut: number } | null;
   /** What its model calls came to so far; the price is null once one of them is unknown. */
   spent: { readonly tokens: number; readonly usd: number | null };
+  /** The turn whose message this one runs again. */
+  retries: string | null;
+  /** The turn that ran the same message again: what this one did is no longer part of the conversation. */
+  supersededBy: string | null;
   /** Which calls each undo took back. */
   undos: Record<string, readonly string[]>;
   /** False while its beginning lies before the events that were loaded. */
@@ -111,6 +135,8 @@ export function createTurn(turnId: string, atMs: number): Turn {
     answer: '',
     live: '',
     liveReasoning: '',
+    askedAtMs: null,
+    missesStart: false,
     phase: null,
     reached: {},
     model: null,
@@ -124,6 +150,8 @@ export function createTurn(turnId: string, atMs: number): Turn {
     packIds: [],
     context: null,
     spent: { tokens: 0, usd: 0 },
+    retries: null,
+    supersededBy: null,
     undos: {},
     hasStart: false,
   };
@@ -164,6 +192,11 @@ export function callOf(turn: Turn, callId: string, about?: { readonly tool: stri
 /** The files a call left in another state than it found them. */
 export function changedFiles(call: Call | undefined): readonly WrittenFile[] {
   return call?.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after)) ?? [];
+}
+
+/** Nothing more comes of the call by itself. */
+export function isEnded({ state }: Call): boolean {
+  return state !== 'proposed' && state !== 'waiting' && state !== 'running';
 }
 
 export function isOpen(turn: Turn): boolean {

@@ -40,6 +40,7 @@ test('a text that is not a continuation starts over', () => {
 test.each([
   ['very long', 'x'.repeat(markdownCharsMax + 1)],
   ['deep quotes', '>'.repeat(50_000)],
+  ['lists in lists', Array.from({ length: 300 }, (_, depth) => ' '.repeat(depth * 2) + '- x').join('\n')],
   ['open brackets', '['.repeat(50_000)],
 ])('%s text is shown plainly and at once', (_name, text) => {
   const startedMs = performance.now();
@@ -49,6 +50,7 @@ test.each([
 
 test.each([
   ['a rule of many hyphens', '-'.repeat(80), ['hr']],
+  ['a list of five levels', Array.from({ length: 5 }, (_, depth) => ' '.repeat(depth * 2) + '- x').join('\n'), ['list']],
   ['carriage returns', 'One.\r\n\r\nTwo.', ['paragraph', 'paragraph']],
 ])('%s is still markdown', (_name, text, expected) => {
   expect(outline(toBlocks(text))).toEqual(expected);

@@ -2,6 +2,7 @@
 // Never throws: what the parser cannot take is shown as plain text.
 
 import { Lexer, type Token } from 'marked';
+import { findFootnote, findFootnoteMark, readFootnote, readFootnoteMark } from './footnotes.ts';
 import { findInlineFormula, readBlockFormula, readInlineFormula } from './maths.ts';
 
 export type Block =
@@ -16,6 +17,8 @@ export const markdownCharsMax = 200_000;
 const blockCharsMax = 50_000;
 /** Quotes and lists nested deeper than this exhaust the parser's stack. */
 const deepNesting = /(?:^|\n)[ \t]*(?:>[ \t]*|[-*+][ \t]+|\d{1,9}[.)][ \t]+){40}/;
+/** The same over lines: each level of a list is parsed once for every level around it. */
+const deepIndent = /(?:^|\n)[ \t]{160,}(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const openBracketsMax = 2000;
 
 export function toBlocks(text: string): Block[] {
@@ -75,9 +78,10 @@ function lex(text: string): Token[] {
 const extensions = {
   renderers: {},
   childTokens: {},
-  block: [readBlockFormula],
-  inline: [readInlineFormula],
-  startInline: [findInlineFormula],
+  block: [readBlockFormula, readFootnote],
+  startBlock: [findFootnote],
+  inline: [readInlineFormula, readFootnoteMark],
+  startInline: [findInlineFormula, findFootnoteMark],
 };
 
 // The parser does this itself and would make raw lengths differ from ours.
@@ -96,7 +100,7 @@ function toBlock(token: Token): Block[] {
 }
 
 function isHostile(text: string): boolean {
-  if (deepNesting.test(text)) return true;
+  if (deepNesting.test(text) || deepIndent.test(text)) return true;
   let open = 0;
   for (const char of text) {
     if (char === '[' || char === '!') open++;

@@ -3,8 +3,9 @@
 
 import type { DOMPurify } from 'dompurify';
 import { Parser, Renderer, type Token, type Tokens } from 'marked';
+import type { Words } from '../i18n/words.ts';
 
-const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span table thead tbody tr th td'.split(' ');
+const allowedTags = 'p br hr strong em del code pre ul ol li blockquote h2 a span sup table thead tbody tr th td'.split(' ');
 
 const allowed = {
   ALLOWED_TAGS: allowedTags,
@@ -23,7 +24,10 @@ export interface SafeMarkup {
   toString(): string;
 }
 
-const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula)$/;
+const ownClass = /^(?:depth-[1-6]|image-link|link-host|task|formula|footnote)$/;
+
+/** What stands in the place of an image, in the person's language. */
+export type ImageWords = Pick<Words['chat']['document'], 'image' | 'notLoaded' | 'notLoadedFrom'>;
 
 export interface BlockSanitizer {
   toHtml(token: Token): SafeMarkup;
@@ -38,7 +42,7 @@ export function safeHref(href: string): string | null {
 }
 
 /** Sets its rules for links and classes on the purifier, which must not be given others. */
-export function createBlockSanitizer(purify: DOMPurify): BlockSanitizer {
+export function createBlockSanitizer(purify: DOMPurify, words: () => ImageWords): BlockSanitizer {
   purify.addHook('afterSanitizeAttributes', (node) => {
     const className = node.getAttribute('class');
     if (className !== null && !ownClass.test(className)) node.removeAttribute('class');
@@ -52,10 +56,16 @@ export function createBlockSanitizer(purify: DOMPurify): BlockSanitizer {
       node.setAttribute('rel', 'noopener noreferrer');
     }
   });
-  const renderer = createRenderer();
+  const renderer = createRenderer(words);
   // Until the library is there, and where it refuses, a formula is its source.
   const extensions = {
-    renderers: { formula: ({ text }: Tokens.Generic) => `<span class="formula">${escapeHtml(String(text))}</span>` },
+    renderers: {
+      formula: ({ text }: Tokens.Generic) => `<span class="formula">${escapeHtml(String(text))}</span>`,
+      footnoteMark: ({ mark }: Tokens.Generic) => `<sup>${escapeHtml(String(mark))}</sup>`,
+      footnote(this: { readonly parser: Parser }, { mark, tokens = [] }: Tokens.Generic) {
+        return `<p class="footnote"><sup>${escapeHtml(String(mark))}</sup> ${this.parser.parseInline(tokens)}</p>`;
+      },
+    },
     childTokens: {},
   };
   return { toHtml: (token) => purify.sanitize(Parser.parse([token], { renderer, gfm: true, extensions }), allowed) };
@@ -75,7 +85,7 @@ function decodeAddress(path: string): string {
   }
 }
 
-function createRenderer(): Renderer {
+function createRenderer(words: () => ImageWords): Renderer {
   const renderer = new Renderer();
   renderer.html = ({ text }) => escapeHtml(text);
   renderer.heading = function ({ tokens, depth }: Tokens.Heading) {
@@ -93,9 +103,10 @@ function createRenderer(): Renderer {
   };
   renderer.image = ({ href, text }) => {
     const target = safeHref(href);
-    const name = text === '' ? 'Image' : `Image “${text}”`;
-    if (target === null) return `<span class="image-link">${escapeHtml(name)}, not loaded</span>`;
-    return `<a class="image-link" href="${escapeHtml(target)}">${escapeHtml(`${name} at ${hostOf(target)}, not loaded`)}</a>`;
+    const { image, notLoaded, notLoadedFrom } = words();
+    const name = image(text);
+    if (target === null) return `<span class="image-link">${escapeHtml(notLoaded(name))}</span>`;
+    return `<a class="image-link" href="${escapeHtml(target)}">${escapeHtml(notLoadedFrom(name, hostOf(target)))}</a>`;
   };
   renderer.checkbox = ({ checked }) => `<span class="task">${checked ? '☑' : '☐'}</span> `;
   renderer.code = ({ text }) => `<pre><code>${escapeHtml(text)}</code></pre>`;

@@ -4,13 +4,21 @@ import { createContext } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import type { DesktopBridge, ShellCommand, ShellFacts } from '../../../core/contracts/desktop-channels.ts';
 import type { BudgetScope, BudgetUnit } from '../../../core/contracts/policy.ts';
+import type { Words } from '../i18n/words.ts';
 import { OpFailure, type LinkState, type OpClient } from '../client.ts';
+import type { DraftFile } from '../draft-files.ts';
 import { Approvals } from './approvals.svelte.ts';
+import { CommandResults } from './command-results.svelte.ts';
+import { Helpers } from './helpers.svelte.ts';
+import { Inspector } from './inspector.svelte.ts';
 import { Notices } from './notices.svelte.ts';
 import { OpenConversation } from './open-conversation.svelte.ts';
 import { Route } from './route.svelte.ts';
+import { Schedules } from './schedules.svelte.ts';
 import { Sessions } from './sessions.svelte.ts';
 import { System } from './system.svelte.ts';
+import { TelegramChannel } from './telegram.svelte.ts';
+import { Unfinished } from './unfinished.svelte.ts';
 
 const conversationsMax = 6;
 
@@ -18,18 +26,29 @@ export interface AppOptions {
   readonly client: OpClient;
   /** Under runes, so that what changes it is seen. */
   readonly drafts: Record<string, string>;
+  readonly draftFiles: Record<string, DraftFile[]>;
   onUnauthorized(): void;
+  /** Asked each time, because the language may have changed. */
+  words(): Words['frame'];
 }
 
 export class App {
   readonly client: OpClient;
   readonly notices = new Notices();
   readonly route = new Route();
+  readonly inspector = new Inspector();
   readonly sessions: Sessions;
   readonly approvals: Approvals;
   readonly system: System;
+  readonly unfinished: Unfinished;
+  readonly telegram: TelegramChannel;
+  readonly schedules: Schedules;
+  readonly helpers: Helpers;
   /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
   readonly drafts: Record<string, string>;
+  /** Files that go along with it. */
+  readonly draftFiles: Record<string, DraftFile[]>;
+  readonly commands: CommandResults;
   /** Grows with every message that was taken. */
   sentCount = $state(0);
   /** Moves once a second while shown, for elapsed times. */
@@ -38,16 +57,24 @@ export class App {
   shell = $state.raw<ShellFacts | null>(null);
   #conversations = new Map<string, OpenConversation>();
   readonly #onUnauthorized: () => void;
+  readonly #words: () => Words['frame'];
 
   constructor(options: AppOptions) {
-    const { client, drafts } = options;
+    const { client, drafts, draftFiles } = options;
     this.client = client;
     this.drafts = drafts;
+    this.draftFiles = draftFiles;
+    this.commands = new CommandResults(client);
     this.#onUnauthorized = () => options.onUnauthorized();
+    this.#words = () => options.words();
     const report = (cause: unknown): void => this.notices.fail(cause);
     this.sessions = new Sessions(client, report);
     this.approvals = new Approvals(client);
     this.system = new System(client, report);
+    this.unfinished = new Unfinished(client, report);
+    this.telegram = new TelegramChannel(client, report);
+    this.schedules = new Schedules(client, report);
+    this.helpers = new Helpers(client, report);
   }
 
   start(target: Window): () => void {
@@ -86,7 +113,7 @@ export class App {
   async openLink(bridge: DesktopBridge, url: string): Promise<void> {
     await this.attempt(async () => {
       if (await bridge.openLink(url)) return;
-      this.notices.tell('This link was not opened.', 'Only web pages and mail addresses are. Copy it to look at it elsewhere.');
+      this.notices.tell(this.#words().linkNotOpened, this.#words().linkHint);
     });
   }
 
@@ -103,7 +130,7 @@ export class App {
     await this.approvals.load();
     if (this.approvals.pending.some((approval) => approval.approvalId === approvalId)) return;
     this.route.replace('approvals');
-    this.notices.tell('This question does not wait any more.', 'What was decided is in the list below the open ones.');
+    this.notices.tell(this.#words().questionGone, this.#words().questionHint);
   }
 
   /** Runs something a person asked for; a failure becomes a notice. False when it failed. */
@@ -137,12 +164,64 @@ export class App {
     return view === 'chat' ? sessionId : null;
   }
 
-  /** Sends to a running turn as steering, else as a new message. True when it was taken. */
-  async send(sessionId: string | null, text: string, runningTurnId: string | null): Promise<boolean> {
+  /** A copy of a session up to an event, or of all of it, and goes there. */
+  forkSession(sessionId: string, atSessionSeq?: number): Promise<boolean> {
+    return this.attempt(async () => {
+      const forked = await this.sessions.fork(sessionId, atSessionSeq);
+      this.route.go('chat', forked.sessionId);
+    });
+  }
+
+  /** Runs the message of the last turn again. */
+  async retryTurn(turnId: string, model?: string): Promise<boolean> {
+    const taken = await this.attempt(() => this.client.op('turn.retry', { turnId, ...(model === undefined ? {} : { model }) }));
+    if (taken) this.sentCount += 1;
+    return taken;
+  }
+
+  /** A new session that holds what came before a turn's message, then this text; and goes there. */
+  branchTurn(turnId: string, text: string): Promise<boolean> {
+    return this.attempt(async () => {
+      const { sessionId } = await this.client.op('turn.branch', { turnId, text });
+      this.route.go('chat', sessionId);
+    });
+  }
+
+  /** True for a turn that was not run in this session: a fork took it along. */
+  isCopied(sessionId: string, turn: { readonly startedAtMs: number }): boolean {
+    return turn.startedAtMs < (this.sessions.find(sessionId)?.createdAtMs ?? 0);
+  }
+
+  /** From the next turn on; where there is no session yet, one is made that has it. A null model is the default one. */
+  chooseModel(sessionId: string | null, model: string | null): Promise<boolean> {
+    return this.attempt(async () => {
+      if (sessionId !== null) return this.sessions.chooseModel(sessionId, model);
+      const made = await this.client.op('session.create', model === null ? {} : { model });
+      this.sessions.put(made);
+      this.route.go('chat', made.sessionId);
+    });
+  }
+
+  /** Runs a slash command and goes where it leads. False when it was refused, which its result then says. */
+  async runCommand(sessionId: string | null, line: string): Promise<boolean> {
+    const ran = await this.commands.run(line, sessionId);
+    if (ran === false) return false;
+    if (ran.sessionId !== null && ran.sessionId !== sessionId) this.route.go('chat', ran.sessionId);
+    this.sentCount += 1;
+    return true;
+  }
+
+  /** Sends to a running turn as steering, else, and with files always, as a new message. True when it was taken. */
+  async send(sessionId: string | null, text: string, runningTurnId: string | null, files: readonly DraftFile[] = []): Promise<boolean> {
     const taken = await this.attempt(async () => {
-      if (runningTurnId !== null && (await this.#steer(runningTurnId, text))) return;
-      const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }) });
-      if (sessionId === null) this.route.go('chat', sent.sessionId);
+      if (runningTurnId !== null && files.length === 0 && (await this.#steer(runningTurnId, text))) return;
+      const attachments = files.map(({ name, mediaType, base64 }) => ({ name, base64, ...(mediaType === '' ? {} : { mediaType }) }));
+      const along = files.length === 0 ? {} : { attachments };
+      const sent = await this.client.op('message.send', { text, ...(sessionId === null ? {} : { sessionId }), ...along });
+      if (sessionId !== null) return;
+      // Whoever has gone to another view meanwhile stays there, and finds the conversation where they left it.
+      if (this.route.place.view === 'chat') this.route.go('chat', sent.sessionId);
+      else this.route.lastSessionId = sent.sessionId;
     });
     if (taken) this.sentCount += 1;
     return taken;
@@ -174,13 +253,16 @@ export class App {
   }
 
   #take(event: AnyEvent): void {
-    this.sessions.apply(event, document.hidden ? null : this.lookedAt);
+    this.sessions.apply(event);
     this.approvals.apply(event);
     this.system.apply(event);
+    this.unfinished.apply(event);
+    this.telegram.apply(event);
+    this.schedules.apply(event);
+    this.helpers.apply(event);
     this.#conversations.get(event.sessionId)?.take(event);
-    if (event.type === 'approval.requested') this.notices.say(`Approval needed: ${event.body.approval.summary}`);
-    if (event.type === 'turn.finished' && event.sessionId === this.lookedAt)
-      this.notices.say(`Turn ${event.body.status.replace('_', ' ')}.`);
+    if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
+    if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.notices.say(this.#words().turnEnded(event.body.status));
   }
 
   #takeDelta(delta: DeltaNotice): void {
@@ -189,13 +271,16 @@ export class App {
 
   #linkChanged(state: LinkState, gap: boolean): void {
     const isFirst = state === 'online' && this.system.link === 'connecting';
+    // The banner that says it is away goes without a word.
+    if (state === 'online' && this.system.link === 'reconnecting') this.notices.say(this.#words().backOnline);
     this.system.link = state;
+    if (state === 'reconnecting') for (const conversation of this.#conversations.values()) conversation.linkLost();
     if (state === 'unauthorized') this.#onUnauthorized();
     else if (isFirst || gap) void this.#loadAll();
   }
 
   async #loadAll(): Promise<void> {
-    const parts = [this.sessions.load(), this.approvals.load(), this.system.load()];
+    const parts = [this.sessions.load(), this.approvals.load(), this.system.load(), this.unfinished.load(), this.helpers.load()];
     for (const conversation of this.#conversations.values()) parts.push(conversation.load());
     for (const part of await Promise.allSettled(parts)) {
       if (part.status === 'rejected') this.notices.fail(part.reason);

@@ -16,13 +16,18 @@ const previewDays = 30;
 
 const decidedState = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 
+/** Several can be asked in the same moment: their ids then tell the order. */
+function newestFirst(a: Approval, b: Approval): number {
+  return b.createdAtMs - a.createdAtMs || (a.approvalId < b.approvalId ? 1 : -1);
+}
+
 export class Approvals {
   byId = $state<Record<string, Approval>>({});
   grantsById = $state<Record<string, KnownGrant>>({});
   outcomes = $state.raw<readonly UnknownOutcome[]>([]);
   readonly #client: OpClient;
 
-  readonly all = $derived(Object.values(this.byId).toSorted((a, b) => b.createdAtMs - a.createdAtMs));
+  readonly all = $derived(Object.values(this.byId).toSorted(newestFirst));
   /** In the order they were asked. */
   readonly pending = $derived(this.all.filter((approval) => approval.state === 'pending').toReversed());
   readonly decided = $derived(this.all.filter((approval) => approval.state !== 'pending'));

@@ -6,6 +6,8 @@ export interface Notice {
   readonly id: number;
   readonly message: string;
   readonly hint: string | undefined;
+  /** Good news are said politely, bad ones at once. */
+  readonly isGood: boolean;
 }
 
 const noticesMax = 4;
@@ -22,8 +24,18 @@ export class Notices {
   }
 
   tell(message: string, hint?: string): void {
+    this.#add(message, hint, false);
+  }
+
+  /** Says that something a person asked for is done. */
+  inform(message: string): void {
+    this.#add(message, undefined, true);
+    this.say(message);
+  }
+
+  #add(message: string, hint: string | undefined, isGood: boolean): void {
     if (this.list.some((notice) => notice.message === message)) return;
-    this.list = [...this.list, { id: this.#nextId++, message, hint }].slice(-noticesMax);
+    this.list = [...this.list, { id: this.#nextId++, message, hint, isGood }].slice(-noticesMax);
   }
 
   dismiss(id: number): void {

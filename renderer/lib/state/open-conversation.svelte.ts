@@ -1,14 +1,15 @@
 // One session as it is looked at: the newest events, older pages on demand, live text laid over it. Live text is put into the page at most
-// twenty times a second, and less often where that takes long, so that a stream never takes more than a small share of the processor.
+// thirteen times a second, and less often where that takes long, so that a stream never takes more than a small share of the processor.
 
 import { flushSync } from 'svelte';
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../client.ts';
-import { applyDelta, createConversation, type Conversation } from '../fold/conversation.ts';
+import { applyDelta, createConversation, markMissing, markUnseen, type Conversation } from '../fold/conversation.ts';
 import { ConversationLog } from '../fold/conversation-log.ts';
+import { readableEvents } from '../fold/readable-events.ts';
 
 const pageEvents = 200;
-const deltaEveryMs = 50;
+const deltaEveryMs = 75;
 const deltaEveryMsMax = 500;
 /** Showing live text may take this share of the time; what the browser then lays out and paints comes on top. */
 const deltaShareMax = 0.08;
@@ -59,8 +60,9 @@ export class OpenConversation {
     try {
       const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, limit: pageEvents });
       this.failure = null;
-      this.#log.takeNewest(events as AnyEvent[]);
+      this.#log.takeNewest(readableEvents(events));
       this.hasEarlier = (this.#log.first?.sessionSeq ?? 1) > 1;
+      markUnseen(this.view, Date.now());
       const early = this.#early ?? [];
       this.#early = null;
       for (const event of early) this.take(event);
@@ -85,7 +87,7 @@ export class OpenConversation {
     this.loadingEarlier = true;
     try {
       const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, before: first.seq, limit });
-      const taken = this.#log.prepend(events as AnyEvent[]);
+      const taken = this.#log.prepend(readableEvents(events));
       // A page that brings nothing new is the end, whatever the count said.
       this.hasEarlier = taken === 'added' && (this.#log.first?.sessionSeq ?? 1) > 1;
     } catch (cause) {
@@ -109,6 +111,12 @@ export class OpenConversation {
   takeDelta(delta: DeltaNotice): void {
     this.#deltas.push(delta);
     this.#deltaTimer ??= setTimeout(() => this.#showDeltas(), this.#nextDeltaMs);
+  }
+
+  /** The stream was cut; live text may be missing from here on. */
+  linkLost(): void {
+    this.#flushDeltas();
+    markMissing(this.view);
   }
 
   eventsOfTurn(turnId: string): readonly AnyEvent[] {

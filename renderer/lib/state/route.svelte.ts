@@ -1,26 +1,38 @@
 // Which view is shown, kept in the address so that back, forward and links work.
 
-export const viewNames = ['chat', 'activity', 'approvals', 'artifacts', 'settings', 'health'] as const;
+export const viewNames = [
+  'chat',
+  'activity',
+  'approvals',
+  'memory',
+  'schedules',
+  'agents',
+  'skills',
+  'artifacts',
+  'settings',
+  'health',
+] as const;
 export type ViewName = (typeof viewNames)[number];
 
 export interface Place {
   readonly view: ViewName;
   readonly sessionId: string | null;
   readonly turnId: string | null;
-  /** In the chat: the sequence of the event to go to, as a search hit names it. */
+  /** In chat and activity: the sequence of the event to go to, as a search hit names it. */
   readonly atSeq: number | null;
 }
 
 export function parsePlace(hash: string): Place {
-  const [name = '', sessionId = '', item = ''] = hash.replace(/^#\/?/, '').split('/').map(decode);
+  const [name = '', sessionId = '', item = '', at = ''] = hash.replace(/^#\/?/, '').split('/').map(decode);
   const view = viewNames.find((candidate) => candidate === name) ?? 'chat';
-  const atSeq = view === 'chat' && /^\d{1,15}$/.test(item) ? Number(item) : null;
+  const seq = view === 'chat' ? item : view === 'activity' ? at : '';
+  const atSeq = /^\d{1,15}$/.test(seq) ? Number(seq) : null;
   return { view, sessionId: sessionId || null, turnId: view === 'chat' ? null : item || null, atSeq };
 }
 
-/** `item` is a turn, or in the chat the sequence of an event. */
-export function hrefOf(view: ViewName, sessionId?: string | null, item?: string | number | null): string {
-  const parts = [view, sessionId ?? '', item ?? ''].map(encodeURIComponent);
+/** `item` is a turn, or in the chat the sequence of an event; `at` the sequence of an event of the turn. */
+export function hrefOf(view: ViewName, sessionId?: string | null, item?: string | number | null, at?: number | null): string {
+  const parts = [view, sessionId ?? '', item ?? '', at ?? ''].map(encodeURIComponent);
   return '#/' + parts.join('/').replace(/\/+$/, '');
 }
 

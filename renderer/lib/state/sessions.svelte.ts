@@ -1,47 +1,72 @@
-// The session list, kept true by events. Deleting waits some seconds first, so that a slip can be taken back.
+// The session list: pages of it as they are asked for, kept true by events. Deleting waits some seconds first, and archiving can be
+// taken back, so that a slip costs nothing. What is unread the host knows; here it is only told when a person has looked.
 
-import { SvelteSet } from 'svelte/reactivity';
 import type { AnyEvent, EventOf, EventType } from '../../../core/contracts/events.ts';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
+import { systemSessionId } from '../../../core/contracts/system-session.ts';
 import type { OpClient } from '../client.ts';
 import { oneLine } from '../format.ts';
 
-export interface PendingDeletion {
+/** A session that goes out of the list, and can still be had back. */
+export interface LeavingSession {
   readonly sessionId: string;
   readonly title: string;
 }
 
 export const undoMs = 6000;
+export const pageSessions = 100;
+const sessionsMax = 1000;
+/** News that come close together are seen together. */
+const seeAfterMs = 250;
 
 type Change = Partial<SessionInfo>;
 type Changes = { readonly [T in EventType]?: (event: EventOf<T>) => Change };
 
+/** As the host's own list takes them. */
 const changes: Changes = {
   'session.renamed': ({ body }) => ({ title: body.title }),
   'session.archived': ({ body }) => ({ archived: body.archived }),
-  'user.message': ({ body, atMs }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs }),
+  'session.pinned': ({ body }) => ({ pinned: body.pinned }),
+  'session.configured': ({ body }) => ({ agentId: body.agentId, model: body.model }),
+  // Whoever writes has read what stands above.
+  'user.message': ({ body, atMs, seq }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs, unread: 0, seenSeq: seq }),
   'assistant.message': ({ body, atMs }) => ({ lastText: oneLine(body.text), updatedAtMs: atMs }),
-  'turn.started': ({ atMs }) => ({ status: 'running', updatedAtMs: atMs }),
+  'turn.started': ({ body, atMs }) =>
+    body.kind === 'tool' || body.continues !== undefined ? { status: 'running', updatedAtMs: atMs } : { status: 'running' },
   'turn.waiting': () => ({ status: 'waiting' }),
   'turn.resumed': () => ({ status: 'running' }),
-  'turn.finished': ({ body, atMs }) => ({ status: body.status, updatedAtMs: atMs }),
+  'turn.finished': ({ body }) => ({ status: body.status }),
 };
 
-const unreadTypes: ReadonlySet<string> = new Set(['assistant.message', 'turn.finished', 'approval.requested', 'tool.outcome_unknown']);
+const news: ReadonlySet<string> = new Set(['turn.finished', 'turn.waiting']);
+/** What a copied event changes in the list of the fork it was copied into. */
+const copiedTypes: ReadonlySet<string> = new Set(['user.message', 'assistant.message']);
 
 export class Sessions {
   all = $state<SessionInfo[]>([]);
   loaded = $state(false);
-  deletion = $state.raw<PendingDeletion | null>(null);
-  readonly unread = new SvelteSet<string>();
+  loadingMore = $state(false);
+  /** About to be deleted for good. */
+  deletion = $state.raw<LeavingSession | null>(null);
+  /** Just put into the archive. */
+  archival = $state.raw<LeavingSession | null>(null);
+  /** The session a person has before their eyes. */
+  lookedAt = $state<string | null>(null);
+  #nextCursor = $state<string | null>(null);
+  #archivedCursor = $state<string | null>(null);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
+  readonly #refreshing = new Set<string>();
+  /** Told of while the list was on its way: it may not have them yet. */
+  #touched: Set<string> | null = null;
   #deletionTimer: ReturnType<typeof setTimeout> | undefined;
+  #archivalTimer: ReturnType<typeof setTimeout> | undefined;
+  #seeTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Newest first, without the one about to be deleted. */
-  readonly visible = $derived(
-    this.all.filter((session) => session.sessionId !== this.deletion?.sessionId).toSorted((a, b) => b.updatedAtMs - a.updatedAtMs),
-  );
+  /** Pinned ones first, then the newest; without the one about to be deleted. */
+  readonly visible = $derived(this.all.filter((session) => session.sessionId !== this.deletion?.sessionId).toSorted(inOrder));
+  readonly hasMore = $derived(this.#nextCursor !== null);
+  readonly hasMoreArchived = $derived(this.#archivedCursor !== null);
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
     this.#client = client;
@@ -52,16 +77,65 @@ export class Sessions {
     return this.all.find((session) => session.sessionId === sessionId);
   }
 
+  /** The one where something happened last. */
+  get newest(): SessionInfo | undefined {
+    const open = this.visible.filter((session) => !session.archived);
+    return open.reduce<SessionInfo | undefined>((a, b) => (a === undefined || b.updatedAtMs > a.updatedAtMs ? b : a), undefined);
+  }
+
+  isUnread(session: SessionInfo): boolean {
+    return session.unread > 0 && session.sessionId !== this.lookedAt;
+  }
+
+  /** As much of the list as was there before, or the first page. */
   async load(): Promise<void> {
-    const { sessions } = await this.#client.op('session.list', { limit: 1000 });
-    const archived = this.all.filter((session) => session.archived && !sessions.some((other) => other.sessionId === session.sessionId));
-    this.all = [...sessions, ...archived];
+    const touched = new Set<string>();
+    this.#touched = touched;
+    const held = this.all.filter((session) => !session.archived).length;
+    const limit = Math.min(sessionsMax, Math.max(pageSessions, held));
+    const { sessions, nextCursor } = await this.#client.op('session.list', { limit }).finally(() => (this.#touched = null));
+    const listed = new Set(sessions.map(({ sessionId }) => sessionId));
+    const kept = this.all.filter((one) => !listed.has(one.sessionId) && (one.archived || one.sessionId === this.lookedAt));
+    this.all = [...sessions, ...kept];
+    this.#nextCursor = nextCursor;
     this.loaded = true;
+    for (const sessionId of touched) this.refresh(sessionId);
+    this.#see();
+  }
+
+  /** The next page of the list, or of the archive. */
+  async loadMore(archived = false): Promise<void> {
+    const cursor = archived ? this.#archivedCursor : this.#nextCursor;
+    if (cursor === null || this.loadingMore) return;
+    await this.#loadPage(archived, cursor);
   }
 
   async loadArchived(): Promise<void> {
-    const { sessions } = await this.#client.op('session.list', { archived: true, limit: 1000 });
-    for (const session of sessions) this.put(session);
+    await this.#loadPage(true, null);
+  }
+
+  async #loadPage(archived: boolean, cursor: string | null): Promise<void> {
+    this.loadingMore = true;
+    try {
+      const place = cursor === null ? {} : { cursor };
+      const page = await this.#client.op('session.list', { archived, limit: pageSessions, ...place });
+      for (const session of page.sessions) this.put(session);
+      if (archived) this.#archivedCursor = page.nextCursor;
+      else this.#nextCursor = page.nextCursor;
+    } finally {
+      this.loadingMore = false;
+    }
+  }
+
+  /** Reads one session anew, without a word where it is not there; once at a time. */
+  refresh(sessionId: string): void {
+    if (this.#refreshing.has(sessionId)) return;
+    this.#refreshing.add(sessionId);
+    this.#client
+      .op('session.get', { sessionId, limit: 1 })
+      .then(({ session }) => this.put(session))
+      .catch(() => undefined)
+      .finally(() => this.#refreshing.delete(sessionId));
   }
 
   async create(): Promise<SessionInfo> {
@@ -74,14 +148,34 @@ export class Sessions {
     const index = this.all.findIndex((session) => session.sessionId === info.sessionId);
     if (index === -1) this.all.push(info);
     else this.all[index] = info;
+    if (info.sessionId === this.lookedAt) this.#seeSoon();
   }
 
   async rename(sessionId: string, title: string): Promise<void> {
     this.put(await this.#client.op('session.rename', { sessionId, title }));
   }
 
+  async pin(sessionId: string, pinned: boolean): Promise<void> {
+    this.put(await this.#client.op('session.pin', { sessionId, pinned }));
+  }
+
+  /** A null model is the default one. */
+  async chooseModel(sessionId: string, model: string | null): Promise<void> {
+    this.put(await this.#client.op('session.configure', { sessionId, model }));
+  }
+
+  /** A copy up to an event, or of all there is. */
+  async fork(sessionId: string, atSessionSeq?: number): Promise<SessionInfo> {
+    const forked = await this.#client.op('session.fork', { sessionId, ...(atSessionSeq === undefined ? {} : { atSessionSeq }) });
+    this.put(forked);
+    return forked;
+  }
+
   async archive(sessionId: string, archived: boolean): Promise<void> {
     this.put(await this.#client.op('session.archive', { sessionId, archived }));
+    clearTimeout(this.#archivalTimer);
+    this.archival = archived ? { sessionId, title: this.find(sessionId)?.title ?? '' } : null;
+    if (archived) this.#archivalTimer = setTimeout(() => (this.archival = null), undoMs);
   }
 
   /** Hides the session at once and deletes it after `undoMs`. A closed window deletes nothing. */
@@ -116,15 +210,40 @@ export class Sessions {
 
   #remove(sessionId: string): void {
     this.all = this.all.filter((session) => session.sessionId !== sessionId);
-    this.unread.delete(sessionId);
   }
 
-  /** `lookedAt` is the session on screen; it is never unread. */
-  apply(event: AnyEvent, lookedAt: string | null): void {
+  /** What is looked at from here on; null while nobody looks. */
+  look(sessionId: string | null): void {
+    // What came just before one looked away was seen.
+    if (this.#seeTimer !== undefined) this.#see();
+    this.lookedAt = sessionId;
+    this.#see();
+  }
+
+  #seeSoon(): void {
+    this.#seeTimer ??= setTimeout(() => this.#see(), seeAfterMs);
+  }
+
+  #see(): void {
+    clearTimeout(this.#seeTimer);
+    this.#seeTimer = undefined;
+    const session = this.find(this.lookedAt);
+    if (session === undefined || session.unread === 0) return;
+    const { sessionId } = session;
+    // One that fails leaves the session unread, as it is for the host.
+    this.#client
+      .op('session.seen', { sessionId })
+      .then(({ unread, seenSeq }) => this.#assign(sessionId, { unread, seenSeq }))
+      .catch(() => undefined);
+  }
+
+  apply(event: AnyEvent): void {
+    this.#touched?.add(event.sessionId);
     if (event.type === 'session.deleted') this.#remove(event.body.sessionId);
+    else if (event.sessionId === systemSessionId) return;
     else if (event.type === 'session.created') this.#added(event);
+    else if (event.type === 'session.seen') this.#seen(event);
     else this.#changed(event);
-    if (unreadTypes.has(event.type) && event.sessionId !== lookedAt && this.find(event.sessionId)) this.unread.add(event.sessionId);
   }
 
   #added({ sessionId, body, atMs }: EventOf<'session.created'>): void {
@@ -148,10 +267,39 @@ export class Sessions {
     });
   }
 
+  #seen({ sessionId, seq, body }: EventOf<'session.seen'>): void {
+    // Up to the end there is nothing unread; up to an earlier place only the host can tell.
+    if (body.seq >= seq - 1) this.#assign(sessionId, { unread: 0, seenSeq: body.seq });
+    else this.refresh(sessionId);
+  }
+
   #changed(event: AnyEvent): void {
     // Paired by the table, which the compiler cannot follow.
     const change = changes[event.type] as ((event: AnyEvent) => Change) | undefined;
-    const session = change && this.find(event.sessionId);
-    if (session && change) Object.assign(session, change(event));
+    if (change === undefined) return;
+    const session = this.find(event.sessionId);
+    if (session === undefined) {
+      // Of a later page, or of the archive: it comes to the front now.
+      if (this.loaded) this.refresh(event.sessionId);
+      return;
+    }
+    const isCopied = event.atMs < session.createdAtMs;
+    if (isCopied && !copiedTypes.has(event.type)) return;
+    Object.assign(session, change(event), isCopied ? { unread: 0 } : {});
+    if (isCopied || !news.has(event.type) || event.turnId === null) return;
+    session.unread += 1;
+    if (session.sessionId === this.lookedAt) this.#seeSoon();
   }
+
+  #assign(sessionId: string, change: Change): void {
+    const session = this.find(sessionId);
+    if (session !== undefined) Object.assign(session, change);
+  }
+}
+
+/** As the host lists them. */
+function inOrder(a: SessionInfo, b: SessionInfo): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  if (a.updatedAtMs !== b.updatedAtMs) return b.updatedAtMs - a.updatedAtMs;
+  return a.sessionId < b.sessionId ? 1 : -1;
 }

@@ -17,6 +17,8 @@ export class System {
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
   usage = $state.raw<OpResult<'usage.get'> | null>(null);
+  /** Grows with every change of the settings, whoever made it. */
+  configChanges = $state(0);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
   #usageTimer: ReturnType<typeof setTimeout> | undefined;
@@ -29,10 +31,19 @@ export class System {
   async load(): Promise<void> {
     const [panic, models] = await Promise.all([this.#client.op('panic.status', {}), this.#client.op('model.list', {})]);
     this.panic = panic;
-    this.models = models.models;
-    this.defaultModel = models.defaultModel;
-    this.modelsLoaded = true;
+    this.#showModels(models);
     await this.#loadUsage();
+  }
+
+  /** Asks the model servers of this computer again. */
+  async lookForModels(): Promise<void> {
+    this.#showModels(await this.#client.op('model.list', { look: true }));
+  }
+
+  #showModels({ models, defaultModel }: OpResult<'model.list'>): void {
+    this.models = models;
+    this.defaultModel = defaultModel;
+    this.modelsLoaded = true;
   }
 
   async engagePanic(): Promise<void> {
@@ -74,7 +85,12 @@ export class System {
     else if (event.type === 'panic.measured') this.#settled({ ...this.panic, killed: event.body.killed, tookMs: event.body.tookMs });
     else if (event.type === 'panic.released') this.#settled(calm);
     else if (event.type === 'turn.finished') this.#usageSoon();
-    else if (event.type === 'config.changed') void this.load().catch(this.#onError);
+    else if (event.type === 'config.changed') this.#configChanged();
+  }
+
+  #configChanged(): void {
+    this.configChanges += 1;
+    void this.load().catch(this.#onError);
   }
 
   #settled(panic: PanicStatus): void {

@@ -15,6 +15,8 @@ const launchArguments = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--site-per-process',
+  '--enable-features=IsolateSandboxedIframes',
 ];
 
 /** Shorter than a test may take, so that what is missing is named. */
@@ -37,7 +39,9 @@ export interface WindowUnderTest {
   readonly conversation: Locator;
   readonly approval: Locator;
   send(text: string): Promise<void>;
-  go(view: 'Chat' | 'Activity' | 'Approvals' | 'Artifacts' | 'Settings' | 'Health'): Promise<void>;
+  go(
+    view: 'Chat' | 'Activity' | 'Approvals' | 'Memory' | 'Schedules' | 'Agents' | 'Skills' | 'Artifacts' | 'Settings' | 'Health',
+  ): Promise<void>;
   /** Opens the address that the running server printed, as a person would. */
   openAddress(): Promise<void>;
 }
@@ -85,7 +89,7 @@ function watch(page: Page, origin: string): string[] {
     // A host that is away is expected in some specs; everything else on the console is not.
     if (
       message.type() === 'error' &&
-      !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of (?:4\d\d|503)/.test(message.text())
+      !/ERR_CONNECTION_(?:REFUSED|RESET)|ERR_INCOMPLETE|ERR_EMPTY_RESPONSE|status of (?:4\d\d|503)/.test(message.text())
     ) {
       incidents.push(`console: ${message.text()}`);
     }

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { ScriptedModel, type Answer } from '../../doubles/scripted-model.ts';
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import { writeEarlierTurns } from './earlier-turns.ts';
+import { writeLongTurn } from './one-long-turn.ts';
 import { ServerProcess } from './server-process.ts';
 import type { HostOptions, WindowHost } from './window-host.ts';
 
@@ -17,7 +18,8 @@ const defaultFiles = { 'notes.md': '# Notes\n\nBuy milk.\n' };
 export async function startServedHost(options: HostOptions = {}): Promise<WindowHost> {
   const home = mkdtempSync(join(tmpdir(), 'tce-'));
   const model = await ScriptedModel.start([{ answer: inOrder(options.replies ?? []) }]);
-  prepareFolder(home, options, options.usesDemo ? demoConfig : scriptedConfig(model));
+  prepareFolder(home, options, { ...(options.usesDemo ? demoConfig : scriptedConfig(model)), ...options.config });
+  await options.before?.(home);
   const port = await freePort();
   let server = await ServerProcess.start(home, port);
   return {
@@ -52,6 +54,8 @@ export function scriptedConfig(model: ScriptedModel): ConfigInput {
     // A refusal is shown at once: trying again is the person's choice in these specs.
     models: { default: 'lab/scripted', retries: 0 },
     budget: { perDayUsd: 10 },
+    // Answers are scripted in their order: no summary may take one away.
+    context: { summaries: { mode: 'extract' } },
   };
 }
 
@@ -64,6 +68,7 @@ export function prepareFolder(home: string, options: HostOptions, config: Config
     writeFileSync(file, text);
   }
   if (options.historyTurns !== undefined) writeEarlierTurns(home, options.historyTurns);
+  if (options.longTurnEvents !== undefined) writeLongTurn(home, options.longTurnEvents);
 }
 
 export function inOrder(replies: readonly Answer[]): () => Answer {

@@ -1,5 +1,6 @@
 // What the specs need of a host of the window: the real server on a folder of its own, and a model that says what a spec wants.
 
+import type { ConfigInput } from '../../../core/contracts/config.ts';
 import type { Answer } from '../../doubles/scripted-model.ts';
 
 export interface HostOptions {
@@ -9,8 +10,14 @@ export interface HostOptions {
   readonly files?: Readonly<Record<string, string>>;
   /** Finished turns in one earlier session. */
   readonly historyTurns?: number;
+  /** A finished turn of so many events, in a session of its own. */
+  readonly longTurnEvents?: number;
   /** The offline demo answers, and no scripted model. */
   readonly usesDemo?: boolean;
+  /** Parts of config.yaml beside the model; a part takes the place of the usual one. */
+  readonly config?: ConfigInput;
+  /** What happened on the folder before the server starts on it. */
+  readonly before?: (home: string) => Promise<void>;
 }
 
 export interface WindowHost {

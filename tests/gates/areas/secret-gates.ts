@@ -33,7 +33,7 @@ export const secretGates: readonly Gate[] = [
   {
     name: 'secret/prompt',
     prevents: 'a secret is sent to a model',
-    file: 'core/compose.ts',
+    file: 'core/compose-mind.ts',
     text: "safetyOf('prompt').redact(text).text",
     instead: 'text',
     suites: ['tests/leaks/controls.test.ts'],

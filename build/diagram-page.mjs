@@ -1,0 +1,50 @@
+// The page that draws diagrams: one HTML file with everything in it, because it is shown where nothing may be loaded. The library is put in
+// as it is; it does not survive being bundled.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const diagramPageFile = 'diagram.html';
+const LIBRARY = 'node_modules/@mermaid-js/tiny';
+
+/**
+ * @param {typeof import('vite')} vite
+ * @param {string} root
+ * @returns {Promise<string>}
+ */
+export async function diagramPage(vite, root) {
+  const result = await vite.build({
+    configFile: false,
+    logLevel: 'warn',
+    root,
+    build: {
+      write: false,
+      target: ['chrome130', 'firefox130', 'safari18'],
+      lib: { entry: join(root, 'renderer/diagram/draw-diagram.ts'), formats: ['iife'], name: 'diagram' },
+    },
+  });
+  const output = [result].flat().flatMap((part) => ('output' in part ? part.output : []));
+  const script = output.find((part) => part.type === 'chunk')?.code;
+  if (script === undefined) throw new Error('the script of the diagram page was not built');
+  const library = readFileSync(join(root, LIBRARY, 'dist/mermaid.tiny.js'), 'utf8');
+  return [
+    '<!doctype html>',
+    '<meta charset="utf-8">',
+    '<title>Diagram</title>',
+    '<style>html,body{margin:0;height:100%;overflow:hidden;background:transparent}body>div{height:100%}svg{display:block}</style>',
+    `<script>${inPage(library)}</script>`,
+    `<script>${inPage(script)}</script>`,
+    '',
+  ].join('\n');
+}
+
+/** The folder of the package inside the page, for the notices of its licence. @param {string} root */
+export const diagramLibrary = (root) => join(root, LIBRARY);
+
+/**
+ * Inside strings and patterns, where alone these occur, the same text; else it would end the script or change how it is read.
+ * @param {string} code
+ */
+function inPage(code) {
+  return code.replaceAll(/<(?=!--|\/?script)/gi, String.raw`\x3c`);
+}

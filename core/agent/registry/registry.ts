@@ -1,0 +1,116 @@
+// The agents of config.yaml as they hold for turns: model, identity, bounds, whom each may call, whose chat is whose. Starts nothing.
+
+import { mainAgentId, type AgentConfig, type AgentListing, type HelperLimits } from '../../contracts/agents.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+
+export interface AgentRegistryDeps {
+  readonly agents: Readonly<Record<string, AgentConfig>>;
+  readonly limits: Pick<HelperLimits, 'depth'>;
+  /** A text file below the data folder, or null where it cannot be read. */
+  readText(path: string): string | null;
+}
+
+/** Who an agent is beyond what config.yaml says. */
+export interface AgentCapsules {
+  /** Empty where nothing was said. */
+  textOfAgent(agentId: string): string;
+  /** It is to change nothing at all. */
+  isReadOnly(agentId: string): boolean;
+}
+
+export class AgentRegistry {
+  readonly #deps: AgentRegistryDeps;
+  #capsules: AgentCapsules = { textOfAgent: () => '', isReadOnly: () => false };
+
+  constructor(deps: AgentRegistryDeps) {
+    this.#deps = deps;
+  }
+
+  /** The capsules are kept with what is recorded, which is opened after the configuration was read. */
+  describeBy(capsules: AgentCapsules): void {
+    this.#capsules = capsules;
+  }
+
+  list(): AgentListing[] {
+    return this.#ids().map((agentId) => this.get(agentId));
+  }
+
+  has(agentId: string): boolean {
+    return this.#ids().includes(agentId);
+  }
+
+  /** Fails with not_found. */
+  get(agentId: string): AgentListing {
+    this.assertKnown(agentId);
+    const { name, description, capabilities, model, tools, routes } = this.#config(agentId);
+    return {
+      agentId,
+      name: name ?? agentId,
+      description: description ?? '',
+      capabilities: capabilities ?? [],
+      model: model ?? null,
+      tools: tools ?? null,
+      bounds: this.boundsOf(agentId),
+      helpers: this.helpersOf(agentId),
+      routes: (routes ?? []).map(({ channel, chatId }) => ({ channel, chatId: chatId ?? null })),
+    };
+  }
+
+  /** Fails with not_found. */
+  assertKnown(agentId: string): void {
+    if (this.has(agentId)) return;
+    throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId.slice(0, 60))} in config.yaml.`, {
+      data: { hint: `There is: ${this.#ids().join(', ')}.` },
+    });
+  }
+
+  modelOf(agentId: string): string | null {
+    return this.#config(agentId).model ?? null;
+  }
+
+  /** What its turns may use; null where nothing bounds them. */
+  boundsOf(agentId: string): TurnBounds | null {
+    const { tools, bounds: configured } = this.#config(agentId);
+    const bounds = this.#capsules.isReadOnly(agentId) ? readOnly(configured) : configured;
+    if (tools === undefined && bounds === undefined) return null;
+    const { tools: named, ...given } = bounds ?? {};
+    const both = tools === undefined ? (named ?? null) : tools.filter((tool) => named?.includes(tool) ?? true);
+    const rest = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    return { ...wholeBounds, depth: this.#deps.limits.depth, ...rest, tools: both };
+  }
+
+  /** Empty where it has none. A file is read each time: what it says holds from the next turn on. */
+  identityOf(agentId: string): string {
+    const { identity, identityFile } = this.#config(agentId);
+    const fromFile = identityFile === undefined ? '' : (this.#deps.readText(identityFile) ?? '').trim();
+    return [this.#capsules.textOfAgent(agentId), identity ?? '', fromFile].filter((text) => text !== '').join('\n\n');
+  }
+
+  helpersOf(agentId: string): string[] {
+    const { helpers } = this.#config(agentId);
+    if (helpers !== undefined) return helpers.filter((other) => this.has(other));
+    return agentId === mainAgentId ? this.#ids() : [agentId];
+  }
+
+  /** Whose chat it is: the very chat first, then the channel, else main. */
+  route({ channel, chatId }: { readonly channel: string; readonly chatId: string | null }): string {
+    const routed = (fits: (route: { readonly chatId?: string | undefined }) => boolean): string | undefined =>
+      this.#ids().find((agentId) => this.#config(agentId).routes?.some((route) => route.channel === channel && fits(route)) === true);
+    const exact = chatId === null ? undefined : routed((route) => route.chatId === chatId);
+    return exact ?? routed((route) => route.chatId === undefined) ?? mainAgentId;
+  }
+
+  #ids(): string[] {
+    return [mainAgentId, ...Object.keys(this.#deps.agents).filter((agentId) => agentId !== mainAgentId)];
+  }
+
+  #config(agentId: string): AgentConfig {
+    return Object.hasOwn(this.#deps.agents, agentId) ? (this.#deps.agents[agentId] ?? {}) : {};
+  }
+}
+
+function readOnly(bounds: AgentConfig['bounds']): NonNullable<AgentConfig['bounds']> {
+  const classes = bounds?.classes ?? null;
+  return { ...bounds, classes: classes === null || classes.includes('read') ? ['read'] : [] };
+}

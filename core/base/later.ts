@@ -1,0 +1,12 @@
+// One delayed action as a port, so that a test decides when it is time.
+
+/** Calls `action` once after at least `delayMs`. Returns how to call it off. A pending one never keeps the process alive. */
+export type Later = (delayMs: number, action: () => void) => () => void;
+
+export const systemLater: Later = (delayMs, action) => {
+  const timer = setTimeout(action, delayMs);
+  timer.unref();
+  return () => {
+    clearTimeout(timer);
+  };
+};

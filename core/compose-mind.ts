@@ -1,0 +1,76 @@
+// The part of the composition around the model: what is known of models, what they are shown, and the summaries of what left the window.
+// Read compose.ts first.
+
+import { systemLater } from './base/later.ts';
+import { Summarizer } from './mind/compress/compress.ts';
+import { ContextPacker, createSystemPrompt, type PackSource } from './mind/context/context.ts';
+import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
+import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
+import type { TurnRuntime } from './runtime/turns/turns.ts';
+import type { Base, Store } from './compose-base.ts';
+import type { Guard } from './compose-guard.ts';
+
+/** `packSources`: what stands in a pack beside the conversation. */
+export function composeMind(
+  { config, lifetimes, clock, logger, safetyOf }: Base,
+  { safeArtifacts, storage }: Store,
+  { facts, secrets }: Guard,
+  packSources: readonly PackSource[],
+) {
+  const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
+  lifetimes.defer(() => void learning.save());
+  const models = new ModelRouter({ config, secrets, clock, logger, learned: learning });
+  lifetimes.defer(() => models.close());
+  const { workspace } = facts;
+  const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
+  const packer = new ContextPacker({
+    estimate: estimateTokens,
+    meter: learning,
+    system,
+    redact: (text) => safetyOf('prompt').redact(text).text,
+    readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
+  });
+  return { models, packer, learning, packSources };
+}
+export type Mind = ReturnType<typeof composeMind>;
+
+// eslint-disable-next-line max-params -- one parameter a floor
+export function composeCompaction(
+  base: Base,
+  { log, continuity }: Store,
+  { panic, budget }: Guard,
+  mind: Mind,
+  turns: TurnRuntime,
+): Compaction {
+  const { config, clock, ids, logger, lifetimes, agents, safety } = base;
+  const { models } = mind;
+  const { summaries } = config.context;
+  const count = estimateTokens;
+  const compaction = new Compaction({
+    clock,
+    ids,
+    later: systemLater,
+    logger,
+    config: summaries,
+    panic,
+    onCommitted: (listener) => log.onCommitted(listener),
+    openJobs: () => continuity.openJobs(),
+    unsummed: (sessionId) => turns.conversations.unsummed(sessionId),
+    conversation: (sessionId) => turns.conversations.whole(sessionId),
+    model: (sessionId) => {
+      const session = log.index.session(sessionId);
+      const reader = session === null ? null : (session.model ?? agents.modelOf(session.agentId) ?? models.defaultRef());
+      const ref = summaries.model ?? reader;
+      if (ref === null || reader === null) return null;
+      return { ref, contextTokens: Math.min(models.info(ref).contextTokens, models.info(reader).contextTokens) };
+    },
+    record: (sessionId, drafts) => void turns.record(sessionId, drafts),
+    write: (job, place, signal) => {
+      const asking = createAskSummary({ clock, later: systemLater, budget, models, count }, place);
+      const ask = summaries.mode === 'model' ? asking : () => Promise.resolve({ refused: 'the settings want no model for it' });
+      return new Summarizer({ count, ask }).write(job, signal);
+    },
+    redact: (text) => safety.redact(text).text,
+  });
+  return lifetimes.add(compaction);
+}

@@ -1,0 +1,294 @@
+// The part of the composition that remembers and reads: memory, the person's documents, and the vectors of both. Read it after compose-guard.ts.
+
+import { resolve } from 'node:path';
+import { systemLater } from './base/later.ts';
+import { mainAgentId } from './contracts/agents.ts';
+import type { Config } from './contracts/config.ts';
+import { systemSessionId } from './contracts/events.ts';
+import { sharedScope } from './contracts/memory.ts';
+import type { OpResult } from './contracts/ops.ts';
+import type { TaintSource } from './contracts/tools.ts';
+import { isInside } from './base/inside-folder.ts';
+import { memoryHash } from './store/memory/memory.ts';
+import type { VectorIndex, VectorStore } from './store/vector/vector.ts';
+import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts } from './mind/embed/embed.ts';
+import { DocumentThread, Knowledge, KnowledgePackSource, type ConfiguredSource } from './mind/knowledge/knowledge.ts';
+import {
+  formExtractor,
+  formResolver,
+  MemoryBook,
+  MemoryCollector,
+  MemoryPackSource,
+  MemoryRecall,
+  type MemoryStore,
+} from './mind/memory/memory.ts';
+import { estimateTokens } from './mind/llm/llm.ts';
+import { createKnowledgeTool, createMemoryTools, readablePage, type MemoryPort } from './hands/tools/tools.ts';
+import { realOf, type Base, type Store } from './compose-base.ts';
+import type { Guard } from './compose-guard.ts';
+
+/** Null without an embedder: then words alone are searched. */
+function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
+  const { config, clock, environment, home, lifetimes, logger, safetyOf } = base;
+  const { embeddings } = config;
+  if (embeddings === undefined) return null;
+  const indexes = openIndexes(base, store.vectors);
+  if (indexes === null) return { problem: 'The library for search by meaning could not be loaded on this machine.' };
+  const { fetch } = globalThis;
+  const server =
+    embeddings.kind === 'gguf'
+      ? new LlamaServer({ program: embeddings.program, file: resolve(home, embeddings.file), clock, environment })
+      : null;
+  if (server !== null) lifetimes.defer(() => server.dispose());
+  const embedder = new Embedder({
+    config: embeddings,
+    fetch,
+    resolveSecret: (ref) => secrets.resolve(ref),
+    redact: (text) => safetyOf('prompt').redact(text).text,
+    isStopped: () => panic.engaged,
+    serve: (signal) => (server === null ? Promise.reject(new Error('nothing is served')) : server.address(signal)),
+  });
+  store.memories.useVectors(indexes.memory);
+  store.knowledge.useVectors(indexes.knowledge);
+  const keeper = lifetimes.add(
+    new VectorKeeper({
+      embedder,
+      place: store.vectors,
+      tables: [memoryTexts(store, indexes.memory), passageTexts(store, indexes.knowledge)],
+      transact: (work) => store.log.transact(work),
+      later: systemLater,
+      logger,
+    }),
+  );
+  return { embedder, keeper, indexes };
+}
+type Embedding = ReturnType<typeof composeEmbedding>;
+
+function openIndexes({ logger }: Base, vectors: VectorStore): { memory: VectorIndex; knowledge: VectorIndex } | null {
+  try {
+    return { memory: vectors.open('memory'), knowledge: vectors.open('knowledge') };
+  } catch (cause) {
+    logger.log('error', 'search by meaning is off', { cause: String(cause) });
+    return null;
+  }
+}
+
+function memoryTexts({ memories }: Store, index: VectorIndex): EmbeddedTexts {
+  return {
+    waiting: (limit) => memories.waiting(limit).map((one) => ({ ...one, textHash: memoryHash(one.text) })),
+    countWaiting: () => memories.countWaiting(),
+    put: (row, scope, vector) => {
+      index.ensure();
+      index.put(row, scope, vector);
+      memories.setEmbedded(row);
+    },
+    reset: () => memories.resetVectors(),
+  };
+}
+
+/** Passages have no scopes: whoever may search them may search all. */
+const EVERYBODY = 'all';
+
+function passageTexts({ knowledge }: Store, index: VectorIndex): EmbeddedTexts {
+  return {
+    waiting: (limit) => knowledge.waiting(limit).map((one) => ({ ...one, scope: EVERYBODY })),
+    countWaiting: () => knowledge.countWaiting(),
+    put: (row, scope, vector) => {
+      index.ensure();
+      index.put(row, scope, vector);
+      knowledge.setEmbedded(row);
+    },
+    reset: () => knowledge.resetVectors(),
+  };
+}
+
+/** Rows near a question. What fails, or takes too long, finds nothing: then words alone are searched. */
+function nearest({ logger }: Base, { vectors }: Store, embedding: Embedding) {
+  return async (
+    which: 'memory' | 'knowledge',
+    query: string,
+    {
+      scopes,
+      limit,
+      hashOf,
+      signal,
+    }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
+  ) => {
+    if (embedding === null || 'problem' in embedding || vectors.pinned?.model !== embedding.embedder.model) return [];
+    try {
+      const asked = await embedding.embedder.embedQuery(query, signal);
+      if (asked.length !== vectors.pinned.dimensions) return [];
+      return embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
+        const hash = hashOf(row);
+        return hash === null ? null : vectors.cached(hash);
+      });
+    } catch (cause) {
+      if (!signal.aborted) logger.log('warn', 'a question could not be embedded', { cause: String(cause) });
+      return [];
+    }
+  };
+}
+
+export function composeRemembering(base: Base, store: Store, guard: Guard) {
+  const { config, clock, options } = base;
+  const embedding = composeEmbedding(base, store, guard);
+  const near = nearest(base, store, embedding);
+  const memory = composeMemory(base, store, near);
+  const knowledge = composeKnowledge(base, store, guard, { near, embedding });
+  const { log } = store;
+  const book = memory.book;
+  const collector = new MemoryCollector({
+    book,
+    extractor: options.memoryExtractor ?? formExtractor,
+    reads: log.reads,
+    cursor: store.memories,
+    transact: (work) => log.transact(work),
+  });
+  const collects = config.memory.enabled && config.memory.fromTurns;
+  const port = memoryPort(store, book);
+  return {
+    /** What the operations use. */
+    ops: { memory: book, knowledge, embedder: () => embedderState(embedding) },
+    sources: [
+      new MemoryPackSource({
+        store: memory.store,
+        source: memory.recall,
+        clock,
+        snippetsMax: config.memory.enabled ? config.memory.snippetsMax : 0,
+      }),
+      new KnowledgePackSource({
+        knowledge,
+        enabled: config.knowledge.inContext,
+        evidenceMax: config.knowledge.evidenceMax,
+        estimate: estimateTokens,
+      }),
+    ],
+    tools: [
+      ...(config.memory.enabled ? createMemoryTools(port) : []),
+      ...(knowledge.hasSources
+        ? [createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) })]
+        : []),
+    ],
+    /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
+    catchUp: (): boolean => {
+      const hasMore = collects && collector.catchUp();
+      if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
+      return hasMore;
+    },
+    daily: () => void book.dropStaleCandidates(),
+    begin: () => {
+      knowledge.start();
+      if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
+    },
+  };
+}
+
+function embedderState(embedding: Embedding): OpResult<'knowledge.list'>['embedder'] {
+  if (embedding === null) return { model: null, dimensions: null, waiting: 0, problem: null };
+  return 'problem' in embedding ? { model: null, dimensions: null, waiting: 0, problem: embedding.problem } : embedding.keeper.state;
+}
+
+function composeMemory({ clock, ids, config, options }: Base, { log, memories }: Store, near: ReturnType<typeof nearest>) {
+  const hashOf = (row: number): string | null => {
+    const [memory] = memories.at([row]);
+    return memory === undefined ? null : memoryHash(memory.text);
+  };
+  const store: MemoryStore = {
+    append: (drafts) => void log.append(systemSessionId, drafts),
+    transact: (work) => log.transact(work),
+    find: (memoryId) => memories.find(memoryId),
+    at: (rows) => memories.at(rows),
+    findSame: (text, scope) => memories.findSame(text, scope),
+    list: (filter, limit, offset) => memories.list(filter, limit, offset),
+    pinned: (scopes, limit) => memories.pinned(scopes, limit),
+    counts: () => memories.counts(),
+    seenIn: (memoryId) => memories.seenIn(memoryId),
+    contradictionsOf: (memoryId) => memories.contradictionsOf(memoryId),
+    findWords: (query, limit) => memories.findWords(query, limit),
+    findMeaning: (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }),
+  };
+  const recall = new MemoryRecall({ store, clock });
+  const resolver = options.memoryResolver ?? formResolver;
+  const book = new MemoryBook({ store, source: recall, resolver, clock, ids, candidatesMax: config.memory.candidatesMax });
+  return { store, recall, book };
+}
+
+interface KnowledgeParts {
+  readonly near: ReturnType<typeof nearest>;
+  readonly embedding: Embedding;
+}
+
+function composeKnowledge(base: Base, store: Store, guard: Guard, { near, embedding }: KnowledgeParts): Knowledge {
+  const { clock, config, lifetimes, logger, options } = base;
+  const { facts } = guard;
+  const { knowledge: rows } = store;
+  const reader = new DocumentThread();
+  // Ended in reverse: first what hands out jobs, then who does them.
+  lifetimes.add(reader);
+  return lifetimes.add(
+    new Knowledge({
+      store: {
+        seen: (source) => rows.seen(source),
+        replace: (about, passages, atMs) => rows.replace(about, passages, atMs),
+        touch: (source, path, atMs) => rows.touch(source, path, atMs),
+        remove: (source, path) => rows.remove(source, path),
+        sources: () => rows.sources(),
+        documents: (source, limit) => rows.documents(source, limit),
+        counts: (source) => rows.counts(source),
+        at: (found) => rows.at(found),
+        findWords: (query, limit) => rows.findWords(query, limit),
+        findMeaning: (query, limit, signal) =>
+          near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
+      },
+      reader,
+      readPage: readablePage,
+      sources: sourcesOf(config.knowledge.sources, facts),
+      resolvers: options.knowledgeResolvers ?? [],
+      untrustedOf: (file) => untrustedOf(file, store, guard),
+      skipped: [facts.home],
+      clock,
+      logger,
+      later: systemLater,
+      onIndexed: () => {
+        if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
+      },
+    }),
+  );
+}
+
+/** As when a tool reads the file: outside of the opened folders anybody may have written it, and inside, who wrote it is on record. */
+function untrustedOf(file: string, { marks }: Store, { facts }: Guard): readonly TaintSource[] {
+  const opened = [facts.workspace, ...facts.extraFolders.map(realOf)].some((folder) => isInside(file, folder));
+  return opened && marks.writerOf(file) === null ? [] : [{ kind: 'file', where: file }];
+}
+
+function sourcesOf(sources: Config['knowledge']['sources'], { home, workspace }: Guard['facts']): ConfiguredSource[] {
+  return Object.entries(sources).map(([name, source]) => {
+    if (source.kind === 'inline') return { name, kind: 'inline', title: source.title ?? name, text: source.text };
+    const { watch, filesMax, fileBytesMax, endings } = source;
+    const folder = realOf(resolve(workspace, source.path));
+    const isOwn = isInside(folder, home) && !isInside(folder, workspace);
+    const refused = isOwn ? "It is TrayClaw's own data, which is never read as documents." : null;
+    return { name, kind: 'directory', folder, watch, filesMax, fileBytesMax, endings: endings ?? null, refused };
+  });
+}
+
+function memoryPort({ log, marks }: Store, book: MemoryBook): MemoryPort {
+  const agentOf = (sessionId: string): string => log.index.session(sessionId)?.agentId ?? mainAgentId;
+  return {
+    remember: ({ text, kind, own, importance }, { sessionId, turnId, idempotencyKey }) => {
+      const agentId = agentOf(sessionId);
+      const untrusted = marks.session(sessionId)?.sources ?? [];
+      const origin = { by: 'agent', actor: `agent ${agentId}`, sessionId, turnId, untrusted } as const;
+      const scope = own ? `agent:${agentId}` : sharedScope;
+      const { memory, isNew } = book.propose({ text, kind, importance, scope, memoryId: `mem_${idempotencyKey}` }, origin);
+      const contradicts = book.get(memory.memoryId).contradictions.map(({ otherText }) => otherText);
+      return { memoryId: memory.memoryId, isKept: memory.state === 'kept', isNew, contradicts };
+    },
+    recall: async (query, limit, { sessionId, turnId, signal }) => {
+      const hits = await book.recall({ query, agentId: agentOf(sessionId), limit, signal });
+      book.noteUse(hits, { sessionId, turnId });
+      return hits;
+    },
+  };
+}

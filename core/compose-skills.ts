@@ -1,0 +1,139 @@
+// The part of the composition about what the agent knows how to do and who it is: skills, identities, prompt files. Read compose.ts first.
+
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { systemLater } from './base/later.ts';
+import { AppError } from './contracts/errors.ts';
+import type { AnyDraft } from './contracts/events.ts';
+import type { FactContext } from './contracts/tools.ts';
+import { GuardedFetch } from './guard/egress/egress.ts';
+import { outsideArchive } from './guard/sandbox/sandbox.ts';
+import { createSkillTool, type SkillPort, type ToolHost } from './hands/tools/tools.ts';
+import { IdentityBook, PromptBook } from './mind/identity/identity.ts';
+import { createSkillSources, importSkills, ProgramFinder, SkillBook, SkillReader, SkillWatch, type SkillRoot } from './mind/skill/skill.ts';
+import { realOf, type Base, type Store } from './compose-base.ts';
+
+const PROMPT_BYTES_MAX = 200_000;
+
+/** They lie beside the program: in the checkout, beside dist/, or in the package. Null where somebody left them out. */
+export function bundledSkills(): string | null {
+  const here = import.meta.url;
+  const folder = outsideArchive(fileURLToPath(new URL(here.includes('/chunks/') ? '../../skills' : '../skills', here)));
+  return existsSync(folder) ? realpathSync(folder) : null;
+}
+
+/** Tools know the skills and skills know the tools: the host is handed in when it is there. */
+export function composeSkills(base: Base, store: Store, facts: FactContext) {
+  const { clock, logger, environment, config, lifetimes } = base;
+  const { log, skillRows: rows } = store;
+  let host: Pick<ToolHost, 'schemas'> | null = null;
+  const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
+  const finder = new ProgramFinder(environment, process.platform);
+  const own = join(facts.workspace, 'skills');
+  const roots = skillRoots(config.skills.folders, facts, own);
+  const skills = new SkillBook({
+    roots,
+    rows,
+    clock,
+    logger,
+    record,
+    config: config.skills,
+    around: { platform: process.platform, environment, config, hasProgram: (name) => finder.has(name) },
+    tools: () => new Set(host?.schemas().map(({ name }) => name) ?? []),
+  });
+  const reader = new SkillReader({
+    skills,
+    record,
+    config: config.skills,
+    today: () => new Date(clock.nowMs()).toISOString().slice(0, 10),
+    disabled: () => rows.disabled,
+    openedIn: (turnId) => rows.openedIn(turnId),
+  });
+  const watch = lifetimes.add(
+    new SkillWatch({
+      roots,
+      logger,
+      later: systemLater,
+      reload: () => {
+        finder.forget();
+        return skills.reload();
+      },
+    }),
+  );
+  return {
+    skills,
+    tool: createSkillTool(toolPort(skills, reader)),
+    sources: createSkillSources({ skills, reader, record }),
+    refusesFiles: (paths: readonly string[]) => skills.refusalOf(paths),
+    importSkills: (wish: Omit<Parameters<typeof importSkills>[0], 'into'>) => {
+      mkdirSync(own, { recursive: true, mode: 0o700 });
+      return importSkills({ ...wish, into: own });
+    },
+    meetTools: (tools: Pick<ToolHost, 'schemas'>) => {
+      host = tools;
+    },
+    /** From here on changes are noticed; not for a look at the data. */
+    begin: (resumes = true) => {
+      if (resumes) watch.start();
+    },
+  };
+}
+export type Skills = ReturnType<typeof composeSkills>;
+
+function toolPort(skills: SkillBook, reader: SkillReader): SkillPort {
+  return {
+    find: (query) => {
+      const all = skills.list().filter(({ isOffered }) => isOffered);
+      if (query === null) return all;
+      const known = new Set(all.flatMap(({ tools }) => tools));
+      return skills.shortlist(query, known, 10).map(({ name }) => skills.listed(name));
+    },
+    open: (name, place) => reader.open(name, place),
+    read: (name, file, offset, place) => reader.read(name, file, offset, place),
+  };
+}
+
+function skillRoots(folders: readonly string[], { workspace }: FactContext, own: string): SkillRoot[] {
+  const bundled = bundledSkills();
+  return [
+    { path: own, origin: 'workspace' },
+    { path: join(workspace, '.agents', 'skills'), origin: 'workspace' },
+    { path: join(homedir(), '.agents', 'skills'), origin: 'person' },
+    ...folders.map((folder): SkillRoot => ({ path: realOf(resolve(workspace, folder)), origin: 'folder' })),
+    ...(bundled === null ? [] : [{ path: bundled, origin: 'bundled' } as const]),
+  ];
+}
+
+export function composeIdentity(base: Base, store: Store) {
+  const { clock, home, config, agents, safety } = base;
+  const { timeoutMs } = config.web;
+  const quick = Math.min(timeoutMs, 10_000);
+  const limits = { connectMs: quick, headersMs: quick, idleMs: quick, totalMs: timeoutMs, bytesMax: PROMPT_BYTES_MAX };
+  const http = new GuardedFetch({ judge: safety, limits });
+  const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void store.log.append(sessionId, drafts, true);
+  const prompts = new PromptBook({
+    folder: join(home, 'prompts'),
+    sources: config.prompts,
+    record,
+    fetchText: async (url, signal) => {
+      const answer = await http.fetch({ url, headers: { accept: 'text/markdown, text/plain;q=0.9' } }, signal);
+      if (answer.status === 200 && !answer.isCut && answer.redirectTo === null) return answer.body.toString('utf8');
+      const what = answer.isCut ? 'gave too much' : answer.redirectTo === null ? `answered ${answer.status}` : 'leads to another host';
+      throw new AppError('fetch_failed', `The source of the prompt ${what}.`);
+    },
+  });
+  const identity = new IdentityBook({
+    rows: store.identityRows,
+    clock,
+    prompts,
+    record,
+    assertAgent: (agentId) => {
+      agents.assertKnown(agentId);
+    },
+  });
+  agents.describeBy(identity);
+  return { identity, prompts };
+}
+export type Identity = ReturnType<typeof composeIdentity>;

@@ -1,0 +1,46 @@
+// What the program does with its data when it starts and once a day: settling what the last run left, and throwing away what nothing needs.
+
+import { systemSessionId } from './contracts/events.ts';
+import type { PanicSwitch } from './guard/panic/panic.ts';
+import { recoverLog } from './runtime/turns/turns.ts';
+import type { Base, Store } from './compose-base.ts';
+import type { Guard } from './compose-guard.ts';
+
+const DAY_MS = 86_400_000;
+
+type RecoveryDeps = Parameters<typeof recoverLog>[0];
+
+/** Before anything runs: the panic state, and what the last run left. */
+export async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly panic: PanicSwitch }): Promise<void> {
+  const { log, panic } = deps;
+  if (log.index.session(systemSessionId) === null) {
+    const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
+    log.append(systemSessionId, [{ type: 'session.created', body }]);
+  }
+  const switched = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+  panic.restore(switched);
+  if (panic.engaged)
+    panic.restore(
+      log.reads.slice(systemSessionId, { types: ['panic.measured'], after: switched[0]?.sessionSeq ?? 0, limit: 1, newest: true }),
+    );
+  const recovery = await recoverLog(deps);
+  if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
+    log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.options.version ?? 'library', ...recovery } }]);
+  }
+}
+
+/** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
+export function collectGarbage({ clock, config }: Base, { storage, artifacts }: Store, { checkpoints }: Guard): void {
+  const { artifactDays, undoDays } = config.retention;
+  const nowMs = clock.nowMs();
+  checkpoints.releaseOld();
+  const used = storage.db.prepare(
+    `SELECT 1 FROM artifact_uses u JOIN artifacts a USING (sha256) LEFT JOIN sessions s ON s.session_id = u.session_id
+     WHERE u.sha256 = ? AND (s.session_id IS NOT NULL OR a.last_used_at_ms >= ?) LIMIT 1`,
+  );
+  artifacts.collectGarbage({
+    nowMs,
+    olderThanDays: Math.min(artifactDays, undoDays),
+    isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
+  });
+}

@@ -1,0 +1,59 @@
+// The operations that look into what was done: the events of a turn, a turn to keep, and search over all of them. A part of the table in ops.ts.
+
+import * as z from 'zod';
+import { activityKinds, activityOutcomes } from './activity-kinds.ts';
+import { eventEnvelopeSchema } from './events.ts';
+import { id } from './op-params.ts';
+
+const moment = z.number().int().min(0);
+
+const activityHitSchema = z.object({
+  /** The event's place in the log; ask for the hits `before` it to go on. */
+  seq: z.number().int(),
+  sessionId: z.string(),
+  title: z.string(),
+  /** Null for what belongs to no turn, such as the panic stop. */
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+  type: z.string(),
+  kind: z.enum(activityKinds),
+  tool: z.string().nullable(),
+  outcome: z.enum(activityOutcomes).nullable(),
+  excerpt: z.string(),
+});
+export type ActivityHit = z.infer<typeof activityHitSchema>;
+
+export const activityOps = {
+  /** The events of one turn in order, from any time. Ask again with `after`, the last one's `seq`, while there are more. */
+  'turn.events': {
+    params: z.strictObject({
+      turnId: id,
+      after: z.number().int().min(0).optional(),
+      limit: z.number().int().min(1).max(5000).optional(),
+    }),
+    result: z.object({ sessionId: z.string(), events: z.array(eventEnvelopeSchema), hasMore: z.boolean() }),
+  },
+  /** One turn to keep: every event as a line of JSON, or the same told for people. */
+  'turn.export': {
+    params: z.strictObject({ turnId: id, format: z.enum(['jsonl', 'markdown']) }),
+    result: z.object({ text: z.string() }),
+  },
+  /**
+   * Over tools, arguments, decisions, questions, changed files and errors of all sessions, newest first. All words are wanted, the last one
+   * also as a beginning; without words, everything the filters leave.
+   */
+  'activity.search': {
+    params: z.strictObject({
+      query: z.string().max(1000).optional(),
+      kinds: z.array(z.enum(activityKinds)).min(1).max(activityKinds.length).optional(),
+      tool: z.string().min(1).max(200).optional(),
+      outcome: z.enum(activityOutcomes).optional(),
+      sessionId: id.optional(),
+      fromMs: moment.optional(),
+      toMs: moment.optional(),
+      before: z.number().int().min(1).optional(),
+      limit: z.number().int().min(1).max(200).optional(),
+    }),
+    result: z.object({ hits: z.array(activityHitSchema), nextBefore: z.number().int().nullable() }),
+  },
+} as const;

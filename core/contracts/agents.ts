@@ -1,0 +1,72 @@
+// Agents of config.yaml: who they are, what they may use, whom they may call, which chats are theirs; and the limits on helpers.
+
+import * as z from 'zod';
+import { modelRefSchema } from './model-ref.ts';
+import { turnBoundsSchema } from './turn-bounds.ts';
+
+/** Always there, configured or not. */
+export const mainAgentId = 'main';
+
+const agentIdSchema = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be a short name in small letters');
+
+const routeSchema = z.strictObject({
+  channel: z.string().min(1).max(40),
+  /** One chat of the channel; all of them when left out. */
+  chatId: z.string().min(1).max(100).optional(),
+});
+
+export const agentSchema = z.strictObject({
+  name: z.string().trim().min(1).max(100).optional(),
+  description: z.string().trim().min(1).max(1000).optional(),
+  /** What it is good at, in words, for whoever looks for a helper. */
+  capabilities: z.array(z.string().trim().min(1).max(100)).max(50).optional(),
+  /** The only tools it may use. */
+  tools: z.array(z.string().min(1).max(64)).max(200).optional(),
+  /** For its turns, unless the session has one of its own. */
+  model: modelRefSchema.optional(),
+  /** Stands below the standing instructions. */
+  identity: z.string().trim().min(1).max(20_000).optional(),
+  /** The same in a file below the data folder. */
+  identityFile: z.string().min(1).max(500).optional(),
+  bounds: turnBoundsSchema.partial().optional(),
+  /** Agents it may call as helpers; left out, main may call all and any other only itself. */
+  helpers: z.array(agentIdSchema).max(100).optional(),
+  routes: z.array(routeSchema).max(100).optional(),
+});
+export type AgentConfig = z.infer<typeof agentSchema>;
+
+export const agentsSchema = z.record(agentIdSchema, agentSchema).default({});
+
+export const helpersSchema = z
+  .strictObject({
+    /** Levels of helpers below a conversation; 0 for none. */
+    depth: z.number().int().min(0).max(10).default(3),
+    /** Of one turn, side by side. */
+    perTurn: z.number().int().min(1).max(100).default(8),
+    /** Side by side on one level, over all turns. */
+    atOnce: z.number().int().min(1).max(200).default(64),
+    /** Calls that wait for room. */
+    queued: z.number().int().min(0).max(1000).default(100),
+    minutes: z.number().min(0.01).max(1440).default(30),
+    usd: z.number().nonnegative().optional(),
+    tokens: z.number().int().positive().optional(),
+    /** How often a helper is tried again after a failure that may pass. */
+    retries: z.number().int().min(0).max(5).default(2),
+  })
+  .prefault({});
+export type HelperLimits = z.infer<typeof helpersSchema>;
+
+/** As a door lists it. */
+export const agentListingSchema = z.object({
+  agentId: z.string(),
+  name: z.string(),
+  description: z.string(),
+  capabilities: z.array(z.string()),
+  model: z.string().nullable(),
+  tools: z.array(z.string()).nullable(),
+  bounds: turnBoundsSchema.nullable(),
+  /** Agents it may call. */
+  helpers: z.array(z.string()),
+  routes: z.array(z.object({ channel: z.string(), chatId: z.string().nullable() })),
+});
+export type AgentListing = z.infer<typeof agentListingSchema>;

@@ -1,0 +1,15 @@
+// A file a person sends along with a message, as it comes in through any door. Form only; what is kept of it is an artifact.
+
+import * as z from 'zod';
+
+/** Its content, or the absolute path of one they chose on this computer. */
+export const attachmentSchema = z
+  .strictObject({
+    name: z.string().min(1).max(200).optional(),
+    mediaType: z.string().max(200).optional(),
+    base64: z.base64().max(100_000_000).optional(),
+    path: z.string().min(1).max(4096).optional(),
+  })
+  .refine((file) => (file.base64 === undefined) !== (file.path === undefined), 'give either base64 or path')
+  .refine((file) => file.path !== undefined || file.name !== undefined, 'a file given as base64 needs a name');
+export type Attachment = z.infer<typeof attachmentSchema>;

@@ -1,0 +1,62 @@
+// The operations on what a model is shown: packs, pinned rules, summaries. A part of the table in ops.ts.
+
+import * as z from 'zod';
+import { ruleScopeSchema } from './continuity-events.ts';
+import { id } from './op-params.ts';
+
+export const ruleTextMax = 1_000;
+
+export const ruleSchema = z.object({
+  ruleId: z.string(),
+  text: z.string(),
+  scope: ruleScopeSchema,
+  /** The session or the agent it holds for. */
+  owner: z.string(),
+  by: z.string(),
+  atMs: z.number().int(),
+});
+export type PinnedRule = z.infer<typeof ruleSchema>;
+
+const packRowSchema = z.object({
+  packId: z.string(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  atMs: z.number().int(),
+  tokens: z.number().int(),
+  budgetTokens: z.number().int(),
+  dropped: z.number().int(),
+  truncated: z.number().int(),
+  model: z.string().nullable(),
+  /** What the server counted; null where it was not asked, or did not say. */
+  inputTokens: z.number().int().nullable(),
+  cachedInputTokens: z.number().int().nullable(),
+});
+
+export const contextOps = {
+  /** Newest first. */
+  'pack.list': {
+    params: z.strictObject({ sessionId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
+    result: z.object({ packs: z.array(packRowSchema) }),
+  },
+  /** For one session, or for everything an agent does; exactly one of them. Holds from the next request to the model on. */
+  'rule.pin': {
+    params: z
+      .strictObject({ text: z.string().trim().min(1).max(ruleTextMax), sessionId: id.optional(), agentId: id.optional() })
+      .refine((target) => (target.sessionId === undefined) !== (target.agentId === undefined), 'name either a sessionId or an agentId'),
+    result: ruleSchema,
+  },
+  'rule.unpin': { params: z.strictObject({ ruleId: id }), result: ruleSchema },
+  /** All, or those that hold in a session: its own and those of its agent. Oldest first, as the model is shown them. */
+  'rule.list': { params: z.strictObject({ sessionId: id.optional() }), result: z.object({ rules: z.array(ruleSchema) }) },
+  /** Sums up now what is older than the last exchanges. `summaryId` is null where there is nothing to sum up yet. */
+  'session.compact': {
+    params: z.strictObject({ sessionId: id }),
+    result: z.object({
+      summaryId: z.string().nullable(),
+      text: z.string(),
+      method: z.enum(['model', 'extract']).nullable(),
+      messages: z.number().int(),
+      tokens: z.number().int(),
+    }),
+  },
+} as const;

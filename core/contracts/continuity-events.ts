@@ -1,0 +1,68 @@
+// What a conversation keeps when its words leave the window, in the log: summaries of what went before, and rules a person pinned.
+
+import * as z from 'zod';
+import { errorBodySchema } from './errors.ts';
+import { usageSchema } from './llm.ts';
+
+/** Places of the session, both included. */
+const coveredSchema = z.object({ fromSessionSeq: z.number().int(), toSessionSeq: z.number().int() });
+
+/** messages: so many were not summed up. window: they filled their share of it. asked: a person wanted it. */
+export const summaryReasonSchema = z.enum(['messages', 'window', 'asked']);
+export type SummaryReason = z.infer<typeof summaryReasonSchema>;
+
+export const ruleScopeSchema = z.enum(['session', 'agent']);
+export type RuleScope = z.infer<typeof ruleScopeSchema>;
+
+export const continuityEvents = {
+  /** Durable before a model is asked: a start after a crash takes it up again. */
+  'summary.started': z.object({ summaryId: z.string(), reason: summaryReasonSchema, model: z.string().nullable(), by: z.string() }),
+  /** From here on the model sees the text in place of what it covers. The words themselves stay in the log. */
+  'summary.written': z.object({
+    summaryId: z.string(),
+    text: z.string(),
+    covers: coveredSchema,
+    /** The summary this one took in and replaces. */
+    replaces: z.string().nullable(),
+    reason: summaryReasonSchema,
+    /** model: a model wrote it. extract: put together by rule, because no model could be asked or none answered well. */
+    method: z.enum(['model', 'extract']),
+    /** Why it was put together by rule. */
+    fallback: z.string().optional(),
+    model: z.string().nullable(),
+    source: z.object({
+      messages: z.number().int(),
+      turns: z.number().int(),
+      results: z.number().int(),
+      tokens: z.number().int(),
+      /** Messages of which only a part was shown to whoever wrote it. */
+      shortened: z.number().int(),
+    }),
+    tokens: z.number().int(),
+    keptMessages: z.number().int(),
+    /** `missing`: what the check looked for and did not find at last; such things stand at the end of the text, word for word. */
+    quality: z.object({ ok: z.boolean(), checked: z.number().int(), missing: z.array(z.string()), repaired: z.boolean() }),
+    modelCalls: z.number().int(),
+    usage: usageSchema,
+    costUsd: z.number().nullable(),
+    tookMs: z.number(),
+  }),
+  'summary.failed': z.object({
+    summaryId: z.string(),
+    error: errorBodySchema,
+    modelCalls: z.number().int(),
+    model: z.string().nullable(),
+    usage: usageSchema,
+    costUsd: z.number().nullable(),
+  }),
+
+  /** Stands in every pack word for word until it is taken back. Those of an agent are in the system session. */
+  'rule.pinned': z.object({
+    ruleId: z.string(),
+    text: z.string(),
+    scope: ruleScopeSchema,
+    agentId: z.string().nullable(),
+    by: z.string(),
+  }),
+  'rule.unpinned': z.object({ ruleId: z.string(), by: z.string() }),
+} as const;

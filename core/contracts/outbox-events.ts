@@ -1,0 +1,35 @@
+// Events of the way out: what was queued for a chat, each try, and how it ended; and which session a chat talks in.
+// A part with `outbound.sending` and no outcome may have arrived.
+
+import * as z from 'zod';
+import { chatAddressSchema, chatKindSchema, outboundItemSchema } from './channels.ts';
+
+const outboundId = z.string();
+const part = z.number().int().min(0);
+
+export const outboxEvents = {
+  /** In the system session. Where the chat's next message goes; null: into a new session. */
+  'chat.bound': z.object({
+    chat: chatAddressSchema,
+    kind: chatKindSchema,
+    title: z.string(),
+    sessionId: z.string().nullable(),
+    by: z.string(),
+  }),
+  'outbound.queued': outboundItemSchema,
+  /** On the disk before the part leaves. `repeatable`: the other side keeps a repetition from arriving twice. */
+  'outbound.sending': z.object({
+    outboundId,
+    part,
+    parts: z.number().int().min(1),
+    attempt: z.number().int().min(1),
+    repeatable: z.boolean(),
+  }),
+  'outbound.part_sent': z.object({ outboundId, part, messageId: z.string() }),
+  'outbound.sent': z.object({ outboundId }),
+  /** A part was certainly not delivered; tried again at that time, or never. */
+  'outbound.failed': z.object({ outboundId, part, error: z.string(), retryAtMs: z.number().int().nullable() }),
+  /** Nobody knows whether the part arrived. It is not sent again until a person says so. */
+  'outbound.uncertain': z.object({ outboundId, part, reason: z.string() }),
+  'outbound.settled': z.object({ outboundId, answer: z.enum(['sent', 'resend', 'drop']), by: z.string() }),
+} as const;

@@ -1,0 +1,59 @@
+// The operations on what goes out to chats and on the chats themselves, a part of the table in ops.ts.
+
+import * as z from 'zod';
+import { chatAddressSchema, chatKindSchema, outboundKindSchema } from './channels.ts';
+import { id } from './op-params.ts';
+
+export const outboundStateSchema = z.enum(['queued', 'sending', 'sent', 'failed', 'uncertain', 'dropped']);
+export type OutboundState = z.infer<typeof outboundStateSchema>;
+
+const outboundInfoSchema = z.object({
+  outboundId: z.string(),
+  to: chatAddressSchema,
+  kind: outboundKindSchema,
+  state: outboundStateSchema,
+  text: z.string(),
+  files: z.number().int(),
+  sessionId: z.string(),
+  turnId: z.string().nullable(),
+  /** Parts that are known to have arrived, of all; null until the channel has said how many there are. */
+  partsSent: z.number().int(),
+  parts: z.number().int().nullable(),
+  /** Why it failed, waits or is uncertain. */
+  reason: z.string().nullable(),
+  retryAtMs: z.number().int().nullable(),
+  createdAtMs: z.number().int(),
+  updatedAtMs: z.number().int(),
+});
+export type OutboundInfo = z.infer<typeof outboundInfoSchema>;
+
+const chatInfoSchema = chatAddressSchema.extend({
+  kind: chatKindSchema,
+  title: z.string(),
+  /** Where its next message goes; null: into a new session. */
+  sessionId: z.string().nullable(),
+  lastUsedAtMs: z.number().int(),
+});
+export type ChatInfo = z.infer<typeof chatInfoSchema>;
+
+export const outboxOps = {
+  /** Newest first. Without `state`, what is open: queued, being sent, failed or uncertain. */
+  'outbox.list': {
+    params: z.strictObject({
+      state: outboundStateSchema.optional(),
+      all: z.boolean().optional(),
+      sessionId: id.optional(),
+      limit: z.number().int().min(1).max(1000).optional(),
+    }),
+    result: z.object({ items: z.array(outboundInfoSchema) }),
+  },
+  /** Of an uncertain or failed one: it had arrived, send it again, or let it be. */
+  'outbox.settle': {
+    params: z.strictObject({ outboundId: id, answer: z.enum(['sent', 'resend', 'drop']) }),
+    result: outboundInfoSchema,
+  },
+  /** Chats that are known, the last used first. */
+  'chat.list': { params: z.strictObject({ channel: id.optional() }), result: z.object({ chats: z.array(chatInfoSchema) }) },
+  /** Lets a chat go on in that session; without one, its next message begins a new one. */
+  'chat.bind': { params: z.strictObject({ chat: chatAddressSchema.strict(), sessionId: id.optional() }), result: chatInfoSchema },
+} as const;

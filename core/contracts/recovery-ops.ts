@@ -1,0 +1,49 @@
+// The operations of health and recovery. A part of the table in ops.ts.
+
+import * as z from 'zod';
+import { id, none } from './op-params.ts';
+import { checkSchema } from './op-results.ts';
+import { recoveryKindSchema } from './recovery.ts';
+
+export const healthOps = {
+  /** `full` also looks at what takes long: the whole chain, every artifact, every index. */
+  'health.check': {
+    params: none.extend({ full: z.boolean().optional() }),
+    result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),
+  },
+  /** What the program can do about one finding; done only with `run`. `check` is how it stands now. */
+  'health.fix': {
+    params: z.strictObject({ checkId: id, run: z.boolean().optional() }),
+    result: z.object({
+      checkId: z.string(),
+      harmless: z.boolean(),
+      will: z.array(z.string()),
+      did: z.array(z.string()),
+      check: checkSchema.nullable(),
+    }),
+  },
+  'recovery.list': {
+    params: none,
+    result: z.object({
+      kinds: z.array(z.object({ kind: recoveryKindSchema, title: z.string(), when: z.string(), target: z.string().nullable() })),
+    }),
+  },
+  /** What it would change and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
+  'recovery.plan': {
+    params: z.strictObject({ kind: recoveryKindSchema, target: z.string().min(1).max(4096).optional() }),
+    result: z.object({
+      planId: z.string(),
+      kind: recoveryKindSchema,
+      target: z.string().nullable(),
+      will: z.array(z.string()),
+      lost: z.array(z.string()),
+      keeps: z.array(z.string()),
+      /** False where it is done by hand; `will` says how. */
+      runs: z.boolean(),
+    }),
+  },
+  'recovery.run': {
+    params: z.strictObject({ planId: id }),
+    result: z.object({ planId: z.string(), kind: recoveryKindSchema, did: z.array(z.string()) }),
+  },
+} as const;

@@ -1,0 +1,4 @@
+// The one session that is no conversation. Without a schema, so that the window can know it.
+
+/** The session that holds what belongs to no conversation: panic, grants, boots, deletions. */
+export const systemSessionId = 'system';

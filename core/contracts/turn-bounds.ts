@@ -1,0 +1,99 @@
+// What a turn may use beyond what the person's rules say: tools, places, steps, money, time. A bound only ever takes away: nothing in
+// here allows a call, and what one turn hands to another is never more than it has itself.
+
+import * as z from 'zod';
+import { isInside } from '../base/inside-folder.ts';
+import { toolClassSchema } from './tools.ts';
+
+const hostPattern = /^(\*\.)?(\[[0-9a-fA-F:.]+\]|[^:/@?#\s*[\]]+)$/;
+const entries = <T extends z.ZodType>(entry: T) => z.array(entry).max(1000).nullable();
+
+/** null is no bound of that kind; an empty list excludes everything. */
+export const turnBoundsSchema = z.strictObject({
+  /** Names of tools. */
+  tools: entries(z.string().min(1).max(64)),
+  classes: entries(toolClassSchema),
+  /** Absolute real folders that may be written in and below. */
+  folders: entries(z.string().min(1)),
+  /** Domains: `example.org` with all below, `*.example.org` what is below alone, an address or `localhost` itself. */
+  hosts: entries(z.string().regex(hostPattern, 'must be a domain such as example.org or *.example.org; no scheme, port or path')),
+  steps: z.number().int().min(1).nullable(),
+  turnMs: z.number().int().min(1).nullable(),
+  usd: z.number().nonnegative().nullable(),
+  tokens: z.number().int().nonnegative().nullable(),
+  /** How many levels of helpers may still be called below; 0 for none. */
+  depth: z.number().int().min(0).max(10),
+  /** Whether grants, rules and lists that allow beforehand cover its calls. Without, whatever is not free asks. */
+  grants: z.boolean(),
+  /** Nobody sits there: a question still open after this long is answered with no. */
+  unattended: z.strictObject({ approvalMs: z.number().int().min(1) }).nullable(),
+});
+export type TurnBounds = z.infer<typeof turnBoundsSchema>;
+
+/** Excludes nothing; a place to begin from. */
+export const wholeBounds: TurnBounds = {
+  tools: null,
+  classes: null,
+  folders: null,
+  hosts: null,
+  steps: null,
+  turnMs: null,
+  usd: null,
+  tokens: null,
+  depth: 10,
+  grants: true,
+  unattended: null,
+};
+
+/** What both allow. In every field no more than either of them. */
+export function narrow(parent: TurnBounds, wanted: TurnBounds): TurnBounds {
+  return {
+    tools: common(parent.tools, wanted.tools, isSame),
+    classes: common(parent.classes, wanted.classes, isSame),
+    folders: common(parent.folders, wanted.folders, isInside),
+    hosts: common(parent.hosts, wanted.hosts, isWithinHost),
+    steps: least(parent.steps, wanted.steps),
+    turnMs: least(parent.turnMs, wanted.turnMs),
+    usd: least(parent.usd, wanted.usd),
+    tokens: least(parent.tokens, wanted.tokens),
+    depth: Math.min(parent.depth, wanted.depth),
+    grants: parent.grants && wanted.grants,
+    unattended: soonest(parent.unattended, wanted.unattended),
+  };
+}
+
+/** Entries of either list that the other holds as well; two entries either nest or have nothing in common. */
+function common<T>(a: readonly T[] | null, b: readonly T[] | null, isWithin: (one: T, other: T) => boolean): T[] | null {
+  if (a === null || b === null) return a === null ? (b === null ? null : [...b]) : [...a];
+  const inner = [
+    ...a.filter((one) => b.some((other) => isWithin(one, other))),
+    ...b.filter((one) => a.some((other) => isWithin(one, other))),
+  ];
+  return [...new Set(inner)];
+}
+
+function isSame<T>(one: T, other: T): boolean {
+  return one === other;
+}
+
+function isWithinHost(one: string, other: string): boolean {
+  const [inner, outer] = [parseHost(one), parseHost(other)];
+  if (inner.name === outer.name) return inner.onlyBelow || !outer.onlyBelow;
+  return !outer.isLiteral && inner.name.endsWith(`.${outer.name}`);
+}
+
+function parseHost(pattern: string): { readonly name: string; readonly onlyBelow: boolean; readonly isLiteral: boolean } {
+  const onlyBelow = pattern.startsWith('*.');
+  const name = (onlyBelow ? pattern.slice(2) : pattern).toLowerCase();
+  return { name, onlyBelow, isLiteral: name === 'localhost' || name.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(name) };
+}
+
+function least(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}
+
+function soonest(a: TurnBounds['unattended'], b: TurnBounds['unattended']): TurnBounds['unattended'] {
+  if (a === null || b === null) return a ?? b;
+  return { approvalMs: Math.min(a.approvalMs, b.approvalMs) };
+}

@@ -1,0 +1,88 @@
+// `agents` and `helpers`: who there is, what each may use, and whom they called.
+
+import type { Command } from 'commander';
+import type { HelperListing } from '../../contracts/agent-ops.ts';
+import type { AgentListing } from '../../contracts/agents.ts';
+import type { Run } from './command-context.ts';
+import { facts, money, table, when } from './table.ts';
+
+export function registerAgents(program: Command, run: Run): void {
+  const agents = program.command('agents').description('the agents of config.yaml');
+  agents
+    .command('list')
+    .description('all of them, main first')
+    .action(() =>
+      run((context) => context.runOp('agent.list', {}, { json: (result) => result.agents, human: (result) => describeAll(result.agents) })),
+    );
+  agents
+    .command('show')
+    .description('one of them, with its identity')
+    .argument('<id>')
+    .action((agentId: string) =>
+      run((context) => context.runOp('agent.get', { agentId }, { human: (agent) => `${describe(agent)}\n\n${agent.identity}`.trim() })),
+    );
+}
+
+function describeAll(agents: readonly AgentListing[]): string {
+  const rows = agents.map(({ agentId, model, tools, helpers, description }) => [
+    agentId,
+    model ?? 'default',
+    tools === null ? 'all' : String(tools.length),
+    helpers.join(' '),
+    description,
+  ]);
+  return table(['AGENT', 'MODEL', 'TOOLS', 'MAY CALL', ''], rows, 'Nothing to show.');
+}
+
+function describe(agent: AgentListing): string {
+  return facts([
+    ['agent', `${agent.agentId}${agent.name === agent.agentId ? '' : ` (${agent.name})`}`],
+    ['about', agent.description],
+    ['good at', agent.capabilities.join(', ')],
+    ['model', agent.model ?? 'default'],
+    ['tools', agent.tools?.join(' ') ?? 'all'],
+    ['may call', agent.helpers.join(' ')],
+    ['chats', agent.routes.map(({ channel, chatId }) => (chatId === null ? channel : `${channel}:${chatId}`)).join(' ')],
+    ['bounds', agent.bounds === null ? 'none' : JSON.stringify(agent.bounds)],
+  ]);
+}
+
+interface ListOptions {
+  readonly session?: string;
+  readonly all?: boolean;
+}
+
+export function registerHelpers(program: Command, run: Run): void {
+  const helpers = program.command('helpers').description('agents that were called by others');
+  helpers
+    .command('list')
+    .description('those that wait or are at work')
+    .option('--session <id>', 'called in this conversation')
+    .option('--all', 'also those that have ended')
+    .action(({ session, all }: ListOptions) => {
+      const params = { ...(session === undefined ? {} : { sessionId: session }), ...(all === true ? { all } : {}) };
+      return run((context) =>
+        context.runOp('helper.list', params, { json: (result) => result.helpers, human: (result) => describeHelpers(result.helpers) }),
+      );
+    });
+  helpers
+    .command('cancel')
+    .description('end one, with whatever it called')
+    .argument('<id>')
+    .action((jobId: string) =>
+      run((context) => context.runOp('helper.cancel', { jobId }, { human: (helper) => describeHelpers([helper]) })),
+    );
+}
+
+function describeHelpers(helpers: readonly HelperListing[]): string {
+  const rows = helpers.map(({ jobId, agentId, state, status, depth, createdAtMs, costUsd, label }) => [
+    jobId,
+    agentId,
+    status ?? state,
+    String(depth),
+    when(createdAtMs),
+    money(costUsd),
+    label,
+  ]);
+  return table(['HELPER', 'AGENT', 'STATE', 'LEVEL', 'CALLED', 'COST', ''], rows, 'No helper is at work.');
+}

@@ -1,0 +1,301 @@
+// Commands on what is remembered and on the person's documents.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { AppError } from '../../contracts/errors.ts';
+import { memoryKinds, memoryStates } from '../../contracts/memory.ts';
+import type { MemoryView } from '../../contracts/memory-ops.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import { parseCount, type CommandContext, type Run } from './command-context.ts';
+import { facts, table, when } from './table.ts';
+import { oneOf } from './words.ts';
+
+interface ListOptions {
+  readonly query?: string;
+  readonly state?: string;
+  readonly kind?: string;
+  readonly scope?: string;
+  readonly archived?: boolean;
+  readonly contradicted?: boolean;
+  readonly limit?: string;
+}
+
+interface AddOptions {
+  readonly kind?: string;
+  readonly scope?: string;
+  readonly importance?: string;
+  readonly pin?: boolean;
+}
+
+type Settled = 'this' | 'other' | 'both';
+
+export function registerMemory(program: Command, run: Run): void {
+  const memory = program.command('memory').description('what is remembered');
+  memory
+    .command('list')
+    .description('the newest first, or with --query the best first')
+    .option('--query <words>')
+    .option('--state <state>', memoryStates.join(', '))
+    .option('--kind <kind>', memoryKinds.join(', '))
+    .option('--scope <scope>', 'shared, or agent:ID')
+    .option('--archived', 'also what is out of use by its age')
+    .option('--contradicted', 'only what contradicts something else')
+    .option('--limit <n>')
+    .action((options: ListOptions) => run((context) => list(context, options)));
+  memory
+    .command('recall')
+    .description('as the agent finds it')
+    .argument('<query...>')
+    .option('--agent <id>')
+    .option('--limit <n>')
+    .action((query: string[], options: { agent?: string; limit?: string }) => run((context) => recall(context, query.join(' '), options)));
+  memory
+    .command('add')
+    .description('something of your own; it is kept at once')
+    .argument('<text...>')
+    .option('--kind <kind>', memoryKinds.join(', '))
+    .option('--scope <scope>', 'shared, or agent:ID')
+    .option('--importance <n>', '0 to 1')
+    .option('--pin', 'it never fades')
+    .action((text: string[], options: AddOptions) => run((context) => add(context, text.join(' '), options)));
+  registerOne(memory, run);
+  memory
+    .command('settle')
+    .description('of two that contradict each other')
+    .argument('<memory-id>')
+    .argument('<other-id>')
+    .argument('<keep>', 'this, other or both')
+    .action((memoryId: string, otherId: string, keep: string) =>
+      run((context) => {
+        const kept = oneOf<Settled>(['this', 'other', 'both'], keep, 'keep');
+        return context.runOp('memory.settle', { memoryId, otherId, keep: kept }, { human: (done) => `Kept: ${done.kept.join(', ')}.` });
+      }),
+    );
+  memory
+    .command('export')
+    .description('what is kept, one JSON object a line')
+    .option('--out <file>', 'write it to a new file')
+    .action(({ out }: { out?: string }) => run((context) => exportAll(context, out)));
+  memory
+    .command('import')
+    .description('from a file that export wrote; - for standard input')
+    .argument('<file>')
+    .option('--state <state>', `${memoryStates.join(', ')}; kept when left out`)
+    .action((file: string, { state }: { state?: string }) => run((context) => importAll(context, file, state)));
+}
+
+function registerOne(memory: Command, run: Run): void {
+  const onId = (name: string, description: string, act: (context: CommandContext, memoryId: string) => Promise<number>): void => {
+    memory
+      .command(name)
+      .description(description)
+      .argument('<memory-id>')
+      .action((memoryId: string) => run((context) => act(context, memoryId)));
+  };
+  onId('show', 'one, with where it came from', (context, memoryId) => context.runOp('memory.get', { memoryId }, { human: describe }));
+  onId('promote', 'a candidate is kept from now on', (context, memoryId) =>
+    context.runOp('memory.promote', { memoryId }, { human: () => `Kept ${memoryId}.` }),
+  );
+  onId('reject', 'a candidate is dropped', (context, memoryId) =>
+    context.runOp('memory.reject', { memoryId }, { human: () => `Dropped ${memoryId}.` }),
+  );
+  onId('forget', 'it is used nowhere any more', (context, memoryId) =>
+    context.runOp('memory.forget', { memoryId }, { human: () => `Forgot ${memoryId}.` }),
+  );
+  memory
+    .command('pin')
+    .description('it never fades')
+    .argument('<memory-id>')
+    .option('--off', 'it fades again')
+    .action((memoryId: string, { off }: { off?: boolean }) =>
+      run((context) =>
+        context.runOp(
+          'memory.pin',
+          { memoryId, pinned: off !== true },
+          { human: ({ pinned }) => `${memoryId} is ${pinned ? 'pinned' : 'no longer pinned'}.` },
+        ),
+      ),
+    );
+}
+
+export function registerKnowledge(program: Command, run: Run): void {
+  const knowledge = program.command('knowledge').description('your documents, as they are indexed');
+  knowledge
+    .command('list')
+    .description('the sources, and how search by meaning stands')
+    .action(() => run((context) => context.runOp('knowledge.list', {}, { human: describeSources })));
+  knowledge
+    .command('status')
+    .description('the documents of a source, those with a problem first')
+    .argument('<source>')
+    .option('--limit <n>')
+    .action((source: string, { limit }: { limit?: string }) => run((context) => status(context, source, limit)));
+  knowledge
+    .command('search')
+    .description('passages with the place each stands at')
+    .argument('<query...>')
+    .option('--source <name>')
+    .option('--limit <n>')
+    .action((query: string[], options: { source?: string; limit?: string }) => run((context) => search(context, query.join(' '), options)));
+  knowledge
+    .command('reindex')
+    .description('read every document anew')
+    .argument('[source]')
+    .action((source: string | undefined) =>
+      run((context) =>
+        context.runOp('knowledge.reindex', source === undefined ? {} : { source }, {
+          human: ({ documents, changed, removed, failed }) =>
+            `${documents} documents: ${changed} read, ${removed} taken out, ${failed} could not be read.`,
+        }),
+      ),
+    );
+}
+
+function list(context: CommandContext, { query, state, kind, scope, archived, contradicted, limit }: ListOptions): Promise<number> {
+  const params: OpParams<'memory.list'> = {
+    ...(query === undefined ? {} : { query }),
+    ...(state === undefined ? {} : { state: oneOf(memoryStates, state, '--state') }),
+    ...(kind === undefined ? {} : { kind: oneOf(memoryKinds, kind, '--kind') }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(archived === true ? { archived } : {}),
+    ...(contradicted === true ? { contradicted } : {}),
+    ...limited(limit),
+  };
+  return context.runOp('memory.list', params, {
+    human: ({ memories }) => table(['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'], memories.map(row), 'Nothing is remembered.'),
+  });
+}
+
+function recall(context: CommandContext, query: string, { agent, limit }: { agent?: string; limit?: string }): Promise<number> {
+  const params = { query, ...(agent === undefined ? {} : { agentId: agent }), ...limited(limit) };
+  return context.runOp('memory.recall', params, {
+    human: ({ hits }) => table(['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'], hits.map(row), 'Nothing was remembered about that.'),
+  });
+}
+
+function add(context: CommandContext, text: string, { kind, scope, importance, pin }: AddOptions): Promise<number> {
+  const params: OpParams<'memory.add'> = {
+    text,
+    ...(kind === undefined ? {} : { kind: oneOf(memoryKinds, kind, '--kind') }),
+    ...(scope === undefined ? {} : { scope }),
+    ...(importance === undefined ? {} : { importance: shareOf(importance) }),
+    ...(pin === true ? { pinned: true } : {}),
+  };
+  return context.runOp('memory.add', params, {
+    human: ({ memoryId, contradictions }) =>
+      [`Remembered as ${memoryId}.`, ...contradictions.map(({ otherId, otherText }) => `It contradicts ${otherId}: ${otherText}`)].join(
+        '\n',
+      ),
+  });
+}
+
+function exportAll(context: CommandContext, out: string | undefined): Promise<number> {
+  return context.runOp(
+    'memory.export',
+    {},
+    {
+      human: ({ text, count }) => {
+        if (out === undefined) return text.trimEnd();
+        writeNew(out, text);
+        return `Wrote ${count} memories to ${out}.`;
+      },
+    },
+  );
+}
+
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new AppError('invalid_params', `${file} could not be written.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
+  }
+}
+
+async function importAll(context: CommandContext, file: string, state: string | undefined): Promise<number> {
+  const text = file === '-' ? await context.readStdin() : readText(file);
+  const params = { text, ...(state === undefined ? {} : { state: oneOf(memoryStates, state, '--state') }) };
+  return context.runOp('memory.import', params, { human: ({ added, known }) => `Read in ${added}; ${known} were known.` });
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new AppError('invalid_params', `${file} could not be read.`, { cause });
+  }
+}
+
+function status(context: CommandContext, source: string, limit: string | undefined): Promise<number> {
+  return context.runOp(
+    'knowledge.status',
+    { source, ...limited(limit) },
+    {
+      human: ({ documents }) =>
+        table(
+          ['DOCUMENT', 'PASSAGES', 'BYTES', 'READ', 'PROBLEM'],
+          documents.map((one) => [one.path, String(one.chunks), String(one.sizeBytes), when(one.indexedAtMs), one.problem ?? '-']),
+          'It holds no documents.',
+        ),
+    },
+  );
+}
+
+function search(context: CommandContext, query: string, { source, limit }: { source?: string; limit?: string }): Promise<number> {
+  const params = { query, ...(source === undefined ? {} : { source }), ...limited(limit) };
+  return context.runOp('knowledge.search', params, {
+    human: ({ evidence }) =>
+      evidence.length === 0
+        ? 'Nothing was found in the documents.'
+        : evidence.map(({ citation, heading, text }) => `[${citation}]${heading === '' ? '' : ` ${heading}`}\n${text}`).join('\n\n'),
+  });
+}
+
+function describe(view: MemoryView): string {
+  const pairs: [string, string][] = [
+    ['memory', view.memoryId],
+    ['text', view.text],
+    ['kind', view.kind],
+    ['state', view.rule === null ? view.state : `${view.state} (${view.rule})`],
+    ['scope', view.scope],
+    ['shown', view.tier === 'full' ? 'whole' : `${view.tier}: ${view.shown}`],
+    ['pinned', view.pinned ? 'yes' : 'no'],
+    ['since', when(view.createdAtMs)],
+    ['used', `${when(view.usedAtMs)}, ${view.uses} times`],
+    ['from', [view.origin.actor, view.origin.sessionId ?? ''].filter(Boolean).join(' in ')],
+    ...view.untrusted.map(({ kind, where }): [string, string] => ['words of', `${kind} ${where}`]),
+    ...view.contradictions.map(({ otherId, otherText }): [string, string] => ['contradicts', `${otherId} ${otherText}`]),
+  ];
+  return facts(pairs);
+}
+
+function describeSources({ sources, indexing, embedder }: OpResult<'knowledge.list'>): string {
+  const rows = sources.map((one) => [
+    one.name,
+    one.kind,
+    String(one.documents),
+    String(one.chunks),
+    String(one.failed),
+    one.problem ?? one.path ?? '-',
+  ]);
+  const meaning =
+    embedder.model === null
+      ? (embedder.problem ?? 'Words alone are searched; embeddings in config.yaml add search by meaning.')
+      : `Search by meaning: ${embedder.model}${embedder.waiting > 0 ? `, ${embedder.waiting} texts wait for a vector` : ''}${embedder.problem === null ? '' : ` (${embedder.problem})`}.`;
+  const busy = indexing ? '\nDocuments are being read.' : '';
+  return `${table(['SOURCE', 'KIND', 'DOCUMENTS', 'PASSAGES', 'FAILED', 'WHERE'], rows, 'There are no sources; add them below knowledge.sources of config.yaml.')}\n\n${meaning}${busy}`;
+}
+
+function row({ memoryId, state, kind, createdAtMs, scope, text, pinned, tier, contradictions }: MemoryView): string[] {
+  const marks = [pinned ? 'pinned' : '', tier === 'full' ? '' : tier, contradictions.length > 0 ? 'contradicted' : ''].filter(Boolean);
+  return [memoryId, state, kind, when(createdAtMs).slice(0, 10), scope, `${text}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`];
+}
+
+function limited(limit: string | undefined): { limit?: number } {
+  return limit === undefined ? {} : { limit: parseCount(limit, '--limit') };
+}
+
+function shareOf(text: string): number {
+  const share = Number(text);
+  if (text.trim() === '' || !(share >= 0 && share <= 1)) throw new AppError('invalid_params', '--importance is a number from 0 to 1.');
+  return share;
+}

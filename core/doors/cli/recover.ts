@@ -1,0 +1,149 @@
+// `doctor` and `recover`: what is wrong, what can be done about it, and doing it once a person has seen what that changes.
+
+import type { Command } from 'commander';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import { recoveryKindSchema } from '../../contracts/recovery.ts';
+import type { CommandContext, Run } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
+import { LineReader } from './line-reader.ts';
+import { table } from './table.ts';
+import { cliCaller } from './turn-conversation.ts';
+
+type Health = OpResult<'health.check'>;
+type Plan = OpResult<'recovery.plan'>;
+
+interface DoctorOptions {
+  readonly full?: boolean;
+  readonly fix?: boolean;
+}
+
+export function registerRecovery(program: Command, run: Run): void {
+  program
+    .command('doctor')
+    .description('check that everything works')
+    .option('--full', 'also what takes long: the whole chain, every artifact, every index')
+    .option('--fix', 'do what the program can do about it; asks first, and with no terminal does only what is harmless')
+    .action((options: DoctorOptions) => run((context) => doctor(context, options)));
+  program
+    .command('recover')
+    .description('guided ways back from trouble; without a name, what there is')
+    .argument('[kind]')
+    .argument('[target]')
+    .option('--yes', 'do it without asking')
+    .action((kind: string | undefined, target: string | undefined, options: { yes?: boolean }) =>
+      run((context) => (kind === undefined ? listKinds(context) : recover(context, { kind, target, yes: options.yes === true }))),
+    );
+}
+
+/** A runtime that can not even start is a finding too. */
+async function doctor(context: CommandContext, { full, fix }: DoctorOptions): Promise<number> {
+  try {
+    return await context.withClaw('any', async ({ claw }) => {
+      const params = full === true ? { full: true } : {};
+      let health = await claw.op('health.check', params, cliCaller);
+      if (fix === true && (await fixAll(context, claw, health))) health = await claw.op('health.check', params, cliCaller);
+      context.output.result(health, () => describeHealth(health));
+      return health.ok ? exitCodes.done : exitCodes.failed;
+    });
+  } catch (cause) {
+    const { code, message, hint } = toAppError(cause);
+    if (code === 'internal') throw cause;
+    const result = { ok: false, checks: [{ id: 'runtime', ok: false, detail: message, ...(hint === undefined ? {} : { fix: hint }) }] };
+    context.output.result(result, () => describeHealth(result));
+    return exitCodes.failed;
+  }
+}
+
+/** Returns whether anything was done. */
+async function fixAll(context: CommandContext, claw: Claw, { checks }: Health): Promise<boolean> {
+  let hasFixed = false;
+  for (const { id, detail, repair } of checks) {
+    if (repair === undefined) continue;
+    const words = [`${id}: ${detail}`, ...repair.will.map((line) => `  ${line}`)].join('\n');
+    const wanted = context.hasPerson ? await confirmed(context, words, 'Do it?') : repair.harmless;
+    if (!wanted) {
+      context.output.note(`${id}: left as it is.`);
+      continue;
+    }
+    const { did } = await claw.op('health.fix', { checkId: id, run: true }, cliCaller);
+    for (const line of did) context.output.note(`${id}: ${line}`);
+    hasFixed = true;
+  }
+  return hasFixed;
+}
+
+/** Silence and Enter are no yes. */
+async function confirmed(context: CommandContext, words: string, question: string): Promise<boolean> {
+  const lines = await LineReader.open(context.io);
+  const gone = new AbortController();
+  const stopListening = lines.onInterrupt(() => gone.abort());
+  try {
+    context.output.note(words);
+    lines.forgetTypedAhead();
+    const answer = await lines.ask(`${question} [y]es · [n]o (Enter: no): `, gone.signal);
+    return /^y(es)?$/i.test(answer?.trim() ?? '');
+  } finally {
+    stopListening();
+    lines.close();
+  }
+}
+
+function describeHealth({ checks }: Health): string {
+  return table(
+    ['CHECK', 'STATE', 'DETAIL', 'WHAT TO DO'],
+    checks.map((one) => [one.id, one.ok ? 'ok' : 'FAILED', one.detail, one.fix ?? '']),
+    'No checks.',
+  );
+}
+
+function listKinds(context: CommandContext): Promise<number> {
+  return context.runOp(
+    'recovery.list',
+    {},
+    {
+      json: ({ kinds }) => kinds,
+      human: ({ kinds }) =>
+        table(
+          ['NAME', 'WHAT', 'WHEN', 'TARGET'],
+          kinds.map((one) => [one.kind, one.title, one.when, one.target ?? '-']),
+          'None.',
+        ),
+    },
+  );
+}
+
+interface Wanted {
+  readonly kind: string;
+  readonly target: string | undefined;
+  readonly yes: boolean;
+}
+
+function recover(context: CommandContext, { kind, target, yes }: Wanted): Promise<number> {
+  const known = recoveryKindSchema.safeParse(kind);
+  if (!known.success)
+    throw new AppError('invalid_params', `There is no way back called ${kind}.`, { data: { hint: 'See: trayclaw recover' } });
+  return context.withClaw('any', async ({ claw }) => {
+    const params: OpParams<'recovery.plan'> = { kind: known.data, ...(target === undefined ? {} : { target }) };
+    const plan = await claw.op('recovery.plan', params, cliCaller);
+    const goesOn = plan.runs && (yes || (context.hasPerson && (await confirmed(context, describePlan(plan), 'Do it?'))));
+    if (!goesOn) {
+      context.output.result(plan, () => describePlan(plan));
+      return plan.runs ? exitCodes.waiting : exitCodes.done;
+    }
+    const done = await claw.op('recovery.run', { planId: plan.planId }, cliCaller);
+    context.output.result(done, () => done.did.join('\n'));
+    return exitCodes.done;
+  });
+}
+
+function describePlan({ will, lost, keeps }: Plan): string {
+  const part = (title: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`)];
+  return [
+    ...part('What is done', will),
+    ...part('What is lost', lost.length === 0 ? ['Nothing.'] : lost),
+    ...part('What stays', keeps),
+  ].join('\n');
+}

@@ -1,0 +1,51 @@
+// `rules`: what the model is told in every request, word for word, until it is taken back.
+
+import type { Command } from 'commander';
+import { AppError } from '../../contracts/errors.ts';
+import type { PinnedRule } from '../../contracts/context-ops.ts';
+import type { CommandContext, Run } from './command-context.ts';
+import { table, when } from './table.ts';
+
+interface Target {
+  readonly session?: string;
+  readonly agent?: string;
+}
+
+export function registerRules(program: Command, run: Run): void {
+  const rules = program.command('rules').description('rules the model is shown in every request, word for word');
+  rules
+    .command('list')
+    .option('--session <id>', 'those that hold in this session')
+    .action(({ session }: { session?: string }) => run((context) => listRules(context, session)));
+  rules
+    .command('pin')
+    .description('for one session, or for everything an agent does')
+    .argument('<text...>')
+    .option('--session <id>')
+    .option('--agent <id>')
+    .action((words: string[], target: Target) => run((context) => pinRule(context, words.join(' '), target)));
+  rules
+    .command('unpin')
+    .argument('<id>')
+    .action((ruleId: string) =>
+      run((context) => context.runOp('rule.unpin', { ruleId }, { human: ({ text }) => `No longer pinned: ${text}` })),
+    );
+}
+
+function listRules(context: CommandContext, sessionId: string | undefined): Promise<number> {
+  return context.runOp('rule.list', sessionId === undefined ? {} : { sessionId }, {
+    json: ({ rules }) => rules,
+    human: ({ rules }) => describe(rules),
+  });
+}
+
+function pinRule(context: CommandContext, text: string, { session, agent }: Target): Promise<number> {
+  if ((session === undefined) === (agent === undefined)) throw new AppError('invalid_params', 'Name either --session or --agent.');
+  const target = session === undefined ? { agentId: agent ?? '' } : { sessionId: session };
+  return context.runOp('rule.pin', { text, ...target }, { human: ({ ruleId }) => `Pinned as ${ruleId}.` });
+}
+
+function describe(rules: readonly PinnedRule[]): string {
+  const rows = rules.map(({ ruleId, scope, owner, text, by, atMs }) => [ruleId, `${scope} ${owner}`, by, when(atMs), text]);
+  return table(['RULE', 'FOR', 'BY', 'SINCE', 'TEXT'], rows, 'No rules are pinned.');
+}

@@ -1,0 +1,69 @@
+// Commands on signals: what came in, and one sent by hand or by a script.
+
+import type { Command } from 'commander';
+import type { OpParams } from '../../contracts/ops.ts';
+import { attentionSchema, signalSources } from '../../contracts/signal-events.ts';
+import { parseCount, parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
+import { table, when } from './table.ts';
+import { oneOf } from './words.ts';
+
+interface SendOptions {
+  readonly attention?: string;
+  readonly session?: string;
+  readonly data?: string;
+  readonly key?: string;
+}
+
+export function registerSignals(program: Command, run: Run): void {
+  const signals = program.command('signals').description('what came in from outside');
+  signals
+    .command('list')
+    .description('newest first')
+    .option('--source <name>', signalSources.join(', '))
+    .option('--limit <n>', 'at most so many')
+    .action((options: { source?: string; limit?: string }) => run((context) => list(context, options)));
+  signals
+    .command('send')
+    .description('one more, from this computer')
+    .argument('<name>')
+    .argument('<text...>')
+    .option('--attention <how>', attentionSchema.options.join(', '))
+    .option('--session <id>', 'the session it belongs to')
+    .option('--data <json>')
+    .option('--key <text>', 'the same key again is no second signal')
+    .action((name: string, text: string[], options: SendOptions) =>
+      run((context) => send(context, name, { ...options, text: text.join(' ') })),
+    );
+}
+
+function list(context: CommandContext, { source, limit }: { source?: string; limit?: string }): Promise<number> {
+  const params: OpParams<'signal.list'> = {
+    ...(source === undefined ? {} : { source: oneOf(signalSources, source, '--source') }),
+    ...(limit === undefined ? {} : { limit: parseCount(limit, '--limit') }),
+  };
+  return context.runOp('signal.list', params, {
+    json: ({ signals }) => signals,
+    human: ({ signals }) =>
+      table(
+        ['WHEN', 'SOURCE', 'NAME', 'ATTENTION', 'WHAT WAS DONE', 'TEXT'],
+        signals.map((one) => [when(one.atMs), one.source, one.name, one.attention, one.disposition, one.reason ?? one.text]),
+        'Nothing came in.',
+      ),
+  });
+}
+
+function send(context: CommandContext, name: string, options: SendOptions & { readonly text: string }): Promise<number> {
+  const { attention, session, data, key, text } = options;
+  const params: OpParams<'signal.send'> = {
+    name,
+    text,
+    ...(attention === undefined ? {} : { attention: oneOf(attentionSchema.options, attention, '--attention') }),
+    ...(session === undefined ? {} : { sessionId: session }),
+    ...(data === undefined ? {} : { data: parseJsonArgument(data, '--data') }),
+    ...(key === undefined ? {} : { dedupeKey: key }),
+  };
+  return context.runOp('signal.send', params, {
+    human: ({ repeated, disposition, turnId }) =>
+      repeated ? 'It was there before.' : `${disposition}${turnId === undefined ? '' : `: turn ${turnId}`}`,
+  });
+}

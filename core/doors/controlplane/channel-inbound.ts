@@ -1,0 +1,164 @@
+// A message of a chat: whether it is listened to, whose words it holds, and the session it belongs to. One way for every channel;
+// a channel adds nothing to these rules and answers for nothing but the ids it reports.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { Attachment } from '../../contracts/attachments.ts';
+import type { Channel, ChannelInbound, ChannelLink, ChannelReceipt, ChatAddress } from '../../contracts/channels.ts';
+import { messageTextMax } from '../../contracts/op-params.ts';
+import type { ChatInfo } from '../../contracts/outbox-ops.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { InboundMessage, TurnRuntime } from '../../runtime/turns/turns.ts';
+import { keepAttachments, type AttachmentDeps } from './attachments.ts';
+import { titleOf } from './title.ts';
+
+export interface ChatPort {
+  chat(chat: ChatAddress): ChatInfo | null;
+  /** The session one of our messages in that chat was sent from; null where it is none of ours. */
+  sessionOfMessage(chat: ChatAddress, messageId: string): string | null;
+}
+
+export interface InboundDeps {
+  readonly runtime: Pick<TurnRuntime, 'submit' | 'assertOpen'>;
+  readonly log: SessionLog;
+  readonly ids: IdSource;
+  readonly attachments: AttachmentDeps;
+  readonly chats: ChatPort;
+  /** Which agent takes what comes in where. */
+  readonly agents: { route(from: { readonly channel: string; readonly chatId: string | null }): string };
+  redact(text: string): string;
+}
+
+type Rules = Pick<Channel, 'name' | 'identities' | 'rules'>;
+
+/** Returns once the message is committed, with its key: the same message is accepted once, however often it comes. */
+export function receiveFrom(deps: InboundDeps, channel: Rules, inbound: ChannelInbound): ChannelReceipt {
+  const reason = whyIgnored(channel, inbound);
+  if (reason !== null) return { kind: 'ignored', reason };
+  const { log, runtime } = deps;
+  const known = log.index.findInbound(channel.name, inbound.dedupeKey);
+  if (known !== null) return { kind: 'accepted', ...known };
+  if (inbound.text.length > messageTextMax) {
+    throw new AppError('payload_too_large', `A message holds at most ${messageTextMax} characters.`, {
+      data: { hint: 'Send it as a file.' },
+    });
+  }
+  const chat = addressOf(channel, inbound);
+  const place = placeOf(deps, channel, inbound, chat);
+  runtime.assertOpen(place.sessionId);
+  const message: InboundMessage = {
+    ...place,
+    alongside: (turnId) => {
+      place.alongside?.(turnId);
+      inbound.alongside?.();
+    },
+    text: inbound.text,
+    channel: channel.name,
+    sender: senderOf(channel, inbound),
+    dedupeKey: inbound.dedupeKey,
+    chat: { ...chat, ...(inbound.messageId === undefined ? {} : { messageId: inbound.messageId }) },
+    attached: keepFiles(deps, inbound, chat, place.sessionId),
+    untrusted: foreignSources(channel, inbound),
+  };
+  return { kind: 'accepted', ...runtime.submit(message) };
+}
+
+/** So that it can be written to before anything was said in it. Nothing changes where it is known. */
+export function introduceChat(
+  { log, chats }: Pick<InboundDeps, 'log' | 'chats'>,
+  { name, identities }: Rules,
+  place: Parameters<ChannelLink['introduce']>[0],
+  { kind, title, senderId }: Parameters<ChannelLink['introduce']>[1],
+): void {
+  if (!identities.isOwner(senderId)) throw new AppError('forbidden', 'Only a chat of a person who was paired can be made known.');
+  const chat: ChatAddress = { channel: name, ...place };
+  log.transact(() => {
+    if (chats.chat(chat) !== null) return;
+    log.append(systemSessionId, [{ type: 'chat.bound', body: { chat, kind, title, sessionId: null, by: `${name}:${senderId}` } }]);
+  }, true);
+}
+
+/** A stranger is told nothing, not even that somebody is there. */
+function whyIgnored({ identities, rules }: Rules, inbound: ChannelInbound): Extract<ChannelReceipt, { kind: 'ignored' }>['reason'] | null {
+  if (inbound.edited === true) return 'edited';
+  // By who wrote it, never by where: being in a group with the owner makes nobody the owner.
+  if (!identities.isOwner(inbound.senderId) && !rules.allowFrom.includes(inbound.senderId)) return 'stranger';
+  if (inbound.kind === 'group' && rules.groups === 'off') return 'groups-off';
+  if (inbound.kind === 'group' && !inbound.mentioned) return 'not-mentioned';
+  return inbound.text.trim() === '' && inbound.attachments.length === 0 ? 'empty' : null;
+}
+
+/** Of whoever is not the owner, and of whoever is passed on by them. */
+function foreignSources({ name, identities }: Rules, { senderId, senderName, forwardedFrom }: ChannelInbound): TaintSource[] {
+  const writers = [
+    ...(identities.isOwner(senderId) ? [] : [`${name}:${senderName} (${senderId})`]),
+    ...(forwardedFrom === undefined ? [] : [`${name}:${forwardedFrom}`]),
+  ];
+  return writers.map((where) => ({ kind: 'message', where }));
+}
+
+function senderOf({ name }: Rules, { senderId }: ChannelInbound): string {
+  return `${name}:${senderId}`;
+}
+
+/** Under the channel's own name, whatever the message says: no channel speaks for another one. */
+function addressOf({ name }: Rules, { chatId, threadId }: ChannelInbound): ChatAddress {
+  return { channel: name, chatId, ...(threadId === undefined ? {} : { threadId }) };
+}
+
+/** The session the chat is bound to, or a new one, bound to it in the same transaction. */
+function placeOf(deps: InboundDeps, channel: Rules, inbound: ChannelInbound, chat: ChatAddress): Place {
+  const { log, chats, ids, agents } = deps;
+  const bound = chats.chat(chat)?.sessionId ?? null;
+  const session = bound === null ? null : log.index.session(bound);
+  if (session !== null && !session.archived) {
+    const title = session.title === '' ? titleOf(deps.redact(inbound.text)) : '';
+    const before: AnyDraft[] = title === '' ? [] : [{ type: 'session.renamed', body: { title } }];
+    return { sessionId: session.sessionId, agentId: session.agentId, before };
+  }
+  const sessionId = ids.next('ses');
+  const agentId = channel.rules.agent ?? agents.route({ channel: chat.channel, chatId: chat.chatId });
+  const created = { title: titleOf(deps.redact(inbound.text)), agentId, channel: channel.name, forkedFrom: null };
+  const title = inbound.chatTitle ?? inbound.senderName;
+  const binding: AnyDraft = {
+    type: 'chat.bound',
+    body: { chat, kind: inbound.kind, title, sessionId, by: senderOf(channel, inbound) },
+  };
+  return {
+    sessionId,
+    agentId,
+    before: [{ type: 'session.created', body: created }],
+    alongside: () => {
+      log.append(systemSessionId, [binding]);
+    },
+  };
+}
+
+type Place = Pick<InboundMessage, 'sessionId' | 'agentId' | 'before' | 'alongside'>;
+
+/** What the sender answers or quotes is shown beside their words, never as their words. */
+function keepFiles(
+  deps: InboundDeps,
+  inbound: ChannelInbound,
+  chat: ChatAddress,
+  sessionId: string,
+): NonNullable<InboundMessage['attached']> {
+  const place = { sessionId, mayNamePaths: false };
+  const sent = keepAttachments(deps.attachments, inbound.attachments, place);
+  const { replyTo } = inbound;
+  if (replyTo === undefined || replyTo.text.trim() === '') return sent;
+  const quote: Attachment = {
+    name: 'answered-message.txt',
+    mediaType: 'text/plain',
+    base64: Buffer.from(replyTo.text.slice(0, QUOTE_MAX)).toString('base64'),
+  };
+  const quoted = keepAttachments(deps.attachments, [quote], place);
+  // What was said in this very session brings nothing new into it.
+  const isOwn = replyTo.fromAgent && replyTo.messageId !== undefined && deps.chats.sessionOfMessage(chat, replyTo.messageId) === sessionId;
+  const sources: TaintSource[] = isOwn ? [] : [{ kind: 'message', where: `${chat.channel}:a message that was answered` }];
+  return { files: [...sent.files, ...quoted.files], sources: [...sent.sources, ...sources] };
+}
+
+const QUOTE_MAX = 20_000;

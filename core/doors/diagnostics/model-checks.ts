@@ -1,0 +1,95 @@
+// Models and their providers: whether there is one, whether its key is there and its server can be reached, and what it costs.
+
+import { connect } from 'node:net';
+import { unpricedWords } from '../../contracts/budget-words.ts';
+import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import type { BudgetScope } from '../../contracts/policy.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+
+export interface ModelChecksDeps {
+  readonly providers: () => Config['providers'];
+  readonly defaultModel: () => string | null;
+  /** Scopes with a limit in US dollars. */
+  readonly limitsUsd: readonly BudgetScope[];
+  readonly hasPrice: (ref: string) => boolean;
+  /** Fails as reading a secret does. */
+  resolveSecret(ref: string): Promise<unknown>;
+}
+
+const REACH_MS = 1_500;
+const PROVIDERS_MAX = 20;
+const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
+  openai: 'https://api.openai.com',
+  anthropic: 'https://api.anthropic.com',
+  'openai-compatible': null,
+  ollama: 'http://127.0.0.1:11434',
+  demo: null,
+};
+
+export function modelChecks(deps: ModelChecksDeps): HealthSource {
+  return {
+    check: async () => {
+      const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
+      const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
+      return [checkModel(deps), ...checkPrice(deps), ...found.flat()];
+    },
+  };
+}
+
+function checkModel({ defaultModel }: ModelChecksDeps): Finding {
+  const ref = defaultModel();
+  if (ref === null) return unwell('model', 'No model.', 'Start a local model server or add a provider to config.yaml.');
+  return well('model', ref.startsWith('demo/') ? `${ref}: the offline demo, not a language model.` : ref);
+}
+
+/** Only where a limit in US dollars is set: then it must be known what the model costs. */
+function checkPrice({ defaultModel, limitsUsd, hasPrice }: ModelChecksDeps): Finding[] {
+  const ref = defaultModel();
+  if (ref === null || limitsUsd.length === 0) return [];
+  if (hasPrice(ref)) return [well('budget', `The price of ${ref} is known, so limits in US dollars hold.`)];
+  return [
+    unwell(
+      'budget',
+      unpricedWords({ model: ref, scopes: [...limitsUsd] }),
+      'Set the prices of the model, or a limit in tokens, in config.yaml.',
+    ),
+  ];
+}
+
+/** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */
+async function checkProvider(deps: ModelChecksDeps, name: string, provider: ProviderConfig): Promise<Finding[]> {
+  const id = `provider.${name}`;
+  const key = 'apiKey' in provider ? provider.apiKey : undefined;
+  try {
+    if (key !== undefined) await deps.resolveSecret(key);
+  } catch (cause) {
+    const { message, hint } = toAppError(cause);
+    return [unwell(id, `The key of ${name} cannot be had: ${message}`, hint ?? 'Set the secret that config.yaml names.')];
+  }
+  const address = ('baseUrl' in provider ? provider.baseUrl : undefined) ?? usualAddress[provider.kind];
+  if (address === null) return [];
+  const url = new URL(address);
+  const failure = await reach(
+    url.hostname.replace(/^\[|\]$/g, ''),
+    url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
+  );
+  if (failure === null) return [well(id, `${url.origin} answers${key === undefined ? '' : ', and its key is there'}.`)];
+  return [
+    unwell(id, `Nothing answers at ${url.origin} (${failure}).`, `Start the server of ${name}, or correct providers.${name}.baseUrl.`),
+  ];
+}
+
+/** Null when somebody listens there; else why not, in a word. */
+function reach(host: string, port: number): Promise<string | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: REACH_MS });
+    const end = (why: string | null): void => {
+      socket.destroy();
+      resolve(why);
+    };
+    socket.once('connect', () => end(null));
+    socket.once('timeout', () => end(`no answer within ${counted(REACH_MS / 1000, 'second')}`));
+    socket.once('error', (cause: NodeJS.ErrnoException) => end(cause.code ?? cause.message));
+  });
+}

@@ -1,0 +1,45 @@
+// POST /hooks/NAME: a signal from another program of this computer. No token of ours: the webhook's own secret is checked by the runtime.
+// Owns sizes and headers; whatever the body says is words of somebody else.
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import { refusal, sendJson, sendRefusal } from './reply.ts';
+import { collectBody } from './request-body.ts';
+
+export const hookPrefix = '/hooks/';
+const BODY_BYTES_MAX = 64 * 1024;
+const SECRET_HEADER = 'x-trayclaw-secret';
+/** What senders call the id of a delivery that may come twice. */
+const KEY_HEADERS = ['idempotency-key', 'x-github-delivery', 'x-gitlab-event-uuid', 'webhook-id'];
+
+export async function receiveHook(claw: Claw, request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  try {
+    if (request.method !== 'POST') {
+      return sendRefusal(
+        request,
+        response,
+        refusal(new AppError('invalid_params', 'This address answers POST only.'), { allow: 'POST' }, 405),
+      );
+    }
+    const body = request.headers['content-encoding'] === undefined ? await collectBody(request, BODY_BYTES_MAX) : null;
+    if (body === null) throw new AppError('payload_too_large', `A webhook takes up to ${BODY_BYTES_MAX / 1024} KB, not encoded.`);
+    const dedupeKey = KEY_HEADERS.map((name) => one(request, name)).find((value) => value !== undefined && value !== '');
+    const secret = one(request, SECRET_HEADER) ?? '';
+    const params = { name: path.slice(hookPrefix.length), secret, body: body.toString('utf8') };
+    const result = await claw.op('signal.hook', dedupeKey === undefined ? params : { ...params, dedupeKey: dedupeKey.slice(0, 200) }, {
+      channel: 'http',
+      actor: 'webhook',
+    });
+    sendJson(response, 200, { ok: true, result });
+  } catch (cause) {
+    if (!isAppError(cause)) throw cause;
+    sendRefusal(request, response, refusal(cause));
+  }
+}
+
+/** A header that was sent twice could be read in two ways. */
+function one(request: IncomingMessage, name: string): string | undefined {
+  const values = request.headersDistinct[name] ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}

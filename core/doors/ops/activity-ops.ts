@@ -1,0 +1,56 @@
+// Operations that look into what was done: the events of one turn, a turn to keep, and search over all sessions.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { exportTurn, type ActivityFilter, type TurnRow } from '../../store/session/session.ts';
+import type { OpsDeps } from './deps.ts';
+
+type ActivityOps = Pick<OpHandlers, 'turn.events' | 'turn.export' | 'activity.search'>;
+
+const PAGE = 2_000;
+const HITS = 50;
+
+export function createActivityOps(deps: OpsDeps): ActivityOps {
+  return {
+    'turn.events': ({ turnId, after = 0, limit = PAGE }) => {
+      const row = findTurn(deps, turnId);
+      const events = deps.log.reads.turnPage(row, after, limit);
+      return { sessionId: row.sessionId, events, hasMore: events.length === limit };
+    },
+    'turn.export': ({ turnId, format }) => {
+      const { sessionId, firstSeq } = findTurn(deps, turnId);
+      return { text: exportTurn(deps.log.reads.turn(sessionId, turnId, firstSeq), format) };
+    },
+    'activity.search': (params) => search(deps, params),
+  };
+}
+
+function findTurn(deps: OpsDeps, turnId: string): TurnRow {
+  const row = deps.log.index.turn(turnId);
+  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  return row;
+}
+
+async function search(deps: OpsDeps, params: OpParsed<'activity.search'>): Promise<OpResult<'activity.search'>> {
+  const { log } = deps;
+  // A long log that is searched for the first time must not hold up what runs meanwhile.
+  while (log.activity.catchUp()) await giveWay();
+  const { limit = HITS, ...given } = params;
+  // One more than is wanted tells whether there is a next page.
+  const found = log.activity.find(withoutUndefined(given), limit + 1);
+  const page = found.slice(0, limit);
+  return {
+    hits: page.map((hit) => ({ ...hit, title: log.index.session(hit.sessionId)?.title ?? '' })),
+    nextBefore: found.length > limit ? (page.at(-1)?.seq ?? null) : null,
+  };
+}
+
+function withoutUndefined(given: Omit<OpParsed<'activity.search'>, 'limit'>): ActivityFilter {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,70 @@
+// Settings through the operations, over a runtime that reads its own file: what holds now, what the file says, what is refused.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createTrayClaw, type TrayClaw } from '../../index.ts';
+
+async function open(yaml: string): Promise<{ claw: TrayClaw; path: string }> {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-config-'));
+  const path = join(home, 'config.yaml');
+  writeFileSync(path, yaml);
+  const claw = await createTrayClaw({ home, environment: {} });
+  onTestFinished(async () => {
+    await claw.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  return { claw, path };
+}
+
+test('a provider and a default model hold at once, and the file says so', async () => {
+  const { claw, path } = await open('# mine\nmodels:\n  default: demo/offline\n');
+  const lab = { kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', contextTokens: 9000 };
+  expect(await claw.op('config.set', { key: 'providers.lab', value: lab })).toMatchObject({ holds: 'now' });
+  expect(await claw.op('config.set', { key: 'models.default', value: 'lab/small' })).toMatchObject({ holds: 'now', warnings: [] });
+  const { models, defaultModel } = await claw.op('model.list', {});
+  expect(defaultModel).toBe('lab/small');
+  expect(models[0]).toMatchObject({ ref: 'lab/small', kind: 'openai-compatible', contextTokens: 9000, inputUsdPerMillion: null });
+  const { config, file } = await claw.op('config.get', {});
+  expect(config).toMatchObject({ models: { default: 'lab/small' }, providers: { lab } });
+  expect(file).toEqual({ models: { default: 'lab/small' }, providers: { lab } });
+  expect(readFileSync(path, 'utf8')).toMatch(/^# mine\n/);
+});
+
+test('other settings hold from the next start on, and a wrong one changes nothing', async () => {
+  const { claw, path } = await open('limits:\n  steps: 7\n');
+  expect(await claw.op('config.set', { key: 'limits.steps', value: 20 })).toMatchObject({ holds: 'next-start' });
+  const { config, file } = await claw.op('config.get', {});
+  expect([config.limits.steps, file]).toEqual([7, { limits: { steps: 20 } }]);
+  await expect(claw.op('config.set', { key: 'limits.steps', value: 0 })).rejects.toMatchObject({
+    code: 'invalid_config',
+    message: expect.stringContaining('limits.steps: ') as string,
+  });
+  expect(readFileSync(path, 'utf8')).toBe('limits:\n  steps: 20\n');
+  await claw.op('config.set', { key: 'limits.steps', value: null });
+  expect((await claw.op('config.get', {})).file).toEqual({ limits: {} });
+});
+
+test('a file that was broken by hand is told, and what holds still holds', async () => {
+  const { claw, path } = await open('limits:\n  steps: 7\n');
+  writeFileSync(path, 'limits: [\n');
+  const { config, file, problem } = await claw.op('config.get', {});
+  expect([config.limits.steps, file]).toEqual([7, null]);
+  expect(problem).toMatch(/is not valid YAML/);
+});
+
+test('local model servers are looked for again when asked', async () => {
+  const server = createServer((_request, response) => response.end('{"data":[{"id":"tiny"}]}'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { claw } = await open(
+    `models: {default: demo/offline}\nproviders: {lab: {kind: openai-compatible, baseUrl: 'http://127.0.0.1:${port}/v1'}}\n`,
+  );
+  const refs = async (look: boolean): Promise<string[]> => (await claw.op('model.list', { look })).models.map(({ ref }) => ref);
+  expect(await refs(false)).not.toContain('lab/tiny');
+  expect(await refs(true)).toContain('lab/tiny');
+});

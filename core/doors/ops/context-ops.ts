@@ -1,0 +1,79 @@
+// Operations on what a model is shown: which packs there were, the rules a person pinned, and a summary wanted now.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { PinnedRule } from '../../contracts/context-ops.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { OpsDeps } from './deps.ts';
+
+type ContextOps = Pick<OpHandlers, 'pack.list' | 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
+
+const LISTED = 50;
+/** What one session or agent may pin: more would crowd out the conversation itself. */
+const RULES_MAX = 100;
+const RULE_CHARS_MAX = 12_000;
+
+export function createContextOps(deps: OpsDeps): ContextOps {
+  return {
+    'pack.list': ({ sessionId, limit }) => ({ packs: deps.packs.list({ sessionId, limit: limit ?? LISTED }) }),
+    'rule.pin': (params, caller) => pin(deps, params, caller),
+    'rule.unpin': ({ ruleId }, caller) => unpin(deps, ruleId, caller),
+    'rule.list': ({ sessionId }) => ({ rules: sessionId === undefined ? deps.continuity.rules() : rulesIn(deps, sessionId) }),
+    'session.compact': ({ sessionId }, caller) => compact(deps, sessionId, caller),
+  };
+}
+
+function pin(deps: OpsDeps, params: OpParsed<'rule.pin'>, { actor }: Caller): PinnedRule {
+  const { sessionId, agentId } = params;
+  if (sessionId !== undefined) needSession(deps, sessionId);
+  // Fails with not_found.
+  if (agentId !== undefined) deps.agents.get(agentId);
+  const text = deps.safety.redact(params.text).text;
+  const scope = sessionId === undefined ? 'agent' : 'session';
+  const pinned = deps.continuity.rulesOf(scope, sessionId ?? agentId ?? '');
+  const chars = pinned.reduce((sum, rule) => sum + rule.text.length, 0);
+  if (pinned.length >= RULES_MAX || chars + text.length > RULE_CHARS_MAX) {
+    throw new AppError(
+      'conflict',
+      `There is no room for another rule: ${pinned.length} rules with ${chars} characters are pinned already.`,
+      {
+        data: { hint: 'Unpin one first: every rule takes room in every request to the model.' },
+      },
+    );
+  }
+  const ruleId = deps.ids.next('rul');
+  const draft: AnyDraft = { type: 'rule.pinned', body: { ruleId, text, scope, agentId: agentId ?? null, by: actor } };
+  deps.log.append(sessionId ?? systemSessionId, [draft], true);
+  return needRule(deps, ruleId);
+}
+
+function unpin(deps: OpsDeps, ruleId: string, { actor }: Caller): PinnedRule {
+  const rule = needRule(deps, ruleId);
+  deps.log.append(rule.scope === 'session' ? rule.owner : systemSessionId, [{ type: 'rule.unpinned', body: { ruleId, by: actor } }], true);
+  return rule;
+}
+
+function rulesIn(deps: OpsDeps, sessionId: string): PinnedRule[] {
+  return [...deps.continuity.rulesFor(sessionId, needSession(deps, sessionId).agentId)];
+}
+
+async function compact(deps: OpsDeps, sessionId: string, { actor }: Caller): Promise<OpResult<'session.compact'>> {
+  needSession(deps, sessionId);
+  const written = await deps.compaction.compact(sessionId, actor);
+  if (written === null) return { summaryId: null, text: '', method: null, messages: 0, tokens: 0 };
+  const { summaryId, text, method, source, tokens } = written;
+  return { summaryId, text, method, messages: source.messages, tokens };
+}
+
+function needSession(deps: OpsDeps, sessionId: string): { readonly agentId: string } {
+  const row = deps.log.index.session(sessionId);
+  if (row === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  return row;
+}
+
+function needRule(deps: OpsDeps, ruleId: string): PinnedRule {
+  const rule = deps.continuity.rule(ruleId);
+  if (rule === null)
+    throw new AppError('not_found', `There is no rule ${ruleId}.`, { data: { hint: 'See those there are with: trayclaw rules list' } });
+  return rule;
+}

@@ -1,0 +1,49 @@
+// Operations on what goes out to chats, and on which session a chat talks in.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { ChatInfo, OutboundState } from '../../contracts/outbox-ops.ts';
+import type { OpsDeps } from './deps.ts';
+
+type OutboxOps = Pick<OpHandlers, 'outbox.list' | 'outbox.settle' | 'chat.list' | 'chat.bind'>;
+
+const LISTED = 100;
+const CHATS_MAX = 1_000;
+const open: readonly OutboundState[] = ['queued', 'sending', 'failed', 'uncertain'];
+const all: readonly OutboundState[] = [...open, 'sent', 'dropped'];
+
+export function createOutboxOps(deps: OpsDeps): OutboxOps {
+  return {
+    'outbox.list': ({ state, all: everything, sessionId, limit }) => ({
+      items: deps.outbox.list({
+        states: state === undefined ? (everything === true ? all : open) : [state],
+        sessionId,
+        limit: limit ?? LISTED,
+      }),
+    }),
+    'outbox.settle': ({ outboundId, answer }, caller) => deps.outbox.settle(outboundId, answer, caller.actor),
+    'chat.list': ({ channel }) => ({ chats: deps.chats.chats({ channel, limit: CHATS_MAX }) }),
+    'chat.bind': (params, caller) => bind(deps, params, caller),
+  };
+}
+
+/** Only a chat that is known: making one known is up to its channel, which knows who is behind it. */
+function bind(deps: OpsDeps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Caller): ChatInfo {
+  const { log, chats } = deps;
+  return log.transact(() => {
+    const known = chats.chat(chat);
+    if (known === null) {
+      throw new AppError('not_found', `There is no chat ${chat.chatId} in ${chat.channel}.`, {
+        data: { hint: '`chats list` shows the known ones.' },
+      });
+    }
+    if (sessionId === systemSessionId || (sessionId !== undefined && log.index.session(sessionId) === null)) {
+      throw new AppError('not_found', `There is no session ${sessionId}.`);
+    }
+    const { kind, title } = known;
+    const body = { chat, kind, title, sessionId: sessionId ?? null, by: caller.actor };
+    log.append(systemSessionId, [{ type: 'chat.bound', body }]);
+    return { ...known, sessionId: sessionId ?? null };
+  }, true);
+}

@@ -1,0 +1,16 @@
+// Health and recovery as operations: what is found, what can be done about it, and doing it.
+
+import type { OpHandlers } from '../../contracts/ops.ts';
+import type { OpsDeps } from './deps.ts';
+
+type RecoveryOps = Pick<OpHandlers, `health.${'check' | 'fix'}` | `recovery.${'list' | 'plan' | 'run'}`>;
+
+export function createRecoveryOps({ doctor, recovery }: OpsDeps): RecoveryOps {
+  return {
+    'health.check': ({ full }) => doctor.check(full === true),
+    'health.fix': ({ checkId, run }, caller) => doctor.fix(checkId, run === true, caller.actor),
+    'recovery.list': () => recovery.list(),
+    'recovery.plan': ({ kind, target }) => recovery.plan(kind, target ?? null),
+    'recovery.run': ({ planId }, caller) => recovery.run(planId, caller.actor),
+  };
+}

@@ -1,0 +1,132 @@
+import { GrammyError, HttpError } from 'grammy/web';
+import { expect, test } from 'vitest';
+import type { ChannelPort, OutboundItem, SendOutcome } from '../../contracts/channels.ts';
+import type { FileMessage, TextMessage } from './bot-api.ts';
+import { createChatPort } from './chat-port.ts';
+
+const refused = (code: number, description: string, parameters = {}): GrammyError =>
+  new GrammyError('failed', { ok: false, error_code: code, description, parameters }, 'sendMessage', {});
+const network = (code: string): HttpError =>
+  new HttpError('failed', new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) }));
+const noMessage = refused(400, 'Bad Request: message to edit not found');
+
+const itemOf = (change: Partial<OutboundItem> = {}): OutboundItem => ({
+  outboundId: 'out_1',
+  to: { channel: 'telegram', chatId: '42' },
+  kind: 'reply',
+  text: 'some **words**',
+  files: [],
+  idempotencyKey: 'k',
+  sessionId: 'ses_1',
+  turnId: 'trn_1',
+  ...change,
+});
+
+function open(failures: Error[] = [], more: { preview?: string; answer?: string } = {}) {
+  const texts: TextMessage[] = [];
+  const files: FileMessage[] = [];
+  const edits: TextMessage[] = [];
+  const fail = (): Promise<never> | null => {
+    const failure = failures.shift();
+    return failure === undefined ? null : Promise.reject(failure);
+  };
+  const port = createChatPort({
+    api: {
+      sendText: (message) => fail() ?? Promise.resolve(`t${texts.push(message)}`),
+      sendFile: (message) => fail() ?? Promise.resolve(`f${files.push(message)}`),
+      editText: (message) => fail() ?? Promise.resolve(void edits.push(message)),
+    },
+    readFile: (sha256) => (sha256 === 'gone' ? null : Buffer.from('content')),
+    preview: () => (more.preview === undefined ? null : { chatId: '42', messageId: more.preview }),
+    endLive: () => Promise.resolve(),
+    answerOf: () => more.answer ?? null,
+  });
+  return { port, texts, files, edits };
+}
+
+async function sendAll(port: ChannelPort, item: OutboundItem): Promise<SendOutcome[]> {
+  const parts = port.split(item);
+  const outcomes: SendOutcome[] = [];
+  for (const [part, content] of parts.entries()) {
+    const outbound = { ...content, item, part, parts: parts.length, attempt: 1, idempotencyKey: `k/${part}` };
+    outcomes.push(await port.send(outbound, new AbortController().signal));
+  }
+  return outcomes;
+}
+
+test.each([
+  [network('ECONNREFUSED'), { kind: 'refused', isRetryable: true, retryAfterMs: null }],
+  [network('ENOTFOUND'), { kind: 'refused', isRetryable: true, retryAfterMs: null }],
+  [network('UND_ERR_CONNECT_TIMEOUT'), { kind: 'refused', isRetryable: true, retryAfterMs: null }],
+  [network('ECONNRESET'), { kind: 'unknown' }],
+  [network('UND_ERR_SOCKET'), { kind: 'unknown' }],
+  [network('ETIMEDOUT'), { kind: 'unknown' }],
+  [new Error('Request timed out after 60 seconds'), { kind: 'unknown' }],
+  [refused(502, 'Bad Gateway'), { kind: 'unknown' }],
+  [refused(429, 'Too Many Requests: retry after 7', { retry_after: 7 }), { kind: 'refused', retryAfterMs: 7_000 }],
+  [refused(403, 'Forbidden: bot was blocked by the user'), { kind: 'refused', isRetryable: false, retryAfterMs: null }],
+  [refused(401, 'Unauthorized'), { kind: 'refused', isRetryable: true }],
+  [refused(400, 'Bad Request: chat not found'), { kind: 'refused', isRetryable: false }],
+])('what became of it is told honestly: %s', async (failure, outcome) => {
+  const { port, texts } = open([failure]);
+  expect(await sendAll(port, itemOf())).toMatchObject([outcome]);
+  expect(texts).toEqual([]);
+});
+
+test('what cannot be parsed is sent once more, plain; nothing else is', async () => {
+  const { port, texts } = open([refused(400, "Bad Request: can't parse entities: Unexpected end tag at byte offset 3")]);
+  expect(await sendAll(port, itemOf({ text: 'a < **b**' }))).toEqual([{ kind: 'sent', messageId: 't1' }]);
+  expect(texts).toMatchObject([{ text: 'a < b', isHtml: false }]);
+});
+
+test('the buttons stand under the last words, the answer to a message at the first', async () => {
+  const { port, texts } = open();
+  const buttons = [[{ label: 'Yes', data: 'y' }]];
+  await sendAll(port, itemOf({ kind: 'question', text: 'word '.repeat(1_500), buttons, replyToMessageId: '9' }));
+  expect(texts.map((message) => [message.buttons === undefined, message.replyTo])).toEqual([
+    [true, '9'],
+    [false, undefined],
+  ]);
+});
+
+test('a question that was answered on its way says so and has no buttons', async () => {
+  const { port, texts } = open([], { answer: 'Answered in the window: denied.' });
+  await sendAll(port, itemOf({ kind: 'question', text: 'May I?', buttons: [[{ label: 'Yes', data: 'y' }]] }));
+  expect(texts).toMatchObject([{ text: 'May I?\n\nAnswered in the window: denied.', buttons: undefined }]);
+});
+
+test('what was shown while it was written becomes the answer; an edit of unknown fate is made again', async () => {
+  const { port, texts, edits } = open([network('ECONNRESET')], { preview: '77' });
+  expect(await sendAll(port, itemOf())).toEqual([{ kind: 'sent', messageId: '77' }]);
+  expect([texts.length, edits.length]).toEqual([0, 1]);
+  const same = open([refused(400, 'Bad Request: message is not modified: the same')], { preview: '77' });
+  expect(await sendAll(same.port, itemOf())).toEqual([{ kind: 'sent', messageId: '77' }]);
+  const gone = open([noMessage], { preview: '77' });
+  expect(await sendAll(gone.port, itemOf())).toEqual([{ kind: 'sent', messageId: 't1' }]);
+});
+
+test('files go after the words, pictures as pictures, and as files where Telegram takes them for none', async () => {
+  const file = (name: string, mediaType: string, sha256 = 'x') => ({ sha256, name, mediaType, sizeBytes: 7 });
+  const { port, texts, files } = open();
+  await sendAll(port, itemOf({ files: [file('a.png', 'image/png'), file('b.txt', 'text/plain')] }));
+  expect([texts.length, files.map(({ name, isPhoto }) => [name, isPhoto])]).toEqual([
+    1,
+    [
+      ['a.png', true],
+      ['b.txt', false],
+    ],
+  ]);
+  const odd = open([refused(400, 'Bad Request: IMAGE_PROCESS_FAILED')]);
+  expect(await sendAll(odd.port, itemOf({ text: '', files: [file('a.png', 'image/png')] }))).toEqual([{ kind: 'sent', messageId: 'f1' }]);
+  expect(odd.files).toMatchObject([{ isPhoto: false }]);
+  const lost = open();
+  expect(await sendAll(lost.port, itemOf({ text: '', files: [file('a', 'text/plain', 'gone')] }))).toMatchObject([
+    { kind: 'refused', isRetryable: false },
+  ]);
+});
+
+test('no failure tells the address of a call, which holds the token', async () => {
+  const cause = Object.assign(new Error('request to http://127.0.0.1/bot123:secret/sendMessage failed'), { code: 'ECONNRESET' });
+  const { port } = open([new HttpError('failed', cause)]);
+  expect(JSON.stringify(await sendAll(port, itemOf()))).not.toContain('secret');
+});

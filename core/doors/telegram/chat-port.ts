@@ -1,0 +1,174 @@
+// What the outbox sends through: an item as parts that fit, each part as one call, and what became of it told honestly. Sends nothing by
+// itself and repeats only what certainly did not arrive or may be done twice.
+
+import type { ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
+import { readFailure, type ApiFailure } from './api-failure.ts';
+import type { BotApi, Button } from './bot-api.ts';
+import { escapeHtml, toTelegramPieces } from './markdown-html.ts';
+
+const TEXT_MAX = 4096;
+const ANSWER_MAX = 300;
+const UPLOAD_MAX = 50 * 1024 * 1024;
+const PHOTO_MAX = 10 * 1024 * 1024;
+const photoTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp']);
+
+export interface ChatPortDeps {
+  readonly api: Pick<BotApi, 'sendText' | 'sendFile' | 'editText'>;
+  /** Null where nothing of it is kept any more. */
+  readonly readFile: (sha256: string) => Uint8Array | null;
+  /** The message in which the turn showed its answer while it was written. */
+  preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null;
+  /** Nothing more of the turn is shown once this resolves. */
+  readonly endLive: (turnId: string) => Promise<void>;
+  /** How a question was answered already; null while it is open. */
+  readonly answerOf: (outboundId: string) => string | null;
+}
+
+export function createChatPort(deps: ChatPortDeps): ChannelPort {
+  return {
+    name: 'telegram',
+    maxFileBytes: UPLOAD_MAX,
+    split: splitItem,
+    send: (part, signal) => sendPart(deps, part, signal),
+  };
+}
+
+/** The words first, then each file by itself. */
+function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
+  // How a question was answered has to fit under it.
+  const pieces = splitMarkdown(text, kind === 'question' ? TEXT_MAX - ANSWER_MAX : TEXT_MAX).map((piece): PartContent => ({
+    text: piece,
+    files: [],
+  }));
+  return [...pieces, ...files.map((file): PartContent => ({ text: '', files: [file] }))];
+}
+
+/** Parts carry what is sent, so that a later version of this program sends the same of an item that is half out. */
+function splitMarkdown(markdown: string, lengthMax: number): string[] {
+  const pieces = toTelegramPieces(markdown, lengthMax).map(({ html }) => html);
+  return pieces.length === 0 && markdown !== '' ? ['…'] : pieces;
+}
+
+async function sendPart(deps: ChatPortDeps, outbound: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
+  const { item, part, files } = outbound;
+  if (item.turnId !== null) await deps.endLive(item.turnId);
+  const file = files[0];
+  if (file !== undefined) return sendFile(deps, outbound, signal);
+  const shown = part === 0 && item.kind === 'reply' && item.turnId !== null ? deps.preview(item.turnId) : null;
+  if (shown?.chatId === item.to.chatId) {
+    const outcome = await becomeAnswer(deps, outbound, { messageId: shown.messageId, signal });
+    if (outcome !== null) return outcome;
+  }
+  return sendWords(deps, outbound, signal);
+}
+
+interface Words {
+  readonly chatId: string;
+  readonly html: string;
+  readonly buttons: readonly (readonly Button[])[] | undefined;
+}
+
+function wordsOf({ answerOf }: ChatPortDeps, { item, text, part, parts }: OutboundPart): Words {
+  const answer = item.kind === 'question' ? answerOf(item.outboundId) : null;
+  // The buttons stand under the last words; a question that was answered on its way has none.
+  const isLast = part === parts - item.files.length - 1;
+  return {
+    chatId: item.to.chatId,
+    html: answer === null || !isLast ? text : `${text}\n\n${escapeHtml(answer.slice(0, ANSWER_MAX - 2))}`,
+    buttons: isLast && answer === null ? item.buttons : undefined,
+  };
+}
+
+async function sendWords(deps: ChatPortDeps, outbound: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
+  const { chatId, html, buttons } = wordsOf(deps, outbound);
+  const replyTo = outbound.part === 0 ? outbound.item.replyToMessageId : undefined;
+  const send = (text: string, isHtml: boolean): Promise<string> => deps.api.sendText({ chatId, text, isHtml, buttons, replyTo }, signal);
+  return asOutcome(signal, () => withoutFormat(html, send));
+}
+
+/** Formatted text the server cannot read was certainly not sent: the same once more without format. */
+async function withoutFormat<T>(html: string, send: (text: string, isHtml: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await send(html, true);
+  } catch (cause) {
+    const failure = readFailure(cause);
+    if (failure.kind !== 'refused' || failure.why !== 'parse') throw cause;
+    return send(plainOf(html), false);
+  }
+}
+
+function plainOf(html: string): string {
+  const named: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
+  return html.replaceAll(/<[^>]*>/g, '').replaceAll(/&(?:lt|gt|quot|amp);/g, (entity) => named[entity] ?? entity);
+}
+
+const EDIT_TRIES = 3;
+
+/** An edit may be made twice: it is tried again where nobody knows. Null where there is nothing left to edit. */
+async function becomeAnswer(
+  deps: ChatPortDeps,
+  outbound: OutboundPart,
+  { messageId, signal }: { messageId: string; signal: AbortSignal },
+): Promise<SendOutcome | null> {
+  const { chatId, html, buttons } = wordsOf(deps, outbound);
+  const edit = async (text: string, isHtml: boolean): Promise<string> => {
+    await deps.api.editText({ chatId, messageId, text, isHtml, buttons }, signal);
+    return messageId;
+  };
+  let failure: ApiFailure | null = null;
+  for (let tried = 0; tried < EDIT_TRIES; tried++) {
+    try {
+      return { kind: 'sent', messageId: await withoutFormat(html, edit) };
+    } catch (cause) {
+      failure = readFailure(cause, signal);
+      if (failure.kind !== 'unknown') break;
+    }
+  }
+  if (failure?.kind === 'refused' && failure.why === 'not_modified') return { kind: 'sent', messageId };
+  if (failure?.kind === 'refused' && failure.why === 'no_message') return null;
+  return failure === null ? null : outcomeOf(failure);
+}
+
+async function sendFile({ api, readFile }: ChatPortDeps, { item, files, part }: OutboundPart, signal: AbortSignal): Promise<SendOutcome> {
+  const [file] = files;
+  if (file === undefined) return refused('there is no file in this part');
+  const bytes = readFile(file.sha256);
+  if (bytes === null) return refused(`The file ${file.name} is no longer kept.`);
+  if (bytes.length > UPLOAD_MAX) return refused(`The file ${file.name} is larger than the 50 MB Telegram takes.`);
+  const message = { chatId: item.to.chatId, name: file.name, bytes, caption: '', replyTo: part === 0 ? item.replyToMessageId : undefined };
+  const isPhoto = photoTypes.has(file.mediaType) && bytes.length <= PHOTO_MAX;
+  const outcome = await asOutcome(signal, () => api.sendFile({ ...message, isPhoto }, signal));
+  // What is no picture to Telegram, too wide or damaged, is a file all the same.
+  return isPhoto && outcome.kind === 'refused' && outcome.retryAfterMs === null && !outcome.isRetryable
+    ? asOutcome(signal, () => api.sendFile({ ...message, isPhoto: false }, signal))
+    : outcome;
+}
+
+async function asOutcome(signal: AbortSignal, send: () => Promise<string>): Promise<SendOutcome> {
+  try {
+    return { kind: 'sent', messageId: await send() };
+  } catch (cause) {
+    return outcomeOf(readFailure(cause, signal));
+  }
+}
+
+function outcomeOf(failure: ApiFailure): SendOutcome {
+  switch (failure.kind) {
+    case 'flood':
+      return { kind: 'refused', error: 'Telegram asked to wait.', retryAfterMs: failure.retryAfterMs, isRetryable: true };
+    case 'unreachable':
+      return { kind: 'refused', error: failure.words, retryAfterMs: null, isRetryable: true };
+    case 'refused':
+      return failure.why === 'unauthorized'
+        ? { kind: 'refused', error: 'The token of the bot does not hold.', retryAfterMs: null, isRetryable: true }
+        : refused(failure.words);
+    case 'unknown':
+      return { kind: 'unknown', reason: failure.words };
+    case 'aborted':
+      return { kind: 'unknown', reason: 'it was given up while it was sent' };
+  }
+}
+
+function refused(error: string): SendOutcome {
+  return { kind: 'refused', error, retryAfterMs: null, isRetryable: false };
+}

@@ -1,0 +1,168 @@
+// What a turn says while it says it, in the chat it came from: a draft where the server has them, else a message that is edited and becomes
+// the answer. Loses nothing when it fails: the answer itself goes out another way.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { systemSessionId, type AnyEvent, type DeltaNotice } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { readFailure } from './api-failure.ts';
+import type { BotApi } from './bot-api.ts';
+
+export interface LiveDeps {
+  readonly api: Pick<BotApi, 'sendDraft' | 'sendText' | 'editText' | 'sendTyping'>;
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Calls again and again until the returned function is called. */
+  readonly every: (ms: number, run: () => void) => () => void;
+}
+
+interface Live {
+  readonly turnId: string;
+  readonly chatId: string;
+  readonly isPrivate: boolean;
+  readonly draftId: number;
+  text: string;
+  shown: string;
+  shownAtMs: number;
+  typedAtMs: number;
+  messageId: string | null;
+  sending: Promise<void> | null;
+  readonly ending: AbortController;
+}
+
+const TICK_MS = 100;
+const DRAFT_MS = 400;
+const EDIT_MS = 1_200;
+const GROUP_EDIT_MS = 3_500;
+const TYPING_MS = 4_000;
+const SHOWN_MAX = 4_000;
+const LIVE_MAX = 50;
+
+export class LiveReplies {
+  readonly #deps: LiveDeps;
+  readonly #live = new Map<string, Live>();
+  #stopTicking: (() => void) | null = null;
+  #hasDrafts = true;
+  /** Until then the server asked to be left alone. */
+  #quietUntilMs = 0;
+
+  constructor(deps: LiveDeps) {
+    this.#deps = deps;
+  }
+
+  /** A message became this turn: from now on the chat shows that somebody works on it. */
+  begin(turnId: string, chat: { readonly chatId: string; readonly isPrivate: boolean }): void {
+    if (this.#live.has(turnId) || this.#live.size >= LIVE_MAX) return;
+    this.#live.set(turnId, {
+      turnId,
+      ...chat,
+      draftId: draftIdOf(turnId),
+      text: '',
+      shown: '',
+      shownAtMs: -Infinity,
+      typedAtMs: -Infinity,
+      messageId: null,
+      sending: null,
+      ending: new AbortController(),
+    });
+    this.#stopTicking ??= this.#deps.every(TICK_MS, () => this.#tick());
+  }
+
+  hear({ kind, turnId, text }: DeltaNotice): void {
+    const live = this.#live.get(turnId);
+    if (live !== undefined && kind === 'text') live.text += text;
+  }
+
+  follow(event: AnyEvent): void {
+    const live = event.turnId === null ? undefined : this.#live.get(event.turnId);
+    if (live === undefined) return;
+    // The next request says something of its own.
+    if (event.type === 'model.requested') live.text = '';
+    if (event.type === 'turn.finished' || event.type === 'turn.waiting') void this.end(live.turnId);
+  }
+
+  /** Nothing more of the turn is shown once this resolves. */
+  async end(turnId: string): Promise<void> {
+    const live = this.#live.get(turnId);
+    if (live === undefined) return;
+    this.#live.delete(turnId);
+    live.ending.abort();
+    if (this.#live.size === 0) {
+      this.#stopTicking?.();
+      this.#stopTicking = null;
+    }
+    await live.sending;
+  }
+
+  async dispose(): Promise<void> {
+    await Promise.all([...this.#live.keys()].map((turnId) => this.end(turnId)));
+  }
+
+  #tick(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (nowMs < this.#quietUntilMs) return;
+    for (const live of this.#live.values()) {
+      if (live.sending !== null) continue;
+      const work = this.#next(live, nowMs);
+      if (work === null) continue;
+      live.sending = work
+        .catch((cause: unknown) => this.#note(cause, live))
+        .finally(() => {
+          live.sending = null;
+        });
+    }
+  }
+
+  #next(live: Live, nowMs: number): Promise<void> | null {
+    const text = live.text.length > SHOWN_MAX ? `…${live.text.slice(-SHOWN_MAX + 1).replace(/^[\uDC00-\uDFFF]/, '')}` : live.text;
+    const isDraft = live.isPrivate && this.#hasDrafts && live.messageId === null;
+    const restMs = isDraft ? DRAFT_MS : live.isPrivate ? EDIT_MS : GROUP_EDIT_MS;
+    if (text.trim() !== '' && text !== live.shown && nowMs - live.shownAtMs >= restMs) {
+      live.shownAtMs = nowMs;
+      return isDraft ? this.#draft(live, text) : this.#write(live, text);
+    }
+    if (nowMs - live.typedAtMs < TYPING_MS) return null;
+    live.typedAtMs = nowMs;
+    return this.#deps.api.sendTyping(live.chatId, live.ending.signal);
+  }
+
+  async #draft(live: Live, text: string): Promise<void> {
+    try {
+      await this.#deps.api.sendDraft({ chatId: live.chatId, draftId: live.draftId, text }, live.ending.signal);
+      live.shown = text;
+    } catch (cause) {
+      const failure = readFailure(cause, live.ending.signal);
+      // This server has no drafts, or not for this bot: from now on messages are edited.
+      if (failure.kind === 'refused' && failure.why !== 'blocked') this.#hasDrafts = false;
+      else throw cause;
+    }
+  }
+
+  /** Is not given up in the middle: a message nobody knows of would stay beside the answer. */
+  async #write(live: Live, text: string): Promise<void> {
+    const { api, log } = this.#deps;
+    const { turnId, chatId, messageId } = live;
+    const whole = new AbortController().signal;
+    if (messageId === null) {
+      live.messageId = await api.sendText({ chatId, text, isHtml: false }, whole);
+      const body = { turnId, chatId, messageId: live.messageId };
+      log.append(systemSessionId, [{ type: 'telegram.preview_sent', body }]);
+    } else await api.editText({ chatId, messageId, text, isHtml: false }, whole);
+    live.shown = text;
+  }
+
+  #note(cause: unknown, live: Live): void {
+    const failure = readFailure(cause, live.ending.signal);
+    if (failure.kind === 'aborted') return;
+    if (failure.kind === 'flood') this.#quietUntilMs = this.#deps.clock.monotonicMs() + failure.retryAfterMs;
+    else this.#deps.logger.log('debug', 'an answer could not be shown while it was written', { kind: failure.kind });
+  }
+}
+
+/** Not zero, and the same for one turn. */
+function draftIdOf(turnId: string): number {
+  let hash = 7;
+  for (const character of turnId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 2_147_483_647;
+  return hash + 1;
+}

@@ -1,0 +1,92 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { CountingIds } from '../../base/ids.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import { looksLikeCode, Pairing } from './pairing.ts';
+import { openBench } from './telegram-test-bench.ts';
+
+const cli = { channel: 'cli', actor: 'cli' } as const;
+const overTelegram = { channel: 'telegram', actor: 'telegram:42' } as const;
+const ada = { userId: '42', chatId: '42', name: 'Ada' };
+const eve = { userId: '66', chatId: '66', name: 'Eve' };
+
+function open() {
+  const { clock, store, log } = openBench(onTestFinished);
+  let drawn = 0;
+  const pairing = new Pairing({ log, store, clock, ids: new CountingIds(), randomInt: (below) => (drawn++ * 7) % below });
+  const claim = (text: string, from = ada) => {
+    const { result, drafts } = pairing.claim(text, from);
+    log.append(systemSessionId, drafts);
+    return result;
+  };
+  return { pairing, store, clock, log, claim };
+}
+
+test('nobody is let in before the desktop has confirmed who sent the code', () => {
+  const { pairing, store, claim } = open();
+  const { code, pairingId } = pairing.offer(cli);
+  expect(looksLikeCode(code)).toBe(true);
+  expect(() => pairing.confirm(pairingId, cli)).toThrow(expect.objectContaining({ code: 'conflict' }) as Error);
+  expect(claim(code.toLowerCase())).toBe('claimed');
+  expect(store.person('42')).toBeNull();
+  expect(() => pairing.confirm(pairingId, overTelegram)).toThrow(expect.objectContaining({ code: 'forbidden' }) as Error);
+  expect(store.person('42')).toBeNull();
+  pairing.confirm(pairingId, cli);
+  expect(pairing.list()).toEqual({ people: [{ ...ada, pairedAtMs: expect.any(Number) as number }], pairings: [] });
+});
+
+test('a code is for one person, one hour and one use', () => {
+  const { pairing, claim, clock, store } = open();
+  const first = pairing.offer(cli);
+  expect(claim(first.code)).toBe('claimed');
+  expect(claim(first.code, eve)).toBe('wrong');
+  pairing.confirm(first.pairingId, cli);
+  expect(claim(first.code, eve)).toBe('wrong');
+  const second = pairing.offer(cli);
+  clock.advance(3_600_000);
+  expect(claim(second.code, eve)).toBe('wrong');
+  expect(() => pairing.confirm(second.pairingId, cli)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+  expect(store.person('66')).toBeNull();
+});
+
+test('at most three codes wait; refusing one makes room', () => {
+  const { pairing, claim } = open();
+  const offers = [pairing.offer(cli), pairing.offer(cli), pairing.offer(cli)];
+  expect(() => pairing.offer(cli)).toThrow(expect.objectContaining({ code: 'rate_limited' }) as Error);
+  pairing.refuse(offers[0]?.pairingId ?? '', cli);
+  expect(claim(offers[0]?.code ?? '')).toBe('wrong');
+  expect(() => pairing.offer(cli)).not.toThrow();
+});
+
+test('wrong codes are limited, per person and for all, and the right one is not taken after that', () => {
+  const { pairing, claim, clock } = open();
+  const { code } = pairing.offer(cli);
+  for (let i = 0; i < 5; i++) expect(claim('23456789')).toBe('wrong');
+  expect(claim(code)).toBe('too_many');
+  for (let i = 0; i < 25; i++) expect(claim('23456789', { ...eve, userId: `u${i}` })).toBe('wrong');
+  expect(claim(code, { ...eve, userId: 'fresh' })).toBe('too_many');
+  clock.advance(3_600_001);
+  expect(claim(pairing.offer(cli).code)).toBe('claimed');
+});
+
+test('revoking takes the person out at once', () => {
+  const { pairing, claim, store } = open();
+  const { code, pairingId } = pairing.offer(cli);
+  claim(code);
+  pairing.confirm(pairingId, cli);
+  expect(() => pairing.revoke('42', overTelegram)).toThrow(expect.objectContaining({ code: 'forbidden' }) as Error);
+  pairing.revoke('42', cli);
+  expect(store.person('42')).toBeNull();
+  expect(() => pairing.revoke('42', cli)).toThrow(expect.objectContaining({ code: 'not_found' }) as Error);
+});
+
+test('the code stands nowhere in the log', () => {
+  const { pairing, log, claim } = open();
+  const { code } = pairing.offer(cli);
+  claim(code);
+  const told = JSON.stringify(log.reads.after(0, 100)).toUpperCase();
+  expect(told).not.toContain(code);
+});
+
+test.each(['ABCD234', 'ABCD23450', 'ABCD234O', 'abcd 234', 'ABCDI345'])('%j is no code', (text) => {
+  expect(looksLikeCode(text)).toBe(false);
+});

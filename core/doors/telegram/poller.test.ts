@@ -1,0 +1,175 @@
+import { GrammyError, HttpError } from 'grammy/web';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLogger } from '../../base/logger.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Update } from './bot-api.ts';
+import { Poller, type PollEnd } from './poller.ts';
+import { openBench } from './telegram-test-bench.ts';
+
+const refused = (code: number, description: string, parameters = {}): GrammyError =>
+  new GrammyError('failed', { ok: false, error_code: code, description, parameters }, 'getUpdates', {});
+const conflict = refused(409, 'Conflict: terminated by other getUpdates request; make sure that only one bot instance is running');
+const webhook = refused(409, "Conflict: can't use getUpdates method while webhook is active");
+const offline = new HttpError('failed', new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code: 'ECONNREFUSED' }) }));
+const update = (update_id: number): Update => ({ update_id });
+
+type Answer = Update[] | Error | (() => Update[]);
+
+/** Answers in order, then ends the loop. */
+async function poll(
+  answers: Answer[],
+  more: { take?: (updates: readonly Update[], waitedMs: number) => void; offset?: number; takes?: number } = {},
+) {
+  const { clock, store, log } = openBench(onTestFinished);
+  const mark = (offset: number): void =>
+    void log.append(systemSessionId, [{ type: 'telegram.updates_taken', body: { botId: '7', offset, updates: 1, strangers: 0 } }]);
+  if (more.offset !== undefined) mark(more.offset);
+  const waits: number[] = [];
+  const told: string[] = [];
+  const asked: { offset: number; timeoutSeconds: number }[] = [];
+  const taken: number[] = [];
+  const ending = new AbortController();
+  const poller = new Poller({
+    api: {
+      getUpdates: (ask) => {
+        asked.push(ask);
+        const answer = answers.shift();
+        if (answer === undefined) ending.abort();
+        if (answer instanceof Error) return Promise.reject(answer);
+        return Promise.resolve(typeof answer === 'function' ? answer() : (answer ?? []));
+      },
+    },
+    store,
+    clock,
+    logger: silentLogger,
+    botId: '7',
+    tokenHash: 'hash',
+    holder: 'me',
+    pollSeconds: 30,
+    wait: (ms) => {
+      waits.push(ms);
+      clock.advance(ms);
+      return Promise.resolve(true);
+    },
+    random: () => 0.5,
+    take: (updates, waitedMs) => {
+      more.take?.(updates, waitedMs);
+      const now = updates.slice(0, more.takes);
+      for (const one of now) taken.push(one.update_id);
+      mark((now.at(-1)?.update_id ?? 0) + 1);
+      return now.length === updates.length ? 'taken' : 'partly';
+    },
+    tell: (state) => {
+      if (told.at(-1) !== state) told.push(state);
+    },
+  });
+  const run = (): Promise<PollEnd> => poller.run(ending.signal);
+  return { run, waits, told, asked, taken, store, clock };
+}
+
+test('the first poll asks shortly, then it waits for what comes; what was taken is confirmed by the next', async () => {
+  const { run, asked, taken, told } = await poll([[], [update(10), update(11)]]);
+  expect(await run()).toBe('stopped');
+  expect(asked).toEqual([
+    { offset: 0, timeoutSeconds: 0 },
+    { offset: 0, timeoutSeconds: 30 },
+    { offset: 12, timeoutSeconds: 30 },
+  ]);
+  expect([taken, told]).toEqual([[10, 11], ['running']]);
+});
+
+test('where another program polls it stops for longer and longer and never spins; it goes on when that one is gone', async () => {
+  const { run, waits, told } = await poll([conflict, conflict, conflict, webhook, []]);
+  await run();
+  expect(waits.slice(0, 4)).toEqual([30_000, 60_000, 120_000, 240_000]);
+  expect(told).toEqual(['conflict', 'running']);
+});
+
+test('the growing waits have a limit', async () => {
+  const { run, waits } = await poll(Array.from({ length: 40 }, () => conflict));
+  await run();
+  expect(Math.max(...waits)).toBe(15 * 60_000);
+});
+
+test('a flood is waited out to the second', async () => {
+  const { run, waits } = await poll([refused(429, 'Too Many Requests: retry after 17', { retry_after: 17 }), []]);
+  await run();
+  expect(waits[0]).toBe(17_000);
+});
+
+test('one missed answer is no news; without a network it says so once and goes on by itself', async () => {
+  const short = await poll([offline, []]);
+  await short.run();
+  expect(short.told).toEqual(['running']);
+  const long = await poll([...Array.from({ length: 30 }, () => offline), []]);
+  await long.run();
+  expect(long.told).toEqual(['offline', 'running']);
+  expect([long.waits[0], Math.max(...long.waits)]).toEqual([1_000, 60_000]);
+});
+
+test('a token that does not hold ends the loop', async () => {
+  const { run, told } = await poll([refused(401, 'Unauthorized')]);
+  expect(await run()).toBe('refused');
+  expect(told).toEqual(['refused']);
+});
+
+test('a server that repeats itself gives nothing twice, and one that answers at once is not asked at once', async () => {
+  const { run, taken, waits } = await poll([[update(5), update(6)], [update(5), update(6), update(7)], [], []]);
+  await run();
+  expect(taken).toEqual([5, 6, 7]);
+  expect(waits).toEqual([500, 500, 500]);
+});
+
+test('what could not be kept comes again', async () => {
+  let fails = true;
+  const { run, taken, asked, waits } = await poll([[update(5)], [update(5)]], {
+    take: () => {
+      if (fails) {
+        fails = false;
+        throw new Error('the disk is full');
+      }
+    },
+  });
+  await run();
+  expect([taken, asked.map(({ offset }) => offset), waits]).toEqual([[5], [0, 0, 6], [5_000, 500]]);
+});
+
+test('how old what comes may be: since the last poll, and anything where the clock was set back', async () => {
+  const ages: number[] = [];
+  const rig = await poll([[], () => (rig.clock.advance(60_000), [update(5)]), () => (rig.clock.advance(-7_200_000), [update(6)])], {
+    take: (_updates, waitedMs) => void ages.push(waitedMs),
+  });
+  await rig.run();
+  expect(ages).toEqual([60_000, Number.MAX_SAFE_INTEGER]);
+});
+
+test('what was left of a poll comes again at once, and is no younger than it was', async () => {
+  const ages: number[] = [];
+  const rig = await poll(
+    [[], () => (rig.clock.advance(60_000), [update(5), update(6)]), [update(6)], () => (rig.clock.advance(7), [update(7)])],
+    {
+      takes: 1,
+      take: (_updates, waitedMs) => void ages.push(waitedMs),
+    },
+  );
+  await rig.run();
+  expect([rig.taken, ages]).toEqual([
+    [5, 6, 7],
+    [60_000, 60_000, 7],
+  ]);
+});
+
+test('after a week without anything the server may count anew', async () => {
+  const { run, asked, taken, clock, store } = await poll([[update(3)], []], { offset: 900_000 });
+  clock.advance(7 * 86_400_000);
+  await run();
+  expect(asked[0]?.offset).toBe(0);
+  expect(taken).toEqual([3]);
+  expect(store.askFrom('7', clock.nowMs())).toBe(4);
+});
+
+test('whoever lost the lease stops asking', async () => {
+  const rig = await poll([[update(4)], []], { take: () => rig.store.holdLease('hash', 'another', rig.clock.nowMs()) });
+  expect(await rig.run()).toBe('lease_lost');
+  expect([rig.asked.length, rig.store.lease('hash')?.holder]).toEqual([1, 'another']);
+});

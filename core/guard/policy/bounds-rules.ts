@@ -1,0 +1,66 @@
+// What the bounds of a turn exclude of a call, as a pure function. Refuses only; what bounds leave in is decided by the other rules.
+
+import { isInside } from '../../base/inside-folder.ts';
+import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+
+export interface JudgedBounds {
+  readonly bounds: TurnBounds;
+  /** Whether the hosts of the bounds cover this one. */
+  coversHost(host: string): boolean;
+}
+
+export interface BoundedCall {
+  readonly tool: string;
+  readonly facts: CallFacts;
+  /** The class of what it would do, where that is graver than what it says. */
+  readonly effect: ToolClass;
+  /** A command that is known to do nothing but read inside the workspace. */
+  readonly onlyReads: boolean;
+}
+
+export interface Exclusion {
+  readonly ruleId: 'bounds.tool' | 'bounds.class' | 'bounds.folder' | 'bounds.host';
+  readonly reason: string;
+}
+
+export function exclusionOf(call: BoundedCall, judged: JudgedBounds): Exclusion | null {
+  return byTool(call, judged.bounds) ?? byClass(call, judged.bounds) ?? byFolder(call, judged.bounds) ?? byHost(call, judged);
+}
+
+function byTool({ tool }: BoundedCall, { tools }: TurnBounds): Exclusion | null {
+  if (tools === null || tools.includes(tool)) return null;
+  return { ruleId: 'bounds.tool', reason: `This turn may not use the tool ${tool}.` };
+}
+
+function byClass(call: BoundedCall, { classes }: TurnBounds): Exclusion | null {
+  if (classes === null) return null;
+  const missing = classesOf(call).find((needed) => !classes.includes(needed));
+  return missing === undefined ? null : { ruleId: 'bounds.class', reason: `This turn may do nothing of the class ${missing}.` };
+}
+
+/** What fetches or sends and keeps something writes as well. */
+function classesOf({ facts, effect }: BoundedCall): ToolClass[] {
+  const writesToo = (effect === 'network' || effect === 'message') && facts.paths.some((path) => path.access === 'write');
+  return writesToo ? [effect, 'write'] : [effect];
+}
+
+function byFolder({ facts, onlyReads }: BoundedCall, { folders }: TurnBounds): Exclusion | null {
+  if (folders === null) return null;
+  const where = folders.length === 0 ? 'nowhere' : `only in ${folders.join(', ')}`;
+  const outside = facts.paths.find((path) => path.access === 'write' && !folders.some((folder) => isInside(path.real, folder)));
+  if (outside !== undefined) return { ruleId: 'bounds.folder', reason: `This turn may write ${where}, and ${outside.given} is not there.` };
+  // Of a command only some of what it writes is known beforehand.
+  if (facts.command === null || onlyReads) return null;
+  return { ruleId: 'bounds.folder', reason: `This turn may write ${where}; what a command writes is not known before it runs.` };
+}
+
+function byHost({ facts, onlyReads }: BoundedCall, judged: JudgedBounds): Exclusion | null {
+  const { hosts } = judged.bounds;
+  if (hosts === null) return null;
+  const which = hosts.length === 0 ? 'no host' : `only ${hosts.join(', ')}`;
+  const foreign = facts.hosts.find((host) => !judged.coversHost(host));
+  if (foreign !== undefined) return { ruleId: 'bounds.host', reason: `This turn may reach ${which}, and ${foreign} is another.` };
+  if (facts.command === null || onlyReads) return null;
+  return { ruleId: 'bounds.host', reason: `This turn may reach ${which}; what a command reaches is not known before it runs.` };
+}

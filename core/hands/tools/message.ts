@@ -1,0 +1,191 @@
+// The message tool: words and files to a chat the person is known to use. It queues; the outbox sends, in order and once.
+// Which chats there are is the port's to say: an address nobody was bound to is refused whatever anybody answers.
+
+import { basename } from 'node:path';
+import * as z from 'zod';
+import type { ChatAddress, NewOutbound } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { ArtifactRef, CallFacts, FactContext, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import { formatBytes } from './bound-text.ts';
+import type { CheckedPaths } from './checked-paths.ts';
+import { defineTool } from './define-tool.ts';
+import { pathArgument, shownPath } from './path-argument.ts';
+import { readBytes } from './text-file.ts';
+
+export interface MessagePort {
+  /** The title of a chat that is known; null for any other address. */
+  titleOf(chat: ChatAddress): string | null;
+  /** The chat a turn came from, where its answer goes. */
+  ofTurn(turnId: string): ChatAddress | null;
+  /** The chat a session belongs to. */
+  ofSession(sessionId: string): ChatAddress | null;
+  /** The chat last written from; of one channel, where it is named. */
+  lastUsed(channel: string | undefined): ChatAddress | null;
+  describeArtifact(idOrAlias: string): ArtifactRef | null;
+  /** Once per key. Fails with `queue_full` or a store error. */
+  queue(item: NewOutbound): string;
+}
+
+export interface MessageDeps {
+  readonly paths: CheckedPaths;
+  readonly port: MessagePort;
+}
+
+const FILES_MAX = 10;
+const FILES_BYTES_MAX = 50_000_000;
+const artifactId = /^[0-9a-f]{64}$/;
+
+const input = z.strictObject({
+  content: z.string().max(50_000).default('').describe('What to say. Markdown.'),
+  channel: z.string().min(1).max(200).optional().describe('The channel, such as telegram. Default: that of this conversation.'),
+  chat_id: z.string().min(1).max(200).optional().describe('A chat of that channel. Default: the one this conversation belongs to.'),
+  thread_id: z.string().min(1).max(200).optional(),
+  reply_to: z.string().min(1).max(200).optional().describe('The id of a message of that chat to answer.'),
+  files: z.array(pathArgument).max(FILES_MAX).default([]).describe('Paths of files, or ids of artifacts (SHA-256), to send along.'),
+});
+type Args = z.infer<typeof input>;
+
+/** Keys of the single paths of a call: facts are tied to objects. */
+type PathKeys = WeakMap<object, readonly object[]>;
+
+export function createMessage(deps: MessageDeps): ToolDefinition {
+  const keys: PathKeys = new WeakMap();
+  return defineTool({
+    name: 'message',
+    description:
+      'Send a message, with files if needed, to a chat of the person (such as Telegram). Without channel and chat_id it goes to the chat of ' +
+      'this conversation, or else to the one they used last. Your final answer goes to the chat a message came from by itself: use this for ' +
+      'something before it, for files, or for another chat.',
+    input,
+    class: 'message',
+    idempotency: () => 'idempotent',
+    timeoutMs: 60_000,
+    facts: (args, context) => factsOf(deps, keys, args, context),
+    summarize: (args) => summarize(args),
+    async run(args, context) {
+      const to = recipientOf(deps.port, args, context);
+      const title = to === null ? null : deps.port.titleOf(to);
+      if (to === null || title === null) throw new AppError('tool_failed', unknownChat(args));
+      if (args.content.trim() === '' && args.files.length === 0) {
+        throw new AppError('tool_failed', 'There is nothing to send: give content or files.');
+      }
+      const files = await keepFiles(deps, keys, args, context);
+      const outboundId = deps.port.queue({
+        to,
+        kind: 'message',
+        text: args.content,
+        files,
+        ...(args.reply_to === undefined ? {} : { replyToMessageId: args.reply_to }),
+        idempotencyKey: `call:${context.idempotencyKey}`,
+        sessionId: context.sessionId,
+        turnId: context.turnId,
+      });
+      const what = files.length === 0 ? 'Queued' : `Queued with ${files.length} ${files.length === 1 ? 'file' : 'files'}`;
+      return { forModel: `${what} for ${shown(to, title)} as ${outboundId}. It leaves in order as soon as the channel can send.` };
+    },
+  });
+}
+
+function factsOf({ paths, port }: MessageDeps, keys: PathKeys, args: Args, context: FactContext): CallFacts {
+  const files = args.files.filter((file) => !artifactId.test(file));
+  const own = files.map(() => ({}));
+  keys.set(args, own);
+  const base = { class: 'message' as const, command: null, hosts: [] };
+  const read = files.map((file, at) => paths.fact(own[at] ?? args, file, 'read', context));
+  const to = recipientOf(port, args, context);
+  const title = to === null ? null : port.titleOf(to);
+  if (to === null || title === null) return { ...base, paths: read, refused: unknownChat(args) };
+  const origin = context.turnId === undefined ? null : port.ofTurn(context.turnId);
+  return {
+    ...base,
+    paths: read,
+    risks: [`It goes to ${shown(to, title)} and cannot be taken back.`],
+    recipient: { ...to, isOrigin: origin !== null && isSame(origin, to) },
+  };
+}
+
+/** Where it goes: what is named, else the chat of the turn or its session, else the one last used. */
+function recipientOf(port: MessagePort, args: Args, context: FactContext): ChatAddress | null {
+  const { channel, chat_id: chatId, thread_id: threadId } = args;
+  const inThread = threadId === undefined ? {} : { threadId };
+  const own = ownChat(port, context);
+  if (chatId === undefined) {
+    const known = own !== null && (channel === undefined || own.channel === channel) ? own : port.lastUsed(channel);
+    return known === null ? null : { ...known, ...inThread };
+  }
+  const inChannel = channel ?? (own ?? port.lastUsed(undefined))?.channel;
+  return inChannel === undefined ? null : { channel: inChannel, chatId, ...inThread };
+}
+
+function ownChat(port: MessagePort, { turnId, sessionId }: FactContext): ChatAddress | null {
+  const ofTurn = turnId === undefined ? null : port.ofTurn(turnId);
+  return ofTurn ?? (sessionId === undefined ? null : port.ofSession(sessionId));
+}
+
+function isSame(one: ChatAddress, other: ChatAddress): boolean {
+  return one.channel === other.channel && one.chatId === other.chatId && one.threadId === other.threadId;
+}
+
+function shown({ channel, chatId }: ChatAddress, title: string): string {
+  return `${title} (${channel} ${chatId})`;
+}
+
+function unknownChat({ channel, chat_id: chatId }: Args): string {
+  if (chatId === undefined && channel === undefined) return 'There is no chat to send to: nobody has written from one yet.';
+  const where = channel === undefined ? '' : ` in ${channel}`;
+  return `There is no known chat${chatId === undefined ? '' : ` ${chatId}`}${where}. Only chats that were paired or written from can be sent to.`;
+}
+
+function summarize({ content, files, channel, chat_id: chatId }: Args): string {
+  const where = chatId === undefined ? (channel === undefined ? 'a chat' : `a chat of ${channel}`) : `chat ${chatId}`;
+  const what = content.trim() === '' ? '' : `: ${shownPath(content.trim().replaceAll(/\s+/g, ' ').slice(0, 100))}`;
+  const along = files.length === 0 ? '' : ` with ${files.map((file) => shownPath(basename(file))).join(', ')}`;
+  return `send a message to ${where}${along}${what}`;
+}
+
+async function keepFiles({ paths, port }: MessageDeps, keys: PathKeys, args: Args, context: ToolContext): Promise<ArtifactRef[]> {
+  const own = keys.get(args) ?? [];
+  const kept: ArtifactRef[] = [];
+  let path = 0;
+  for (const file of args.files) {
+    if (artifactId.test(file)) kept.push(findArtifact(port, file, context));
+    else {
+      const { real } = paths.confirm(own[path] ?? args, file, 'read', context);
+      path += 1;
+      const bytes = await readBytes(real, 'send');
+      const { callId, sessionId } = context;
+      kept.push(context.artifacts.put(bytes, { name: basename(real), mediaType: mediaTypeOf(real), callId, sessionId }));
+    }
+    const sizeBytes = kept.reduce((sum, ref) => sum + ref.sizeBytes, 0);
+    if (sizeBytes > FILES_BYTES_MAX)
+      throw new AppError('tool_failed', `The files have more than ${formatBytes(FILES_BYTES_MAX)} together.`);
+  }
+  return kept;
+}
+
+/** Read once, so that whose words it holds is known of this conversation too. */
+function findArtifact(port: MessagePort, id: string, context: ToolContext): ArtifactRef {
+  context.artifacts.read(id, { offset: 0, length: 1 });
+  const found = port.describeArtifact(id);
+  if (found === null) throw new AppError('artifact_missing', `There is no artifact ${id}.`);
+  const { sha256, name, mediaType, sizeBytes } = found;
+  return { sha256, name, mediaType, sizeBytes };
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  pdf: 'application/pdf',
+  md: 'text/markdown',
+  txt: 'text/plain',
+  csv: 'text/csv',
+  json: 'application/json',
+  html: 'text/html',
+};
+
+function mediaTypeOf(path: string): string {
+  return mediaTypes[path.slice(path.lastIndexOf('.') + 1).toLowerCase()] ?? 'application/octet-stream';
+}

@@ -1,0 +1,113 @@
+// One program run to its end for the runtime itself: its input given at once, its output taken up to a limit, confined and on the register
+// of running children like every command. Knows nothing of what it is for.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { Deferred } from '../../base/deferred.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { CommandSandbox } from '../../guard/sandbox/sandbox.ts';
+import { childEnvironment, type Environment } from './child-environment.ts';
+import { reportOf, wrapCommand } from './confined-start.ts';
+import type { EnvironmentMarker, ProcessTrees } from './process-trees.ts';
+import { settlesWithin } from './settles-within.ts';
+
+export interface ProgramDeps {
+  readonly trees: ProcessTrees;
+  readonly sandbox: CommandSandbox;
+  readonly environment: Environment;
+  readonly platform: NodeJS.Platform;
+}
+
+export interface ProgramRun {
+  /** A program and its arguments; no shell reads them. */
+  readonly argv: readonly string[];
+  readonly input: string;
+  /** Real path of a folder. */
+  readonly cwd: string;
+  readonly marker: EnvironmentMarker;
+  readonly timeoutMs: number;
+  readonly outputBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ProgramEnd {
+  readonly ending: 'exited' | 'timeout' | 'cancelled' | 'flooded';
+  readonly exitCode: number | null;
+  /** What it printed; its errors are not part of it. */
+  readonly output: string;
+  /** What the sandbox undid or could not look at; empty where all is well. */
+  readonly remarks: readonly string[];
+}
+
+const CLOSE_GRACE_MS = 500;
+
+/** Fails with `tool_failed` when it cannot be started, with `sandbox_unavailable` when it must not be as it is. Leaves no process behind. */
+export async function runProgram(deps: ProgramDeps, run: ProgramRun): Promise<ProgramEnd> {
+  const [file = '', ...args] = run.argv;
+  const environment = childEnvironment(deps.environment, run.marker, deps.platform);
+  const place = { cwd: run.cwd, environment, marker: run.marker, attended: false, reads: null, signal: run.signal };
+  const wrapped = await wrapCommand(deps.sandbox, { file, args }, place);
+  let isOver = false;
+  try {
+    run.signal.throwIfAborted();
+    const child = spawn(wrapped.file, wrapped.args, {
+      cwd: run.cwd,
+      env: wrapped.environment,
+      detached: deps.platform !== 'win32',
+      windowsHide: true,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    const ended = await superviseChild(deps, run, child);
+    isOver = true;
+    const report = await reportOf(wrapped.dispose());
+    return { ...ended, remarks: report.failed ? report.remarks : [] };
+  } finally {
+    if (!isOver) await wrapped.dispose();
+  }
+}
+
+async function superviseChild(deps: ProgramDeps, run: ProgramRun, child: ChildProcess): Promise<Omit<ProgramEnd, 'remarks'>> {
+  const { pid } = child;
+  if (pid === undefined) {
+    const cause = await new Promise<Error>((resolve) => child.once('error', resolve));
+    throw new AppError('tool_failed', `${run.argv[0] ?? ''} could not be started: ${cause.message}.`, { cause });
+  }
+  const untrack = deps.trees.track({ ...deps.trees.recordOf(pid), marker: run.marker });
+  const output = takeOutput(child, run.outputBytesMax);
+  const exited = new Deferred<number | null>();
+  const closed = new Deferred<void>();
+  child.on('error', () => undefined);
+  child.once('exit', (exitCode) => exited.resolve(exitCode));
+  child.once('close', () => closed.resolve());
+  // One that ends without reading its input breaks the pipe; that is its right.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.end(run.input);
+  try {
+    const inTime = await settlesWithin(Promise.race([exited.promise, output.flooded.promise]), run.timeoutMs, run.signal);
+    const isFlooded = output.isFlooded();
+    if (!inTime || isFlooded) {
+      await deps.trees.kill(pid);
+      const ending = isFlooded ? 'flooded' : run.signal.aborted ? 'cancelled' : 'timeout';
+      return { ending, exitCode: null, output: '' };
+    }
+    const exitCode = await exited.promise;
+    const hasClosed = await settlesWithin(closed.promise, CLOSE_GRACE_MS);
+    if (!hasClosed || deps.trees.hasGroup(pid)) await deps.trees.kill(pid);
+    return output.isFlooded() ? { ending: 'flooded', exitCode: null, output: '' } : { ending: 'exited', exitCode, output: output.text() };
+  } finally {
+    child.stdin?.destroy();
+    child.stdout?.destroy();
+    untrack();
+  }
+}
+
+function takeOutput(child: ChildProcess, bytesMax: number) {
+  const pieces: Buffer[] = [];
+  const flooded = new Deferred<void>();
+  let bytes = 0;
+  child.stdout?.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= bytesMax) pieces.push(piece);
+    else flooded.resolve();
+  });
+  return { flooded, isFlooded: () => bytes > bytesMax, text: () => Buffer.concat(pieces).toString('utf8') };
+}

@@ -1,0 +1,236 @@
+// Rolling summaries: where a conversation may be cut, and the text that stands for what is before the cut. Asks a model through a port,
+// checks what it wrote, lets it mend it once, and puts a summary together by rule where that fails. Writes nothing down and never throws
+// for a model's sake: a cut-off alone ends it.
+
+import type { AppError } from '../../contracts/errors.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import { noUsage, type ChatMessage, type Usage } from '../../contracts/llm.ts';
+import { extractSummary, fitLines } from './extract-summary.ts';
+import { batchPrompt, mergePrompt, repairPrompt, summarySystem } from './summary-prompts.ts';
+import { checkSummary, type QualitySource, type QualityVerdict } from './summary-quality.ts';
+import { sourceText } from './summary-source.ts';
+
+/** `refused` where no model may be asked now; the reason is for the record. */
+export type AskModel = (
+  prompt: { readonly system: string; readonly text: string; readonly maxOutputTokens: number },
+  signal: AbortSignal,
+) => Promise<{ readonly text: string; readonly usage: Usage; readonly costUsd: number | null } | { readonly refused: string }>;
+
+export interface SummaryJob {
+  /** What is to be covered, oldest first, without the summary before it. */
+  readonly messages: readonly ChatMessage[];
+  /** Where turns begin: indexes of `messages`. */
+  readonly boundaries: readonly number[];
+  readonly previous: string | null;
+  /** The window of whoever writes it, and of whoever will read it. */
+  readonly contextTokens: number;
+}
+
+export interface SummaryDraft {
+  readonly text: string;
+  readonly method: 'model' | 'extract';
+  readonly fallback: string | null;
+  readonly tokens: number;
+  readonly source: { readonly messages: number; readonly results: number; readonly tokens: number; readonly shortened: number };
+  readonly quality: { readonly ok: boolean; readonly checked: number; readonly missing: string[]; readonly repaired: boolean };
+  readonly modelCalls: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+}
+
+export interface SummarizerDeps {
+  readonly count: (text: string) => number;
+  readonly ask: AskModel;
+}
+
+const SUMMARY_SHARE = 0.08;
+const SUMMARY_TOKENS_MIN = 160;
+const SUMMARY_TOKENS_MAX = 2_500;
+/** What one question may show, of the window; the rest is for the answer. */
+const SOURCE_SHARE = 0.5;
+/** More than this is summed up in two parts, which are then made one. */
+const PART_TOKENS_MAX = 12_000;
+const PARTED_FROM_MESSAGES = 10;
+const CHARS_PER_TOKEN = 3;
+const NAMED_MAX = 30;
+
+/** The last place at which at least `keep` messages stay, and nothing is torn apart. Null where there is none. */
+export function planCut(boundaries: readonly number[], count: number, keep: number): number | null {
+  return boundaries.findLast((index) => index <= count - keep) ?? null;
+}
+
+export class Summarizer {
+  readonly #deps: SummarizerDeps;
+
+  constructor(deps: SummarizerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails only with `cancelled`, once the signal aborts. */
+  async write(job: SummaryJob, signal: AbortSignal): Promise<SummaryDraft> {
+    const work = new Work(this.#deps, job, signal);
+    let text = await work.ask();
+    let repaired = false;
+    let verdict = text === null ? null : work.check(text);
+    if (text !== null && verdict?.ok === false) {
+      const mended = await work.repair(text, verdict);
+      const second = mended === null ? null : work.check(mended);
+      if (mended !== null && second !== null && second.missing.length < verdict.missing.length)
+        [text, verdict, repaired] = [mended, second, true];
+    }
+    return work.finish(text, verdict, repaired);
+  }
+}
+
+/** One summary in the making. */
+class Work {
+  readonly #deps: SummarizerDeps;
+  readonly #job: SummaryJob;
+  readonly #signal: AbortSignal;
+  readonly #source: QualitySource;
+  readonly #tokensMax: number;
+  #fallback: string | null = null;
+  #modelCalls = 0;
+  #shortened = 0;
+  #usage: Usage = noUsage;
+  #costUsd: number | null = 0;
+
+  constructor(deps: SummarizerDeps, job: SummaryJob, signal: AbortSignal) {
+    this.#deps = deps;
+    this.#job = job;
+    this.#signal = signal;
+    this.#source = job;
+    this.#tokensMax = Math.min(SUMMARY_TOKENS_MAX, Math.max(SUMMARY_TOKENS_MIN, Math.floor(job.contextTokens * SUMMARY_SHARE)));
+  }
+
+  /** In one part or two. Null where no model answered. */
+  async ask(): Promise<string | null> {
+    const { messages, previous } = this.#job;
+    const split = this.#splitAt();
+    if (split === null) return this.#askBatch(previous, messages);
+    const first = await this.#askBatch(previous, messages.slice(0, split));
+    if (first === null) return null;
+    const second = await this.#askBatch(null, messages.slice(split));
+    if (second === null) return null;
+    // Two summaries are still both true where nobody makes one of them.
+    return (await this.#askModel(mergePrompt(first, second))) ?? `${first}\n${second}`;
+  }
+
+  check(text: string): QualityVerdict {
+    return checkSummary(text, this.#source);
+  }
+
+  repair(text: string, { missing, missingAsk }: QualityVerdict): Promise<string | null> {
+    const lost = [
+      ...(missingAsk === null ? [] : [`the person asked: ${missingAsk}`]),
+      ...missing.slice(0, NAMED_MAX).map(({ line }) => line),
+    ];
+    return this.#askModel(repairPrompt(text, [...new Set(lost)]));
+  }
+
+  finish(written: string | null, verdict: QualityVerdict | null, repaired: boolean): SummaryDraft {
+    const { count } = this.#deps;
+    const { messages, previous } = this.#job;
+    const isWritten = written !== null && verdict !== null && isSummary(verdict);
+    if (written !== null && !isWritten) this.#fallback = 'what the model wrote held almost nothing of the conversation';
+    const text = isWritten ? this.#complete(written, verdict) : extractSummary({ messages, previous, tokensMax: this.#tokensMax, count });
+    const last = this.check(text);
+    return {
+      text,
+      method: isWritten ? 'model' : 'extract',
+      fallback: isWritten ? null : (this.#fallback ?? 'no model answered'),
+      tokens: count(text),
+      source: {
+        messages: messages.length,
+        results: messages.filter(({ role }) => role === 'tool').length,
+        tokens: messages.reduce((sum, message) => sum + count(message.text), 0),
+        shortened: this.#shortened,
+      },
+      quality: { ok: last.ok, checked: last.checked, missing: last.missing.map((item) => item.text), repaired },
+      modelCalls: this.#modelCalls,
+      usage: this.#usage,
+      costUsd: this.#costUsd,
+    };
+  }
+
+  /** What is missing at last is added word for word, as far as there is room. */
+  #complete(written: string, { missing, missingAsk }: QualityVerdict): string {
+    const { count } = this.#deps;
+    const lines = [
+      ...new Set(missing.map(({ line }) => `- ${line}`)),
+      ...(missingAsk === null ? [] : [`- the person asked: ${missingAsk}`]),
+    ];
+    const lead = 'Also said, word for word:';
+    const room = this.#tokensMax - count(lead) - 2;
+    const added = fitLines(lines, room / 2, count);
+    const body = fitText(written.trim(), this.#tokensMax - added.reduce((sum, line) => sum + count(line) + 1, count(lead) + 2), count);
+    return added.length === 0 ? fitText(written.trim(), this.#tokensMax, count) : [body, lead, ...added].join('\n');
+  }
+
+  async #askBatch(previous: string | null, messages: readonly ChatMessage[]): Promise<string | null> {
+    const room =
+      this.#job.contextTokens * SOURCE_SHARE - this.#deps.count(summarySystem) - (previous === null ? 0 : this.#deps.count(previous));
+    const { text, shortened } = sourceText(messages, Math.max(600, Math.floor(room * CHARS_PER_TOKEN)));
+    this.#shortened += shortened;
+    return this.#askModel(batchPrompt(previous, text));
+  }
+
+  async #askModel(text: string): Promise<string | null> {
+    if (this.#fallback !== null) return null;
+    try {
+      this.#modelCalls += 1;
+      const answer = await this.#deps.ask({ system: summarySystem, text, maxOutputTokens: this.#tokensMax * 2 }, this.#signal);
+      if ('refused' in answer) {
+        this.#modelCalls -= 1;
+        this.#fallback = answer.refused;
+        return null;
+      }
+      this.#spend(answer);
+      return answer.text.trim() === '' ? null : answer.text;
+    } catch (cause) {
+      const error: AppError = toAppError(cause);
+      if (this.#signal.aborted) throw error;
+      this.#fallback = error.message;
+      return null;
+    }
+  }
+
+  #spend({ usage, costUsd }: { readonly usage: Usage; readonly costUsd: number | null }): void {
+    this.#usage = {
+      inputTokens: this.#usage.inputTokens + usage.inputTokens,
+      outputTokens: this.#usage.outputTokens + usage.outputTokens,
+      cachedInputTokens: this.#usage.cachedInputTokens + usage.cachedInputTokens,
+    };
+    this.#costUsd = this.#costUsd === null || costUsd === null ? null : this.#costUsd + costUsd;
+  }
+
+  /** Near the middle, where a turn begins. Null for one part. */
+  #splitAt(): number | null {
+    const { messages, boundaries, contextTokens } = this.#job;
+    const tokens = messages.reduce((sum, message) => sum + this.#deps.count(message.text), 0);
+    if (messages.length <= PARTED_FROM_MESSAGES || tokens <= Math.min(PART_TOKENS_MAX, contextTokens / 4)) return null;
+    const middle = messages.length / 2;
+    const inside = boundaries.filter((index) => index > 0 && index < messages.length);
+    if (inside.length === 0) return Math.floor(middle);
+    return inside.reduce((best, index) => (Math.abs(index - middle) < Math.abs(best - middle) ? index : best));
+  }
+}
+
+/** A text that holds nothing of its source is none of it. */
+function isSummary({ checked, missing }: QualityVerdict): boolean {
+  return checked === 0 || missing.length < Math.max(2, checked * 0.9);
+}
+
+function fitText(text: string, tokensMax: number, count: (text: string) => number): string {
+  if (count(text) <= tokensMax) return text;
+  const lines: string[] = [];
+  let tokens = 0;
+  for (const line of text.split('\n')) {
+    const size = count(line) + 1;
+    if (tokens + size <= tokensMax) {
+      lines.push(line);
+      tokens += size;
+    }
+  }
+  return lines.length > 0 ? lines.join('\n') : text.slice(0, Math.max(0, Math.floor(tokensMax * 2)));
+}

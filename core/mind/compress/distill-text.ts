@@ -1,0 +1,74 @@
+// Makes a long text shorter by rule: its beginning, its end, and the lines in between that say something went wrong or how it ended;
+// lines that only repeat are counted. For logs, listings and files on their way into a summary. Pure.
+
+const telling =
+  /\b(error|errors|fail(ed|ure|s)?|exception|panic|fatal|warn(ing)?|denied|refused|not found|missing|timeout|total|summary|result|passed)\b/i;
+
+const HEAD_SHARE = 0.3;
+const TELLING_SHARE = 0.35;
+/** Lines looked at; a text with more is cut in its middle first. */
+const LINES_MAX = 20_000;
+
+export function distillText(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const lines = countRepeats(text.split('\n').slice(0, LINES_MAX));
+  const whole = lines.join('\n');
+  if (whole.length <= charsMax) return whole;
+  if (lines.length < 4) return cutInside(whole, charsMax);
+  const head = takeWhile(lines, charsMax * HEAD_SHARE);
+  const rest = lines.slice(head.length);
+  const found = takeWhile(
+    rest.filter((line) => telling.test(line)),
+    charsMax * TELLING_SHARE,
+  );
+  const room = charsMax - size(head) - size(found) - 60;
+  const tail = takeWhile(rest.toReversed(), Math.max(0, room)).toReversed();
+  const inTail = new Set(tail);
+  const middle = found.filter((line) => !inTail.has(line));
+  const left = lines.length - head.length - middle.length - tail.length;
+  return cutInside([...head, `[${left} lines left out]`, ...middle, ...tail].join('\n'), charsMax);
+}
+
+/** Lines that differ in figures only, one after the other, become one with their number. */
+function countRepeats(lines: readonly string[]): string[] {
+  const out: string[] = [];
+  let form: string | null = null;
+  let times = 0;
+  const close = (): void => {
+    if (times > 1) out.push(`[and ${times - 1} more lines like this]`);
+  };
+  for (const line of lines) {
+    const shape = line.replace(/\d+/g, '0').trim();
+    if (shape !== '' && shape === form) {
+      times += 1;
+      continue;
+    }
+    close();
+    out.push(line);
+    form = shape;
+    times = 1;
+  }
+  close();
+  return out;
+}
+
+function takeWhile(lines: readonly string[], charsMax: number): string[] {
+  const taken: string[] = [];
+  let chars = 0;
+  for (const line of lines) {
+    if (chars + line.length + 1 > charsMax) break;
+    taken.push(line);
+    chars += line.length + 1;
+  }
+  return taken;
+}
+
+function size(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+}
+
+function cutInside(text: string, charsMax: number): string {
+  if (text.length <= charsMax) return text;
+  const half = Math.max(0, Math.floor((charsMax - 20) / 2));
+  return half === 0 ? text.slice(0, charsMax) : `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`;
+}

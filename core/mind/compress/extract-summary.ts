@@ -1,0 +1,58 @@
+// A summary by rule, for when no model can write one: what was there before, and the beginning of each message, the newest first where
+// there is no room for all. Never empty where its source is not. Pure.
+
+import type { ChatMessage } from '../../contracts/llm.ts';
+import { lineOf } from './summary-source.ts';
+
+/** A tenth of a message, and at least so much of it. */
+const LINE_CHARS_MIN = 200;
+const LINE_SHARE = 0.1;
+const PREVIOUS_SHARE = 0.5;
+
+export interface ExtractRequest {
+  readonly messages: readonly ChatMessage[];
+  readonly previous: string | null;
+  readonly tokensMax: number;
+  readonly count: (text: string) => number;
+}
+
+export function extractSummary({ messages, previous, tokensMax, count }: ExtractRequest): string {
+  const before =
+    previous === null
+      ? []
+      : fitLines(
+          previous.split('\n').filter((line) => line.trim() !== ''),
+          tokensMax * PREVIOUS_SHARE,
+          count,
+        );
+  let room = tokensMax - before.reduce((sum, line) => sum + count(line) + 1, 0);
+  const lines: string[] = [];
+  // The person's words are kept before those of anybody else.
+  for (const wanted of [isSaid, isOther]) {
+    for (const [index, message] of [...messages.entries()].reverse()) {
+      if (!wanted(message)) continue;
+      const line = `- ${lineOf(message, Math.max(LINE_CHARS_MIN, Math.floor(message.text.length * LINE_SHARE))).replaceAll('\n', ' ')}`;
+      const size = count(line) + 1;
+      if (size > room) continue;
+      room -= size;
+      lines[index] = line;
+    }
+  }
+  return [...before, ...lines.filter((line) => line !== undefined)].join('\n');
+}
+
+/** As many of the lines as fit, the last ones first, in their order. */
+export function fitLines(lines: readonly string[], tokensMax: number, count: (text: string) => number): string[] {
+  const kept: string[] = [];
+  let tokens = 0;
+  for (const line of lines.toReversed()) {
+    const size = count(line) + 1;
+    if (tokens + size > tokensMax) continue;
+    tokens += size;
+    kept.unshift(line);
+  }
+  return kept;
+}
+
+const isSaid = (message: ChatMessage): boolean => message.role === 'user';
+const isOther = (message: ChatMessage): boolean => message.role !== 'user';

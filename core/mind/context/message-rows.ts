@@ -1,0 +1,276 @@
+// The messages of one conversation with what is known of each: its size, its place in the log, its turn. Owns what leaves and what is cut.
+// `messages` is one array object that only grows until something leaves. Knows nothing of events but what a summary covers.
+
+import type { EventBodies } from '../../contracts/events.ts';
+import type { ChatMessage } from '../../contracts/llm.ts';
+import { cutMessage, forceShorter, type Shortened } from './shorten-messages.ts';
+import { showSummary } from './summary-note.ts';
+
+export interface Dropped {
+  readonly count: number;
+  readonly tokens: number;
+}
+
+export interface Cut {
+  readonly what: string;
+  readonly fromTokens: number;
+  readonly toTokens: number;
+}
+
+/** A way to count tokens; the id tells one from another. */
+export interface TokenCounter {
+  readonly id: string;
+  count(text: string): number;
+}
+
+/** The newest summary, and how far it reaches. */
+export interface HeldSummary {
+  readonly summaryId: string;
+  readonly text: string;
+  readonly toSessionSeq: number;
+}
+
+/** Where a message came into the conversation, and the turn it leaves with if that is superseded. */
+export interface Place {
+  readonly sessionSeq: number;
+  readonly turnId: string | null;
+}
+
+const stepsLeftOut = 'Earlier steps of this turn were left out here for room. Look again where you need what they found.';
+
+/** Per-message overhead of the wire formats, in tokens. */
+const MESSAGE_TOKENS = 4;
+/** About what the vendors count for a large image. */
+const IMAGE_TOKENS = 1_600;
+/** How far words are cut where nothing else helps: from so many characters a message down to so few. */
+const FORCED_CHARS_FROM = 4_096;
+const FORCED_CHARS_TO = 8;
+
+export class MessageRows {
+  #messages: ChatMessage[] = [];
+  #tokens: number[] = [];
+  #seqs: number[] = [];
+  #turns: (string | null)[] = [];
+  #totalTokens = 0;
+  #summary: HeldSummary | null = null;
+  /** 1 while a summary stands at the beginning. */
+  #head = 0;
+  /** What came in since the summary, also what was dropped since. */
+  #unsummed = { messages: 0, tokens: 0 };
+  #counter: TokenCounter;
+
+  constructor(counter: TokenCounter) {
+    this.#counter = counter;
+  }
+
+  get messages(): readonly ChatMessage[] {
+    return this.#messages;
+  }
+
+  get totalTokens(): number {
+    return this.#totalTokens;
+  }
+
+  get count(): number {
+    return this.#messages.length;
+  }
+
+  /** Session sequence of the oldest message kept; 0 for none. */
+  get fromSessionSeq(): number {
+    return this.#seqs[this.#head] ?? 0;
+  }
+
+  get summary(): HeldSummary | null {
+    return this.#summary;
+  }
+
+  /** What no summary covers: how much there is of it, including what was dropped for room. */
+  get unsummed(): { readonly messages: number; readonly tokens: number } {
+    return this.#unsummed;
+  }
+
+  /** Nothing that no summary covers has been dropped. */
+  get isWhole(): boolean {
+    return this.#unsummed.messages === this.#messages.length - this.#head;
+  }
+
+  /** Where a turn's message stands, with nothing before it open: where a summary may end. Indexes of `messages`. */
+  get boundaries(): number[] {
+    const found: number[] = [];
+    for (let i = this.#head + 1; i < this.#messages.length; i++) {
+      const isFirst = this.#messages[i]?.role === 'user' && this.#turns[i] !== this.#turns[i - 1];
+      if (isFirst && (this.#seqs[i] ?? 0) > (this.#seqs[i - 1] ?? 0)) found.push(i);
+    }
+    return found;
+  }
+
+  /** Where a message of `messages` stands, the turn it is of, and its size. */
+  at(index: number): { readonly sessionSeq: number; readonly turnId: string | null; readonly tokens: number } {
+    return { sessionSeq: this.#seqs[index] ?? 0, turnId: this.#turns[index] ?? null, tokens: this.#tokens[index] ?? 0 };
+  }
+
+  /** Counts with another counter from now on; what is held is counted anew, once. */
+  countWith(counter: TokenCounter): void {
+    if (counter.id === this.#counter.id) return;
+    this.#counter = counter;
+    this.#tokens = this.#messages.map((message) => this.#count(message));
+    this.#totalTokens = sum(this.#tokens);
+    this.#unsummed = { ...this.#unsummed, tokens: this.#heldTokens };
+  }
+
+  add(message: ChatMessage, { sessionSeq, turnId }: Place): void {
+    // Read again from the log, a summary may come before the words it covers.
+    if (this.#summary !== null && sessionSeq <= this.#summary.toSessionSeq) return;
+    const tokens = this.#count(message);
+    this.#messages.push(message);
+    this.#tokens.push(tokens);
+    this.#seqs.push(sessionSeq);
+    this.#turns.push(turnId);
+    this.#totalTokens += tokens;
+    this.#unsummed = { messages: this.#unsummed.messages + 1, tokens: this.#unsummed.tokens + tokens };
+  }
+
+  /** Takes out a whole turn. */
+  takeOut(turnId: string): void {
+    if (!this.#turns.includes(turnId)) return;
+    const stays = this.#turns.map((turn) => turn !== turnId);
+    this.#messages = this.#messages.filter((_, index) => stays[index]);
+    this.#seqs = this.#seqs.filter((_, index) => stays[index]);
+    this.#tokens = this.#tokens.filter((_, index) => stays[index]);
+    this.#turns = this.#turns.filter((turn) => turn !== turnId);
+    this.#totalTokens = sum(this.#tokens);
+    this.#unsummed = { messages: this.#messages.length - this.#head, tokens: this.#heldTokens };
+  }
+
+  /** Forgets the oldest whole exchanges until at most `keepTokens` remain; the newest exchange and the summary always stay. */
+  dropOldest(keepTokens: number): Dropped {
+    const head = this.#head;
+    let cut = head;
+    let tokens = 0;
+    let passedTokens = 0;
+    let lastUserSeq = this.#messages[head]?.role === 'user' ? this.#seqs[head] : undefined;
+    for (let i = head; i < this.#messages.length; i++) {
+      // A person's message begins an exchange: nothing before it is still waiting for a result.
+      if (i > head && this.#messages[i]?.role === 'user' && this.#seqs[i] !== lastUserSeq) {
+        lastUserSeq = this.#seqs[i];
+        cut = i;
+        tokens = passedTokens;
+        if (this.#totalTokens - passedTokens <= keepTokens) break;
+      }
+      passedTokens += this.#tokens[i] ?? 0;
+    }
+    if (cut > head) this.#forget(head, cut);
+    return { count: cut - head, tokens };
+  }
+
+  /** Forgets the oldest steps inside the newest exchange, whole, and leaves a note in their place. Its first words and last step stay. */
+  dropSteps(keepTokens: number): Dropped {
+    const none = { count: 0, tokens: 0 };
+    const first = this.#messages.findLastIndex((message) => message.role === 'user');
+    const last = this.#messages.findLastIndex((message) => message.role === 'assistant');
+    const from = Math.max(first + 1, this.#head);
+    const to = last < from ? this.#messages.length - 1 : last;
+    const isNoted = this.#messages[from]?.role === 'note' && this.#messages[from].text === stepsLeftOut;
+    if (to - from <= (isNoted ? 1 : 0) || this.#totalTokens <= keepTokens) return none;
+    let end = from;
+    let tokens = 0;
+    // Up to the next step: a call and its results go together.
+    while (end < to && (this.#totalTokens - tokens > keepTokens || this.#messages[end]?.role === 'tool')) {
+      tokens += this.#tokens[end] ?? 0;
+      end += 1;
+    }
+    const place = this.at(end);
+    const note: ChatMessage = { role: 'note', text: stepsLeftOut };
+    const noteTokens = this.#count(note);
+    const put = <T>(list: readonly T[], item: T): T[] => [...list.slice(0, from), item, ...list.slice(end)];
+    this.#messages = put(this.#messages, note);
+    this.#seqs = put(this.#seqs, place.sessionSeq);
+    this.#turns = put(this.#turns, place.turnId);
+    this.#tokens = put(this.#tokens, noteTokens);
+    this.#totalTokens += noteTokens - tokens;
+    return { count: end - from, tokens: tokens - noteTokens };
+  }
+
+  /** Leaves only what stands at or after a place of the log: a past pack's first message. */
+  keepFrom(sessionSeq: number): void {
+    if ((this.#seqs[this.#head] ?? sessionSeq) >= sessionSeq) return;
+    // A pack that does not begin with the session begins with a person's words: results may share their place.
+    const cut = this.#seqs.findIndex((seq, index) => index >= this.#head && seq >= sessionSeq && this.#messages[index]?.role === 'user');
+    if (cut > this.#head) this.#forget(this.#head, cut);
+  }
+
+  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns what was cut. */
+  truncateLongest(keepTokens: number): Cut[] {
+    return this.#shorten((message, tokens) => (tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens)));
+  }
+
+  /** The last resort: every message is cut until all of them take at most `keepTokens`, or cannot be made smaller. */
+  squeeze(keepTokens: number): Cut[] {
+    const cuts: Cut[] = [];
+    for (let keepChars = FORCED_CHARS_FROM; keepChars >= FORCED_CHARS_TO && this.#totalTokens > keepTokens; keepChars /= 2) {
+      cuts.push(...this.#shorten((message) => forceShorter(message, keepChars)));
+    }
+    return cuts;
+  }
+
+  #shorten(shorter: (message: ChatMessage, tokens: number) => Shortened | null): Cut[] {
+    const cuts: Cut[] = [];
+    const messages = this.#messages.map((message, index) => {
+      const tokens = this.#tokens[index] ?? 0;
+      const cut = shorter(message, tokens);
+      if (cut === null) return message;
+      const toTokens = this.#count(cut.message);
+      cuts.push({ what: cut.what, fromTokens: tokens, toTokens });
+      this.#totalTokens += toTokens - tokens;
+      this.#tokens[index] = toTokens;
+      return cut.message;
+    });
+    if (cuts.length > 0) this.#messages = messages;
+    return cuts;
+  }
+
+  #forget(from: number, to: number): void {
+    for (const tokens of this.#tokens.slice(from, to)) this.#totalTokens -= tokens;
+    const without = <T>(list: readonly T[]): T[] => [...list.slice(0, from), ...list.slice(to)];
+    this.#messages = without(this.#messages);
+    this.#tokens = without(this.#tokens);
+    this.#seqs = without(this.#seqs);
+    this.#turns = without(this.#turns);
+  }
+
+  /** What it covers leaves, however much was said meanwhile; an older summary than the one held changes nothing. */
+  sumUp(
+    { summaryId, text, covers }: Pick<EventBodies['summary.written'], 'summaryId' | 'text' | 'covers'>,
+    redact: (text: string) => string,
+  ): void {
+    const { toSessionSeq } = covers;
+    if (this.#summary !== null && this.#summary.toSessionSeq >= toSessionSeq) return;
+    const kept = this.#seqs.findIndex((seq, index) => index >= this.#head && seq > toSessionSeq);
+    this.#forget(0, kept < 0 ? this.#messages.length : kept);
+    this.#summary = { summaryId, text, toSessionSeq };
+    const note: ChatMessage = { role: 'note', text: showSummary(redact(text)) };
+    const tokens = this.#count(note);
+    this.#unsummed = { messages: this.#messages.length, tokens: this.#totalTokens };
+    this.#head = 1;
+    this.#messages = [note, ...this.#messages];
+    this.#tokens = [tokens, ...this.#tokens];
+    this.#seqs = [toSessionSeq, ...this.#seqs];
+    this.#turns = [null, ...this.#turns];
+    this.#totalTokens += tokens;
+  }
+
+  get #heldTokens(): number {
+    return this.#totalTokens - sum(this.#tokens.slice(0, this.#head));
+  }
+
+  #count(message: ChatMessage): number {
+    let tokens = this.#counter.count(message.text) + MESSAGE_TOKENS;
+    if (message.role === 'user') tokens += (message.images?.length ?? 0) * IMAGE_TOKENS;
+    if (message.role === 'assistant') for (const call of message.calls) tokens += this.#counter.count(call.args) + MESSAGE_TOKENS;
+    return tokens;
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}

@@ -1,0 +1,48 @@
+// How the window of a model is shared out: what is kept free, and how much each section may take at most. Pure figures.
+
+import type { SourceSection } from './pack-source.ts';
+
+export type PackSection = SourceSection | 'rules' | 'approvals' | 'tools';
+
+/** Of the whole budget, at most. What a section leaves over goes to the messages. */
+export const sectionShares: Readonly<Record<PackSection, number>> = {
+  identity: 0.12,
+  rules: 0.2,
+  task: 0.06,
+  memory: 0.08,
+  knowledge: 0.12,
+  skill_cards: 0.04,
+  skill_excerpt: 0.08,
+  approvals: 0.03,
+  tools: 0.4,
+};
+
+/** Kept free for the answer: a quarter of the window, at most this many tokens. */
+const RESERVED_TOKENS_MAX = 8_192;
+const SMALLER_SHARE = 0.5;
+/** What comes before the messages takes no more than this share, tools and instructions together. */
+export const FIXED_SHARE_MAX = 0.65;
+/** And material after them leaves the messages at least this share, however much of it there is. */
+export const MESSAGES_SHARE_MIN = 0.2;
+/** Sections are rounded up one by one. */
+const ROUNDING_TOKENS = 12;
+
+/** How the count here compares with what servers report: factors for what stays the same in a session, and for what is said. */
+export interface TokenScale {
+  readonly fixed: number;
+  readonly flow: number;
+}
+
+export const evenScale: TokenScale = { fixed: 1, flow: 1 };
+
+/** `refusedTokens` is the size of a request the model found too large. */
+export function budgetOf(contextTokens: number, refusedTokens: number | null): { readonly window: number; readonly budgetTokens: number } {
+  const window = refusedTokens === null ? contextTokens : Math.floor(Math.min(contextTokens, refusedTokens) * SMALLER_SHARE);
+  const reserved = Math.min(RESERVED_TOKENS_MAX, Math.floor(window / 4));
+  return { window, budgetTokens: Math.max(0, window - reserved) };
+}
+
+/** What may be shared out, so that sums of rounded figures stay below the budget. */
+export function spendable(budgetTokens: number): number {
+  return Math.max(0, budgetTokens - ROUNDING_TOKENS);
+}

@@ -1,0 +1,124 @@
+// Gives every text its vector, in the background: one batch at a time, the cache first, the model pinned by what it answers. A failure is
+// kept to be shown and tried again later; searches go on by words meanwhile.
+
+import type { Later } from '../../base/later.ts';
+import type { Logger } from '../../base/logger.ts';
+import { toAppError } from '../../contracts/errors.ts';
+
+/** A table of texts that want vectors. */
+export interface EmbeddedTexts {
+  waiting(limit: number): readonly { readonly row: number; readonly text: string; readonly textHash: string; readonly scope: string }[];
+  countWaiting(): number;
+  /** Puts the vector into the index and notes that. */
+  put(row: number, scope: string, vector: Int8Array): void;
+  /** All vectors are gone: every text waits again. */
+  reset(): void;
+}
+
+/** Where vectors are kept. */
+export interface VectorPlace {
+  /** Returns that what was there is gone. Fails with store_failed. */
+  pin(model: string, dimensions: number): boolean;
+  readonly pinned: { readonly model: string; readonly dimensions: number } | null;
+  cached(textHash: string): Int8Array | null;
+  keep(textHash: string, vector: Float32Array): void;
+}
+
+export interface VectorKeeperDeps {
+  readonly embedder: { readonly model: string; embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> };
+  readonly place: VectorPlace;
+  readonly tables: readonly EmbeddedTexts[];
+  readonly transact: <T>(work: () => T) => T;
+  readonly later: Later;
+  readonly logger: Logger;
+}
+
+const BATCH = 64;
+const PAUSE_MS = 5;
+const RETRY_MS = 30_000;
+
+export class VectorKeeper {
+  readonly #deps: VectorKeeperDeps;
+  readonly #closing = new AbortController();
+  #problem: string | null = null;
+  #isRunning = false;
+  #callOff: (() => void) | null = null;
+
+  constructor(deps: VectorKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  get state(): { model: string; dimensions: number | null; waiting: number; problem: string | null } {
+    const { embedder, place, tables } = this.#deps;
+    const dimensions = place.pinned?.model === embedder.model ? place.pinned.dimensions : null;
+    const waiting = tables.reduce((sum, table) => sum + table.countWaiting(), 0);
+    return { model: embedder.model, dimensions, waiting, problem: this.#problem };
+  }
+
+  /** Something may be waiting. */
+  poke(): void {
+    if (this.#isRunning || this.#callOff !== null || this.#closing.signal.aborted) return;
+    void this.#run();
+  }
+
+  dispose(): void {
+    this.#closing.abort();
+    this.#callOff?.();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    let again: number | null = null;
+    try {
+      if (await this.#batch()) again = PAUSE_MS;
+      this.#problem = null;
+    } catch (cause) {
+      if (!this.#closing.signal.aborted) {
+        this.#problem = toAppError(cause).message;
+        this.#deps.logger.log('warn', 'texts could not be embedded', { cause: String(cause) });
+        again = RETRY_MS;
+      }
+    }
+    this.#isRunning = false;
+    if (again === null || this.#closing.signal.aborted) return;
+    this.#callOff = this.#deps.later(again, () => {
+      this.#callOff = null;
+      this.poke();
+    });
+  }
+
+  /** Returns that there may be more. */
+  async #batch(): Promise<boolean> {
+    for (const table of this.#deps.tables) {
+      const waiting = table.waiting(BATCH);
+      if (waiting.length === 0) continue;
+      await this.#embed(table, waiting);
+      return true;
+    }
+    return false;
+  }
+
+  async #embed(table: EmbeddedTexts, waiting: ReturnType<EmbeddedTexts['waiting']>): Promise<void> {
+    const { embedder, place, transact, tables } = this.#deps;
+    // Vectors of another model are no use: they are made anew as if there were none.
+    const usable = place.pinned?.model === embedder.model;
+    const missing = waiting.filter(({ textHash }) => !usable || place.cached(textHash) === null);
+    const made = await embedder.embed(
+      missing.map(({ text }) => text),
+      this.#closing.signal,
+    );
+    const [first] = made;
+    if (this.#closing.signal.aborted) return;
+    transact(() => {
+      if (first !== undefined && place.pin(embedder.model, first.length)) for (const each of tables) each.reset();
+      for (const [index, { textHash }] of missing.entries()) {
+        const vector = made[index];
+        if (vector !== undefined) place.keep(textHash, vector);
+      }
+      for (const { row, textHash, scope } of waiting) {
+        const vector = place.cached(textHash);
+        if (vector !== null) table.put(row, scope, vector);
+      }
+    });
+  }
+}

@@ -1,0 +1,167 @@
+// Prompts as files with versions: one folder each below the data folder, one file a version, and where the person says so a remote source
+// for new ones. The local versions are always what is used; a source that does not answer changes nothing.
+
+import { hash, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { PromptListing, PromptsConfig } from '../../contracts/identity.ts';
+
+export interface PromptBookDeps {
+  readonly folder: string;
+  readonly sources: PromptsConfig;
+  /** The guarded way out. Fails with an AppError. */
+  fetchText(url: string, signal: AbortSignal): Promise<string>;
+  record(sessionId: string, drafts: readonly AnyDraft[]): void;
+}
+
+const TEXT_CHARS_MAX = 20_000;
+const SHOWN_CHARS = 2_000;
+const INCOMING = 'incoming.md';
+const FETCH_MS = 15_000;
+
+export class PromptBook {
+  readonly #deps: PromptBookDeps;
+  readonly #problems = new Map<string, string>();
+
+  constructor(deps: PromptBookDeps) {
+    this.#deps = deps;
+  }
+
+  /** Of `name` the newest, of `name@2` that version; null where there is none. */
+  text(ref: string): string | null {
+    const [name = '', version] = ref.split('@');
+    const wanted = version === undefined ? this.#versions(name).at(-1) : Number(version);
+    return wanted === undefined ? null : readText(join(this.#deps.folder, name, `${wanted}.md`));
+  }
+
+  list(): PromptListing[] {
+    const { folder, sources } = this.#deps;
+    const there = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
+    const names = new Set([...there.map(({ name }) => name).filter(isName), ...Object.keys(sources)]);
+    return [...names].sort().map((name) => this.#listing(name));
+  }
+
+  /** Fails with not_found. */
+  get(name: string, version?: number): { name: string; version: number; text: string } {
+    const wanted = version ?? this.#versions(name).at(-1);
+    const text = wanted === undefined ? null : this.text(`${name}@${wanted}`);
+    if (wanted === undefined || text === null) {
+      const what = version === undefined ? '' : ` in version ${version}`;
+      throw new AppError('not_found', `There is no prompt ${name}${what}.`, {
+        data: { hint: 'See what there is with: trayclaw prompts list' },
+      });
+    }
+    return { name, version: wanted, text };
+  }
+
+  set(name: string, text: string, by: string): PromptListing {
+    this.#keep(name, text, { url: null, by });
+    return this.#listing(name);
+  }
+
+  /** Looks at the remote source of one, or of all. What fits a hash in the configuration is taken, all else waits for a person. */
+  async refresh(name: string | undefined, by: string, signal: AbortSignal): Promise<PromptListing[]> {
+    const { sources } = this.#deps;
+    const names = name === undefined ? Object.keys(sources) : [name];
+    for (const one of names) {
+      const source = Object.hasOwn(sources, one) ? sources[one] : undefined;
+      if (source === undefined) {
+        throw new AppError('not_found', `No remote source is set for the prompt ${one}.`, {
+          data: { hint: `Set prompts.${one}.url in config.yaml.` },
+        });
+      }
+      await this.#look(one, source, { by, signal });
+    }
+    return names.map((one) => this.#listing(one));
+  }
+
+  /** Fails with conflict where another text waits by now than the person was shown. */
+  accept(name: string, sha256: string, by: string): PromptListing {
+    const path = join(this.#deps.folder, name, INCOMING);
+    const text = readText(path);
+    if (text === null)
+      throw new AppError('not_found', `Nothing waits for the prompt ${name}.`, {
+        data: { hint: `Look for something new with: trayclaw prompts refresh ${name}` },
+      });
+    if (hashOf(text) !== sha256)
+      throw new AppError('conflict', 'What waits is no longer what was shown.', { data: { hint: 'Look at it again, then accept that.' } });
+    this.#keep(name, text, { url: this.#deps.sources[name]?.url ?? null, by });
+    rmSync(path, { force: true });
+    return this.#listing(name);
+  }
+
+  async #look(
+    name: string,
+    source: PromptsConfig[string],
+    { by, signal }: { readonly by: string; readonly signal: AbortSignal },
+  ): Promise<void> {
+    try {
+      const text = (await this.#deps.fetchText(source.url, AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]))).trim();
+      this.#problems.delete(name);
+      if (text === '' || text.length > TEXT_CHARS_MAX) {
+        this.#problems.set(name, text === '' ? 'The source gave an empty text.' : 'The source gave more than 20,000 characters.');
+      } else if (source.sha256 !== undefined && hashOf(text) !== source.sha256) {
+        this.#problems.set(name, 'The source gave another text than the one whose hash is set; it was not taken.');
+      } else if (this.text(name) !== text) {
+        if (source.sha256 === undefined) writeWhole(join(this.#deps.folder, name), INCOMING, text);
+        else this.#keep(name, text, { url: source.url, by });
+      }
+    } catch (cause) {
+      this.#problems.set(name, toAppError(cause).message);
+    }
+  }
+
+  #keep(name: string, text: string, { url, by }: { readonly url: string | null; readonly by: string }): void {
+    if (this.text(name) === text) return;
+    const version = (this.#versions(name).at(-1) ?? 0) + 1;
+    writeWhole(join(this.#deps.folder, name), `${version}.md`, text);
+    this.#deps.record(systemSessionId, [{ type: 'prompt.accepted', body: { name, version, sha256: hashOf(text), url, by } }]);
+  }
+
+  #listing(name: string): PromptListing {
+    const versions = this.#versions(name);
+    const incoming = readText(join(this.#deps.folder, name, INCOMING));
+    return {
+      name,
+      version: versions.at(-1) ?? null,
+      versions,
+      url: this.#deps.sources[name]?.url ?? null,
+      incoming: incoming === null ? null : { sha256: hashOf(incoming), text: incoming.slice(0, SHOWN_CHARS) },
+      problem: this.#problems.get(name) ?? null,
+    };
+  }
+
+  #versions(name: string): number[] {
+    const folder = join(this.#deps.folder, name);
+    if (!isName(name) || !existsSync(folder)) return [];
+    const numbers = readdirSync(folder).map((file) => Number(/^([1-9]\d{0,5})\.md$/.exec(file)?.[1] ?? 0));
+    return numbers.filter((number) => number > 0).sort((a, b) => a - b);
+  }
+}
+
+function isName(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,59}$/.test(name);
+}
+
+function readText(path: string): string | null {
+  try {
+    return statSync(path).size > 4 * TEXT_CHARS_MAX ? null : readFileSync(path, 'utf8').trim();
+  } catch {
+    // Not there: whoever asks says what that means.
+    return null;
+  }
+}
+
+/** Never half a text, whatever happens in the middle. */
+function writeWhole(folder: string, name: string, text: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const coming = join(folder, `.${randomBytes(6).toString('hex')}`);
+  writeFileSync(coming, `${text}\n`, { mode: 0o600 });
+  renameSync(coming, join(folder, name));
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'hex');
+}

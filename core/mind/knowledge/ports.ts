@@ -1,0 +1,69 @@
+// What knowledge needs of others, and the port by which a program adds sources that answer by themselves. Types only.
+
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { DocumentFacts, KeptDocument, KeptPassage, PassageDraft, SeenFile, SourceCounts } from '../../store/knowledge/knowledge.ts';
+import type { DocumentJob, DocumentResults } from './read-document.ts';
+
+export interface KnowledgeStore {
+  seen(source: string): SeenFile[];
+  replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void;
+  touch(source: string, path: string, modifiedAtMs: number): void;
+  remove(source: string, path: string): boolean;
+  sources(): string[];
+  documents(source: string, limit: number): KeptDocument[];
+  counts(source: string): SourceCounts;
+  at(rows: readonly number[]): KeptPassage[];
+  /** Best first. */
+  findWords(query: string, limit: number): readonly { readonly row: number }[];
+  /** Best first; empty where there are no vectors. Never rejects. */
+  findMeaning(query: string, limit: number, signal: AbortSignal): Promise<readonly { readonly row: number; readonly similarity: number }[]>;
+}
+
+/** Reads documents away from everything else. */
+export interface DocumentReader {
+  run<K extends DocumentJob['kind']>(job: Extract<DocumentJob, { kind: K }>): Promise<DocumentResults[K]>;
+  rest(): Promise<void>;
+}
+
+/** Makes the readable part of a page into markdown. */
+export type ReadPage = (html: string, file: string, signal: AbortSignal) => Promise<{ readonly title: string; readonly markdown: string }>;
+
+export interface ResolvedEvidence {
+  readonly title: string;
+  readonly text: string;
+  /** What a person can look up: an address, a number, a name. */
+  readonly citation: string;
+  /** 0 to 1, as the resolver sees it. */
+  readonly score?: number;
+}
+
+/** A source that is asked at the time of the question: a catalogue, a database, a service. Its words count as those of others. */
+export interface KnowledgeResolver {
+  readonly name: string;
+  resolve(query: string, limit: number, signal: AbortSignal): Promise<readonly ResolvedEvidence[]>;
+}
+
+export interface DirectorySource {
+  readonly name: string;
+  readonly kind: 'directory';
+  /** Absolute and real where it is there. */
+  readonly folder: string;
+  readonly endings: readonly string[] | null;
+  readonly watch: boolean;
+  readonly filesMax: number;
+  readonly fileBytesMax: number;
+  /** Why nothing of it is read, in a sentence. */
+  readonly refused: string | null;
+}
+
+export interface InlineSource {
+  readonly name: string;
+  readonly kind: 'inline';
+  readonly title: string;
+  readonly text: string;
+}
+
+export type ConfiguredSource = DirectorySource | InlineSource;
+
+/** Whose words a file holds beside the person's; empty for the person's own. */
+export type UntrustedOf = (file: string) => readonly TaintSource[];

@@ -1,0 +1,141 @@
+// Reads one file and cuts it into passages. Runs in a thread of its own, because a document may be large, slow or made to do harm.
+
+import { hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import type { PassageDraft } from '../../store/knowledge/knowledge.ts';
+import { endingOf, formOf } from './document-forms.ts';
+import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
+
+/** Raised when documents are cut in another way: then all are read again. */
+export const readingVersion = 1;
+
+export interface FoundFile {
+  /** Relative to the folder, with forward slashes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+}
+
+export type DocumentJob =
+  | {
+      readonly kind: 'scan';
+      readonly folder: string;
+      readonly endings: readonly string[] | null;
+      readonly filesMax: number;
+      readonly skipped: readonly string[];
+    }
+  | { readonly kind: 'read'; readonly file: string; readonly bytesMax: number }
+  | { readonly kind: 'cut'; readonly markdown: string };
+
+export interface ReadDocument {
+  readonly sha256: string;
+  readonly title: string;
+  readonly mediaType: string;
+  readonly passages: readonly PassageDraft[];
+  /** A page somebody else makes readable first. */
+  readonly html: string | null;
+  readonly problem: string | null;
+}
+
+export interface DocumentResults {
+  readonly scan: { readonly files: readonly FoundFile[]; readonly more: boolean; readonly problem: string | null };
+  readonly read: ReadDocument;
+  readonly cut: { readonly passages: readonly PassageDraft[] };
+}
+
+const skippedFolders: ReadonlySet<string> = new Set(['node_modules', '__pycache__', 'target', 'dist', 'build', 'vendor']);
+const DEPTH_MAX = 32;
+
+export function runDocumentJob(job: DocumentJob): Promise<DocumentResults[keyof DocumentResults]> | DocumentResults[keyof DocumentResults] {
+  switch (job.kind) {
+    case 'scan':
+      return scan(job);
+    case 'read':
+      return readDocument(job.file, job.bytesMax);
+    case 'cut':
+      return { passages: withoutLines(cutIntoPassages(job.markdown, 'markdown')) };
+  }
+}
+
+/** Hidden files and folders, links and what build tools leave behind are not looked into. */
+function scan({ folder, endings, filesMax, skipped }: Extract<DocumentJob, { kind: 'scan' }>): DocumentResults['scan'] {
+  const files: FoundFile[] = [];
+  const wanted = endings === null ? null : new Set(endings.map((ending) => ending.toLowerCase()));
+  let more = false;
+  const walk = (at: string, depth: number): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(at, entry.name);
+      if (more || entry.name.startsWith('.') || skipped.includes(path)) continue;
+      if (entry.isDirectory()) {
+        if (depth < DEPTH_MAX && !skippedFolders.has(entry.name)) tryWalk(path, depth + 1);
+      } else if (entry.isFile() && (wanted === null ? formOf(entry.name) !== null : wanted.has(endingOf(entry.name)))) {
+        if (files.length >= filesMax) more = true;
+        else files.push(foundFile(folder, path));
+      }
+    }
+  };
+  const tryWalk = (at: string, depth: number): void => {
+    try {
+      walk(at, depth);
+    } catch {
+      // A folder below that may not be read, or that went away meanwhile, holds nothing for us.
+    }
+  };
+  try {
+    walk(realpathSync(folder), 0);
+  } catch {
+    return { files: [], more: false, problem: 'The folder is not there or may not be read.' };
+  }
+  return { files, more, problem: null };
+}
+
+function foundFile(folder: string, path: string): FoundFile {
+  const { size, mtimeMs } = lstatSync(path);
+  return { path: relative(realpathSync(folder), path).replaceAll(sep, '/'), sizeBytes: size, modifiedAtMs: Math.trunc(mtimeMs) };
+}
+
+async function readDocument(file: string, bytesMax: number): Promise<ReadDocument> {
+  const name = basename(file);
+  const { form, mediaType } = formOf(name) ?? { form: 'text' as const, mediaType: 'text/plain' };
+  const read = readBytes(file, bytesMax);
+  const about = { title: name, mediaType, passages: [], html: null };
+  if (typeof read === 'string') return { ...about, sha256: '', problem: read };
+  const sha256 = hash('sha256', read, 'hex');
+  if (form === 'pdf') return { ...about, sha256, ...(await readPdf(read)) };
+  if (read.subarray(0, 8192).includes(0)) return { ...about, sha256, problem: 'It is no text.' };
+  const text = new TextDecoder('utf-8').decode(read);
+  if (form === 'html') return { ...about, sha256, html: text, problem: null };
+  const title = form === 'markdown' ? (/^#\s+(.+?)\s*#*$/m.exec(text)?.[1] ?? name) : name;
+  return { ...about, sha256, title, passages: cutIntoPassages(text, form), problem: null };
+}
+
+/** What went wrong, in a sentence, where it cannot be read. Never follows a link that was put there after the look. */
+function readBytes(file: string, bytesMax: number): Buffer | string {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const facts = fstatSync(handle);
+    if (!facts.isFile()) return 'It is no file.';
+    if (facts.size > bytesMax) return `It is larger than ${bytesMax} bytes.`;
+    return readFileSync(handle);
+  } catch {
+    return 'It could not be read.';
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+async function readPdf(bytes: Buffer): Promise<Pick<ReadDocument, 'passages' | 'problem'> & { title?: string }> {
+  const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
+  try {
+    const document = await getDocumentProxy(new Uint8Array(bytes));
+    const { text } = await extractText(document, { mergePages: false });
+    const { info } = await getMeta(document);
+    const title = typeof info['Title'] === 'string' && info['Title'].trim() !== '' ? { title: info['Title'].trim().slice(0, 200) } : {};
+    const passages = cutPages(text);
+    return { ...title, passages, problem: passages.length === 0 ? 'It holds no text, only pictures perhaps.' : null };
+  } catch {
+    return { passages: [], problem: 'It is no PDF that can be read, or it is locked.' };
+  }
+}

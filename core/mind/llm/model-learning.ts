@@ -1,0 +1,173 @@
+// What is learned of models from what their servers say: how their count compares with ours, and how large their window really is.
+// Kept in a small table of its own; losing it costs nothing but learning it again.
+
+import type Database from 'better-sqlite3';
+import type { Clock } from '../../base/clock.ts';
+import type { ExactCounters, TextCounter } from './exact-counters.ts';
+
+export const modelMigrations = [
+  {
+    id: 'llm-001-learned',
+    minSafeVersion: 1,
+    up: (db: Database.Database): void => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS learned_models (
+          ref TEXT PRIMARY KEY,
+          fixed REAL NOT NULL,
+          flow REAL NOT NULL,
+          samples INTEGER NOT NULL,
+          window_tokens INTEGER,
+          window_until_ms INTEGER
+        ) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+];
+
+export interface ModelLearningDeps {
+  readonly db: Database.Database;
+  readonly clock: Clock;
+  readonly counters: ExactCounters;
+}
+
+/** One answer: what was counted here before any factor, and what the server says the request came to. */
+export interface SeenRequest {
+  readonly ref: string;
+  readonly fixed: number;
+  readonly flow: number;
+  readonly reportedTokens: number;
+}
+
+interface Learned {
+  fixed: number;
+  flow: number;
+  samples: number;
+  windowTokens: number | null;
+  windowUntilMs: number | null;
+  /** How unsure the two factors are: the upper half of a covariance matrix. Begins anew at each start. */
+  unsure: [fixed: number, both: number, flow: number];
+  isDirty: boolean;
+}
+
+type Row = Pick<Learned, 'fixed' | 'flow' | 'samples' | 'windowTokens' | 'windowUntilMs'>;
+
+const FACTOR_MIN = 0.4;
+const FACTOR_MAX = 3;
+/** Beyond these a server counts something else than tokens of this request. */
+const RATIO_MIN = 0.2;
+const RATIO_MAX = 5;
+const UNSURE_AT_FIRST = 0.25;
+/** After a start the kept factors are trusted, and still follow a change. */
+const UNSURE_AFTER_START = 0.01;
+/** How far a single answer usually lies off, squared. */
+const NOISE = 0.0004;
+const FORGETTING = 0.97;
+/** Where a server only said that it was too much. */
+const GUESSED_SHARE = 0.9;
+const GUESS_HOLDS_MS = 86_400_000;
+const WINDOW_TOKENS_MIN = 512;
+const MODELS_MAX = 500;
+
+export class ModelLearning {
+  readonly #deps: ModelLearningDeps;
+  readonly #models = new Map<string, Learned>();
+  readonly #put;
+
+  constructor(deps: ModelLearningDeps) {
+    this.#deps = deps;
+    this.#put = deps.db.prepare(
+      'INSERT OR REPLACE INTO learned_models (ref, fixed, flow, samples, window_tokens, window_until_ms) VALUES (?, ?, ?, ?, ?, ?)',
+    );
+    const rows = deps.db
+      .prepare<[number], Row & { ref: string }>(
+        'SELECT ref, fixed, flow, samples, window_tokens AS windowTokens, window_until_ms AS windowUntilMs FROM learned_models LIMIT ?',
+      )
+      .all(MODELS_MAX);
+    for (const { ref, ...row } of rows)
+      this.#models.set(ref, { ...row, unsure: [UNSURE_AFTER_START, 0, UNSURE_AFTER_START], isDirty: false });
+  }
+
+  counterOf(ref: string): TextCounter {
+    return this.#deps.counters.counterOf(ref);
+  }
+
+  /** Even as long as nothing was learned. Factors are for the counter in use: a request counted by another teaches the factor anew. */
+  scaleOf(ref: string): { readonly fixed: number; readonly flow: number } {
+    const { fixed, flow } = this.#models.get(ref) ?? { fixed: 1, flow: 1 };
+    return { fixed, flow };
+  }
+
+  /** Null where nothing was learned, or a guess is too old. */
+  windowOf(ref: string): number | null {
+    const known = this.#models.get(ref);
+    if (known === undefined || known.windowTokens === null) return null;
+    const isOver = known.windowUntilMs !== null && known.windowUntilMs < this.#deps.clock.nowMs();
+    return isOver ? null : known.windowTokens;
+  }
+
+  observe({ ref, fixed, flow, reportedTokens }: SeenRequest): void {
+    const counted = fixed + flow;
+    if (counted <= 0 || reportedTokens <= 0) return;
+    const ratio = reportedTokens / counted;
+    if (ratio < RATIO_MIN || ratio > RATIO_MAX) return;
+    const learned = this.#learned(ref);
+    const shares = [fixed / counted, flow / counted] as const;
+    follow(learned, shares, ratio);
+    learned.samples += 1;
+    learned.isDirty = true;
+    // It took more than it was thought to: the window is at least that.
+    if (learned.windowTokens !== null && reportedTokens > learned.windowTokens) learned.windowTokens = reportedTokens;
+  }
+
+  /** A request was refused as too large. `limitTokens` is what the server said it takes; null where it did not say. */
+  overflowed({ ref, packTokens, limitTokens }: { ref: string; packTokens: number; limitTokens: number | null }): void {
+    const learned = this.#learned(ref);
+    const stated = limitTokens !== null && limitTokens >= WINDOW_TOKENS_MIN;
+    const window = stated ? limitTokens : Math.max(WINDOW_TOKENS_MIN, Math.floor(packTokens * GUESSED_SHARE));
+    const known = this.windowOf(ref);
+    learned.windowTokens = stated ? window : Math.min(window, known ?? window);
+    learned.windowUntilMs = stated ? null : this.#deps.clock.nowMs() + GUESS_HOLDS_MS;
+    learned.isDirty = true;
+  }
+
+  /** Writes what is new. For a quiet moment; returns false, there is never more. */
+  save(): boolean {
+    for (const [ref, learned] of this.#models) {
+      if (!learned.isDirty) continue;
+      learned.isDirty = false;
+      this.#put.run(ref, learned.fixed, learned.flow, learned.samples, learned.windowTokens, learned.windowUntilMs);
+    }
+    return false;
+  }
+
+  #learned(ref: string): Learned {
+    const known = this.#models.get(ref);
+    if (known !== undefined) return known;
+    const unsure: Learned['unsure'] = [UNSURE_AT_FIRST, 0, UNSURE_AT_FIRST];
+    const made: Learned = { fixed: 1, flow: 1, samples: 0, windowTokens: null, windowUntilMs: null, unsure, isDirty: false };
+    if (this.#models.size >= MODELS_MAX) this.#models.clear();
+    this.#models.set(ref, made);
+    return made;
+  }
+}
+
+/** One step of recursive least squares with forgetting: two factors, one figure. */
+function follow(learned: Learned, [a, b]: readonly [number, number], ratio: number): void {
+  const [pa, pc, pb] = learned.unsure;
+  const towardsA = pa * a + pc * b;
+  const towardsB = pc * a + pb * b;
+  const spread = FORGETTING * NOISE + a * towardsA + b * towardsB;
+  const off = ratio - (learned.fixed * a + learned.flow * b);
+  learned.fixed = within(learned.fixed + (towardsA / spread) * off);
+  learned.flow = within(learned.flow + (towardsB / spread) * off);
+  const grow = (value: number): number => Math.min(UNSURE_AT_FIRST, value / FORGETTING);
+  learned.unsure = [
+    grow(pa - (towardsA * towardsA) / spread),
+    (pc - (towardsA * towardsB) / spread) / FORGETTING,
+    grow(pb - (towardsB * towardsB) / spread),
+  ];
+}
+
+function within(factor: number): number {
+  return Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, factor));
+}

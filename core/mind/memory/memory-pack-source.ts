@@ -1,0 +1,81 @@
+// What of memory the model is shown in a turn: what is pinned, and what fits the question. Notes that it was used, once a day at most.
+
+import type { Clock } from '../../base/clock.ts';
+import type { MemoryView } from '../../contracts/memory-ops.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { MemorySource, MemoryStore } from './ports.ts';
+import { scopesOf } from './recall.ts';
+import { viewOf } from './view.ts';
+
+export interface MemoryPackDeps {
+  readonly store: MemoryStore;
+  readonly source: MemorySource;
+  readonly clock: Clock;
+  readonly snippetsMax: number;
+}
+
+interface Request {
+  readonly session: string;
+  readonly agent: string;
+  readonly query: string;
+  readonly signal: AbortSignal;
+}
+
+interface Part {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string;
+  readonly source: string;
+  readonly score?: number;
+  readonly tainted?: readonly TaintSource[];
+}
+
+const DAY_MS = 86_400_000;
+
+export class MemoryPackSource {
+  readonly section = 'memory' as const;
+  readonly #deps: MemoryPackDeps;
+
+  constructor(deps: MemoryPackDeps) {
+    this.#deps = deps;
+  }
+
+  async select({ session, agent, query, signal }: Request): Promise<readonly Part[]> {
+    const { store, source, clock, snippetsMax } = this.#deps;
+    if (snippetsMax === 0) return [];
+    const nowMs = clock.nowMs();
+    const pinned = store.pinned(scopesOf(agent), snippetsMax).map((memory) => viewOf(memory, store, nowMs));
+    const held = new Set(pinned.map(({ memoryId }) => memoryId));
+    const found = query.trim() === '' ? [] : await source.recall({ query, agentId: agent, limit: snippetsMax, signal });
+    const shown: (MemoryView & { readonly score?: number })[] = [...pinned, ...found.filter(({ memoryId }) => !held.has(memoryId))].slice(
+      0,
+      snippetsMax,
+    );
+    noteUse(store, shown, { sessionId: session, turnId: null, nowMs });
+    return shown.map(partOf);
+  }
+}
+
+export interface UsePlace {
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly nowMs: number;
+}
+
+/** What was used within a day is not noted again. */
+export function noteUse(store: Pick<MemoryStore, 'append'>, used: readonly MemoryView[], { sessionId, turnId, nowMs }: UsePlace): void {
+  const memoryIds = used.filter(({ usedAtMs }) => nowMs - usedAtMs >= DAY_MS).map(({ memoryId }) => memoryId);
+  if (memoryIds.length > 0) store.append([{ type: 'memory.recalled', body: { memoryIds, sessionId, turnId } }]);
+}
+
+function partOf(memory: MemoryView & { readonly score?: number }): Part {
+  const open = memory.contradictions.map(({ otherText }) => `\n(Not settled: it contradicts "${otherText}".)`).join('');
+  return {
+    id: memory.memoryId,
+    title: `${memory.kind}, ${new Date(memory.createdAtMs).toISOString().slice(0, 10)}${memory.pinned ? ', pinned' : ''}`,
+    text: memory.shown + open,
+    source: `memory ${memory.memoryId}`,
+    ...(memory.score === undefined ? {} : { score: memory.score }),
+    ...(memory.untrusted.length === 0 ? {} : { tainted: memory.untrusted }),
+  };
+}

@@ -1,0 +1,69 @@
+// The four ports of memory: where it is kept, what is found in a turn, what contradicts what, and where a pack gets it from. Types only.
+
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { MemoryKind } from '../../contracts/memory.ts';
+import type { MemoryHit } from '../../contracts/memory-ops.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { Contradiction, KeptMemory, MemoryCounts, MemoryFilter } from '../../store/memory/memory.ts';
+
+/** Where memories are kept. What changes one is an event; `append` records it and the rows follow in the same transaction. */
+export interface MemoryStore {
+  append(drafts: readonly AnyDraft[]): void;
+  /** All or nothing. */
+  transact<T>(work: () => T): T;
+  find(memoryId: string): KeptMemory | null;
+  at(rows: readonly number[]): KeptMemory[];
+  findSame(text: string, scope: string): KeptMemory | null;
+  list(filter: MemoryFilter, limit: number, offset?: number): KeptMemory[];
+  pinned(scopes: readonly string[], limit: number): KeptMemory[];
+  counts(): MemoryCounts;
+  seenIn(memoryId: string): number;
+  contradictionsOf(memoryId: string): Contradiction[];
+  /** Best first, of every scope and state. */
+  findWords(query: string, limit: number): readonly { readonly row: number }[];
+  /** Best first, of the scopes; empty where there are no vectors. Never rejects: what fails finds nothing. */
+  findMeaning(query: string, scopes: readonly string[], limit: number, signal: AbortSignal): Promise<readonly { readonly row: number }[]>;
+}
+
+/** A person's message of a turn, as it was said. */
+export interface ExtractedTurn {
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly text: string;
+}
+
+export interface Proposal {
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly importance: number;
+}
+
+/** Finds in a turn what is worth remembering. What it proposes becomes a candidate and no more. */
+export interface MemoryExtractor {
+  extract(turn: ExtractedTurn): readonly Proposal[];
+}
+
+/** Tells which of the memories at hand cannot be so beside the text. */
+export interface MemoryResolver {
+  contradictions(text: string, among: readonly KeptMemory[]): readonly { readonly otherId: string; readonly reason: string }[];
+}
+
+export interface RecallRequest {
+  readonly query: string;
+  readonly agentId: string;
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** Answers a question out of memory, best first. */
+export interface MemorySource {
+  recall(request: RecallRequest): Promise<MemoryHit[]>;
+}
+
+export interface ProposedBy {
+  readonly by: 'person' | 'agent' | 'turn' | 'import';
+  readonly actor: string;
+  readonly sessionId: string | null;
+  readonly turnId: string | null;
+  readonly untrusted: readonly TaintSource[];
+}

@@ -1,0 +1,78 @@
+// Finds memories for a question: by words and by meaning, both rankings fused, then weighed by how recently they were used and how much
+// they matter. Uses what is kept and nothing else; candidates are found by nobody but a person.
+
+import type { Clock } from '../../base/clock.ts';
+import { fuseRankings } from '../../base/rank-fusion.ts';
+import { sharedScope } from '../../contracts/memory.ts';
+import type { MemoryHit } from '../../contracts/memory-ops.ts';
+import type { KeptMemory } from '../../store/memory/memory.ts';
+import { recencyOf, tierOf } from './decay.ts';
+import type { MemorySource, MemoryStore, RecallRequest } from './ports.ts';
+import { viewOf } from './view.ts';
+
+export interface RecallDeps {
+  readonly store: MemoryStore;
+  readonly clock: Clock;
+}
+
+/** Of each ranking, before it is known whose they are. */
+const RANKED = 40;
+const RANKED_WIDE = 400;
+/** Relevance decides first: age and importance move a memory within what fits about as well. */
+const RECENCY_WEIGHT = 0.25;
+const IMPORTANCE_WEIGHT = 0.25;
+
+const foundBy = ['words', 'meaning'] as const;
+
+export class MemoryRecall implements MemorySource {
+  readonly #deps: RecallDeps;
+
+  constructor(deps: RecallDeps) {
+    this.#deps = deps;
+  }
+
+  /** Best first. What is archived by its age is left out. */
+  async recall({ query, agentId, limit, signal }: RecallRequest): Promise<MemoryHit[]> {
+    const { store, clock } = this.#deps;
+    const scopes = scopesOf(agentId);
+    const nowMs = clock.nowMs();
+    const usable = (memory: KeptMemory): boolean =>
+      memory.state === 'kept' && scopes.includes(memory.scope) && tierOf(memory, nowMs) !== 'archived';
+    const meaning = await store.findMeaning(query, scopes, RANKED, signal);
+    const byWords = this.#words(query, Math.min(limit, RANKED), usable);
+    const byMeaning = store.at(meaning.map(({ row }) => row)).filter(usable);
+    const known = new Map([...byWords, ...byMeaning].map((memory) => [memory.row, memory]));
+    return fuseRankings([byWords, byMeaning].map((ranking) => ranking.map(({ row }) => row)))
+      .flatMap(({ key, score, rankings }) => {
+        const memory = known.get(key);
+        return memory === undefined ? [] : [{ memory, score: score * weightOf(memory, nowMs), rankings }];
+      })
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ memory, score, rankings }) => ({
+        ...viewOf(memory, store, nowMs),
+        score,
+        foundBy: foundBy.filter((_, index) => rankings.includes(index)),
+      }));
+  }
+
+  /** Looked at again with more room where most that was found belongs to somebody else. */
+  #words(query: string, wanted: number, usable: (memory: KeptMemory) => boolean): KeptMemory[] {
+    const { store } = this.#deps;
+    const rows = store.findWords(query, RANKED).map(({ row }) => row);
+    const found = store.at(rows).filter(usable);
+    if (found.length >= wanted || rows.length < RANKED) return found;
+    return store
+      .at(store.findWords(query, RANKED_WIDE).map(({ row }) => row))
+      .filter(usable)
+      .slice(0, RANKED);
+  }
+}
+
+export function scopesOf(agentId: string): string[] {
+  return [sharedScope, `agent:${agentId}`];
+}
+
+function weightOf(memory: KeptMemory, nowMs: number): number {
+  return 1 - RECENCY_WEIGHT - IMPORTANCE_WEIGHT + RECENCY_WEIGHT * recencyOf(memory, nowMs) + IMPORTANCE_WEIGHT * memory.importance;
+}

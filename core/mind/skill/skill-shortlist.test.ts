@@ -1,0 +1,75 @@
+// The shortlist on the shipped sentences: 100 tasks as people say them, each with the bundled skill that is meant.
+
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { findSkills, folderNameOf, readSkill } from './skill-folders.ts';
+import { readHead } from './skill-head.ts';
+import { SkillIndex, stem, termsOf } from './skill-index.ts';
+
+const sentences = JSON.parse(readFileSync(new URL('fixtures/task-sentences.json', import.meta.url), 'utf8')) as {
+  task: string;
+  skill: string;
+}[];
+
+function bundledIndex(): SkillIndex {
+  const found = findSkills(fileURLToPath(new URL('../../../skills', import.meta.url)));
+  return new SkillIndex(
+    found.map((one) => {
+      const read = readSkill(one);
+      if (!read.ok) throw new Error(read.error.reason);
+      const { file } = read.value;
+      const { name, description, tools } = readHead(file.head, folderNameOf(one.folder), file.body);
+      const headings = file.body.split('\n').filter((line) => /^#{1,6}\s/.test(line));
+      return { name, description, topics: [...headings, ...tools].join(' ') };
+    }),
+  );
+}
+
+test('the skill that is meant is first for 90 of 100 tasks, and among the first three for 95', () => {
+  const index = bundledIndex();
+  const places = sentences.map(({ task, skill }) => index.find(task, 5).findIndex(({ name }) => name === skill));
+  expect(sentences).toHaveLength(100);
+  expect(places.filter((at) => at === 0).length).toBeGreaterThanOrEqual(90);
+  expect(places.filter((at) => at >= 0 && at < 3).length).toBeGreaterThanOrEqual(95);
+});
+
+test('what has nothing to do with any skill leads to none', () => {
+  const index = bundledIndex();
+  for (const text of [
+    'hello',
+    'thanks',
+    'what do you think',
+    '',
+    '???',
+    'kthxbye',
+    'Write hello.md with the text: Hello',
+    'Delete the file',
+    'Read them',
+  ])
+    expect([text, index.find(text, 5)]).toEqual([text, []]);
+});
+
+test('forms of a word meet', () => {
+  for (const [a, b] of [
+    ['summaries', 'summary'],
+    ['summarize', 'summarise'],
+    ['files', 'file'],
+    ['watching', 'watch'],
+    ['planned', 'plan'],
+    ['reviews', 'review'],
+    ['batches', 'batch'],
+  ] as const) {
+    expect([a, stem(a)]).toEqual([a, stem(b)]);
+  }
+  expect(termsOf('The THE a of and')).toEqual([]);
+});
+
+test('thousands of skills and long questions stay bounded', () => {
+  const index = new SkillIndex(
+    Array.from({ length: 5_000 }, (_, at) => ({ name: `s${at}`, description: `word${at} shared`, topics: 'shared '.repeat(1_000) })),
+  );
+  expect(index.find('word1999', 5).map(({ name }) => name)).toEqual(['s1999']);
+  expect(index.find('word2000', 5)).toEqual([]);
+  expect(index.find('shared '.repeat(100_000), 5).length).toBeLessThanOrEqual(5);
+});

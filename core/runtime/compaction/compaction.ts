@@ -1,0 +1,243 @@
+// Compaction: follows the log for conversations that have grown long, has what is older than their last exchanges summed up in the
+// background, and records it. Holds up no turn, is paid under the budget, ends with the panic stop, and is taken up after a crash. How a
+// summary is written is the summarizer's.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Later } from '../../base/later.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Config } from '../../contracts/config.ts';
+import type { SummaryReason } from '../../contracts/continuity-events.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
+import { noUsage, type ChatMessage } from '../../contracts/llm.ts';
+import { planCut, type SummaryDraft, type SummaryJob } from '../../mind/compress/compress.ts';
+
+export { createAskSummary } from './ask-summary.ts';
+
+/** A conversation as it is held now. */
+export interface HeldConversation {
+  /** The first is a summary where there is one. */
+  readonly messages: readonly ChatMessage[];
+  readonly boundaries: readonly number[];
+  readonly summary: { readonly summaryId: string; readonly text: string } | null;
+  readonly fromSessionSeq: number;
+  at(index: number): { readonly sessionSeq: number; readonly turnId: string | null };
+}
+
+export interface CompactionDeps {
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly later: Later;
+  readonly logger: Logger;
+  readonly config: Config['context']['summaries'];
+  readonly panic: { readonly engaged: boolean };
+  onCommitted(listener: (events: readonly AnyEvent[]) => void): () => void;
+  openJobs(): readonly { readonly summaryId: string; readonly sessionId: string }[];
+  /** What is not summed up of a session in use: costs nothing, however long it is. Null for one that is not. */
+  unsummed(sessionId: string): { readonly messages: number; readonly tokens: number } | null;
+  /** The conversation whole, as far as it is not summed up yet. Null where there is no such session. */
+  conversation(sessionId: string): HeldConversation | null;
+  model(sessionId: string): { readonly ref: string; readonly contextTokens: number } | null;
+  /** Into the log, and into the conversation where it is in use. */
+  record(sessionId: string, drafts: readonly AnyDraft[]): void;
+  /** Fails with `cancelled` once the signal aborts, and never otherwise. */
+  write(
+    job: SummaryJob,
+    about: { readonly model: string; readonly sessionId: string; readonly summaryId: string },
+    signal: AbortSignal,
+  ): Promise<SummaryDraft>;
+  redact(text: string): string;
+}
+
+/** A turn that follows at once goes first. */
+const QUIET_MS = 400;
+const AT_ONCE = 2;
+const WAITING_MAX = 200;
+
+export class Compaction {
+  readonly #deps: CompactionDeps;
+  readonly #stopListening: () => void;
+  readonly #running = new Map<string, AbortController>();
+  readonly #waiting = new Map<string, SummaryReason>();
+  readonly #idle = new Set<() => void>();
+  #callOff: (() => void) | null = null;
+  #hasBegun = false;
+  #isClosed = false;
+
+  constructor(deps: CompactionDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.onCommitted((events) => {
+      for (const event of events) this.#follow(event);
+    });
+  }
+
+  /** Takes up what an earlier run left: each once, anew. */
+  begin(): void {
+    this.#hasBegun = true;
+    for (const { summaryId, sessionId } of this.#deps.openJobs()) {
+      if (this.#running.has(sessionId)) continue;
+      this.#deps.record(sessionId, [failed(summaryId, new AppError('cancelled', 'The program ended before the summary was written.'))]);
+      this.#want(sessionId, 'messages');
+    }
+  }
+
+  /** Sums up now. Null where nothing is old enough. Fails with conflict, panic_engaged, shutting_down or not_found. */
+  async compact(sessionId: string, by: string): Promise<EventBodies['summary.written'] | null> {
+    if (this.#deps.panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
+    if (this.#isClosed) throw new AppError('shutting_down', 'TrayClaw is closing.');
+    if (this.#running.has(sessionId)) {
+      throw new AppError('conflict', `Session ${sessionId} is being summed up already.`, {
+        data: { hint: 'Wait a moment and look again.' },
+      });
+    }
+    this.#waiting.delete(sessionId);
+    return this.#run(sessionId, 'asked', by);
+  }
+
+  /** Resolves when nothing is being written or waits to be. */
+  async whenIdle(): Promise<void> {
+    while (this.#running.size > 0 || this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.add(resolve));
+  }
+
+  /** What is under way is left as begun: the next start takes it up. */
+  async dispose(): Promise<void> {
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#callOff?.();
+    this.#waiting.clear();
+    for (const running of this.#running.values()) running.abort(new AppError('cancelled', 'TrayClaw is closing.'));
+    await this.whenIdle();
+  }
+
+  #follow(event: AnyEvent): void {
+    if (event.sessionId === systemSessionId && event.type === 'panic.engaged') {
+      this.#waiting.clear();
+      for (const running of this.#running.values()) running.abort(new AppError('cancelled', 'The panic stop was pressed.'));
+      this.#wakeIdle();
+      return;
+    }
+    if (event.type !== 'turn.finished' && event.type !== 'pack.built') return;
+    const reason = this.#reasonFor(event.sessionId);
+    if (reason !== null) this.#want(event.sessionId, reason);
+  }
+
+  #reasonFor(sessionId: string): SummaryReason | null {
+    const { config } = this.#deps;
+    if (config.mode === 'off') return null;
+    const held = this.#deps.unsummed(sessionId);
+    if (held === null || held.messages <= config.keepMessages) return null;
+    if (held.messages > config.messages) return 'messages';
+    const known = this.#deps.model(sessionId);
+    return known !== null && held.tokens > known.contextTokens * config.windowShare ? 'window' : null;
+  }
+
+  #want(sessionId: string, reason: SummaryReason): void {
+    if (this.#isClosed || this.#deps.panic.engaged || this.#running.has(sessionId)) return;
+    if (this.#waiting.size >= WAITING_MAX && !this.#waiting.has(sessionId)) return;
+    this.#waiting.set(sessionId, reason);
+    this.#arm();
+  }
+
+  #arm(): void {
+    if (!this.#hasBegun || this.#callOff !== null || this.#waiting.size === 0) return;
+    this.#callOff = this.#deps.later(QUIET_MS, () => {
+      this.#callOff = null;
+      this.#startWaiting();
+    });
+  }
+
+  #startWaiting(): void {
+    for (const [sessionId, reason] of this.#waiting) {
+      if (this.#running.size >= AT_ONCE) return;
+      this.#waiting.delete(sessionId);
+      // Between the wish and now somebody may have done it, or stopped everything.
+      if (this.#deps.panic.engaged || this.#running.has(sessionId)) continue;
+      void this.#run(sessionId, reason, 'compaction').catch((cause: unknown) => {
+        this.#deps.logger.log('warn', 'a conversation could not be summed up', { sessionId, cause: String(cause) });
+      });
+    }
+    this.#wakeIdle();
+  }
+
+  async #run(sessionId: string, reason: SummaryReason, by: string): Promise<EventBodies['summary.written'] | null> {
+    const plan = this.#plan(sessionId);
+    if (plan === null) return null;
+    const { ids, clock } = this.#deps;
+    const stop = new AbortController();
+    this.#running.set(sessionId, stop);
+    const summaryId = ids.next('sum');
+    const startedMs = clock.monotonicMs();
+    let isRecorded = false;
+    try {
+      this.#deps.record(sessionId, [{ type: 'summary.started', body: { summaryId, reason, model: plan.model, by } }]);
+      const draft = await this.#deps.write(plan.job, { model: plan.model, sessionId, summaryId }, stop.signal);
+      const { text, tokens, method, fallback, source, quality, modelCalls, usage, costUsd } = draft;
+      const body: EventBodies['summary.written'] = {
+        summaryId,
+        text: this.#deps.redact(text),
+        covers: plan.covers,
+        replaces: plan.replaces,
+        reason,
+        method,
+        ...(fallback === null ? {} : { fallback: this.#deps.redact(fallback) }),
+        model: method === 'model' || modelCalls > 0 ? plan.model : null,
+        source: { ...source, turns: plan.turns },
+        tokens,
+        keptMessages: plan.kept,
+        quality: { ...quality, missing: quality.missing.map((item) => this.#deps.redact(item)) },
+        modelCalls,
+        usage,
+        costUsd,
+        tookMs: clock.monotonicMs() - startedMs,
+      };
+      this.#deps.record(sessionId, [{ type: 'summary.written', body }]);
+      isRecorded = true;
+      return body;
+    } catch (cause) {
+      // Closing leaves it open for the next start.
+      if (!this.#isClosed && !isRecorded) this.#deps.record(sessionId, [failed(summaryId, toAppError(cause))]);
+      throw cause;
+    } finally {
+      this.#running.delete(sessionId);
+      this.#arm();
+      this.#wakeIdle();
+    }
+  }
+
+  #plan(sessionId: string) {
+    const held = this.#deps.conversation(sessionId);
+    const model = this.#deps.model(sessionId);
+    if (held === null || model === null) return null;
+    const head = held.summary === null ? 0 : 1;
+    const cut = planCut(held.boundaries, held.messages.length, this.#deps.config.keepMessages);
+    if (cut === null || cut <= head) return null;
+    const messages = held.messages.slice(head, cut);
+    const turns = new Set(messages.map((_, index) => held.at(head + index).turnId)).size;
+    const job: SummaryJob = {
+      messages,
+      boundaries: held.boundaries.filter((index) => index < cut).map((index) => index - head),
+      previous: held.summary?.text ?? null,
+      contextTokens: model.contextTokens,
+    };
+    return {
+      job,
+      turns,
+      model: model.ref,
+      replaces: held.summary?.summaryId ?? null,
+      kept: held.messages.length - cut,
+      covers: { fromSessionSeq: held.fromSessionSeq, toSessionSeq: held.at(cut).sessionSeq - 1 },
+    };
+  }
+
+  #wakeIdle(): void {
+    if (this.#running.size > 0 || this.#waiting.size > 0) return;
+    const waiting = [...this.#idle];
+    this.#idle.clear();
+    for (const wake of waiting) wake();
+  }
+}
+
+function failed(summaryId: string, error: AppError): AnyDraft {
+  return { type: 'summary.failed', body: { summaryId, error: error.toBody(), modelCalls: 0, model: null, usage: noUsage, costUsd: null } };
+}

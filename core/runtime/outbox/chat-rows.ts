@@ -1,0 +1,170 @@
+// Which chats there are, which session each talks in, and which turns have to be answered where. Rows kept in step with the log;
+// sends nothing and decides nothing about who may write.
+
+import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { ChatInfo } from '../../contracts/outbox-ops.ts';
+import type { SqlDatabase } from '../../store/storage/storage.ts';
+
+export interface ChatTurn {
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly chat: ChatAddress;
+  readonly messageId: string | null;
+}
+
+/** Doors at which the person who wrote also reads the answer. */
+const ownDoors: ReadonlySet<string> = new Set(['window', 'cli', 'http', 'library', 'tray']);
+
+const chatColumns =
+  'channel, chat_id AS chatId, thread_id AS threadId, kind, title, session_id AS sessionId, last_used_at_ms AS lastUsedAtMs';
+const turnColumns =
+  'turn_id AS turnId, session_id AS sessionId, channel, chat_id AS chatId, thread_id AS threadId, message_id AS messageId';
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    bind: db.prepare(
+      `INSERT INTO chats (channel, chat_id, thread_id, kind, title, session_id, last_used_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (channel, chat_id, thread_id) DO UPDATE SET kind = excluded.kind, title = excluded.title, session_id = excluded.session_id`,
+    ),
+    bindSession: db.prepare('INSERT OR REPLACE INTO chat_sessions (session_id, channel, chat_id, thread_id) VALUES (?, ?, ?, ?)'),
+    use: db.prepare('UPDATE chats SET last_used_at_ms = ? WHERE channel = ? AND chat_id = ? AND thread_id = ?'),
+    chat: db.prepare(`SELECT ${chatColumns} FROM chats WHERE channel = ? AND chat_id = ? AND thread_id = ?`),
+    chats: db.prepare(`SELECT ${chatColumns} FROM chats ORDER BY last_used_at_ms DESC, channel, chat_id, thread_id LIMIT ?`),
+    chatsOf: db.prepare(`SELECT ${chatColumns} FROM chats WHERE channel = ? ORDER BY last_used_at_ms DESC, chat_id, thread_id LIMIT ?`),
+    ofSession: db.prepare('SELECT channel, chat_id AS chatId, thread_id AS threadId FROM chat_sessions WHERE session_id = ?'),
+    putTurn: db.prepare(
+      `INSERT OR IGNORE INTO chat_turns (turn_id, session_id, channel, chat_id, thread_id, message_id, state) VALUES (?, ?, ?, ?, ?, ?, 'open')`,
+    ),
+    endTurn: db.prepare("UPDATE chat_turns SET state = 'ended', ended_seq = ? WHERE turn_id = ? AND state = 'open'"),
+    tellTurn: db.prepare("UPDATE chat_turns SET state = 'told' WHERE turn_id = ?"),
+    turn: db.prepare(`SELECT ${turnColumns} FROM chat_turns WHERE turn_id = ?`),
+    ended: db.prepare(`SELECT ${turnColumns} FROM chat_turns WHERE state = 'ended' ORDER BY ended_seq LIMIT ?`),
+    dropTurns: db.prepare('DELETE FROM chat_turns WHERE session_id = ?'),
+    dropSession: db.prepare('DELETE FROM chat_sessions WHERE session_id = ?'),
+    unbind: db.prepare('UPDATE chats SET session_id = NULL WHERE session_id = ?'),
+  };
+}
+
+export class ChatRows {
+  readonly #sql: ReturnType<typeof prepareAll>;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'chat.bound':
+        this.#bind(event);
+        return;
+      case 'user.message':
+        this.#heard(event);
+        return;
+      case 'turn.started':
+        this.#takenUp(event);
+        return;
+      case 'turn.finished':
+        if (event.turnId !== null) this.#sql.endTurn.run(event.seq, event.turnId);
+        return;
+      case 'session.deleted':
+        this.#sql.dropTurns.run(event.body.sessionId);
+        this.#sql.dropSession.run(event.body.sessionId);
+        this.#sql.unbind.run(event.body.sessionId);
+        return;
+      default:
+        return;
+    }
+  }
+
+  chat({ channel, chatId, threadId }: ChatAddress): ChatInfo | null {
+    const row = this.#sql.chat.get(channel, chatId, threadId ?? '') as StoredChat | undefined;
+    return row === undefined ? null : chatInfo(row);
+  }
+
+  /** The last used first. */
+  chats(query: { readonly channel?: string | undefined; readonly limit: number }): ChatInfo[] {
+    const rows = query.channel === undefined ? this.#sql.chats.all(query.limit) : this.#sql.chatsOf.all(query.channel, query.limit);
+    return (rows as StoredChat[]).map(chatInfo);
+  }
+
+  /** The chat that was last written from. */
+  lastUsed(): ChatInfo | null {
+    return this.chats({ limit: 1 })[0] ?? null;
+  }
+
+  /** The chat a session belongs to; null for one that never was talked with in a chat. */
+  ofSession(sessionId: string): ChatAddress | null {
+    const row = this.#sql.ofSession.get(sessionId) as StoredAddress | undefined;
+    return row === undefined ? null : addressOf(row);
+  }
+
+  /** The chat a turn came from, where its answer goes; null where the turn came in another way. */
+  ofTurn(turnId: string): ChatTurn | null {
+    const row = this.#sql.turn.get(turnId) as StoredTurn | undefined;
+    return row === undefined ? null : chatTurn(row);
+  }
+
+  /** Turns that have ended and whose chat was not told yet, oldest first. */
+  ended(limit: number): ChatTurn[] {
+    return (this.#sql.ended.all(limit) as StoredTurn[]).map(chatTurn);
+  }
+
+  /** Nothing of the turn is left to tell. */
+  told(turnId: string): void {
+    this.#sql.tellTurn.run(turnId);
+  }
+
+  #bind({ body, atMs }: EventOf<'chat.bound'>): void {
+    const { chat, kind, title, sessionId } = body;
+    const place = [chat.channel, chat.chatId, chat.threadId ?? ''] as const;
+    this.#sql.bind.run(...place, kind, title, sessionId, atMs);
+    if (sessionId !== null) this.#sql.bindSession.run(sessionId, ...place);
+  }
+
+  #heard({ turnId, sessionId, body, atMs }: EventOf<'user.message'>): void {
+    if (turnId === null) return;
+    const from = body.chat ?? (ownDoors.has(body.channel) ? null : this.ofSession(sessionId));
+    if (from === null) return;
+    const place = [from.channel, from.chatId, from.threadId ?? ''] as const;
+    this.#sql.putTurn.run(turnId, sessionId, ...place, body.chat?.messageId ?? null);
+    if (body.chat !== undefined) this.#sql.use.run(atMs, ...place);
+  }
+
+  /** What takes up the work of a turn also takes up whom it owes an answer. */
+  #takenUp({ turnId, sessionId, body }: EventOf<'turn.started'>): void {
+    const earlier = body.continues?.turnIds.at(-1);
+    if (turnId === null || earlier === undefined) return;
+    const known = this.ofTurn(earlier);
+    if (known === null) return;
+    const { chat, messageId } = known;
+    this.#sql.putTurn.run(turnId, sessionId, chat.channel, chat.chatId, chat.threadId ?? '', messageId);
+  }
+}
+
+interface StoredAddress {
+  readonly channel: string;
+  readonly chatId: string;
+  readonly threadId: string;
+}
+type StoredChat = StoredAddress & {
+  readonly kind: ChatKind;
+  readonly title: string;
+  readonly sessionId: string | null;
+  readonly lastUsedAtMs: number;
+};
+type StoredTurn = StoredAddress & { readonly turnId: string; readonly sessionId: string; readonly messageId: string | null };
+
+function addressOf({ channel, chatId, threadId }: StoredAddress): ChatAddress {
+  return { channel, chatId, ...(threadId === '' ? {} : { threadId }) };
+}
+
+function chatInfo(row: StoredChat): ChatInfo {
+  const { kind, title, sessionId, lastUsedAtMs } = row;
+  return { ...addressOf(row), kind, title, sessionId, lastUsedAtMs };
+}
+
+function chatTurn(row: StoredTurn): ChatTurn {
+  return { turnId: row.turnId, sessionId: row.sessionId, chat: addressOf(row), messageId: row.messageId };
+}

@@ -1,0 +1,269 @@
+// The sending: chats side by side, the items of one chat in order, one part after the other. Each try is on the disk before it leaves and
+// noted after; what nobody can know is called uncertain and left to a person. Queues nothing itself.
+
+import type { Clock } from '../../base/clock.ts';
+import { Deferred, sleep } from '../../base/deferred.ts';
+import type { Later } from '../../base/later.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChatAddress, ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { MessageHooks } from './message-hooks.ts';
+import { hookMessage, tellMessageHooks } from './message-hooks.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { OutboundRow, OutboundRows } from './outbound-rows.ts';
+
+export interface DispatchDeps {
+  readonly log: SessionLog;
+  readonly rows: OutboundRows;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly panic: { readonly engaged: boolean };
+  readonly crashPoints: { reach(point: 'outbound-sending' | 'outbound-sent'): void };
+  readonly after: Later;
+}
+
+const CHATS_AT_ONCE = 8;
+const TRIES_MAX = 12;
+/** Of a channel that names the time to try again. */
+const TOLD_TRIES_MAX = 100;
+const BACKOFF_FIRST_MS = 1_000;
+const BACKOFF_MAX_MS = 600_000;
+const SEND_MAX_MS = 120_000;
+const CLOSE_WAIT_MS = 5_000;
+/** What waits longer than this is not sent any more: it would come as if it were news. */
+const AGE_MAX_MS = 86_400_000;
+/** Clocks jump and machines sleep: now and then it looks again whatever the timers say. */
+const LOOK_AGAIN_MS = 60_000;
+const STALE_AT_ONCE = 100;
+/** After the store itself failed. */
+const STORE_WAIT_MS = 5_000;
+
+export class Dispatch {
+  readonly #deps: DispatchDeps;
+  readonly #ports = new Map<string, ChannelPort>();
+  readonly #busy = new Map<string, Promise<void>>();
+  readonly #timers = new Map<string, () => void>();
+  readonly #closing = new AbortController();
+  #hooks: MessageHooks | null = null;
+  #stopLooking: (() => void) | null = null;
+
+  constructor(deps: DispatchDeps) {
+    this.#deps = deps;
+  }
+
+  /** What the last run left in the middle of a try may have arrived. */
+  start(hooks: MessageHooks | null): void {
+    this.#hooks = hooks;
+    for (const row of this.#deps.rows.interrupted()) {
+      const reason = 'The program ended while this was being sent.';
+      this.#note(row, [{ type: 'outbound.uncertain', body: { outboundId: row.outboundId, part: row.part, reason } }]);
+    }
+    this.#lookAgain();
+  }
+
+  open(port: ChannelPort): () => void {
+    this.#ports.set(port.name, port);
+    this.wake();
+    return () => {
+      if (this.#ports.get(port.name) === port) this.#ports.delete(port.name);
+    };
+  }
+
+  /** Begins whatever can be sent now. */
+  wake(): void {
+    if (this.#closing.signal.aborted) return;
+    try {
+      this.#dropStale();
+      for (const chat of this.#deps.rows.openChats()) this.#begin(chat);
+    } catch (cause) {
+      this.#deps.logger.log('error', 'the outbox could not go on', { cause: String(cause) });
+    }
+  }
+
+  /** Lets what is being sent come to its end for a moment; what does not is uncertain at the next start. */
+  async dispose(): Promise<void> {
+    this.#stopLooking?.();
+    for (const stop of this.#timers.values()) stop();
+    this.#timers.clear();
+    const running = Promise.all(this.#busy.values());
+    this.#closing.abort();
+    const over = new AbortController();
+    await Promise.race([running, sleep(CLOSE_WAIT_MS, over.signal)]);
+    over.abort();
+  }
+
+  #lookAgain(): void {
+    this.wake();
+    this.#stopLooking = this.#deps.after(LOOK_AGAIN_MS, () => this.#lookAgain());
+  }
+
+  /** `isDue`: what it waited for is over, whatever the clock on the wall says by now. */
+  #begin(chat: ChatAddress, isDue = false): void {
+    const key = keyOf(chat);
+    if (this.#busy.has(key) || this.#busy.size >= CHATS_AT_ONCE || !this.#ports.has(chat.channel)) return;
+    // What tells of a panic stop does not wait for what has to wait.
+    if (this.#timers.has(key) && !this.#deps.panic.engaged) return;
+    // Under a panic stop there is nothing to begin in most chats.
+    if (this.#head(chat) === null) return;
+    const running = this.#run(chat, isDue)
+      .catch((cause: unknown) => {
+        // The store failed, most likely: nothing is lost, a later look tries again.
+        this.#deps.logger.log('error', 'a chat could not be served', { channel: chat.channel, cause: String(cause) });
+        if (!this.#closing.signal.aborted) this.#wakeIn(chat, STORE_WAIT_MS);
+      })
+      .then(() => {
+        this.#busy.delete(key);
+        this.wake();
+      });
+    this.#busy.set(key, running);
+  }
+
+  #head(chat: ChatAddress): OutboundRow | null {
+    return this.#deps.rows.head(chat, this.#deps.panic.engaged);
+  }
+
+  async #run(chat: ChatAddress, isDue: boolean): Promise<void> {
+    let waitsNoMore = isDue;
+    while (!this.#closing.signal.aborted) {
+      const port = this.#ports.get(chat.channel);
+      const row = this.#head(chat);
+      if (port === undefined || row === null) return;
+      const waitMs = waitsNoMore ? 0 : this.#waitOf(row);
+      waitsNoMore = false;
+      if (waitMs > 0) {
+        this.#wakeIn(chat, waitMs);
+        return;
+      }
+      if (await this.#mayLeave(row)) await this.#sendPart(row, port);
+    }
+  }
+
+  /** Asked once for each item, before any of it leaves; not again where a person wants it sent. */
+  async #mayLeave(row: OutboundRow): Promise<boolean> {
+    if (this.#hooks === null || row.part > 0 || row.attempt > 0 || row.wanted) return true;
+    const refusal = await hookMessage(this.#hooks, this.#placeOf(row), this.#closing.signal, (ran) => {
+      this.#note(row, [{ type: 'hook.ran', body: ran }]);
+    });
+    if (refusal === null) return true;
+    this.#note(row, [{ type: 'outbound.failed', body: { outboundId: row.outboundId, part: 0, error: refusal, retryAtMs: null } }]);
+    return false;
+  }
+
+  #placeOf({ item, sessionId }: OutboundRow): { item: OutboundItem; agentId: string } {
+    return { item, agentId: this.#deps.log.index.session(sessionId)?.agentId ?? 'main' };
+  }
+
+  async #sendPart(row: OutboundRow, port: ChannelPort): Promise<void> {
+    const { outboundId, item, part } = row;
+    const parts = partsOf(item, port);
+    const content = parts[part];
+    if (content === undefined) {
+      this.#note(row, [{ type: 'outbound.sent', body: { outboundId } }]);
+      return;
+    }
+    const attempt = row.attempt + 1;
+    const repeatable = port.deduplicates === true;
+    const about = { outboundId, part, parts: parts.length, attempt, repeatable };
+    if (!this.#note(row, [{ type: 'outbound.sending', body: about }], true)) return;
+    this.#deps.crashPoints.reach('outbound-sending');
+    const idempotencyKey = `${item.idempotencyKey}/${part}`;
+    const outcome = await this.#send(port, { ...content, item, part, parts: parts.length, attempt, idempotencyKey });
+    this.#deps.crashPoints.reach('outbound-sent');
+    this.#note(row, this.#outcomeDrafts({ ...row, attempt, repeatable }, parts.length, outcome));
+    const now = this.#deps.rows.row(outboundId)?.state;
+    if (now !== undefined && now !== 'queued') tellMessageHooks(this.#hooks, this.#placeOf(row), now);
+  }
+
+  /** Whatever happens becomes an outcome; one that takes too long is not waited for. */
+  async #send(port: ChannelPort, part: OutboundPart): Promise<SendOutcome> {
+    const limit = new AbortController();
+    const tooLate: SendOutcome = { kind: 'unknown', reason: `No answer within ${SEND_MAX_MS / 1000} seconds.` };
+    const late = new Deferred<SendOutcome>();
+    const stopLimit = this.#deps.after(SEND_MAX_MS, () => {
+      limit.abort();
+      late.resolve(tooLate);
+    });
+    try {
+      return await Promise.race([port.send(part, limit.signal), late.promise]);
+    } catch (cause) {
+      this.#deps.logger.log('error', 'a channel failed to send', { channel: port.name, cause: String(cause) });
+      return { kind: 'unknown', reason: 'The channel failed while sending.' };
+    } finally {
+      stopLimit();
+      late.resolve(tooLate);
+    }
+  }
+
+  #outcomeDrafts(row: OutboundRow, parts: number, outcome: SendOutcome): AnyDraft[] {
+    const about = { outboundId: row.outboundId, part: row.part };
+    switch (outcome.kind) {
+      case 'sent': {
+        const sent: AnyDraft = { type: 'outbound.part_sent', body: { ...about, messageId: outcome.messageId } };
+        return row.part + 1 < parts ? [sent] : [sent, { type: 'outbound.sent', body: { outboundId: row.outboundId } }];
+      }
+      case 'refused':
+        return [{ type: 'outbound.failed', body: { ...about, error: outcome.error, retryAtMs: this.#retryAt(row, outcome) } }];
+      case 'unknown': {
+        const { reason } = outcome;
+        if (!row.repeatable) return [{ type: 'outbound.uncertain', body: { ...about, reason } }];
+        const retryAtMs = this.#retryAt(row, { retryAfterMs: null, isRetryable: true });
+        return [{ type: 'outbound.failed', body: { ...about, error: reason, retryAtMs } }];
+      }
+    }
+  }
+
+  #retryAt(row: OutboundRow, { retryAfterMs, isRetryable }: { retryAfterMs: number | null; isRetryable: boolean }): number | null {
+    const nowMs = this.#deps.clock.nowMs();
+    if (retryAfterMs !== null) return row.attempt >= TOLD_TRIES_MAX ? null : nowMs + Math.min(retryAfterMs, AGE_MAX_MS);
+    if (!isRetryable || row.attempt >= TRIES_MAX) return null;
+    return nowMs + Math.min(BACKOFF_FIRST_MS * 2 ** (row.attempt - 1), BACKOFF_MAX_MS);
+  }
+
+  /** No longer than a day, however the clock was set meanwhile. */
+  #waitOf({ retryAtMs }: OutboundRow): number {
+    return retryAtMs === null ? 0 : Math.min(retryAtMs - this.#deps.clock.nowMs(), AGE_MAX_MS);
+  }
+
+  #wakeIn(chat: ChatAddress, ms: number): void {
+    const key = keyOf(chat);
+    this.#timers.get(key)?.();
+    const stop = this.#deps.after(ms, () => {
+      this.#timers.delete(key);
+      this.#begin(chat, true);
+    });
+    this.#timers.set(key, stop);
+  }
+
+  #dropStale(): void {
+    const { rows, clock } = this.#deps;
+    for (const row of rows.waitingSince(clock.nowMs() - AGE_MAX_MS, STALE_AT_ONCE)) {
+      if (this.#busy.has(keyOf(row.item.to))) continue;
+      const error = `It waited for ${AGE_MAX_MS / 3_600_000} hours and could not be sent.`;
+      this.#note(row, [{ type: 'outbound.failed', body: { outboundId: row.outboundId, part: row.part, error, retryAtMs: null } }]);
+    }
+  }
+
+  /** False where the item is gone: its session was deleted meanwhile. */
+  #note({ outboundId, sessionId }: OutboundRow, drafts: readonly AnyDraft[], barrier = false): boolean {
+    const { log, rows } = this.#deps;
+    return log.transact(() => {
+      if (rows.row(outboundId) === null) return false;
+      log.append(sessionId, drafts);
+      return true;
+    }, barrier);
+  }
+}
+
+function keyOf({ channel, chatId }: ChatAddress): string {
+  return `${channel}\0${chatId}`;
+}
+
+/** A file the channel would refuse is named in the text instead: the words are not held up by it. */
+function partsOf(item: OutboundItem, port: ChannelPort): readonly PartContent[] {
+  const tooLarge = item.files.filter(({ sizeBytes }) => sizeBytes > port.maxFileBytes);
+  if (tooLarge.length === 0) return port.split(item);
+  const names = tooLarge.map(({ name, sizeBytes }) => `${name} (${sizeBytes} bytes)`).join(', ');
+  const note = `Not sent, because ${port.name} takes files of at most ${port.maxFileBytes} bytes: ${names}`;
+  const text = item.text === '' ? note : `${item.text}\n\n${note}`;
+  return port.split({ ...item, text, files: item.files.filter((file) => !tooLarge.includes(file)) });
+}

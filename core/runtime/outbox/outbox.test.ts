@@ -1,0 +1,329 @@
+import { onTestFinished, expect, test } from 'vitest';
+import { Deferred } from '../../base/deferred.ts';
+import type { ChatAddress, SendOutcome } from '../../contracts/channels.ts';
+import { home, OutboxBench, ScriptedPort } from './outbox-bench.ts';
+
+const away: ChatAddress = { channel: 'loop', chatId: 'out' };
+const broken: SendOutcome = { kind: 'refused', error: 'The network is down.', retryAfterMs: null, isRetryable: true };
+const lost: SendOutcome = { kind: 'unknown', reason: 'The connection ended.' };
+
+function open(port = new ScriptedPort()) {
+  const bench = new OutboxBench();
+  onTestFinished(() => bench.dispose());
+  bench.outbox.start();
+  const close = bench.outbox.open(port);
+  return { bench, port, close };
+}
+
+test('what is queued leaves in order, part after part, and each try is noted before and after', async () => {
+  const { bench, port } = open();
+  bench.queue('one\ntwo');
+  bench.queue('three');
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: one', 'home: two', 'home: three']);
+  expect(bench.types()).toEqual([
+    'queued',
+    'queued',
+    'sending',
+    'part_sent',
+    'sending',
+    'part_sent',
+    'sent',
+    'sending',
+    'part_sent',
+    'sent',
+  ]);
+  expect(bench.outbox.list({ states: ['sent'], limit: 9 })).toMatchObject([
+    { text: 'three', partsSent: 1, parts: 1 },
+    { text: 'one\ntwo', partsSent: 2, parts: 2 },
+  ]);
+});
+
+test('the same key is queued once', async () => {
+  const { bench, port } = open();
+  const first = bench.queue('hello', { idempotencyKey: 'k' });
+  expect(bench.queue('hello again', { idempotencyKey: 'k' })).toBe(first);
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: hello']);
+});
+
+test('a part refused with a time is tried exactly then, and what stands behind it waits', async () => {
+  const { bench, port } = open();
+  port.script.push({ kind: 'refused', error: 'Too many requests.', retryAfterMs: 7_000, isRetryable: true });
+  bench.queue('one');
+  bench.queue('two');
+  bench.queue('elsewhere', { to: away });
+  await bench.rest();
+  expect(port.delivered).toEqual(['out: elsewhere']);
+  await bench.pass(6_999);
+  expect(port.tried).toHaveLength(2);
+  await bench.pass(1);
+  expect(port.delivered).toEqual(['out: elsewhere', 'home: one', 'home: two']);
+});
+
+test('a wait is over when its time has passed, even when the clock on the wall was set back meanwhile', async () => {
+  const { bench, port } = open();
+  port.script.push(broken);
+  bench.queue('one');
+  await bench.rest();
+  bench.clock.advance(-3_600_000);
+  await bench.pass(3_601_000);
+  expect(port.delivered).toEqual(['home: one']);
+});
+
+test('a refusal that may pass is tried again later and later, and given up in the end', async () => {
+  const { bench, port } = open();
+  for (let i = 0; i < 20; i += 1) port.script.push(broken);
+  const outboundId = bench.queue('one');
+  bench.queue('two');
+  await bench.rest();
+  const triedAt: number[] = [];
+  for (let seconds = 1; bench.rows.row(outboundId)?.state === 'queued' && seconds < 3_600; seconds += 1) {
+    const before = port.tried.length;
+    await bench.pass(1_000);
+    if (port.tried.length > before) triedAt.push(seconds);
+  }
+  expect(triedAt).toEqual([1, 3, 7, 15, 31, 63, 127, 255, 511, 1_023, 1_623]);
+  expect(bench.outbox.list({ states: ['failed'], limit: 9 })).toMatchObject([{ outboundId, reason: 'The network is down.' }]);
+  port.script.length = 0;
+  await bench.pass(1_000_000);
+  expect(port.delivered).toEqual(['home: two']);
+});
+
+test('a refusal for good fails at once and the next one goes on', async () => {
+  const { bench, port } = open();
+  port.script.push({ kind: 'refused', error: 'The chat is gone.', retryAfterMs: null, isRetryable: false });
+  bench.queue('one');
+  bench.queue('two');
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: two']);
+  expect(bench.outbox.list({ states: ['failed'], limit: 9 })).toMatchObject([{ text: 'one', reason: 'The chat is gone.' }]);
+});
+
+test('what may have arrived is uncertain, is not sent again, and does not hold up what follows', async () => {
+  const { bench, port } = open();
+  port.script.push(lost);
+  const outboundId = bench.queue('one\nmore of one');
+  bench.queue('two');
+  await bench.pass(80_000_000);
+  expect(port.tried.map(({ text }) => text)).toEqual(['one', 'two']);
+  expect(bench.outbox.list({ states: ['uncertain'], limit: 9 })).toMatchObject([{ outboundId, reason: 'The connection ended.' }]);
+
+  expect(bench.outbox.settle(outboundId, 'sent', 'ada')).toMatchObject({ state: 'queued', partsSent: 1 });
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: two', 'home: more of one']);
+  expect(() => bench.outbox.settle(outboundId, 'resend', 'ada')).toThrow(expect.objectContaining({ code: 'conflict' }) as Error);
+});
+
+test.each([
+  ['resend', ['home: one'], 'sent'],
+  ['drop', [], 'dropped'],
+  ['sent', [], 'sent'],
+] as const)('settled as %s', async (answer, delivered, state) => {
+  const { bench, port } = open();
+  port.script.push(lost);
+  const outboundId = bench.queue('one');
+  await bench.rest();
+  bench.outbox.settle(outboundId, answer, 'ada');
+  await bench.rest();
+  expect([port.delivered, bench.rows.row(outboundId)?.state]).toEqual([delivered, state]);
+});
+
+test('a channel that throws or never answers leaves it uncertain', async () => {
+  const { bench, port } = open();
+  const hold = new Deferred<SendOutcome>();
+  port.script.push(new Error('boom'), hold.promise);
+  bench.queue('one');
+  await bench.rest();
+  bench.queue('two');
+  await bench.rest();
+  expect(bench.types()).toEqual(['queued', 'sending', 'uncertain', 'queued', 'sending']);
+  await bench.pass(120_000);
+  expect(bench.outbox.list({ states: ['uncertain'], limit: 9 }).map(({ reason }) => reason)).toEqual([
+    'No answer within 120 seconds.',
+    'The channel failed while sending.',
+  ]);
+  hold.resolve(lost);
+});
+
+test('a start finds what was cut off in the middle: uncertain, unless the other side keeps it from arriving twice', async () => {
+  const { bench, port } = open();
+  const safe = new ScriptedPort('safe', true);
+  bench.outbox.open(safe);
+  const hold = new Deferred<SendOutcome>();
+  port.script.push(hold.promise);
+  safe.script.push(hold.promise);
+  bench.queue('one');
+  bench.queue('two', { to: { channel: 'safe', chatId: 'home' } });
+  await bench.rest();
+  bench.restart();
+  bench.outbox.open(port);
+  bench.outbox.open(safe);
+  await bench.rest();
+  expect(port.delivered).toEqual([]);
+  expect(bench.outbox.list({ states: ['uncertain'], limit: 9 })).toMatchObject([{ text: 'one' }]);
+  expect(safe.delivered).toEqual(['home: two']);
+  expect(new Set(safe.tried.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
+  hold.resolve(lost);
+});
+
+test('a chat whose channel does not run holds its messages, for a day', async () => {
+  const { bench, port, close } = open();
+  close();
+  bench.queue('old');
+  await bench.pass(80_000_000);
+  bench.queue('new');
+  await bench.pass(10_000_000);
+  bench.outbox.open(port);
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: new']);
+  expect(bench.outbox.list({ states: ['failed'], limit: 9 })).toMatchObject([
+    { text: 'old', reason: 'It waited for 24 hours and could not be sent.' },
+  ]);
+});
+
+test('a chat takes a bounded number of messages', () => {
+  const { bench, close } = open();
+  close();
+  for (let i = 0; i < 200; i += 1) bench.queue(`${i}`);
+  expect(() => bench.queue('more')).toThrow(expect.objectContaining({ code: 'queue_full' }) as Error);
+  expect(() => bench.queue('elsewhere', { to: away })).not.toThrow();
+});
+
+test('under the panic stop only what tells of it leaves; the rest goes on when it is released', async () => {
+  const { bench, port } = open();
+  bench.panic.engaged = true;
+  bench.queue('an answer');
+  bench.queue('Everything is stopped.', { aboutPanic: true });
+  await bench.pass(100_000);
+  expect(port.delivered).toEqual(['home: Everything is stopped.']);
+  bench.panic.engaged = false;
+  bench.append('system', { type: 'panic.released', body: { by: 'ada' } });
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: Everything is stopped.', 'home: an answer']);
+});
+
+test('many chats are served side by side, a bounded number at once', async () => {
+  const { bench, port } = open();
+  const hold = new Deferred<SendOutcome>();
+  for (let i = 0; i < 30; i += 1) port.script.push(hold.promise);
+  for (let i = 0; i < 30; i += 1) bench.queue('x', { to: { channel: 'loop', chatId: `c${i}` } });
+  await bench.rest();
+  expect(port.tried).toHaveLength(8);
+  hold.resolve({ kind: 'sent', messageId: 'm' });
+  await bench.rest();
+  expect(port.delivered).toHaveLength(30);
+});
+
+test('a file the channel does not take is named instead of held up for', async () => {
+  const { bench, port } = open();
+  const small = { sha256: 'a'.repeat(64), name: 'a.txt', mediaType: 'text/plain', sizeBytes: 5 };
+  bench.queue('see', { files: [small, { ...small, name: 'big.bin', sizeBytes: 101 }] });
+  await bench.rest();
+  expect(port.tried.flatMap(({ files }) => files)).toEqual([small]);
+  expect(port.tried.map(({ text }) => text).join('\n')).toContain('takes files of at most 100 bytes: big.bin (101 bytes)');
+});
+
+test('deleting a session takes what it wanted to say with it', async () => {
+  const { bench, port } = open();
+  const hold = new Deferred<SendOutcome>();
+  port.script.push(hold.promise);
+  bench.queue('one');
+  bench.queue('two');
+  bench.queue('other', { sessionId: 'ses_2' });
+  await bench.rest();
+  bench.log.remove('ses_1', 'system');
+  hold.resolve({ kind: 'sent', messageId: 'm1' });
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: one', 'home: other']);
+  expect(bench.log.reads.slice('ses_1', { limit: 9 })).toEqual([]);
+});
+
+test('the turn of a chat is answered there, once, also after a restart', async () => {
+  const { bench, port } = open();
+  bench.heard('trn_1', { ...home, messageId: '90' });
+  bench.ended('trn_1', 'Done.');
+  await bench.rest();
+  bench.heard('trn_2');
+  bench.ended('trn_2', 'half an', 'over_budget');
+  bench.restart();
+  bench.outbox.open(port);
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: Done.', 'home: half an', 'home: ', 'home: It ended because the budget is used up.']);
+  expect(port.tried[0]?.item).toMatchObject({ kind: 'reply', replyToMessageId: '90', idempotencyKey: 'reply:trn_1' });
+});
+
+test('a turn whose end cannot be read keeps no other from its answer', async () => {
+  const { bench, port } = open();
+  bench.heard('trn_1');
+  bench.heard('trn_2');
+  bench.ended('trn_1', 'one');
+  bench.storage.db.prepare("UPDATE events SET body = 'broken' WHERE turn_id = 'trn_1' AND type = 'turn.finished'").run();
+  bench.ended('trn_2', 'two');
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: two']);
+  expect(bench.notes).toContain('error: the end of a turn could not be queued for its chat');
+});
+
+test('no second answer where the turn spoke in the same chat by itself; speaking elsewhere does not count', async () => {
+  const { bench, port } = open();
+  for (const [turnId, to] of [
+    ['trn_1', home],
+    ['trn_2', away],
+    ['trn_3', { ...home, threadId: '7' }],
+  ] as const) {
+    bench.heard(turnId);
+    bench.queue(`by ${turnId}`, { kind: 'message', turnId, to });
+    bench.ended(turnId, `end of ${turnId}`);
+  }
+  bench.heard('trn_4');
+  bench.queue('said something', { kind: 'message', turnId: 'trn_4' });
+  bench.ended('trn_4', '', 'failed');
+  await bench.rest();
+  const answers = port.delivered.filter((line) => line.includes('end of') || line.includes('did not work'));
+  expect(answers).toEqual(['home: end of trn_2', 'home: end of trn_3', 'home: That did not work.']);
+});
+
+test('a turn in the window is not told to the chat of its session; one that other work began is', async () => {
+  const { bench, port } = open();
+  bench.bound('ses_1');
+  const said = (turnId: string, channel: string) =>
+    bench.append('ses_1', { type: 'user.message', turnId, body: { text: 'x', channel, sender: 's', dedupeKey: null } });
+  said('trn_1', 'window');
+  bench.ended('trn_1', 'in the window');
+  said('trn_2', 'helper');
+  bench.ended('trn_2', 'the helper is done');
+  bench.bound('ses_2');
+  said('trn_3', 'helper');
+  bench.ended('trn_3', 'later');
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: the helper is done', 'home: later']);
+});
+
+test('what takes up an ended turn answers in its place', async () => {
+  const { bench, port } = open();
+  bench.heard('trn_1');
+  bench.ended('trn_1', '', 'over_budget');
+  const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
+  const start = { kind: 'chat' as const, agentId: 'main', model: null, limits, calls: [], continues: { turnIds: ['trn_1'], by: 'ada' } };
+  bench.append('ses_1', { type: 'turn.started', turnId: 'trn_2', body: start });
+  bench.ended('trn_2', 'Now it is done.');
+  await bench.rest();
+  expect(port.delivered).toEqual(['home: It ended because the budget is used up.', 'home: Now it is done.']);
+});
+
+test('chats are known by what was bound; the last used one is the one last written from', async () => {
+  const { bench } = open();
+  expect(bench.chats.lastUsed()).toBeNull();
+  bench.bound('ses_1');
+  bench.clock.advance(10);
+  bench.bound('ses_2', away);
+  bench.clock.advance(10);
+  bench.heard('trn_1');
+  expect(bench.chats.lastUsed()).toMatchObject({ chatId: 'home', sessionId: 'ses_1', kind: 'private', title: 'Ada' });
+  expect(bench.chats.ofSession('ses_2')).toEqual(away);
+  bench.log.remove('ses_1', 'system');
+  expect(bench.chats.chat(home)).toMatchObject({ sessionId: null });
+  expect(bench.chats.ofTurn('trn_1')).toBeNull();
+  await bench.rest();
+});

@@ -1,0 +1,175 @@
+// The way out to chats: everything that is to reach one is queued here first, once, and then sent by its channel. Follows the log so that
+// a turn that came from a chat is answered there exactly once. Decides nothing about permission: that was the gate's.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { ChannelPort, NewOutbound, OutboundItem } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { OutboundInfo } from '../../contracts/outbox-ops.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { ChatRows, ChatTurn } from './chat-rows.ts';
+import { Dispatch, type DispatchDeps } from './dispatch.ts';
+import type { MessageHooks } from './message-hooks.ts';
+import type { OutboundQuery, OutboundRows } from './outbound-rows.ts';
+import { replyText } from './turn-replies.ts';
+
+export { ChatRows, type ChatTurn } from './chat-rows.ts';
+export { OutboundRows } from './outbound-rows.ts';
+export { outboxMigrations } from './outbox-schema.ts';
+
+export interface OutboxDeps extends DispatchDeps {
+  readonly log: SessionLog;
+  readonly chats: ChatRows;
+  readonly rows: OutboundRows;
+  readonly ids: IdSource;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const QUEUED_PER_CHAT_MAX = 200;
+const REPLIES_AT_ONCE = 50;
+
+export class Outbox {
+  readonly #deps: OutboxDeps;
+  readonly #dispatch: Dispatch;
+  #stopFollowing: (() => void) | null = null;
+  #wake: NodeJS.Immediate | null = null;
+
+  constructor(deps: OutboxDeps) {
+    this.#deps = deps;
+    this.#dispatch = new Dispatch(deps);
+  }
+
+  /** Settles what the last run left and begins to follow the log. */
+  start(hooks: MessageHooks | null = null): void {
+    this.#dispatch.start(hooks);
+    this.#stopFollowing = this.#deps.log.onCommitted((events) => {
+      if (events.some(isNews)) this.#wakeSoon();
+    });
+    this.#wakeSoon();
+  }
+
+  /** From now on what is queued for the port's channel is sent through it, until the returned function is called. */
+  open(port: ChannelPort): () => void {
+    return this.#dispatch.open(port);
+  }
+
+  /**
+   * Once per key: the one that is there already is given back. Fails with `queue_full` where the chat has too much waiting, and with
+   * a store error.
+   */
+  queue(item: NewOutbound): string {
+    const { log, rows, ids } = this.#deps;
+    return log.transact(() => {
+      const known = rows.byKey(item.idempotencyKey);
+      if (known !== null) return known;
+      if (rows.countOpen(item.to) >= QUEUED_PER_CHAT_MAX) {
+        throw new AppError('queue_full', `${QUEUED_PER_CHAT_MAX} messages already wait for that chat.`, {
+          data: { hint: `Look at what keeps the channel ${item.to.channel} from sending, or drop some with \`outbox settle\`.` },
+        });
+      }
+      const outboundId = ids.next('out');
+      log.append(item.sessionId, [{ type: 'outbound.queued', body: { ...item, outboundId } }]);
+      return outboundId;
+    });
+  }
+
+  list(query: OutboundQuery): OutboundInfo[] {
+    return this.#deps.rows.list(query);
+  }
+
+  /** What a person knows of an uncertain or failed one. Fails with `not_found` or `conflict`. */
+  settle(outboundId: string, answer: 'sent' | 'resend' | 'drop', by: string): OutboundInfo {
+    const { log, rows } = this.#deps;
+    return log.transact(() => {
+      const row = rows.row(outboundId);
+      if (row === null) throw new AppError('not_found', `There is no outbound message ${outboundId}.`);
+      if (row.state !== 'uncertain' && row.state !== 'failed' && !(row.state === 'queued' && answer === 'drop')) {
+        throw new AppError('conflict', `The message ${outboundId} is ${row.state}; there is nothing to settle.`);
+      }
+      log.append(row.sessionId, [{ type: 'outbound.settled', body: { outboundId, answer, by } }]);
+      const settled = rows.info(outboundId);
+      if (settled === null) throw new AppError('internal', `the message ${outboundId} is gone after it was settled`);
+      return settled;
+    }, true);
+  }
+
+  async dispose(): Promise<void> {
+    this.#stopFollowing?.();
+    if (this.#wake !== null) clearImmediate(this.#wake);
+    this.#wake = null;
+    await this.#dispatch.dispose();
+  }
+
+  /** After the commit is over for everybody who listens: what is queued here is a commit of its own. */
+  #wakeSoon(): void {
+    this.#wake ??= setImmediate(() => {
+      this.#wake = null;
+      this.#answerTurns();
+      this.#dispatch.wake();
+    });
+  }
+
+  #answerTurns(): void {
+    const ended = this.#deps.chats.ended(REPLIES_AT_ONCE);
+    const told = ended.filter((turn) => this.#attempt(turn));
+    if (ended.length === REPLIES_AT_ONCE && told.length > 0) this.#wakeSoon();
+  }
+
+  /** One that cannot be read leaves the others theirs, and stays to be told: the next start tries it again. */
+  #attempt(turn: ChatTurn): boolean {
+    try {
+      this.#answer(turn);
+      return true;
+    } catch (cause) {
+      this.#deps.logger.log('error', 'the end of a turn could not be queued for its chat', { turnId: turn.turnId, cause: String(cause) });
+      return false;
+    }
+  }
+
+  #answer(turn: ChatTurn): void {
+    const { log, chats, rows, ids } = this.#deps;
+    const { turnId, sessionId, chat, messageId } = turn;
+    const end = log.reads.turnEnd(sessionId, turnId);
+    log.transact(() => {
+      chats.told(turnId);
+      // What it said in this very chat by itself was the answer.
+      if (end === null || (end.status === 'done' && rows.hasToldChat(turnId, chat))) return;
+      const idempotencyKey = `reply:${turnId}`;
+      if (rows.byKey(idempotencyKey) !== null) return;
+      const outboundId = ids.next('out');
+      const item: OutboundItem = {
+        outboundId,
+        to: chat,
+        kind: 'reply',
+        text: replyText(end).slice(0, TEXT_MAX),
+        files: [],
+        ...(messageId === null ? {} : { replyToMessageId: messageId }),
+        idempotencyKey,
+        sessionId,
+        turnId,
+      };
+      const drafts: AnyDraft[] = [{ type: 'outbound.queued', body: item }];
+      if (rows.countOpen(chat) >= QUEUED_PER_CHAT_MAX) {
+        const error = `${QUEUED_PER_CHAT_MAX} messages already waited for that chat.`;
+        drafts.push({ type: 'outbound.failed', body: { outboundId, part: 0, error, retryAtMs: null } });
+      }
+      log.append(sessionId, drafts);
+    });
+  }
+}
+
+const TEXT_MAX = 200_000;
+
+/** Something may be ready to leave. */
+function isNews(event: AnyEvent): boolean {
+  return (
+    event.type === 'turn.finished' ||
+    event.type === 'outbound.queued' ||
+    event.type === 'outbound.settled' ||
+    event.type === 'panic.released' ||
+    event.type === 'panic.engaged'
+  );
+}

@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../base/clock.ts';
+import { CountingIds } from '../../base/ids.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
+import { Storage } from '../../store/storage/storage.ts';
+import { Agenda, DueTimes, ScheduleBook, scheduleMigrations, Schedules } from './schedule.ts';
+
+function open(sources: readonly TaintSource[] = []) {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-agenda-'));
+  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...scheduleMigrations] });
+  onTestFinished(() => {
+    storage.dispose();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const clock = new ManualClock();
+  const book = new ScheduleBook(storage.db);
+  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [book] });
+  const dueTimes = new DueTimes('UTC');
+  const schedules = new Schedules({
+    log,
+    clock,
+    book,
+    dueTimes,
+    ids: new CountingIds(),
+    defaultAgentId: 'main',
+    approvalMs: 1000,
+    assertSession: () => undefined,
+  });
+  const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: () => sources });
+  /** A turn of the session, started by a schedule where one is named. */
+  const turn = (turnId: string, more: { readonly scheduleId?: string; readonly bounds?: TurnBounds } = {}) => {
+    const limits = { steps: 1, turnMs: 1, sameCall: 1, parallelReads: 1 };
+    const { scheduleId, bounds } = more;
+    const body = { kind: 'chat' as const, agentId: 'scout', model: null, limits, calls: [], ...(bounds === undefined ? {} : { bounds }) };
+    log.append('ses_1', [{ type: 'turn.started', turnId, body }]);
+    if (scheduleId !== undefined) schedules.record([{ scheduleId, dueMs: clock.nowMs(), disposition: 'run', turnId, sessionId: 'ses_1' }]);
+    return { sessionId: 'ses_1', turnId, idempotencyKey: `key_${turnId}` };
+  };
+  const plan = (place: ReturnType<typeof turn>, inMinutes = 5) => agenda.followUp({ prompt: 'Look again.', when: { inMinutes } }, place);
+  return { agenda, book, clock, log, schedules, turn, plan };
+}
+
+test('a follow-up of a follow-up is planned three deep and no deeper', () => {
+  const { book, plan, turn } = open();
+  const first = plan(turn('trn_1'));
+  const second = plan(turn('trn_2', { scheduleId: first.scheduleId }));
+  const third = plan(turn('trn_3', { scheduleId: second.scheduleId }));
+  expect([first, second, third].map(({ scheduleId }) => book.find(scheduleId)?.schedule.depth)).toEqual([1, 2, 3]);
+  expect(() => plan(turn('trn_4', { scheduleId: third.scheduleId }))).toThrow('one more');
+});
+
+test('twenty follow-ups a day, and taking one back makes no room for another', () => {
+  const { agenda, clock, plan, turn } = open();
+  for (let n = 0; n < 20; n++) {
+    const place = turn(`trn_${n}`);
+    agenda.cancelFollowUp(plan(place).scheduleId, place);
+  }
+  expect(() => plan(turn('trn_more'))).toThrow('within a day');
+  clock.advance(86_400_001);
+  expect(plan(turn('trn_next')).dueMs).toBe(clock.nowMs() + 300_000);
+});
+
+test('never sooner than a minute, and the same call again is the same follow-up', () => {
+  const { agenda, book, clock, plan, turn } = open();
+  const place = turn('trn_1');
+  const soon = new Date(clock.nowMs() + 59_000).toISOString().slice(0, 16);
+  expect(() => agenda.followUp({ prompt: 'Now.', when: { local: soon, zone: 'UTC' } }, place)).toThrow('less than a minute');
+  expect(plan(place)).toEqual(plan(place));
+  expect(book.all()).toHaveLength(1);
+});
+
+test('it has no more rights than the turn that planned it, and carries on whose words it may follow', () => {
+  const source = { kind: 'web', where: 'example.org' } as const;
+  const { book, plan, turn } = open([source]);
+  const bounds = { ...wholeBounds, tools: ['read_file'], usd: 0.1, grants: true, unattended: { approvalMs: 1000 } };
+  const bounded = plan(turn('trn_1', { bounds }));
+  expect(book.find(bounded.scheduleId)?.schedule).toMatchObject({
+    bounds: { tools: ['read_file'], usd: 0.1, grants: true },
+    untrusted: [source],
+    createdBy: 'agent scout',
+    agentId: 'scout',
+    session: 'ses_1',
+  });
+  // Somebody sat there: what they allowed holds while they do.
+  const free = plan(turn('trn_2', { bounds: { ...wholeBounds, grants: true } }));
+  expect(book.find(free.scheduleId)?.schedule.bounds.grants).toBe(false);
+});
+
+test('an agent takes back what agents planned here, and nothing of a person', () => {
+  const { agenda, clock, schedules, turn } = open();
+  const spec = { kind: 'at', atMs: clock.nowMs() + 3_600_000 } as const;
+  const wish = { name: 'Mine', prompt: 'x', spec, session: 'ses_1' };
+  const { scheduleId } = schedules.create(wish, { by: 'window' });
+  expect(() => agenda.cancelFollowUp(scheduleId, turn('trn_1'))).toThrow('Nothing with the id');
+});
+
+test('tasks are the same task for the same call, bounded, and remember whose words they may be', () => {
+  const source = { kind: 'message', where: 'webhook build' } as const;
+  const { agenda, log, turn } = open([source]);
+  const place = turn('trn_1');
+  const task = agenda.addTask('Ask for the invoice', place);
+  expect(agenda.addTask('Ask for the invoice', place)).toEqual(task);
+  expect(agenda.tasks(10)).toMatchObject([{ state: 'open', untrusted: [source] }]);
+  expect(agenda.closeTask(task.taskId, 'done', place)).toMatchObject({ state: 'done' });
+  expect(agenda.closeTask(task.taskId, 'dropped', place)).toMatchObject({ state: 'done' });
+  expect(log.reads.slice(systemSessionId, { types: ['task.added', 'task.closed'], limit: 10 })).toHaveLength(2);
+  for (let n = 0; n < 200; n++) agenda.addTask(`task ${n}`, { ...place, idempotencyKey: `many_${n}` });
+  expect(() => agenda.addTask('one more', { ...place, idempotencyKey: 'more' })).toThrow('200 open tasks');
+});

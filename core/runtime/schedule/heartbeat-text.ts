@@ -1,0 +1,77 @@
+// What HEARTBEAT.md asks for, how the agent is asked, and whether its answer is worth telling: text only.
+
+import { localMoment, minuteOfDay } from './local-time.ts';
+
+const marker = 'Add your heartbeat tasks below this line:';
+
+/** What is written where there is no file yet. It asks for nothing. */
+export const heartbeatTemplate = `# Heartbeat
+
+From time to time TrayClaw reads this file and does what it asks for. As long as nothing stands below the last line, no model is
+asked and nothing is spent. Lines that begin with # are passed over. Examples:
+
+- Look into inbox/ and tell me what is new.
+- Tell me when a backup is older than a day.
+
+${marker}
+`;
+
+/** The text that asks for something; null when there is nothing to do. */
+export function tasksIn(text: string): string | null {
+  const at = text.indexOf(marker);
+  const wanted = (at < 0 ? text : text.slice(at + marker.length)).trim();
+  if (wanted === '') return null;
+  const lines = wanted.replace(/<!--[\s\S]*?-->/g, '').split('\n');
+  const isOnlyComment = lines.every((line) => line.trim() === '' || line.trim().startsWith('#'));
+  return isOnlyComment ? null : wanted;
+}
+
+export const allClear = 'HEARTBEAT_OK';
+
+export function heartbeatPrompt(about: {
+  readonly nowMs: number;
+  readonly zone: string;
+  readonly wanted: string;
+  readonly tasks: readonly string[];
+}): string {
+  const { nowMs, zone, wanted, tasks } = about;
+  return [
+    '# Heartbeat',
+    `Current time: ${localMoment(nowMs, zone)} (${zone})`,
+    'This is a check by the clock; nobody is watching. Look at the tasks below and do what they need with the tools you have.',
+    `If there is nothing a person has to know, answer with ${allClear} and nothing else. Otherwise answer with what they have to know, shortly.`,
+    wanted,
+    ...(tasks.length === 0 ? [] : [['Open tasks of the task list:', ...tasks.map((task) => `- ${task}`)].join('\n')]),
+  ].join('\n\n');
+}
+
+/** Beside the word itself this much may stand and still tell nothing. */
+const BESIDE_MAX = 300;
+
+/** The word alone, or at the beginning or the end of little else. */
+export function isQuiet(answer: string): boolean {
+  const text = answer.trim().replace(/^[`*_"'\s]+|[`*_"'.!\s]+$/g, '');
+  if (text === '') return true;
+  if (!text.startsWith(allClear) && !text.endsWith(allClear)) return false;
+  return text.length - allClear.length <= BESIDE_MAX;
+}
+
+export interface ActiveHours {
+  readonly from: string;
+  readonly to: string;
+  readonly zone?: string | undefined;
+}
+
+/** Hours that pass midnight are written like 22:00 to 06:00; from equal to to is the whole day. */
+export function isActive(hours: ActiveHours | undefined, nowMs: number, machineZone: string): boolean {
+  if (hours === undefined || hours.from === hours.to) return true;
+  const minute = minuteOfDay(nowMs, hours.zone ?? machineZone);
+  const from = minutesOf(hours.from);
+  const to = minutesOf(hours.to);
+  return from < to ? minute >= from && minute < to : minute >= from || minute < to;
+}
+
+function minutesOf(time: string): number {
+  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  return hour * 60 + minute;
+}

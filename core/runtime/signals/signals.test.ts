@@ -1,0 +1,184 @@
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ManualClock } from '../../base/clock.ts';
+import { CountingIds } from '../../base/ids.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import { wholeBounds } from '../../contracts/turn-bounds.ts';
+import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
+import { Storage } from '../../store/storage/storage.ts';
+import { FileWatch, HookGate, SignalBook, SignalHub, signalMigrations, type Signal, type SignalHubDeps } from './signals.ts';
+
+function openHub(limits: Partial<SignalHubDeps['limits']> = {}, submit?: SignalHubDeps['turns']['submit']) {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-signals-'));
+  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...signalMigrations] });
+  onTestFinished(() => {
+    storage.dispose();
+    rmSync(home, { recursive: true, force: true });
+  });
+  const clock = new ManualClock();
+  const book = new SignalBook(storage.db);
+  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [book] });
+  let turns = 0;
+  const takes: SignalHubDeps['turns']['submit'] = (message) => {
+    const turnId = `trn_${(turns += 1)}`;
+    log.transact(() => message.alongside(turnId), true);
+    return { sessionId: message.sessionId, turnId };
+  };
+  const hub = new SignalHub({
+    log,
+    clock,
+    book,
+    ids: new CountingIds(),
+    limits: { runsPerHour: 3, perMinute: 5, queued: 2, textMax: 100, ...limits },
+    turns: { submit: submit ?? takes, appendToTurn: () => undefined },
+  });
+  const recorded = () => log.reads.slice(systemSessionId, { types: ['signal.received'], limit: 100 }).length;
+  return { hub, clock, book, recorded };
+}
+
+const signal = (key: string, more: Partial<Signal> = {}): Signal => ({
+  source: 'app',
+  name: 'build',
+  dedupeKey: key,
+  text: 'It failed.',
+  data: null,
+  attention: 'observe',
+  session: { sessionId: 'signal-build', title: 'Build' },
+  agentId: 'main',
+  untrusted: [],
+  bounds: wholeBounds,
+  ...more,
+});
+
+test('the same key is the same signal, and another source may use it as well', () => {
+  const { hub, recorded } = openHub();
+  expect(hub.receive(signal('a')).repeated).toBe(false);
+  expect(hub.receive(signal('a', { attention: 'run' }))).toMatchObject({ repeated: true, disposition: 'recorded' });
+  expect(hub.receive(signal('a', { source: 'webhook' })).repeated).toBe(false);
+  expect(recorded()).toBe(2);
+});
+
+test('turns an hour, notes a session and signals a minute are limited; a refused flood is not written down', () => {
+  const { hub, clock, recorded } = openHub();
+  const dispositions = [1, 2, 3, 4].map((n) => hub.receive(signal(`run ${n}`, { attention: 'run', name: `n${n}` })).disposition);
+  expect(dispositions).toEqual(['run', 'run', 'run', 'limited']);
+  expect([1, 2, 3].map((n) => hub.receive(signal(`q ${n}`, { attention: 'queue', name: `q${n}` })).disposition)).toEqual([
+    'queued',
+    'queued',
+    'limited',
+  ]);
+  for (let n = 0; n < 5; n++) hub.receive(signal(`o ${n}`));
+  const before = recorded();
+  for (let n = 5; n < 50; n++) expect(() => hub.receive(signal(`o ${n}`))).toThrow('within a minute');
+  expect(recorded()).toBe(before);
+  clock.advance(3_600_001);
+  expect(hub.receive(signal('later', { attention: 'run' })).disposition).toBe('run');
+});
+
+test('a turn that cannot be started is written down with why; a schedule is told instead', () => {
+  const full = (): never => {
+    throw new AppError('queue_full', 'There is no room.');
+  };
+  const { hub } = openHub({}, full);
+  expect(hub.receive(signal('a', { attention: 'run' }))).toMatchObject({ disposition: 'refused', reason: 'There is no room.' });
+  expect(() => hub.receive(signal('a', { source: 'schedule', attention: 'run' }))).toThrow('no room');
+});
+
+test('a webhook is let in by its secret alone, and guesses are slowed down for the guesser only', async () => {
+  const { hub, clock } = openHub({ perMinute: 100 });
+  const webhooks = { build: { secret: 'env:S', attention: 'observe' as const } };
+  const gate = new HookGate({ hub, clock, webhooks, secret: () => Promise.resolve('right secret'), boundsOf: () => wholeBounds });
+  const call = (name: string, secret: string, body = 'x') => gate.call({ name, secret, body });
+  await expect(call('build', 'wrong')).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(call('build', '')).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(call('constructor', 'right secret')).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(call('other', '')).rejects.toMatchObject({ code: 'unauthorized' });
+  for (let n = 0; n < 6; n++) await expect(call('build', `guess ${n}`)).rejects.toMatchObject({ code: 'unauthorized' });
+  await expect(call('build', 'one more')).rejects.toMatchObject({ code: 'rate_limited' });
+  expect(await call('build', 'right secret', '{"text":"Build 7","n":1}')).toMatchObject({
+    text: 'Build 7',
+    data: '{"text":"Build 7","n":1}',
+    repeated: false,
+  });
+  expect(await call('build', 'right secret', '{"text":"Build 7","n":1}')).toMatchObject({ repeated: true });
+  expect(await call('build', 'right secret', 'not json')).toMatchObject({ text: 'not json', data: null });
+});
+
+test('a watched folder tells new, changed and gone files once, survives being moved away, and follows no link', async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-watch-')));
+  const inbox = join(root, 'workspace', 'inbox');
+  mkdirSync(inbox, { recursive: true });
+  writeFileSync(join(root, 'secret'), 's');
+  writeFileSync(join(inbox, 'old'), 'o');
+  const told: Signal[] = [];
+  const wakes = new Set<() => void>();
+  const watch = new FileWatch({
+    hub: {
+      receive: (received) => {
+        told.push(received);
+        const { source, name, dedupeKey, text, data, attention } = received;
+        return {
+          signalId: 'sig',
+          source,
+          name,
+          dedupeKey,
+          text,
+          data,
+          attention,
+          disposition: 'recorded',
+          sessionId: null,
+          repeated: false,
+        };
+      },
+    },
+    clock: new ManualClock(),
+    logger: silentLogger,
+    home: root,
+    workspace: join(root, 'workspace'),
+    watch: [
+      { path: 'inbox', attention: 'observe' },
+      { path: root, attention: 'observe', name: 'own' },
+    ],
+    later: (_delayMs, action) => {
+      wakes.add(action);
+      return () => void wakes.delete(action);
+    },
+    boundsOf: () => wholeBounds,
+  });
+  onTestFinished(() => {
+    watch.dispose();
+    rmSync(root, { recursive: true, force: true });
+  });
+  // Every pending look at once: the test decides when it is time.
+  const look = (): void => {
+    for (const wake of Array.from(wakes)) {
+      wakes.delete(wake);
+      wake();
+    }
+  };
+  const seen = async (text: string): Promise<void> => {
+    await vi.waitFor(() => {
+      look();
+      expect(told.map((one) => one.text).join('\n')).toContain(text);
+    });
+  };
+  watch.start();
+  look();
+  await vi.waitFor(() => expect(wakes.size).toBe(1));
+  expect(told).toEqual([]);
+  writeFileSync(join(inbox, 'new'), 'n');
+  symlinkSync(join(root, 'secret'), join(inbox, 'link'));
+  await seen('"new" is new');
+  expect(told.map((one) => one.text).join('\n')).not.toContain('link');
+  renameSync(inbox, `${inbox}-away`);
+  await seen('"new" is gone');
+  mkdirSync(inbox);
+  writeFileSync(join(inbox, 'again'), 'a');
+  await seen('"again" is new');
+  expect(new Set(told.map(({ name }) => name))).toEqual(new Set(['inbox']));
+  expect(told[0]).toMatchObject({ untrusted: [{ kind: 'file', where: 'file inbox' }] });
+});

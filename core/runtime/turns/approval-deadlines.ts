@@ -1,0 +1,67 @@
+// Questions of turns nobody sits at: the runtime answers with no what is still open when its time is over. The times stand in the log
+// with the questions, so a restart loses none. One timer for all; approves nothing.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Later } from '../../base/later.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Approval } from '../../contracts/policy.ts';
+
+export interface ApprovalDeadlinesDeps {
+  readonly clock: Clock;
+  readonly later: Later;
+  readonly logger: Logger;
+  pendingApprovals(): readonly Approval[];
+  /** Writes the no down and lets the turn go on. */
+  deny(approval: Approval): void;
+}
+
+/** The clock may be set, and the machine may sleep: looked at again this often while a question has a time. */
+const LOOK_AGAIN_MS = 30_000;
+
+export class ApprovalDeadlines {
+  readonly #deps: ApprovalDeadlinesDeps;
+  #callOff: (() => void) | null = null;
+  #stopped = false;
+
+  constructor(deps: ApprovalDeadlinesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Answers what is due and waits for the next. To be called when a turn begins to wait, and at start. */
+  look(): void {
+    this.#callOff?.();
+    this.#callOff = null;
+    if (this.#stopped) return;
+    const nowMs = this.#deps.clock.nowMs();
+    let nextMs = Infinity;
+    for (const approval of this.#deps.pendingApprovals()) {
+      if (approval.dueAtMs === undefined) continue;
+      if (approval.dueAtMs <= nowMs && this.#denied(approval)) continue;
+      nextMs = Math.min(nextMs, Math.max(approval.dueAtMs - nowMs, 1_000));
+    }
+    if (nextMs === Infinity) return;
+    this.#callOff = this.#deps.later(Math.min(nextMs, LOOK_AGAIN_MS), () => {
+      this.look();
+    });
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#callOff?.();
+    this.#callOff = null;
+  }
+
+  /** False when it could not be written: it stays open and is tried again. */
+  #denied(approval: Approval): boolean {
+    try {
+      this.#deps.deny(approval);
+      return true;
+    } catch (cause) {
+      this.#deps.logger.log('error', 'a question could not be answered when its time was over', {
+        approvalId: approval.approvalId,
+        cause: String(cause),
+      });
+      return false;
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// Where a turn meets the hooks a person set up: before its run, its model calls and its tool calls, and after them. They can refuse or
+// have a person asked; nothing here can allow.
+
+import { AppError, type ErrorBody } from '../../contracts/errors.ts';
+import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/hooks.ts';
+import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
+import type { RunningTurn } from './running-turn.ts';
+
+/** Null where no hook is about the call, or the gate refused it already. */
+export function hookCall(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
+  if (runner.deps.hooks?.has('before_tool') !== true || decision.decision === 'deny') return null;
+  const { callId, tool: name, args, summary, facts } = request;
+  const subject = {
+    ...subjectOf(runner, 'before_tool'),
+    tool: { callId, name, class: facts.class, args, summary, decision: decision.decision },
+  };
+  return ask(runner, subject).then((verdict) => stricter(decision, verdict));
+}
+
+/** No grant answers for the person here: what the hook saw, the grant did not know. */
+function stricter(decision: GateDecision, verdict: HookVerdict): GateDecision {
+  if (verdict.decision === 'pass') return decision;
+  if (verdict.decision === 'ask' && decision.decision === 'ask') return { ...decision, grantable: false };
+  const ruleId = verdict.decision === 'deny' ? 'hook.denied' : 'hook.asked';
+  return { ...decision, decision: verdict.decision, ruleId, reason: verdict.reason, grantId: null, grantable: false };
+}
+
+/** Why the run of a message must not go on; null where nothing is against it. Asked at its first step. */
+export function hookRun(runner: RunningTurn): Promise<ErrorBody | null> | null {
+  if (runner.deps.hooks?.has('before_run') !== true) return null;
+  const said = runner.transcript.messages.findLast((message) => message.role === 'user');
+  return refusal(runner, { ...subjectOf(runner, 'before_run'), run: { text: said?.text ?? '' } });
+}
+
+export function hookModel(runner: RunningTurn, model: { readonly ref: string; readonly tokens: number }): Promise<ErrorBody | null> | null {
+  if (runner.deps.hooks?.has('before_model') !== true) return null;
+  return refusal(runner, { ...subjectOf(runner, 'before_model'), model });
+}
+
+export function tellHooks(runner: RunningTurn, on: HookPoint, gather: () => Pick<HookSubject, 'run' | 'model' | 'tool'>): void {
+  const { hooks } = runner.deps;
+  if (hooks?.has(on) === true) hooks.after({ ...subjectOf(runner, on), ...gather() });
+}
+
+/** Nobody is at hand to be asked in the middle of a run: it ends, and may be had again. */
+async function refusal(runner: RunningTurn, subject: HookSubject): Promise<ErrorBody | null> {
+  const verdict = await ask(runner, subject);
+  if (verdict.decision === 'pass') return null;
+  const hint = 'See what the hook wants in config.yaml (hooks), then have the turn run again.';
+  return new AppError('denied', verdict.reason, { data: { hint } }).toBody();
+}
+
+async function ask(runner: RunningTurn, subject: HookSubject): Promise<HookVerdict> {
+  const { hooks } = runner.deps;
+  if (hooks === undefined) return { decision: 'pass', reason: '' };
+  return hooks.before(subject, runner.abort.signal, (ran) => {
+    if (!runner.halted) runner.emit('hook.ran', ran);
+  });
+}
+
+function subjectOf({ place, origin }: RunningTurn, on: HookPoint): HookSubject {
+  return { on, ...place, agentId: origin.agentId, channel: origin.channel };
+}

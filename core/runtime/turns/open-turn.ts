@@ -1,0 +1,33 @@
+// Turns that have not ended: whether one may still be spoken to, and the end of one that never began. Reads only.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import { noUsage } from '../../contracts/llm.ts';
+import { applyEvent, emptyTurn, type TurnState } from '../../agent/brain/brain.ts';
+import type { SessionLog, TurnRow } from '../../store/session/session.ts';
+
+/** Fails with not_found or turn_not_running. */
+export function findOpen(log: SessionLog, turnId: string): TurnRow {
+  const row = log.index.turn(turnId);
+  if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
+  if (row.status !== 'running' && row.status !== 'waiting' && row.status !== 'queued') {
+    throw new AppError('turn_not_running', `Turn ${turnId} has already ended (${row.status}).`);
+  }
+  return row;
+}
+
+export function queueFull(sessionId: string, isOwn: boolean, queuedMax: number): AppError {
+  const what = isOwn ? `Session ${sessionId} already has ${queuedMax} messages` : 'Too many sessions are';
+  return new AppError('queue_full', `${what} waiting.`, {
+    data: { hint: `Wait for it to catch up${isOwn ? ', stop the running turn, or use another session' : ' or stop some turns'}.` },
+  });
+}
+
+export function neverBegan(turnId: string, status: 'stopped' | 'cancelled'): AnyDraft {
+  const body = { status, text: '', error: null, usage: noUsage, costUsd: 0, modelCalls: 0, toolCalls: 0 };
+  return { type: 'turn.finished', turnId, phase: 'respond', body };
+}
+
+export function stateOf(log: SessionLog, row: TurnRow): TurnState {
+  return log.reads.turn(row.sessionId, row.turnId, row.firstSeq).reduce(applyEvent, emptyTurn);
+}

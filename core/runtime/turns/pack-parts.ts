@@ -1,0 +1,43 @@
+// What a pack holds beside the conversation: parts chosen for what the person said last, the mark for words of others among them, and
+// what waits for an answer.
+
+import type { EventBodies } from '../../contracts/events.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import { ownWords, selectParts } from '../../mind/context/context.ts';
+import type { RunningTurn } from './running-turn.ts';
+
+/** Null where there is nothing to wait for: no sources, or chosen already for these words. */
+export function choosePackParts(runner: RunningTurn, model: string): Promise<void> | null {
+  const { deps, transcript } = runner;
+  const sources = deps.packSources ?? [];
+  if (sources.length === 0) return null;
+  const words = transcript.messages.findLast((message) => message.role === 'user');
+  if (runner.chosen !== null && runner.chosen.words === words) return null;
+  const request = {
+    session: runner.place.sessionId,
+    agent: runner.origin.agentId,
+    query: ownWords(words?.text ?? ''),
+    tools: runner.offered(),
+    contextTokens: deps.models.info(model).contextTokens,
+  };
+  return selectParts(sources, request, { later: deps.later, signal: runner.abort.signal }).then((parts) => {
+    runner.chosen = { words, parts };
+  });
+}
+
+/** Before the model sees them, and in the log before anything it then wants is judged. */
+export function markForeignParts(runner: RunningTurn, parts: NonNullable<EventBodies['pack.built']['parts']>): void {
+  const sources = new Map<string, TaintSource>();
+  for (const { tainted } of parts) for (const source of tainted ?? []) sources.set(`${source.kind}:${source.where}`, source);
+  if (sources.size === 0) return;
+  runner.emit('taint.marked', { callId: null, sources: [...sources.values()], paths: [], attached: true });
+  runner.flush();
+}
+
+/** Of this conversation, in the words the person was asked with. */
+export function openApprovals({ deps, place }: RunningTurn): string[] {
+  return deps.policy
+    .pendingApprovals()
+    .filter(({ sessionId }) => sessionId === place.sessionId)
+    .map(({ summary, tool }) => `${tool}: ${summary}`);
+}

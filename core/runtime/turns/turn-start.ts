@@ -1,0 +1,39 @@
+// The first event of a turn: its agent, its model and the limits that hold for it. Starts nothing.
+
+import type { AnyDraft, TurnLimits } from '../../contracts/events.ts';
+import type { RequestedCall } from '../../contracts/llm.ts';
+import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { DirectCall, StartAbout } from './inbound.ts';
+import type { TurnDeps } from './ports.ts';
+import type { TurnPlace } from './running-turn.ts';
+
+export function startedChat(
+  deps: TurnDeps,
+  { turnId, sessionId, agentId }: TurnPlace & { readonly agentId: string },
+  about: StartAbout = {},
+): AnyDraft {
+  const { model: wanted, ...more } = about;
+  const model = wanted ?? deps.log.index.session(sessionId)?.model ?? deps.agents.modelOf(agentId) ?? deps.models.defaultRef();
+  const bounds = boundsWithin(deps.agents.boundsOf(agentId), about.bounds);
+  const limits = limitsWithin(deps.limits, bounds);
+  return {
+    type: 'turn.started',
+    turnId,
+    phase: 'interpret',
+    body: { kind: 'chat', agentId, model, limits, calls: [], ...more, ...(bounds === undefined ? {} : { bounds }) },
+  };
+}
+
+export function startedDirect(deps: TurnDeps, turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
+  const body = { kind: 'tool' as const, agentId, model: null, limits: limitsWithin(deps.limits), calls: [call], channel };
+  return { type: 'turn.started', turnId, phase: 'interpret', body };
+}
+
+function boundsWithin(agent: TurnBounds | null, given: TurnBounds | undefined): TurnBounds | undefined {
+  return agent === null ? given : narrow(agent, given ?? wholeBounds);
+}
+
+/** A bound only lowers. */
+function limitsWithin({ steps, turnMs, sameCall, parallelReads }: TurnLimits, bounds?: TurnBounds): TurnLimits {
+  return { steps: Math.min(steps, bounds?.steps ?? steps), turnMs: Math.min(turnMs, bounds?.turnMs ?? turnMs), sameCall, parallelReads };
+}

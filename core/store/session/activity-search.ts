@@ -1,0 +1,123 @@
+// Full-text search over what was called, decided, asked and gone wrong. Indexed behind the log by a cursor, never on the path of a turn;
+// keeps words and filters only, the text stays in the log.
+
+import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
+import type { AnyEvent } from '../../contracts/events.ts';
+import type { SqlDatabase, Storage } from '../storage/storage.ts';
+import { activityEntry, activityTypes } from './activity-text.ts';
+import { excerptOf, toMatch, wordsOf } from './search-words.ts';
+import type { SessionIndex } from './session-index.ts';
+import type { SessionReads } from './session-reads.ts';
+
+export interface ActivityFilter {
+  readonly query?: string;
+  readonly kinds?: readonly ActivityKind[];
+  readonly tool?: string;
+  readonly outcome?: ActivityOutcome;
+  readonly sessionId?: string;
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  /** Only below this global place. */
+  readonly before?: number;
+}
+
+export interface FoundActivity {
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly turnId: string | null;
+  readonly atMs: number;
+  readonly type: string;
+  readonly kind: ActivityKind;
+  readonly tool: string | null;
+  readonly outcome: ActivityOutcome | null;
+  readonly excerpt: string;
+}
+
+const BATCH = 500;
+const CURSOR = 'activity';
+
+export class ActivitySearch {
+  readonly #storage: Storage;
+  readonly #db: SqlDatabase;
+  readonly #reads: SessionReads;
+  readonly #index: SessionIndex;
+
+  constructor(storage: Storage, reads: SessionReads, index: SessionIndex) {
+    this.#storage = storage;
+    this.#db = storage.db;
+    this.#reads = reads;
+    this.#index = index;
+  }
+
+  /** Indexes up to one batch of what is new. Returns true when there may be more. */
+  catchUp(): boolean {
+    const from = this.#cursor();
+    const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, activityTypes);
+    if (scannedTo === from) return false;
+    this.#storage.transact(() => {
+      for (const event of events) if (!this.#isCopy(event)) this.#keep(event);
+      this.#db
+        .prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq')
+        .run(CURSOR, scannedTo);
+    });
+    return true;
+  }
+
+  /** Newest first. Whoever asks catches up before. */
+  find(filter: ActivityFilter, limit: number): FoundActivity[] {
+    const query = filter.query ?? '';
+    const match = toMatch(query);
+    if (query.trim() !== '' && match === '') return [];
+    const { where, values } = conditionsOf(filter);
+    const from = match === '' ? 'activity a' : 'activity_text t JOIN activity a ON a.seq = t.rowid';
+    const order = match === '' ? 'a.seq' : 't.rowid';
+    const all = match === '' ? where : ['activity_text MATCH ?', ...where];
+    const rows = this.#db
+      .prepare(
+        `SELECT a.seq AS seq, a.session_id AS sessionId, a.turn_id AS turnId, a.at_ms AS atMs, a.type AS type, a.kind AS kind, a.tool AS tool,
+           a.outcome AS outcome FROM ${from} ${all.length === 0 ? '' : `WHERE ${all.join(' AND ')}`} ORDER BY ${order} DESC LIMIT ?`,
+      )
+      .all(...(match === '' ? values : [match, ...values]), limit) as Omit<FoundActivity, 'excerpt'>[];
+    const words = wordsOf(query);
+    const texts = new Map(this.#reads.at(rows.map(({ seq }) => seq)).map((event) => [event.seq, activityEntry(event)?.text ?? '']));
+    return rows.map((row) => ({ ...row, excerpt: excerptOf(texts.get(row.seq) ?? '', words) }));
+  }
+
+  #keep(event: AnyEvent): void {
+    const entry = activityEntry(event);
+    if (entry === null) return;
+    const { seq, sessionId, turnId, atMs, type } = event;
+    this.#db
+      .prepare(
+        'INSERT OR REPLACE INTO activity (seq, session_id, turn_id, at_ms, type, kind, tool, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      )
+      .run(seq, sessionId, turnId, atMs, type, activityKindOf(type), entry.tool, entry.outcome);
+    this.#db.prepare('INSERT OR REPLACE INTO activity_text (rowid, body) VALUES (?, ?)').run(seq, entry.text);
+  }
+
+  /** A fork takes events over, but the turn they belong to, and all that it did, is that of the original. */
+  #isCopy(event: AnyEvent): boolean {
+    if (event.turnId === null) return false;
+    const turn = this.#index.turn(event.turnId);
+    return turn !== null && turn.sessionId !== event.sessionId;
+  }
+
+  #cursor(): number {
+    const row = this.#db.prepare('SELECT seq FROM projection_cursors WHERE name = ?').get(CURSOR) as { seq: number } | undefined;
+    return row?.seq ?? 0;
+  }
+}
+
+function conditionsOf(filter: ActivityFilter): { where: string[]; values: (string | number)[] } {
+  const given: readonly (readonly [sql: string, value: string | number | undefined])[] = [
+    ['a.seq < ?', filter.before],
+    ['a.session_id = ?', filter.sessionId],
+    ['a.tool = ?', filter.tool],
+    ['a.outcome = ?', filter.outcome],
+    ['a.at_ms >= ?', filter.fromMs],
+    ['a.at_ms <= ?', filter.toMs],
+    ['a.kind IN (SELECT value FROM json_each(?))', filter.kinds === undefined ? undefined : JSON.stringify(filter.kinds)],
+  ];
+  const wanted = given.flatMap(([sql, value]) => (value === undefined ? [] : [[sql, value] as const]));
+  return { where: wanted.map(([sql]) => sql), values: wanted.map(([, value]) => value) };
+}

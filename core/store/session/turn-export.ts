@@ -1,0 +1,109 @@
+// One turn as a file a person can keep: every event as a line of JSON, or told in order as Markdown, with reasons, answers and costs.
+
+import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { exportJsonl, fence } from './session-export.ts';
+
+type Parts = { readonly [T in EventType]?: (event: EventOf<T>) => string | null };
+
+const gateWords = { allow: 'allowed', ask: 'must ask', deny: 'refused' } as const;
+const endWords = {
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'stopped',
+  over_budget: 'over its budget',
+  stopped: 'stopped by the panic stop',
+} as const;
+
+const parts: Parts = {
+  'user.message': ({ body }) => `## ${body.sender} asked over ${body.channel}\n\n${body.text}`,
+  'turn.steered': ({ body }) => `## ${body.sender} added\n\n${body.text}`,
+  'plan.drafted': ({ body }) =>
+    body.calls.length === 0
+      ? null
+      : `**Planned** ${body.calls.map(({ tool }) => code(tool)).join(', ')}${body.text === '' ? '' : `\n\n${body.text}`}`,
+  'brain.decided': ({ body, step }) => `- Step ${step}: ${body.intent}. ${body.reason}`,
+  'pack.built': ({ body }) => {
+    const dropped = body.dropped.reduce((sum, { count }) => sum + count, 0);
+    return `- The model saw ${body.tokens} of at most ${body.budgetTokens} tokens${dropped === 0 ? '' : `; ${dropped} parts were left out`}.`;
+  },
+  'model.finished': ({ body }) =>
+    `- The model answered after ${Math.round(body.tookMs)} ms: ${body.usage.inputTokens} tokens in, ${body.usage.outputTokens} out, ${money(body.costUsd)}.`,
+  'model.retried': ({ body }) => `- Asked again (attempt ${body.attempt}): ${body.error.message}`,
+  'model.failed': ({ body }) => `- The model failed: ${body.error.message}`,
+  'policy.decided': ({ body }) => `- The gate: ${code(body.tool)} ${gateWords[body.decision]} by rule ${code(body.ruleId)}. ${body.reason}`,
+  'tool.rejected': ({ body }) => `- ${code(body.tool)} never reached the gate: ${body.error.message}`,
+  'approval.requested': ({ body: { approval } }) => `- Asked a person: ${approval.summary}. Risk: ${approval.risk}`,
+  'approval.decided': ({ body }) =>
+    `- ${body.decision === 'approve' ? 'Approved' : body.decision === 'deny' ? 'Denied' : 'Withdrawn'} by ${body.by}${body.scope === null ? '' : ` (${body.scope.kind})`}.`,
+  'tool.requested': ({ body }) => `### Called ${code(body.tool)}\n\n${fence(body.args, 'json')}`,
+  'tool.finished': ({ body }) =>
+    `${code(body.tool)} ended: **${body.outcome}** after ${Math.round(body.tookMs)} ms\n\n${fence(body.forModel, '')}`,
+  'tool.outcome_unknown': ({ body }) => `${code(body.tool)}: **outcome unknown**. ${body.reason}`,
+  'tool.outcome_settled': ({ body }) => `- ${body.by} said: ${body.answer}.`,
+  'checkpoint.taken': ({ body }) =>
+    body.files.length === 0 ? null : `- Kept before the change: ${body.files.map(({ path }) => code(path)).join(', ')}`,
+  'checkpoint.restored': ({ body }) => `- Undone by ${body.by}: ${body.files.map(({ path }) => code(path)).join(', ') || 'nothing'}`,
+  'verification.finished': ({ body }) => `- Checked, ${body.ok ? 'as expected' : 'not as expected'}: ${body.detail}`,
+  'reflection.recorded': ({ body }) => `- Reflected (${body.why}): ${body.note}`,
+  'budget.exceeded': ({ body }) => `- The budget of the ${body.scope} held it up: ${body.spent} of ${body.limit} ${body.unit}.`,
+  'taint.marked': ({ body }) =>
+    body.sources.length === 0
+      ? null
+      : `- Read words of others: ${body.sources.map(({ kind, where }) => `${kind} ${code(where)}`).join(', ')}`,
+  'assistant.message': ({ body }) => `## Answer\n\n${body.text}`,
+  'turn.cancel_requested': ({ body }) => `- Asked to stop (${body.by}): ${body.reason}`,
+};
+
+export function exportTurn(events: readonly AnyEvent[], format: 'jsonl' | 'markdown'): string {
+  return format === 'jsonl' ? exportJsonl(events) : turnMarkdown(events);
+}
+
+function turnMarkdown(events: readonly AnyEvent[]): string {
+  const told = events.flatMap((event) => {
+    // Paired by the table, which the compiler cannot follow.
+    const tell = parts[event.type] as ((event: AnyEvent) => string | null) | undefined;
+    const part = tell?.(event) ?? null;
+    return part === null ? [] : [part];
+  });
+  return [heading(events), ...joinLists(told)].join('\n\n') + '\n';
+}
+
+function heading(events: readonly AnyEvent[]): string {
+  const started = events.find((event) => event.type === 'turn.started');
+  const finished = events.findLast((event) => event.type === 'turn.finished');
+  const first = events[0];
+  const lines = [`# Turn ${first?.turnId ?? ''}`, ''];
+  if (first !== undefined) lines.push(`- Began: ${new Date(first.atMs).toISOString()}`);
+  if (started !== undefined) lines.push(`- Model: ${started.body.model ?? 'none, a call made directly'}`);
+  if (finished === undefined) return [...lines, '- Not ended yet'].join('\n');
+  const { status, usage, costUsd, modelCalls, toolCalls, error } = finished.body;
+  lines.push(
+    `- Ended: ${endWords[status]}${error === null ? '' : `. ${error.message}`}`,
+    `- Took: ${finished.atMs - (first?.atMs ?? finished.atMs)} ms`,
+    `- ${modelCalls} model calls, ${toolCalls} tool calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(costUsd)}`,
+  );
+  return lines.join('\n');
+}
+
+/** Neighbouring points become one list. */
+function joinLists(told: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const part of told) {
+    const last = joined.at(-1);
+    if (part.startsWith('- ') && last?.startsWith('- ') === true) joined[joined.length - 1] = `${last}\n${part}`;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+function money(usd: number | null): string {
+  return usd === null ? 'cost unknown' : `$${usd.toFixed(4)}`;
+}
+
+/** Inline code that its own backticks cannot end. */
+function code(text: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const ticks = '`'.repeat(longest + 1);
+  const flat = text.replaceAll(/\s+/g, ' ');
+  return longest === 0 ? `${ticks}${flat}${ticks}` : `${ticks} ${flat} ${ticks}`;
+}

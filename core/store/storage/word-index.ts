@@ -1,0 +1,91 @@
+// Ranked search by words over an FTS5 table, bounded: its cost does not follow how common the words are. Knows nothing of what is indexed.
+
+import type Database from 'better-sqlite3';
+
+/** The form every index of words has: stems of English words, accents folded, none of the text itself. */
+export const wordIndexForm = "content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'";
+
+const WORDS_MAX = 24;
+/** Rows that are scored at most; what is rarer is looked at first. */
+const SCORED_MAX = 2_000;
+/** Words this common say little beside rarer ones. */
+const COUNTED_MAX = 1_500;
+
+/** Too common to tell anything, in the languages of the window. */
+const emptyWords = new Set(
+  (
+    'a an and are as at be been but by can did do does for from had has have how i if in into is it its me my no not of on or our shall should so ' +
+    'that the their them then there these they this to was we were what when where which who whom why will with would you your ' +
+    'aber als am an auch auf aus bei bin bis da das dass dem den der des die du ein eine einem einen einer es für hat ich ihr im in ist ja kann ' +
+    'mein mich mir mit nach nicht noch nur oder sich sie sind so um und uns von vor war was wenn wer wie wir wird wo zu zum zur'
+  ).split(' '),
+);
+
+export interface RankedRow {
+  readonly row: number;
+  /** Of BM25; higher is better. */
+  readonly score: number;
+}
+
+export class WordIndex {
+  readonly #count: Database.Statement;
+  readonly #find: Database.Statement;
+  readonly #put: Database.Statement;
+  readonly #remove: Database.Statement;
+
+  /** `table` has the columns `title` and `body`, in this order. A word in the title counts as much as `titleWeight` in the body. */
+  constructor(db: Database.Database, table: string, titleWeight = 2) {
+    this.#count = db.prepare(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ${COUNTED_MAX})`).pluck();
+    this.#find = db.prepare(
+      `SELECT row, score FROM (
+         SELECT rowid AS row, -bm25(${table}, ${titleWeight}, 1) AS score FROM ${table} WHERE ${table} MATCH ?
+         ORDER BY rowid DESC LIMIT ${SCORED_MAX})
+       ORDER BY score DESC, row DESC LIMIT ?`,
+    );
+    this.#put = db.prepare(`INSERT OR REPLACE INTO ${table} (rowid, title, body) VALUES (?, ?, ?)`);
+    this.#remove = db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
+  }
+
+  put(row: number, title: string, body: string): void {
+    this.#put.run(row, title, body);
+  }
+
+  remove(row: number): void {
+    this.#remove.run(row);
+  }
+
+  /** Best first. Nothing in a query is FTS5 syntax; a query of empty words alone finds nothing. */
+  find(query: string, limit: number): RankedRow[] {
+    const counted = searchedWords(query)
+      .map((word) => ({ word, count: this.#count.get(word) as number }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => a.count - b.count);
+    const [rarest, ...others] = counted;
+    if (rarest === undefined) return [];
+    if (rarest.count >= COUNTED_MAX) return this.#findCommon(counted, limit);
+    const taken = [rarest.word];
+    let rows = rarest.count;
+    for (const { word, count } of others) {
+      rows += count;
+      if (rows > SCORED_MAX || count >= COUNTED_MAX) break;
+      taken.push(word);
+    }
+    return this.#find.all(taken.join(' OR '), limit) as RankedRow[];
+  }
+
+  /** All of the words are common: rows with several of them, and where there are none, the newest with any. */
+  #findCommon(counted: readonly { readonly word: string }[], limit: number): RankedRow[] {
+    const words = counted.map(({ word }) => word);
+    for (let wanted = Math.min(words.length, 4); wanted >= 1; wanted--) {
+      const rows = this.#find.all(words.slice(0, wanted).join(' AND '), limit) as RankedRow[];
+      if (rows.length > 0) return rows;
+    }
+    return [];
+  }
+}
+
+/** Each as a quoted string, once. */
+export function searchedWords(query: string): string[] {
+  const words = (query.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) => !emptyWords.has(word));
+  return [...new Set(words)].slice(0, WORDS_MAX).map((word) => `"${word}"`);
+}

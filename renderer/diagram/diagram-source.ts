@@ -1,0 +1,41 @@
+// What of a diagram's text is drawn: its own settings and deeds are taken out, its markup is text, and one that names something outside
+// is refused. The page it is drawn in may load and run nothing either way; this keeps it from trying.
+
+/** Settings in the text could change how it is drawn, and how strictly. */
+const settings = /%%\{[\s\S]*?(?:\}%%|$)/g;
+const frontMatter = /^\s*---[ \t]*\n([\s\S]*?)\n[ \t]*---[ \t]*(?:\n|$)/;
+const title = /^title:[ \t]*([^\n]{1,200})$/m;
+const outside = [
+  /url\s*\(|image-set\s*\(|\bsrc\s*\(|@import/i,
+  // An image as the form of a node.
+  /@\{[^}]*\bimg\s*["']?\s*:/i,
+  // Escapes in a style can spell any of these.
+  /^\s*(?:style|classDef|linkStyle|cssClass)\b[^\n]*\\/im,
+];
+
+export function namesOutside(source: string): boolean {
+  return outside.some((pattern) => pattern.test(source));
+}
+
+/** What a press would do: a picture is not pressed. */
+const deeds = /^[ \t]*(?:(?:click|callback)[ \t]+\S|link[ \t]+\S+[ \t]+"|(?:links?|properties|details)[ \t]+[^\n:]+:)[^\n]*$/gim;
+
+/** Line breaks are the only markup a label may have; `<<` opens a word of the language itself. */
+const markup = /(?<!<)(?:<|[#&]+(?:lt|0*60|x0*3c);?)(?=[a-z/!?])(?!\/?br\s*\/?>)/gi;
+/** A `<` that no reader of markup takes for the beginning of a tag, also after it was written out and read again. */
+const bareAngle = '<\u200b';
+
+/** As it is drawn. */
+export function drawableSource(source: string): string {
+  return withoutSettings(source).replaceAll(deeds, '').replaceAll(markup, bareAngle);
+}
+
+/** Of the front matter only the title stays. */
+function withoutSettings(source: string): string {
+  const bare = source.replaceAll(settings, '');
+  const front = frontMatter.exec(bare);
+  if (front === null) return bare;
+  const rest = bare.slice(front[0].length);
+  const named = title.exec(front[1] ?? '')?.[1];
+  return named === undefined ? rest : `---\ntitle: ${JSON.stringify(named.trim().replaceAll(/^["']|["']$/g, ''))}\n---\n${rest}`;
+}

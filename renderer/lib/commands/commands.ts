@@ -1,0 +1,328 @@
+// Every command of the window in one table: the palette lists it, the keyboard runs it, the sheet of keys and the README show it.
+
+import { isCommandLine } from '../../../core/contracts/command-line.ts';
+import type { OpResult } from '../../../core/contracts/ops.ts';
+import { languageNames, type LanguageTag } from '../i18n/language.svelte.ts';
+import { viewNames, type ViewName } from '../state/route.svelte.ts';
+import { everywhere, instead, type Command, type CommandContext, type CommandGroup } from './command.ts';
+import { sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
+
+const goNames = {
+  chat: 'goChat',
+  activity: 'goActivity',
+  approvals: 'goApprovals',
+  memory: 'goMemory',
+  schedules: 'goSchedules',
+  agents: 'goAgents',
+  skills: 'goSkills',
+  artifacts: 'goArtifacts',
+  settings: 'goSettings',
+  health: 'goHealth',
+} as const satisfies Record<ViewName, string>;
+
+const goCommands: readonly Command[] = [
+  ...viewNames.map((view, index): Command => ({
+    id: `go-${view}`,
+    group: 'go',
+    name: (words) => words[goNames[view]],
+    // There are ten digits, and Mod+0 is for the size of the text.
+    keys: index === 9 ? everywhere('Alt+Shift+0') : instead(`Mod+${index + 1}`, `Alt+Shift+${index + 1}`),
+    run: ({ app }) => app.route.go(view, view === 'chat' || view === 'activity' ? app.route.lastSessionId : null),
+  })),
+  {
+    id: 'go-policy',
+    group: 'go',
+    name: (words) => words.goPolicy,
+    run: ({ app }) => app.route.go('approvals', 'policy'),
+  },
+  {
+    id: 'go-usage',
+    group: 'go',
+    name: (words) => words.goUsage,
+    run: ({ app }) => app.route.go('health', 'usage'),
+  },
+  {
+    id: 'new-schedule',
+    group: 'go',
+    name: (words) => words.newSchedule,
+    run: ({ app }) => app.route.go('schedules', 'new'),
+  },
+  {
+    id: 'go-telegram',
+    group: 'go',
+    name: (words) => words.goTelegram,
+    run: ({ app }) => app.route.go('settings', 'channels'),
+  },
+  {
+    id: 'go-unfinished',
+    group: 'go',
+    name: (words) => words.goUnfinished,
+    run: ({ app }) => app.route.go('health', 'unfinished'),
+  },
+  {
+    id: 'go-waiting',
+    group: 'go',
+    name: (words) => words.goWaiting,
+    keys: instead('Mod+J', 'Alt+Shift+J'),
+    isPossible: ({ app }) => app.approvals.waitingCount > 0,
+    run: ({ app }) => app.route.go('approvals', null, app.approvals.pending[0]?.approvalId),
+  },
+];
+
+const lookCommands: readonly Command[] = [
+  ...(['system', 'light', 'dark'] as const).map((theme): Command => ({
+    id: `theme-${theme}`,
+    group: 'look',
+    name: (words) => ({ system: words.themeSystem, light: words.themeLight, dark: words.themeDark })[theme],
+    isPossible: ({ appearance }) => appearance.theme !== theme,
+    run: ({ appearance }) => appearance.chooseTheme(theme),
+  })),
+  {
+    id: 'more-contrast',
+    group: 'look',
+    name: (words) => words.moreContrast,
+    isPossible: ({ appearance }) => !appearance.hasMoreContrast,
+    run: ({ appearance }) => appearance.chooseContrast(true),
+  },
+  {
+    id: 'usual-contrast',
+    group: 'look',
+    name: (words) => words.usualContrast,
+    isPossible: ({ appearance }) => appearance.hasMoreContrast,
+    run: ({ appearance }) => appearance.chooseContrast(false),
+  },
+  {
+    id: 'compact',
+    group: 'look',
+    name: (words) => words.compact,
+    isPossible: ({ appearance }) => !appearance.isCompact,
+    run: ({ appearance }) => appearance.chooseDensity(true),
+  },
+  {
+    id: 'comfortable',
+    group: 'look',
+    name: (words) => words.comfortable,
+    isPossible: ({ appearance }) => appearance.isCompact,
+    run: ({ appearance }) => appearance.chooseDensity(false),
+  },
+  ...(Object.keys(languageNames) as LanguageTag[]).map((tag): Command => ({
+    id: `language-${tag}`,
+    group: 'look',
+    name: (words) => words.languageNamed(languageNames[tag]),
+    isPossible: ({ language }) => language.tag !== tag,
+    run: ({ app, appearance }) => app.attempt(() => appearance.chooseLanguage(tag)),
+  })),
+  {
+    id: 'language-system',
+    group: 'look',
+    name: (words) => words.languageSystem,
+    isPossible: ({ appearance }) => appearance.languageChoice !== 'system',
+    run: ({ app, appearance }) => app.attempt(() => appearance.chooseLanguage('system')),
+  },
+];
+
+/** It only stops; it never releases. */
+export const panicChord = 'Ctrl+Shift+.';
+
+const hostCommands: readonly Command[] = [
+  {
+    id: 'panic-stop',
+    group: 'host',
+    name: (words) => words.panicStop,
+    keys: everywhere(panicChord),
+    isPossible: ({ app }) => !app.system.panic.engaged,
+    run: ({ app }) => app.attempt(() => app.system.engagePanic()),
+    asksAgain: true,
+    isAlways: true,
+  },
+  {
+    id: 'release-stop',
+    group: 'host',
+    name: (words) => words.releaseStop,
+    isPossible: ({ app }) => app.system.panic.engaged,
+    run: ({ app }) => app.attempt(() => app.system.releasePanic()),
+  },
+  {
+    id: 'look-now',
+    group: 'host',
+    name: (words) => words.lookNow,
+    run: ({ app }) => app.attempt(() => app.schedules.beat()),
+  },
+  {
+    id: 'make-backup',
+    group: 'host',
+    name: (words) => words.makeBackup,
+    run: ({ app, language }) =>
+      app.attempt(async () => {
+        const { file, sizeBytes } = await app.client.op('backup.create', {});
+        app.notices.inform(language.words.commands.backupMade(file, language.format.size(sizeBytes)));
+      }),
+  },
+  {
+    id: 'verify-log',
+    group: 'host',
+    name: (words) => words.verifyLog,
+    run: ({ app, language }) =>
+      app.attempt(async () => {
+        const { words, format } = language;
+        const { ok, events, firstBad } = await app.client.op('audit.verify', {});
+        if (ok) app.notices.inform(words.commands.logSound(format.number(events)));
+        else app.notices.tell(words.commands.logBroken(firstBad?.seq ?? 0), words.commands.logBrokenHint);
+      }),
+  },
+];
+
+const frameCommands: readonly Command[] = [
+  {
+    id: 'show-palette',
+    group: 'host',
+    name: (words) => words.showPalette,
+    keys: everywhere('Mod+K'),
+    run: ({ frame }) => frame.toggle('palette'),
+    isAlways: true,
+  },
+  {
+    id: 'show-keys',
+    group: 'host',
+    name: (words) => words.showKeys,
+    keys: everywhere('?', 'Mod+/'),
+    run: ({ frame }) => frame.toggle('keys'),
+  },
+  {
+    id: 'toggle-list',
+    group: 'session',
+    name: (words) => words.toggleList,
+    keys: instead('Mod+B', 'Alt+Shift+B'),
+    isPossible: ({ app }) => app.route.place.view === 'chat',
+    run: ({ frame }) => (frame.listShown = !frame.listShown),
+  },
+];
+
+export const commandTable: readonly Command[] = [
+  ...goCommands,
+  ...sessionCommands,
+  ...turnCommands,
+  ...frameCommands,
+  ...lookCommands,
+  ...hostCommands,
+];
+
+/** A line of the palette. */
+export interface Offer {
+  readonly id: string;
+  readonly group: CommandGroup;
+  readonly name: string;
+  readonly about: string;
+  /** The first of its keys. */
+  readonly keys: string | null;
+  readonly asksAgain: boolean;
+  readonly run: () => unknown;
+}
+
+export type SlashCommand = OpResult<'command.list'>['commands'][number];
+export type FoundSession = OpResult<'session.search'>['hits'][number];
+
+export interface OfferSources {
+  /** What was typed. */
+  readonly query: string;
+  readonly slash: readonly SlashCommand[];
+  readonly found: readonly FoundSession[];
+}
+
+/** What can be done now. The palette itself is left out: it is open. */
+export function offersNow(context: CommandContext, { query, slash, found }: OfferSources): Offer[] {
+  const { app, frame, language } = context;
+  const fixed = commandTable
+    .filter((command) => command.id !== 'show-palette' && (command.isPossible?.(context) ?? true))
+    .map((command): Offer => ({
+      id: command.id,
+      group: command.group,
+      name: command.name(language.words.commands),
+      about: '',
+      keys: command.keys?.[frame.place][0] ?? null,
+      asksAgain: command.asksAgain ?? false,
+      run: () => command.run(context),
+    }));
+  const offer = (part: Pick<Offer, 'id' | 'group' | 'name' | 'about' | 'run'>): Offer => ({ keys: null, asksAgain: false, ...part });
+  const known = app.sessions.visible.slice(0, 200).map(({ sessionId, title, lastText }) =>
+    offer({
+      id: `session-${sessionId}`,
+      group: 'open',
+      name: title || language.words.frame.newSession,
+      about: lastText,
+      run: () => app.route.go('chat', sessionId),
+    }),
+  );
+  const hits = found.map(({ sessionId, title, seq, excerpt }) =>
+    offer({
+      id: `hit-${sessionId}`,
+      group: 'open',
+      name: title || language.words.frame.newSession,
+      about: excerpt,
+      run: () => app.route.go('chat', sessionId, String(seq)),
+    }),
+  );
+  const lines = slash.map(({ name, about, parameters }) =>
+    offer({
+      id: `slash-${name}`,
+      group: 'slash',
+      name: `/${name}`,
+      about,
+      // What it is given, the person writes in the message box, with what completes it.
+      run: () => (parameters.length === 0 ? runLine(context, `/${name}`) : writeLine(context, `/${name} `)),
+    }),
+  );
+  // A whole line that was written here is as good as one written there.
+  const isLine = isCommandLine(query) && /\s\S/.test(query.trim());
+  const written = isLine
+    ? [
+        offer({
+          id: 'line',
+          group: 'slash',
+          name: query.trim(),
+          about: language.words.commands.runLine,
+          run: () => runLine(context, query.trim()),
+        }),
+      ]
+    : [];
+  return [...written, ...fixed, ...modelOffers(context, offer), ...lines, ...known, ...hits];
+}
+
+function modelOffers(context: CommandContext, offer: (part: Pick<Offer, 'id' | 'group' | 'name' | 'about' | 'run'>) => Offer): Offer[] {
+  const { app, language } = context;
+  const session = sessionInView(context);
+  if (session === undefined) return [];
+  const choose = (model: string | null) =>
+    app.attempt(async () => {
+      await app.sessions.chooseModel(session.sessionId, model);
+      app.notices.inform(language.words.commands.modelChosen(model ?? app.system.defaultModel ?? ''));
+    });
+  const words = language.words.commands;
+  const models = app.system.models
+    .filter(({ ref }) => ref !== session.model)
+    .map(({ ref }) => offer({ id: `model-${ref}`, group: 'session', name: words.useModel(ref), about: '', run: () => choose(ref) }));
+  if (session.model === null) return models;
+  return [
+    offer({
+      id: 'model-default',
+      group: 'session',
+      name: words.useDefaultModel,
+      about: app.system.defaultModel ?? '',
+      run: () => choose(null),
+    }),
+    ...models,
+  ];
+}
+
+/** Begins a line in the message box: what a slash command is given, the person writes there. */
+async function writeLine(context: CommandContext, line: string): Promise<void> {
+  await writeMessage(context);
+  const { app } = context;
+  app.drafts[app.route.place.sessionId ?? ''] = line;
+}
+
+/** What it says is shown where the conversation is. */
+async function runLine(context: CommandContext, line: string): Promise<void> {
+  await writeMessage(context);
+  await context.app.attempt(() => context.app.runCommand(context.app.lookedAt, line));
+}

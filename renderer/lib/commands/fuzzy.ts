@@ -1,0 +1,74 @@
+// Finds what somebody means by a few letters: they must come in order, and count for more at the beginning of a word and side by side.
+// Pure. Case and accents do not matter.
+
+export interface FuzzyMatch {
+  readonly score: number;
+  /** Places in the text, in code units, of the letters that matched. */
+  readonly at: readonly number[];
+}
+
+const textCharsMax = 200;
+const queryCharsMax = 60;
+
+/** Null where the letters are not all there. An empty query fits everything, with no letter marked. */
+export function fuzzyMatch(query: string, text: string): FuzzyMatch | null {
+  const wanted = fold(query.slice(0, queryCharsMax)).replaceAll(/\s+/g, '');
+  if (wanted === '') return { score: 0, at: [] };
+  const letters = fold(text.slice(0, textCharsMax));
+  const whole = letters.indexOf(fold(query.trim()));
+  const length = query.trim().length;
+  // The beginning of a word in one piece beats letters strewn about; a piece from the middle of one only where it is long.
+  if (whole !== -1) return { score: (isStart(letters, whole) ? 10 : 6) * length - whole / 10, at: range(whole, length) };
+  return strewn(wanted, letters);
+}
+
+function strewn(wanted: string, letters: string): FuzzyMatch | null {
+  const at: number[] = [];
+  let score = 0;
+  for (const letter of wanted) {
+    const last = at.at(-1) ?? -1;
+    const next = letters.indexOf(letter, last + 1);
+    if (next === -1) return null;
+    // The beginning of a later word is what one means rather than a letter inside this one.
+    const start = next === last + 1 ? next : startOfWord(letters, letter, next);
+    const found = start ?? next;
+    score += found === last + 1 ? 8 : isStart(letters, found) ? 6 : 1;
+    at.push(found);
+  }
+  return { score: score - (at.at(-1) ?? 0) / 20, at };
+}
+
+function startOfWord(letters: string, letter: string, from: number): number | null {
+  for (let at = from; at !== -1; at = letters.indexOf(letter, at + 1)) if (isStart(letters, at)) return at;
+  return null;
+}
+
+function isStart(letters: string, at: number): boolean {
+  return at === 0 || !/[\p{L}\p{N}]/u.test(letters[at - 1] ?? '');
+}
+
+/** One code unit for each of the text, so that places in it are places in the text. */
+function fold(text: string): string {
+  return Array.from({ length: text.length }, (_, at) => {
+    const unit = text[at] ?? '';
+    const plain = unit.normalize('NFD')[0]?.toLowerCase() ?? unit;
+    return plain.length === 1 ? plain : unit;
+  }).join('');
+}
+
+function range(from: number, length: number): number[] {
+  return Array.from({ length }, (_, index) => from + index);
+}
+
+/** A text in pieces that matched and pieces that did not, for showing it. */
+export function piecesOf(text: string, at: readonly number[]): { readonly text: string; readonly isHit: boolean }[] {
+  const hits = new Set(at);
+  const pieces: { text: string; isHit: boolean }[] = [];
+  for (let index = 0; index < text.length; index += 1) {
+    const isHit = hits.has(index);
+    const last = pieces.at(-1);
+    if (last?.isHit === isHit) last.text += text[index];
+    else pieces.push({ text: text[index] ?? '', isHit });
+  }
+  return pieces;
+}

@@ -1,0 +1,81 @@
+// Keys as the table of commands writes them (`Mod+K`, `Alt+Down`, `?`), against what was pressed and as a person reads them. `Mod` is
+// Command on a Mac and Control elsewhere. Pure.
+
+import type { Words } from '../i18n/words.ts';
+
+/** What is needed of a keyboard event. */
+export interface KeyPress {
+  readonly key: string;
+  readonly code: string;
+  readonly ctrlKey: boolean;
+  readonly metaKey: boolean;
+  readonly altKey: boolean;
+  readonly shiftKey: boolean;
+}
+
+interface Chord {
+  readonly ctrl: boolean;
+  readonly meta: boolean;
+  readonly alt: boolean;
+  readonly shift: boolean;
+  readonly key: string;
+}
+
+function parse(chord: string, isMac: boolean): Chord {
+  const parts = chord.split('+');
+  const key = parts.pop() ?? '';
+  const has = (name: string): boolean => parts.includes(name);
+  return {
+    ctrl: has('Ctrl') || (has('Mod') && !isMac),
+    meta: has('Mod') && isMac,
+    alt: has('Alt'),
+    shift: has('Shift'),
+    key,
+  };
+}
+
+export function isPressed(chord: string, press: KeyPress, isMac: boolean): boolean {
+  const wanted = parse(chord, isMac);
+  if (press.ctrlKey !== wanted.ctrl || press.metaKey !== wanted.meta || press.altKey !== wanted.alt) return false;
+  // Which sign stands on which key differs from layout to layout, and with it whether Shift is part of it.
+  if (isLoneSign(chord)) return press.key === wanted.key;
+  return press.shiftKey === wanted.shift && isKey(wanted.key, press);
+}
+
+function isKey(key: string, press: KeyPress): boolean {
+  if (/^[A-Z]$/.test(key)) {
+    // A layout of other letters has no such key: there its place counts. With Alt held the letter is another one on a Mac.
+    const isLatin = /^[a-z]$/i.test(press.key);
+    return isLatin ? press.key.toUpperCase() === key : press.code === `Key${key}`;
+  }
+  if (/^\d$/.test(key)) return press.code === `Digit${key}`;
+  return press.code === (codes[key] ?? key);
+}
+
+const codes: Readonly<Record<string, string>> = { Up: 'ArrowUp', Down: 'ArrowDown', '.': 'Period', '/': 'Slash' };
+
+function isLoneSign(chord: string): boolean {
+  return chord.length === 1 && !/[A-Z0-9]/.test(chord);
+}
+
+/** One character with nothing held: only meant where nothing is being typed, and to be switched off (WCAG 2.2, 2.1.4). */
+export function isSingle(chord: string): boolean {
+  return chord.length === 1;
+}
+
+/** The keys one after the other, as they are called on this computer. */
+export function keyNames(chord: string, isMac: boolean, words: Words['commands']['keys']): string[] {
+  const macSigns: Readonly<Record<string, string>> = { Mod: '⌘', Ctrl: '⌃', Alt: '⌥', Shift: '⇧' };
+  const names: Readonly<Record<string, string>> = { Mod: words.ctrl, Ctrl: words.ctrl, Alt: words.alt, Shift: words.shift };
+  const others: Readonly<Record<string, string>> = { Up: '↑', Down: '↓', Enter: words.enter, Escape: words.escape, Delete: words.delete };
+  return chord.split('+').map((part) => (isMac ? macSigns[part] : names[part]) ?? others[part] ?? part);
+}
+
+/** For `aria-keyshortcuts`. */
+export function ariaKeys(chord: string, isMac: boolean): string {
+  const names: Readonly<Record<string, string>> = { Mod: isMac ? 'Meta' : 'Control', Ctrl: 'Control', Up: 'ArrowUp', Down: 'ArrowDown' };
+  return chord
+    .split('+')
+    .map((part) => names[part] ?? part)
+    .join('+');
+}

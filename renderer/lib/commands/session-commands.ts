@@ -1,0 +1,256 @@
+// Commands on the session in view and on its last turn.
+
+import { tick } from 'svelte';
+import type { SessionInfo } from '../../../core/contracts/op-results.ts';
+import type { Turn } from '../fold/turn.ts';
+import type { InspectorPart } from '../state/inspector.svelte.ts';
+import { fileNameOf, saveFile } from '../save-file.ts';
+import { everywhere, focusOn, instead, type Command, type CommandContext } from './command.ts';
+
+/** The session in view; also that of the activity view. */
+export function sessionInView({ app }: CommandContext): SessionInfo | undefined {
+  const { view, sessionId } = app.route.place;
+  return view === 'chat' || view === 'activity' ? app.sessions.find(sessionId) : undefined;
+}
+
+function lastTurn(context: CommandContext): Turn | undefined {
+  const session = sessionInView(context);
+  return session && context.app.conversation(session.sessionId).view.turns.at(-1);
+}
+
+const isEnded = (turn: Turn | undefined): turn is Turn => turn !== undefined && turn.finishedAtMs !== null;
+
+function onSession(context: CommandContext, work: (session: SessionInfo) => Promise<unknown>): Promise<boolean> | undefined {
+  const session = sessionInView(context);
+  return session && context.app.attempt(() => work(session));
+}
+
+async function go({ app, frame }: CommandContext, sessionId: string): Promise<void> {
+  app.route.go('chat', sessionId);
+  await tick();
+  if (frame.isNarrow) frame.listShown = false;
+}
+
+export async function writeMessage({ app, frame, page }: CommandContext): Promise<void> {
+  if (app.route.place.view !== 'chat') app.route.go('chat', app.route.lastSessionId);
+  await tick();
+  if (frame.isNarrow) frame.listShown = false;
+  await tick();
+  focusOn(page, 'message');
+}
+
+async function searchSessions({ app, frame, page }: CommandContext): Promise<void> {
+  if (app.route.place.view !== 'chat') app.route.go('chat', app.route.lastSessionId);
+  await tick();
+  frame.listShown = true;
+  await tick();
+  focusOn(page, 'session-search');
+}
+
+/** The one above or below in the list, round and round. */
+function step({ app }: CommandContext, by: 1 | -1): void {
+  const sessions = app.sessions.visible.filter((session) => !session.archived);
+  const at = sessions.findIndex((session) => session.sessionId === app.route.lastSessionId);
+  const next = sessions[(at + by + sessions.length) % sessions.length] ?? sessions[0];
+  if (next !== undefined) app.route.go(app.route.place.view === 'activity' ? 'activity' : 'chat', next.sessionId);
+}
+
+async function rename(context: CommandContext): Promise<void> {
+  const session = sessionInView(context);
+  if (session === undefined) return;
+  if (context.app.route.place.view !== 'chat') context.app.route.go('chat', session.sessionId);
+  await tick();
+  context.frame.isRenaming = true;
+}
+
+function exportAs(context: CommandContext, format: 'markdown' | 'jsonl'): unknown {
+  return onSession(context, async ({ sessionId, title }) => {
+    const { text } = await context.app.client.op('session.export', { sessionId, format });
+    const name = fileNameOf(title, format === 'markdown' ? 'md' : 'jsonl');
+    saveFile(name, text);
+    context.app.notices.inform(context.language.words.commands.exported(name));
+  });
+}
+
+async function inspect(context: CommandContext, part: InspectorPart): Promise<void> {
+  const [session, turn] = [sessionInView(context), lastTurn(context)];
+  if (session === undefined || turn === undefined) return;
+  if (context.app.route.place.view !== 'chat') context.app.route.go('chat', session.sessionId);
+  await tick();
+  const { activeElement } = context.page;
+  context.app.inspector.open(
+    { sessionId: session.sessionId, turnId: turn.turnId, part },
+    activeElement instanceof HTMLElement ? activeElement : null,
+  );
+}
+
+const pin = (context: CommandContext, pinned: boolean): unknown =>
+  onSession(context, ({ sessionId }) => context.app.sessions.pin(sessionId, pinned));
+
+export const sessionCommands: readonly Command[] = [
+  {
+    id: 'new-session',
+    group: 'session',
+    name: (words) => words.newSession,
+    keys: instead('Mod+N', 'Alt+Shift+N'),
+    run: (context) =>
+      context.app.attempt(async () => {
+        await go(context, (await context.app.sessions.create()).sessionId);
+        await writeMessage(context);
+      }),
+  },
+  {
+    id: 'search-sessions',
+    group: 'session',
+    name: (words) => words.searchSessions,
+    keys: instead('Mod+F', 'Alt+Shift+F'),
+    run: searchSessions,
+  },
+  {
+    id: 'write-message',
+    group: 'session',
+    name: (words) => words.writeMessage,
+    keys: everywhere('M'),
+    run: writeMessage,
+  },
+  {
+    id: 'next-session',
+    group: 'session',
+    name: (words) => words.nextSession,
+    keys: everywhere('Alt+Down', 'J'),
+    isPossible: ({ app }) => app.sessions.visible.length > 1,
+    run: (context) => step(context, 1),
+    repeats: true,
+  },
+  {
+    id: 'previous-session',
+    group: 'session',
+    name: (words) => words.previousSession,
+    keys: everywhere('Alt+Up', 'K'),
+    isPossible: ({ app }) => app.sessions.visible.length > 1,
+    run: (context) => step(context, -1),
+    repeats: true,
+  },
+  {
+    id: 'rename-session',
+    group: 'session',
+    name: (words) => words.renameSession,
+    keys: everywhere('F2'),
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: rename,
+  },
+  {
+    id: 'pin-session',
+    group: 'session',
+    name: (words) => words.pinSession,
+    isPossible: (context) => sessionInView(context)?.pinned === false,
+    run: (context) => pin(context, true),
+  },
+  {
+    id: 'unpin-session',
+    group: 'session',
+    name: (words) => words.unpinSession,
+    isPossible: (context) => sessionInView(context)?.pinned === true,
+    run: (context) => pin(context, false),
+  },
+  {
+    id: 'archive-session',
+    group: 'session',
+    name: (words) => words.archiveSession,
+    isPossible: (context) => sessionInView(context)?.archived === false,
+    run: (context) => onSession(context, ({ sessionId }) => context.app.sessions.archive(sessionId, true)),
+  },
+  {
+    id: 'unarchive-session',
+    group: 'session',
+    name: (words) => words.unarchiveSession,
+    isPossible: (context) => sessionInView(context)?.archived === true,
+    run: (context) => onSession(context, ({ sessionId }) => context.app.sessions.archive(sessionId, false)),
+  },
+  {
+    id: 'fork-session',
+    group: 'session',
+    name: (words) => words.forkSession,
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: (context) =>
+      onSession(context, async ({ sessionId }) => {
+        await go(context, (await context.app.sessions.fork(sessionId)).sessionId);
+      }),
+  },
+  {
+    id: 'export-markdown',
+    group: 'session',
+    name: (words) => words.exportMarkdown,
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: (context) => exportAs(context, 'markdown'),
+  },
+  {
+    id: 'export-lines',
+    group: 'session',
+    name: (words) => words.exportLines,
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: (context) => exportAs(context, 'jsonl'),
+  },
+  {
+    id: 'delete-session',
+    group: 'session',
+    name: (words) => words.deleteSession,
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: (context) =>
+      onSession(context, async ({ sessionId }) => {
+        const { sessions, route } = context.app;
+        sessions.deleteSoon(sessionId);
+        route.go('chat', sessions.visible[0]?.sessionId ?? null);
+      }),
+  },
+];
+
+export const turnCommands: readonly Command[] = [
+  {
+    id: 'stop-turn',
+    group: 'turn',
+    name: (words) => words.stopTurn,
+    keys: everywhere('Alt+Shift+S'),
+    isPossible: (context) => lastTurn(context)?.finishedAtMs === null,
+    run: (context) =>
+      onSession(context, async ({ sessionId }) => {
+        const turn = context.app.conversation(sessionId).view.turns.findLast(({ finishedAtMs }) => finishedAtMs === null);
+        if (turn !== undefined) await context.app.client.op('turn.cancel', { turnId: turn.turnId });
+      }),
+  },
+  {
+    id: 'retry-turn',
+    group: 'turn',
+    name: (words) => words.retryTurn,
+    isPossible: (context) => {
+      const turn = lastTurn(context);
+      return isEnded(turn) && turn.kind === 'chat' && !context.app.isCopied(context.app.route.place.sessionId ?? '', turn);
+    },
+    run: (context) => {
+      const turn = lastTurn(context);
+      return isEnded(turn) && context.app.attempt(() => context.app.client.op('turn.retry', { turnId: turn.turnId }));
+    },
+  },
+  {
+    id: 'inspect-turn',
+    group: 'turn',
+    name: (words) => words.inspectTurn,
+    keys: instead('Mod+I', 'Alt+Shift+I'),
+    isPossible: (context) => lastTurn(context) !== undefined,
+    run: (context) => inspect(context, 'turn'),
+  },
+  {
+    id: 'show-pack',
+    group: 'turn',
+    name: (words) => words.showPack,
+    isPossible: (context) => (lastTurn(context)?.packIds.length ?? 0) > 0,
+    run: (context) => inspect(context, 'pack'),
+  },
+  {
+    id: 'show-turn',
+    group: 'turn',
+    name: (words) => words.showTurn,
+    isPossible: (context) => lastTurn(context) !== undefined,
+    run: (context) => context.app.route.go('activity', sessionInView(context)?.sessionId, lastTurn(context)?.turnId),
+  },
+];

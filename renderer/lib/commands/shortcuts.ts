@@ -1,0 +1,58 @@
+// Runs the command whose keys were pressed. Keys of one character only where nothing is typed, and only while the person wants them.
+
+import type { Command, CommandContext } from './command.ts';
+import { commandTable } from './commands.ts';
+import { isPressed, isSingle, type KeyPress } from './keys.ts';
+
+export interface Situation {
+  readonly place: 'app' | 'browser';
+  readonly isMac: boolean;
+  readonly isTyping: boolean;
+  readonly isDialogOpen: boolean;
+  readonly hasSingleKeys: boolean;
+  readonly isRepeat: boolean;
+}
+
+/** The command that these keys mean here and now, possible or not. */
+export function commandFor(press: KeyPress, situation: Situation): Command | undefined {
+  const { place, isMac, isTyping, isDialogOpen, hasSingleKeys, isRepeat } = situation;
+  return commandTable.find((command) => {
+    if (isDialogOpen && !command.isAlways) return false;
+    if (isRepeat && !command.repeats) return false;
+    return (command.keys?.[place] ?? []).some(
+      (chord) => isPressed(chord, press, isMac) && (!isSingle(chord) || (hasSingleKeys && !isTyping && !isDialogOpen)),
+    );
+  });
+}
+
+/** Whether what has the focus takes characters. */
+export function takesText(element: Element | null): boolean {
+  if (element === null) return false;
+  if (element instanceof HTMLInputElement) return !/^(?:button|checkbox|radio|range|submit|reset|file|color|image)$/.test(element.type);
+  return element instanceof HTMLTextAreaElement || element instanceof HTMLSelectElement || (element as HTMLElement).isContentEditable;
+}
+
+/** For the window's keydown. */
+export function runShortcut(event: KeyboardEvent, context: CommandContext): void {
+  const { place, isMac } = context.frame;
+  // A part of the page that took the key has more of a right to it.
+  if (event.defaultPrevented || event.isComposing || movesInText(event, context.page.activeElement, isMac)) return;
+  const command = commandFor(event, {
+    place,
+    isMac,
+    isTyping: takesText(context.page.activeElement),
+    isDialogOpen: context.page.querySelector('dialog[open]') !== null,
+    hasSingleKeys: context.appearance.hasSingleKeys,
+    isRepeat: event.repeat,
+  });
+  if (command === undefined) return;
+  // Not the browser's meaning either, even where it cannot be done just now.
+  event.preventDefault();
+  if (command.isPossible?.(context) ?? true) void command.run(context);
+}
+
+/** On a Mac, Option with an arrow goes by paragraphs in a text; everywhere Alt with one opens a choice. */
+function movesInText(event: KeyboardEvent, focused: Element | null, isMac: boolean): boolean {
+  if (!event.altKey || !event.key.startsWith('Arrow')) return false;
+  return focused instanceof HTMLSelectElement || (isMac && takesText(focused));
+}

@@ -1,0 +1,37 @@
+// A note of a turn as a sentence. Wording only.
+
+import type { NoteFact } from './fold/turn.ts';
+import type { Formats } from './i18n/formats.ts';
+import type { Words } from './i18n/words.ts';
+
+/** What wording needs of a language. */
+export interface Wording {
+  readonly words: Words;
+  readonly format: Formats;
+}
+
+export function describeNote(fact: NoteFact, { words, format }: Wording): string {
+  const { notes } = words.chat;
+  switch (fact.code) {
+    case 'goes_on':
+      return notes.goesOn(fact.by);
+    case 'unreadable':
+      return notes.unreadable;
+    case 'cancel':
+      return notes.cancelled[fact.by];
+    case 'retried':
+      return notes.retried(fact.message, format.duration(fact.waitMs));
+    case 'undone':
+      return notes.undone(fact.by, fact.isAgain, fact.files, fact.refused);
+    case 'unpriced':
+      return notes.unpriced(fact.about.model, fact.about.scopes);
+    case 'budget': {
+      const { scope, unit, limit, spent, needed } = fact.about;
+      const show = (value: number): string => (unit === 'usd' ? format.usdExact(value) : format.tokens(value));
+      if (needed === undefined) return notes.usedUp(scope, show(spent), show(limit));
+      return notes.tooSmall(scope, show(spent), show(limit), show(needed));
+    }
+    case 'said':
+      return fact.text;
+  }
+}

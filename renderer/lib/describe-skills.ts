@@ -1,0 +1,27 @@
+// What happened with skills, identities and prompt files, as sentences for the activity view.
+
+import { line, lines, type Lines } from './event-line.ts';
+
+type SkillEvent = Extract<keyof Lines, `skill.${string}` | 'identity.changed' | 'prompt.accepted'>;
+
+export const skillLines: Pick<Lines, SkillEvent> = {
+  'skill.selected': ({ body }, { e }) =>
+    line(
+      e.skillsSelected(body.skills.map(({ name }) => name).join(', ')),
+      body.excerpts.length === 0 ? '' : e.skillsShown(body.excerpts.join(', ')),
+    ),
+  'skill.expanded': ({ body }, { e }) =>
+    line(
+      body.file === null ? e.skillOpened(body.name) : e.skillRead(body.name, body.file),
+      lines(body.from === null ? '' : `${body.from} → ${body.name}`, body.trusted ? '' : e.skillForeign),
+      body.trusted ? 'plain' : 'wait',
+    ),
+  'skill.trusted': ({ body }, { e }) => {
+    const what = body.name ?? body.target.path;
+    return line(body.trusted ? e.skillTrusted(what, body.by) : e.skillDistrusted(what, body.by), body.target.path);
+  },
+  'skill.configured': ({ body }, { e }) => line(e.skillSwitched[body.enabled ? 'on' : 'off'](body.name, body.by)),
+  'skill.imported': ({ body }, { e }) => line(e.skillImported(body.name, body.by), body.from),
+  'identity.changed': ({ body }, { e }) => line(e.identityChanged(body.agentId, body.version, body.by), body.note ?? ''),
+  'prompt.accepted': ({ body }, { e }) => line(e.promptAccepted(body.name, body.version, body.by), body.url ?? ''),
+};

@@ -1,0 +1,19 @@
+// Events as a page of the log brings them. One whose body cannot be read any more keeps its place, under a name that says so, and never
+// stands in the way of the others.
+
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { OpResult } from '../../../core/contracts/ops.ts';
+
+/** No event of the log has this type: what knows events by their type takes it for one of a later program. */
+export const unreadableType = 'event.unreadable';
+
+type Envelope = OpResult<'session.get'>['events'][number];
+
+/** A body comes as null where the host could not read it. */
+export function readableEvents(page: readonly Envelope[]): AnyEvent[] {
+  return page.map((event) => (event.body === null ? { ...event, type: unreadableType, body: {} } : event) as AnyEvent);
+}
+
+export function isUnreadable(event: { readonly type: string }): boolean {
+  return event.type === unreadableType;
+}

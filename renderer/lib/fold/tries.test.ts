@@ -1,0 +1,32 @@
+// A message that ran more than once shows its newest turn, and the others behind it.
+
+import { expect, test } from 'vitest';
+import { standing, standingFor, triesBefore } from './tries.ts';
+import { createTurn, type Turn } from './turn.ts';
+
+function turn(turnId: string, supersededBy: string | null = null): Turn {
+  return { ...createTurn(turnId, 1), supersededBy };
+}
+
+const ids = (turns: readonly Turn[]): string[] => turns.map(({ turnId }) => turnId);
+
+test('only the newest try stands, and the others lie behind it, oldest first', () => {
+  const turns = [turn('before'), turn('first', 'second'), turn('second', 'third'), turn('third'), turn('after')];
+  expect(ids(standing(turns))).toEqual(['before', 'third', 'after']);
+  expect(triesBefore(turns, turn('third')).map(ids)).toEqual([['first'], ['second']]);
+  expect(triesBefore(turns, turn('after'))).toEqual([]);
+  expect([standingFor(turns, 'first'), standingFor(turns, 'after'), standingFor(turns, 'unknown')]).toEqual(['third', 'after', 'unknown']);
+});
+
+test('a try that was continued is one try, and a circle in the log ends', () => {
+  const turns = [turn('a', 'c'), turn('a2', 'c'), turn('c')];
+  expect(triesBefore(turns, turn('c')).map(ids)).toEqual([['a', 'a2']]);
+  const circle = [turn('x', 'y'), turn('y', 'x')];
+  expect(triesBefore(circle, turn('x', 'y')).map(ids)).toEqual([['x'], ['y']]);
+  expect(standingFor(circle, 'x')).toBe('x');
+});
+
+test('where nothing ran twice the turns are the same list', () => {
+  const turns = [turn('a'), turn('b')];
+  expect(standing(turns)).toBe(turns);
+});

@@ -1,0 +1,43 @@
+// Turns that ran one message more than once: which stand in the conversation, and which lie behind them. Pure.
+
+import type { Turn } from './turn.ts';
+
+/** Those that are still part of the conversation. */
+export function standing(turns: readonly Turn[]): readonly Turn[] {
+  return turns.some((turn) => turn.supersededBy !== null) ? turns.filter((turn) => turn.supersededBy === null) : turns;
+}
+
+/**
+ * Without the oldest while older events are still to come: its first ones may be among them, and it would grow above what is being read.
+ * One that is all there is stays.
+ */
+export function whole(turns: readonly Turn[], hasEarlier: boolean): readonly Turn[] {
+  return hasEarlier && turns.length > 1 ? turns.slice(1) : turns;
+}
+
+/** The tries before a turn, oldest first; one that was continued in another turn is one try of several turns. */
+export function triesBefore(turns: readonly Turn[], turn: Turn): readonly (readonly Turn[])[] {
+  const tries: (readonly Turn[])[] = [];
+  const seen = new Set<string>();
+  let later: string | null = turn.turnId;
+  while (later !== null && !seen.has(later)) {
+    seen.add(later);
+    const by: string = later;
+    const replaced = turns.filter((candidate) => candidate.supersededBy === by);
+    if (replaced.length > 0) tries.unshift(replaced);
+    later = replaced[0]?.turnId ?? null;
+  }
+  return tries;
+}
+
+/** The turn that stands where this one stood. */
+export function standingFor(turns: readonly Turn[], turnId: string): string {
+  const seen = new Set<string>();
+  let at = turnId;
+  while (!seen.has(at)) {
+    seen.add(at);
+    const wanted: string = at;
+    at = turns.find((turn) => turn.turnId === wanted)?.supersededBy ?? at;
+  }
+  return at;
+}

@@ -1,0 +1,31 @@
+// Words of artifacts: what calls left behind.
+
+export const artifacts = {
+  list: 'Artifacts',
+  one: 'Artifact',
+  session: 'Session',
+  allSessions: 'All sessions',
+  kind: 'Kind',
+  allKinds: 'All kinds',
+  kinds: { picture: 'Picture', code: 'Code', text: 'Text', other: 'Other' },
+  count: (count: number) => `${count} ${count === 1 ? 'artifact' : 'artifacts'}`,
+  newestOnly: '(the newest)',
+  unnamed: (id: string) => `Session ${id}`,
+  none: 'No artifacts yet.',
+  noneHelp:
+    'Outputs too long for an answer, files that tools make and files you send along are kept here, each under the hash of its content.',
+  startOne: 'Ask for something that makes a file',
+  noneHere: 'Nothing of this kind here.',
+  asCode: 'As code',
+  copyText: 'Copy text',
+  save: 'Save',
+  close: 'Close',
+  toTurn: 'Show the turn',
+  toSession: 'Show the session',
+  text: 'Artifact text',
+  picture: (name: string) => `The picture ${name}`,
+  loading: 'Loading…',
+  pictureTooLarge: 'This picture is too large to show. It can be saved and opened elsewhere.',
+  notText: 'This is not text. It can be saved and opened elsewhere.',
+  readOn: (rest: string) => `Read on (${rest} left)`,
+} as const;

@@ -1,0 +1,28 @@
+// Words of a person's messages and of what can be done with them and with answers.
+
+export const messages = {
+  turn: 'Turn',
+  forMessage: 'Actions for your message',
+  forAnswer: 'Actions for this answer',
+  copy: 'Copy',
+  copied: 'Copied.',
+  notCopied: 'The browser did not allow copying.',
+  selectInstead: 'Select the text and copy it by hand.',
+  retry: 'Retry',
+  retryWith: 'Retry with another model',
+  edit: 'Edit and branch',
+  forkHere: 'Fork here',
+  activity: 'Open in Activity',
+  exportTurn: 'Export this turn',
+  asMarkdown: 'As Markdown',
+  asJsonl: 'As JSON lines',
+  moreCharacters: (n: number, shown: string) => `Show ${shown} more ${n === 1 ? 'character' : 'characters'}`,
+  editing: 'Edited message',
+  branchNote: 'Starts a new session that holds what came before.',
+  branch: 'Send as a branch',
+  cancel: 'Cancel',
+  files: 'Files sent along',
+  earlierTries: (n: number) => (n === 1 ? '1 earlier try' : `${n} earlier tries`),
+  tries: 'Earlier tries',
+  noAnswer: 'No answer.',
+} as const;

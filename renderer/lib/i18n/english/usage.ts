@@ -1,0 +1,41 @@
+// Words of usage: tokens, money and waiting.
+
+export const usage = {
+  measure: 'What is shown',
+  measures: { tokens: 'Tokens', cost: 'Cost', latency: 'Latency' },
+  legend: { tokens: ['Input', 'Input from the cache', 'Output'], cost: ['Cost'], latency: ['To the first word', 'Rest of the answer'] },
+  p95: 'Whole answer, 95 of 100',
+  range: 'Time',
+  lastDays: (count: number) => `Last ${count} days`,
+  chart: (measure: string) => `${measure} per day`,
+  value: 'Value',
+  howToRead: 'Point at a day, or walk along with the arrow keys.',
+  dayNothing: (day: string) => `${day}: no model call.`,
+  dayTokens: ({ day, input, cached, output, calls }: { day: string; input: string; cached: string; output: string; calls: string }) =>
+    `${day}: ${input} tokens in, ${cached} of them from the cache, ${output} out; ${calls}.`,
+  dayCost: (day: string, cost: string, calls: string, unknown: number) =>
+    `${day}: ${cost}; ${calls}${unknown > 0 ? `, ${unknown} of unknown cost` : ''}.`,
+  dayLatency: (day: string, first: string, whole: string, calls: string) =>
+    `${day}: first word after ${first}, whole answer after ${whole} (50 / 95 of 100); ${calls}.`,
+  calls: (count: number) => `${count} model ${count === 1 ? 'call' : 'calls'}`,
+  callsHead: 'Model calls',
+  turns: 'Turns',
+  name: 'Name',
+  input: 'In',
+  cached: 'Cached',
+  output: 'Out',
+  cost: 'Cost',
+  firstToken: 'First word',
+  whole: 'Whole answer',
+  unknownCalls: (count: number) => `and ${count} of unknown cost`,
+  perDay: 'Per day',
+  perModel: 'Per model',
+  perSession: 'Per session',
+  asTable: 'As a table',
+  modelTests: 'Tests of models',
+  unnamed: (id: string) => `Session ${id}`,
+  mostOnly: (count: number) => `The ${count} that used most.`,
+  note: 'Latencies are what 50 and 95 of 100 calls stayed below, within 5 %. A cost marked +? leaves out calls whose price nobody knows.',
+  empty: 'No model was asked in this time. What answers cost and how long they take is shown here.',
+  startOne: 'Ask something',
+} as const;

@@ -1,0 +1,31 @@
+import type { Words } from '../words.ts';
+
+export const artifacts: Words['artifacts'] = {
+  list: 'Artefakte',
+  one: 'Artefakt',
+  session: 'Sitzung',
+  allSessions: 'Alle Sitzungen',
+  kind: 'Art',
+  allKinds: 'Alle Arten',
+  kinds: { picture: 'Bild', code: 'Code', text: 'Text', other: 'Anderes' },
+  count: (count) => `${count} ${count === 1 ? 'Artefakt' : 'Artefakte'}`,
+  newestOnly: '(die neuesten)',
+  unnamed: (id) => `Sitzung ${id}`,
+  none: 'Noch keine Artefakte.',
+  noneHelp:
+    'Ausgaben, die für eine Antwort zu lang sind, Dateien von Werkzeugen und mitgeschickte Dateien bleiben hier, jede unter dem Hash ihres Inhalts.',
+  startOne: 'Um etwas bitten, das eine Datei macht',
+  noneHere: 'Hier ist nichts dieser Art.',
+  asCode: 'Als Code',
+  copyText: 'Text kopieren',
+  save: 'Sichern',
+  close: 'Schließen',
+  toTurn: 'Runde zeigen',
+  toSession: 'Sitzung zeigen',
+  text: 'Text des Artefakts',
+  picture: (name) => `Das Bild ${name}`,
+  loading: 'Wird geladen …',
+  pictureTooLarge: 'Dieses Bild ist zu groß zum Anzeigen. Es lässt sich sichern und anderswo öffnen.',
+  notText: 'Das ist kein Text. Es lässt sich sichern und anderswo öffnen.',
+  readOn: (rest) => `Weiterlesen (noch ${rest})`,
+};

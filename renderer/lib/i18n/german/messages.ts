@@ -1,0 +1,28 @@
+import type { Words } from '../words.ts';
+
+export const messages: Words['messages'] = {
+  turn: 'Runde',
+  forMessage: 'Aktionen für die eigene Nachricht',
+  forAnswer: 'Aktionen für diese Antwort',
+  copy: 'Kopieren',
+  copied: 'Kopiert.',
+  notCopied: 'Der Browser hat das Kopieren nicht erlaubt.',
+  selectInstead: 'Den Text markieren und von Hand kopieren.',
+  retry: 'Noch einmal',
+  retryWith: 'Noch einmal mit einem anderen Modell',
+  edit: 'Ändern und abzweigen',
+  forkHere: 'Hier abzweigen',
+  activity: 'In der Aktivität öffnen',
+  exportTurn: 'Diese Runde ausgeben',
+  asMarkdown: 'Als Markdown',
+  asJsonl: 'Als JSON-Zeilen',
+  moreCharacters: (_n, shown) => `${shown} weitere Zeichen zeigen`,
+  editing: 'Geänderte Nachricht',
+  branchNote: 'Beginnt eine neue Sitzung mit dem, was davor war.',
+  branch: 'Als Zweig senden',
+  cancel: 'Abbrechen',
+  files: 'Mitgeschickte Dateien',
+  earlierTries: (n) => (n === 1 ? '1 früherer Versuch' : `${n} frühere Versuche`),
+  tries: 'Frühere Versuche',
+  noAnswer: 'Keine Antwort.',
+};

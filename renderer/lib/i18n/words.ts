@@ -1,0 +1,13 @@
+// What a language must bring: every text of the window, with the same parameters as the English one.
+
+import type { english } from './english/english.ts';
+
+type Translated<T> = {
+  readonly [K in keyof T]: T[K] extends string
+    ? string
+    : T[K] extends (...values: infer V) => string
+      ? (...values: V) => string
+      : Translated<T[K]>;
+};
+
+export type Words = Translated<typeof english>;

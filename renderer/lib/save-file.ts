@@ -1,0 +1,21 @@
+// Gives the person a file to keep. Always as a download of plain bytes, whatever it holds: nothing of it is opened by the window.
+
+export function saveFile(name: string, content: string | Uint8Array<ArrayBuffer>): void {
+  const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+/** A name that any file system takes. */
+export function fileNameOf(title: string, ending: string): string {
+  const name = title
+    .replaceAll(/[^\p{L}\p{N} ._-]+/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/^[. ]+/, '')
+    .trim()
+    .slice(0, 80);
+  return `${name === '' ? 'session' : name}.${ending}`;
+}

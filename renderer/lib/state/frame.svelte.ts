@@ -1,0 +1,40 @@
+// What is open in the frame around the views: the session list, the title being edited, the command palette or the sheet of keys. Gone
+// with the tab.
+
+import { createContext } from 'svelte';
+
+const recentMax = 8;
+
+export interface FrameOptions {
+  /** The desktop app's own window, or a page of a browser, which keeps some keys for itself. */
+  readonly place: 'app' | 'browser';
+  readonly isMac: boolean;
+}
+
+export class Frame {
+  readonly place: 'app' | 'browser';
+  readonly isMac: boolean;
+  listShown = $state(true);
+  /** One pane at a time: what is open hides what was there. */
+  isNarrow = $state(false);
+  /** The title in the header is being edited. */
+  isRenaming = $state(false);
+  overlay = $state<'palette' | 'keys' | null>(null);
+  /** Commands by their ids, the last one used first. */
+  recent = $state.raw<readonly string[]>([]);
+
+  constructor({ place, isMac }: FrameOptions) {
+    this.place = place;
+    this.isMac = isMac;
+  }
+
+  toggle(overlay: 'palette' | 'keys'): void {
+    this.overlay = this.overlay === overlay ? null : overlay;
+  }
+
+  used(commandId: string): void {
+    this.recent = [commandId, ...this.recent.filter((id) => id !== commandId)].slice(0, recentMax);
+  }
+}
+
+export const [getFrame, setFrame] = createContext<Frame>();

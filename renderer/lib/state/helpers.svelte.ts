@@ -1,0 +1,52 @@
+// Calls of helpers as the host tells them, read anew whenever the log tells of one; each is found by the call that made it.
+
+import type { HelperListing } from '../../../core/contracts/agent-ops.ts';
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { OpClient } from '../client.ts';
+
+/** Several events of one helper come together. */
+const readAfterMs = 200;
+
+export class Helpers {
+  /** The newest first. */
+  all = $state.raw<readonly HelperListing[]>([]);
+  readonly #client: OpClient;
+  readonly #onError: (cause: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: OpClient, onError: (cause: unknown) => void) {
+    this.#client = client;
+    this.#onError = onError;
+  }
+
+  async load(): Promise<void> {
+    this.all = (await this.#client.op('helper.list', { all: true })).helpers;
+  }
+
+  /** Those that no other helper called; what a helper called stands below it. */
+  get roots(): readonly HelperListing[] {
+    const known = new Set(this.all.map(({ helperSessionId }) => helperSessionId));
+    return this.all.filter(({ from }) => !known.has(from.sessionId));
+  }
+
+  below({ helperSessionId }: HelperListing): readonly HelperListing[] {
+    return helperSessionId === null ? [] : this.all.filter(({ from }) => from.sessionId === helperSessionId);
+  }
+
+  ofCall(callId: string): HelperListing | undefined {
+    return this.all.find(({ from }) => from.callId === callId);
+  }
+
+  async cancel(jobId: string): Promise<void> {
+    await this.#client.op('helper.cancel', { jobId });
+    await this.load();
+  }
+
+  apply({ type }: AnyEvent): void {
+    if (!type.startsWith('a2a.') || this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.load().catch(this.#onError);
+    }, readAfterMs);
+  }
+}

@@ -1,0 +1,33 @@
+// Which turn the panel beside the conversation shows, and which part of it first. Keeps who opened it, so that the focus finds back.
+
+export type InspectorPart = 'turn' | 'pack' | 'artifacts';
+
+export interface Inspected {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly part: InspectorPart;
+}
+
+export class Inspector {
+  shown = $state.raw<Inspected | null>(null);
+  #opener: HTMLElement | null = null;
+
+  /** Opens at a part of a turn; what asked for it gets the focus back. */
+  open(what: Inspected, opener: HTMLElement | null): void {
+    this.shown = what;
+    this.#opener = opener;
+  }
+
+  isShowing(turnId: string, part?: InspectorPart): boolean {
+    return this.shown?.turnId === turnId && (part === undefined || this.shown.part === part);
+  }
+
+  close(): void {
+    this.shown = null;
+    const opener = this.#opener;
+    this.#opener = null;
+    // What opened it may have left the page meanwhile; the conversation is the place it stood in.
+    const target = opener?.isConnected === true ? opener : document.querySelector<HTMLElement>('[role="log"]');
+    target?.focus();
+  }
+}

@@ -1,0 +1,182 @@
+// The session list beside its host: pages, order, what is unread, what leaves and comes back.
+
+import { expect, test, vi } from 'vitest';
+import type { AnyEvent, EventBodies, EventType } from '../../../core/contracts/events.ts';
+import type { SessionInfo } from '../../../core/contracts/op-results.ts';
+import { OpFailure, type OpClient } from '../client.ts';
+import { pageSessions, Sessions } from './sessions.svelte.ts';
+
+const day = 86_400_000;
+
+function info(sessionId: string, change: Partial<SessionInfo> = {}): SessionInfo {
+  const known = { title: sessionId, agentId: 'main', channel: 'window', archived: false, createdAtMs: day, updatedAtMs: day };
+  return {
+    sessionId,
+    ...known,
+    lastText: '',
+    events: 1,
+    status: null,
+    pendingApprovals: 0,
+    pinned: false,
+    unread: 0,
+    seenSeq: 0,
+    model: null,
+    ...change,
+  };
+}
+
+/** A host that keeps sessions in memory, in the host's own order, and notes what it was asked for. */
+class Host implements OpClient {
+  readonly asked: string[] = [];
+  readonly held: Map<string, SessionInfo>;
+
+  constructor(sessions: readonly SessionInfo[]) {
+    this.held = new Map(sessions.map((session) => [session.sessionId, session]));
+  }
+
+  events = (): (() => void) => () => undefined;
+
+  op = (async (name: string, params: Record<string, unknown>): Promise<unknown> => {
+    this.asked.push([name, ...Object.values(params)].join(' '));
+    if (name === 'session.list') return this.#list(params);
+    const session = this.held.get(String(params['sessionId']));
+    if (session === undefined) throw new OpFailure('not_found', 'There is none.');
+    if (name === 'session.get') return { session, events: [], earlierBefore: null };
+    if (name === 'session.delete') return { sessionId: session.sessionId, events: Number(this.held.delete(session.sessionId)) };
+    const { sessionId: _, ...change } = params;
+    const next = { ...session, ...change, ...(name === 'session.seen' ? { unread: 0 } : {}) };
+    this.held.set(session.sessionId, next);
+    return next;
+  }) as OpClient['op'];
+
+  #list({ archived = false, limit = 200, cursor }: { archived?: boolean; limit?: number; cursor?: string }) {
+    const all = [...this.held.values()]
+      .filter((session) => session.archived === archived)
+      .toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
+    const start = cursor === undefined ? 0 : Number(cursor);
+    const sessions = all.slice(start, start + limit);
+    return { sessions, nextCursor: start + limit < all.length ? String(start + limit) : null };
+  }
+}
+
+let place = 0;
+function event<T extends EventType>(sessionId: string, type: T, body: unknown, change: Partial<AnyEvent> = {}): AnyEvent {
+  place += 1;
+  const at = { seq: place, sessionSeq: place, turnId: 'trn_1', step: 0, phase: null, v: 1, atMs: 2 * day };
+  return { sessionId, type, body: body as EventBodies[T], ...at, ...change } as AnyEvent;
+}
+
+const said = (text: string) => ({ text, channel: 'cli', sender: 'cli', dedupeKey: null });
+const unexpected = (cause: unknown): never => {
+  throw cause;
+};
+
+async function open(sessions: readonly SessionInfo[]): Promise<{ host: Host; list: Sessions }> {
+  const host = new Host(sessions);
+  const list = new Sessions(host, unexpected);
+  await list.load();
+  return { host, list };
+}
+
+test('pages are read as they are asked for, and pinned sessions come first', async () => {
+  const many = Array.from({ length: pageSessions + 20 }, (_, index) => info(`s${index}`, { updatedAtMs: day + index }));
+  const { list } = await open(many);
+  expect([list.visible.length, list.hasMore]).toEqual([pageSessions, true]);
+  await list.loadMore();
+  expect([list.visible.length, list.hasMore]).toEqual([pageSessions + 20, false]);
+  await list.pin('s3', true);
+  expect(list.visible.slice(0, 2).map(({ sessionId }) => sessionId)).toEqual(['s3', `s${pageSessions + 19}`]);
+  expect(list.newest?.sessionId).toBe(`s${pageSessions + 19}`);
+});
+
+test('a session of a later page comes to the front when something happens in it', async () => {
+  const many = Array.from({ length: pageSessions + 1 }, (_, index) => info(`s${index}`, { updatedAtMs: day + index }));
+  const { host, list } = await open(many);
+  expect(list.find('s0')).toBe(undefined);
+  host.held.set('s0', info('s0', { updatedAtMs: 3 * day, unread: 1 }));
+  list.apply(event('s0', 'turn.finished', { status: 'done' }));
+  list.apply(event('s0', 'session.renamed', { title: 'Again' }));
+  await vi.waitFor(() => expect(list.visible[0]?.sessionId).toBe('s0'));
+  expect(host.asked.filter((asked) => asked.startsWith('session.get'))).toEqual(['session.get s0 1']);
+});
+
+test('ends and questions of turns are unread until somebody looks, and the host is told', async () => {
+  const { host, list } = await open([info('a'), info('b')]);
+  list.look('b');
+  list.apply(event('a', 'user.message', said('Go')));
+  list.apply(event('a', 'turn.waiting', {}));
+  list.apply(event('a', 'turn.finished', { status: 'failed' }));
+  expect(list.find('a')).toMatchObject({ unread: 2, status: 'failed', lastText: 'Go' });
+  expect(list.visible.map((session) => list.isUnread(session))).toEqual([true, false]);
+  host.held.set('a', info('a', { unread: 2 }));
+  list.look('a');
+  expect(list.isUnread(list.find('a') ?? info('none'))).toBe(false);
+  await vi.waitFor(() => expect(list.find('a')?.unread).toBe(0));
+  expect(host.asked.at(-1)).toBe('session.seen a');
+});
+
+test('what happens before the eyes of the person is told as seen, once for what comes together', async () => {
+  vi.useFakeTimers();
+  try {
+    const { host, list } = await open([info('a')]);
+    list.look('a');
+    list.apply(event('a', 'turn.waiting', {}));
+    list.apply(event('a', 'turn.finished', { status: 'done' }));
+    expect(list.visible.map((session) => list.isUnread(session))).toEqual([false]);
+    await vi.runAllTimersAsync();
+    expect(host.asked.filter((asked) => asked.startsWith('session.seen'))).toEqual(['session.seen a']);
+    expect(list.find('a')?.unread).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('seen through another window, it is read here too', async () => {
+  const { list } = await open([info('a', { unread: 3 })]);
+  const { seq } = event('a', 'turn.finished', { status: 'done' });
+  list.apply(event('a', 'session.seen', { seq }));
+  expect(list.find('a')?.unread).toBe(0);
+});
+
+test('the turns that a fork copies are no news of its own', async () => {
+  const { list } = await open([]);
+  const body = { title: 'Copy', agentId: 'main', channel: 'window', forkedFrom: { sessionId: 'a', sessionSeq: 9 } };
+  list.apply(event('f', 'session.created', body, { atMs: 5 * day }));
+  list.apply(event('f', 'user.message', said('Old words')));
+  list.apply(event('f', 'turn.finished', { status: 'failed' }));
+  expect(list.find('f')).toMatchObject({ unread: 0, status: null, lastText: 'Old words' });
+});
+
+test('what was told while the list was on its way is asked for again', async () => {
+  const host = new Host([info('a')]);
+  const list = new Sessions(host, unexpected);
+  const loading = list.load();
+  list.apply(event('a', 'session.renamed', { title: 'New name' }));
+  host.held.set('a', info('a', { title: 'New name' }));
+  await loading;
+  await vi.waitFor(() => expect(list.find('a')?.title).toBe('New name'));
+});
+
+test('deleting and archiving can be taken back for some seconds', async () => {
+  vi.useFakeTimers();
+  try {
+    const { host, list } = await open([info('a'), info('b')]);
+    list.deleteSoon('a');
+    expect(list.visible.map(({ sessionId }) => sessionId)).toEqual(['b']);
+    list.keep();
+    await vi.runAllTimersAsync();
+    expect([list.visible.length, host.held.size]).toEqual([2, 2]);
+    list.deleteSoon('a');
+    await vi.runAllTimersAsync();
+    expect([list.visible.length, host.held.has('a'), list.deletion]).toEqual([1, false, null]);
+    await list.archive('b', true);
+    expect([list.find('b')?.archived, list.archival]).toEqual([true, { sessionId: 'b', title: 'b' }]);
+    await list.archive('b', false);
+    expect([list.find('b')?.archived, list.archival]).toEqual([false, null]);
+    await list.archive('b', true);
+    await vi.runAllTimersAsync();
+    expect(list.archival).toBe(null);
+  } finally {
+    vi.useRealTimers();
+  }
+});

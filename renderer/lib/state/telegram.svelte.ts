@@ -1,0 +1,69 @@
+// How the Telegram bot stands and who may talk to it, read anew from the host whenever the log tells of it. The code of a pairing is kept
+// here alone, and only until it is used or this window is closed.
+
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { OpResult } from '../../../core/contracts/ops.ts';
+import type { TelegramPairing, TelegramPerson, TelegramStatus } from '../../../core/contracts/telegram-ops.ts';
+import type { OpClient } from '../client.ts';
+
+/** Several events of one update come together. */
+const readAfterMs = 150;
+
+export class TelegramChannel {
+  status = $state.raw<TelegramStatus | null>(null);
+  people = $state.raw<readonly TelegramPerson[]>([]);
+  pairings = $state.raw<readonly TelegramPairing[]>([]);
+  /** As it was offered last, with the code in it. */
+  offered = $state.raw<OpResult<'telegram.pair'> | null>(null);
+  readonly #client: OpClient;
+  readonly #onError: (cause: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** The code that waits for somebody to send it. */
+  readonly code = $derived(
+    this.pairings.some(({ pairingId, claimedBy }) => pairingId === this.offered?.pairingId && claimedBy === null) ? this.offered : null,
+  );
+
+  constructor(client: OpClient, onError: (cause: unknown) => void) {
+    this.#client = client;
+    this.#onError = onError;
+  }
+
+  async load(): Promise<void> {
+    const [status, list] = await Promise.all([this.#client.op('telegram.status', {}), this.#client.op('telegram.list', {})]);
+    this.status = status;
+    this.#show(list);
+  }
+
+  async pair(): Promise<void> {
+    this.offered = await this.#client.op('telegram.pair', {});
+    await this.load();
+  }
+
+  async answer(pairingId: string, isConfirmed: boolean): Promise<void> {
+    this.#show(await this.#client.op(isConfirmed ? 'telegram.confirm' : 'telegram.refuse', { pairingId }));
+  }
+
+  async revoke(userId: string): Promise<void> {
+    this.#show(await this.#client.op('telegram.revoke', { userId }));
+  }
+
+  async setPaused(isPaused: boolean): Promise<void> {
+    this.status = await this.#client.op(isPaused ? 'telegram.pause' : 'telegram.resume', {});
+  }
+
+  apply(event: AnyEvent): void {
+    // Nobody has looked at it yet.
+    if (this.status === null || !event.type.startsWith('telegram.')) return;
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.load().catch(this.#onError);
+    }, readAfterMs);
+  }
+
+  #show({ people, pairings }: OpResult<'telegram.list'>): void {
+    this.people = people;
+    this.pairings = pairings;
+  }
+}

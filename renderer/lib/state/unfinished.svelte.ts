@@ -1,0 +1,70 @@
+// What did not come to its end: turns that failed, and messages to chats that were not delivered or may not have been. Read anew from the
+// host whenever the log tells of one; decisions go through ops.
+
+import type { DeadLetter } from '../../../core/contracts/dead-letter.ts';
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { OpParams } from '../../../core/contracts/ops.ts';
+import type { OutboundInfo } from '../../../core/contracts/outbox-ops.ts';
+import type { OpClient } from '../client.ts';
+
+const listedMax = 200;
+/** Several events of one failure come together. */
+const readAfterMs = 150;
+
+export class Unfinished {
+  letters = $state.raw<readonly DeadLetter[]>([]);
+  /** What is not sent yet, and what nobody knows the end of. */
+  outbound = $state.raw<readonly OutboundInfo[]>([]);
+  loaded = $state(false);
+  readonly #client: OpClient;
+  readonly #onError: (cause: unknown) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Messages a person has to decide on. */
+  readonly undelivered = $derived(this.outbound.filter(({ state }) => state === 'uncertain' || state === 'failed'));
+  /** What waits for a person; the rest goes on by itself. */
+  readonly leftCount = $derived(this.letters.filter(({ state }) => state === 'left').length + this.undelivered.length);
+
+  constructor(client: OpClient, onError: (cause: unknown) => void) {
+    this.#client = client;
+    this.#onError = onError;
+  }
+
+  async load(): Promise<void> {
+    const [{ letters }, { items }] = await Promise.all([
+      this.#client.op('dlq.list', { limit: listedMax }),
+      this.#client.op('outbox.list', { limit: listedMax }),
+    ]);
+    this.letters = letters;
+    this.outbound = items;
+    this.loaded = true;
+  }
+
+  async retry(letterId: string): Promise<void> {
+    await this.#client.op('dlq.retry', { letterId });
+    await this.load();
+  }
+
+  /** Null gives all of them up but those that are being tried. */
+  async clear(letterId: string | null): Promise<void> {
+    await this.#client.op('dlq.clear', letterId === null ? {} : { letterId });
+    await this.load();
+  }
+
+  async settle(outboundId: string, answer: OpParams<'outbox.settle'>['answer']): Promise<void> {
+    await this.#client.op('outbox.settle', { outboundId, answer });
+    await this.load();
+  }
+
+  apply({ type }: AnyEvent): void {
+    if (/^(?:dead_letter|outbound)\./.test(type) || type === 'turn.superseded' || type === 'session.deleted') this.#loadSoon();
+  }
+
+  #loadSoon(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.load().catch(this.#onError);
+    }, readAfterMs);
+  }
+}

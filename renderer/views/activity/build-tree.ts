@@ -1,0 +1,211 @@
+// A turn as a tree: its steps (each begins with what the model is shown), their phases, and in them requests to models and calls of tools
+// with all that was decided about them. Codes only; the view finds the words. Pure.
+
+import type { AnyEvent, EventOf, EventType, Phase } from '../../../core/contracts/events.ts';
+import { spansOf, type Span } from './turn-axis.ts';
+
+export type NodeTone = 'plain' | 'good' | 'wait' | 'bad';
+
+interface NodeBase extends Span {
+  readonly key: string;
+  readonly tone: NodeTone;
+  readonly children: readonly TreeNode[];
+}
+
+export type TreeNode = NodeBase &
+  (
+    | { readonly kind: 'turn' }
+    /** 0 is what came before the first step. */
+    | { readonly kind: 'step'; readonly step: number }
+    | { readonly kind: 'phase'; readonly phase: Phase | null }
+    | { readonly kind: 'model'; readonly model: string }
+    | { readonly kind: 'call'; readonly tool: string; readonly args: string }
+    | { readonly kind: 'event'; readonly event: AnyEvent }
+  );
+
+export interface TreeRow {
+  readonly node: TreeNode;
+  readonly level: number;
+  readonly place: number;
+  readonly setSize: number;
+  /** Null where there is nothing below. */
+  readonly isOpen: boolean | null;
+}
+
+interface Step {
+  readonly number: number;
+  readonly events: AnyEvent[];
+}
+
+export function buildTree(events: readonly AnyEvent[]): TreeNode {
+  const spans = spansOf(events);
+  const steps = stepsOf(events).map((step) => stepNode(step, spans));
+  return parent('turn', { kind: 'turn' }, steps);
+}
+
+/** What can be seen, in order; an open set of keys says what is open. */
+export function rowsOf(root: TreeNode, open: ReadonlySet<string>): TreeRow[] {
+  const rows: TreeRow[] = [];
+  const visit = (node: TreeNode, level: number, place: number, setSize: number): void => {
+    const isOpen = node.children.length === 0 ? null : open.has(node.key);
+    rows.push({ node, level, place, setSize, isOpen });
+    if (isOpen === true) node.children.forEach((child, index) => visit(child, level + 1, index + 1, node.children.length));
+  };
+  visit(root, 1, 1, 1);
+  return rows;
+}
+
+/** The tree of what fits: nodes that fit, all below them, and all above. Null where nothing does. */
+export function pruneTree(node: TreeNode, fits: (event: AnyEvent) => boolean): TreeNode | null {
+  if (node.kind === 'event') return fits(node.event) ? node : null;
+  const children = node.children.flatMap((child) => pruneTree(child, fits) ?? []);
+  return children.length === 0 ? null : { ...node, children };
+}
+
+export function keysOf(node: TreeNode, isWanted: (node: TreeNode) => boolean): string[] {
+  return [...(node.children.length > 0 && isWanted(node) ? [node.key] : []), ...node.children.flatMap((child) => keysOf(child, isWanted))];
+}
+
+function stepsOf(events: readonly AnyEvent[]): Step[] {
+  const steps: Step[] = [];
+  for (const event of events) {
+    const current = steps.at(-1);
+    const begins = event.type === 'brain.decided' && (current === undefined || current.number === 0 || event.body.intent === 'pack');
+    if (current === undefined || begins) steps.push({ number: begins ? (current?.number ?? 0) + 1 : 0, events: [event] });
+    else current.events.push(event);
+  }
+  return steps;
+}
+
+function stepNode({ number, events }: Step, spans: ReadonlyMap<number, Span>): TreeNode {
+  const groups = groupsOf(events);
+  const phases: { phase: Phase | null; nodes: TreeNode[] }[] = [];
+  let phase: Phase | null = null;
+  for (const event of events) {
+    phase = event.phase ?? phase;
+    const group = groups.get(event.seq);
+    const node = group === undefined ? eventNode(event, spans) : group === 'inside' ? null : groupNode(group, spans);
+    if (node === null) continue;
+    const last = phases.find((one) => one.phase === phase);
+    if (last === undefined) phases.push({ phase, nodes: [node] });
+    else last.nodes.push(node);
+  }
+  const children = phases.map((one) => parent(`${number}/${one.phase ?? 'none'}`, { kind: 'phase', phase: one.phase }, one.nodes));
+  // A step with one phase that nobody named needs no level for it.
+  const [only] = children;
+  const below = children.length === 1 && only?.kind === 'phase' && only.phase === null ? only.children : children;
+  return parent(`step ${number}`, { kind: 'step', step: number }, below);
+}
+
+/** Where each group of events stands: at its home the whole group, at its other events nothing. */
+function groupsOf(events: readonly AnyEvent[]): Map<number, AnyEvent[] | 'inside'> {
+  const byKey = new Map<string, AnyEvent[]>();
+  for (const event of events) {
+    const key = groupKey(event);
+    if (key === null) continue;
+    const group = byKey.get(key);
+    if (group === undefined) byKey.set(key, [event]);
+    else group.push(event);
+  }
+  const places = new Map<number, AnyEvent[] | 'inside'>();
+  for (const group of byKey.values()) {
+    // A call stands where it ran; one that never did, where it was decided upon.
+    const home = group.find(({ type }) => type === 'tool.requested') ?? group[0];
+    for (const { seq } of group) places.set(seq, seq === home?.seq ? group : 'inside');
+  }
+  return places;
+}
+
+const requestTypes: ReadonlySet<string> = new Set<EventType>(['model.requested', 'model.retried', 'model.finished', 'model.failed']);
+
+function groupKey(event: AnyEvent): string | null {
+  if (event.type === 'approval.requested') return `call ${event.body.approval.callId}`;
+  if (requestTypes.has(event.type) && 'requestId' in event.body) return `model ${event.body.requestId}`;
+  // What names one call is about it; what words of others came with it stands beside it.
+  return 'callId' in event.body && event.type !== 'taint.marked' ? `call ${event.body.callId ?? ''}` : null;
+}
+
+function groupNode(group: readonly AnyEvent[], spans: ReadonlyMap<number, Span>): TreeNode {
+  const children = group.map((event) => eventNode(event, spans));
+  const first = group[0];
+  const key = `group ${first?.seq ?? 0}`;
+  const ran = group.findLast((event) => event.type === 'tool.finished' || event.type === 'model.finished' || event.type === 'model.failed');
+  const span = (ran === undefined ? undefined : spans.get(ran.seq)) ?? spanOf(children);
+  const asked = group.find((event) => event.type === 'model.requested');
+  if (asked !== undefined || first?.type.startsWith('model.') === true) {
+    return { key, kind: 'model', model: asked?.body.model ?? '', tone: worst(children), children, ...span };
+  }
+  return { key, kind: 'call', ...callOf(group), tone: callTone(group), children, ...span };
+}
+
+function callOf(group: readonly AnyEvent[]): { tool: string; args: string } {
+  let tool = '';
+  let args = '';
+  for (const event of group) {
+    if (event.type === 'approval.requested') ({ tool, args } = event.body.approval);
+    else if (event.type === 'tool.requested') ({ tool, args } = event.body);
+    else if ('tool' in event.body && tool === '') tool = event.body.tool;
+  }
+  return { tool, args };
+}
+
+/** How it came out, not how it got there: a question that was answered with yes is no warning any more. */
+function callTone(group: readonly AnyEvent[]): NodeTone {
+  const all = group.map(toneOf);
+  const end = group.findLast(({ type }) => type === 'tool.finished' || type === 'verification.finished');
+  return end === undefined ? (all.at(-1) ?? 'plain') : toneOf(end);
+}
+
+function eventNode(event: AnyEvent, spans: ReadonlyMap<number, Span>): TreeNode {
+  const span = spans.get(event.seq) ?? { fromMs: event.atMs, toMs: event.atMs };
+  return { key: `event ${event.seq}`, kind: 'event', event, tone: toneOf(event), children: [], ...span };
+}
+
+type Tones = { readonly [T in EventType]?: (event: EventOf<T>) => NodeTone };
+
+const outcomeTones = {
+  ok: 'good',
+  error: 'bad',
+  timeout: 'bad',
+  denied: 'wait',
+  cancelled: 'wait',
+  skipped: 'wait',
+  unknown: 'wait',
+} as const;
+const gateTones = { allow: 'good', ask: 'wait', deny: 'bad' } as const;
+
+const tones: Tones = {
+  'tool.finished': ({ body }) => outcomeTones[body.outcome],
+  'verification.finished': ({ body }) => (body.ok ? 'good' : 'bad'),
+  'policy.decided': ({ body }) => gateTones[body.decision],
+  'approval.requested': () => 'wait',
+  'tool.outcome_unknown': () => 'wait',
+  'model.retried': () => 'wait',
+  'approval.decided': ({ body }) => (body.decision === 'approve' ? 'good' : 'wait'),
+  'tool.rejected': () => 'bad',
+  'model.failed': () => 'bad',
+  'budget.exceeded': () => 'bad',
+};
+
+function toneOf(event: AnyEvent): NodeTone {
+  // Paired by the table, which the compiler cannot follow.
+  const tone = tones[event.type] as ((event: AnyEvent) => NodeTone) | undefined;
+  return tone?.(event) ?? 'plain';
+}
+
+type Form = TreeNode extends infer N ? (N extends NodeBase ? Omit<N, keyof NodeBase> : never) : never;
+
+function parent(key: string, form: Form, children: readonly TreeNode[]): TreeNode {
+  return { ...form, key, children, tone: children.some(({ tone }) => tone === 'bad') ? 'bad' : 'plain', ...spanOf(children) };
+}
+
+function worst(children: readonly TreeNode[]): NodeTone {
+  return children.find(({ tone }) => tone === 'bad')?.tone ?? children.find(({ tone }) => tone === 'wait')?.tone ?? 'plain';
+}
+
+function spanOf(nodes: readonly TreeNode[]): Span {
+  return {
+    fromMs: nodes.reduce((first, { fromMs }) => Math.min(first, fromMs), Number.POSITIVE_INFINITY),
+    toMs: nodes.reduce((last, { toMs }) => Math.max(last, toMs), 0),
+  };
+}

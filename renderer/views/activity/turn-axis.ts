@@ -1,0 +1,122 @@
+// One axis of time for a turn: where each moment stands between 0 and 1, and from when to when each event reaches. Long waits for a person
+// are drawn short, so that what ran beside them can still be seen. Pure.
+
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+
+export interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface AxisPart extends Span {
+  /** Shares of the axis. */
+  readonly from: number;
+  readonly to: number;
+  readonly isWait: boolean;
+}
+
+export interface TimeAxis {
+  readonly parts: readonly AxisPart[];
+  readonly hasShortened: boolean;
+  /** Times, counted from the beginning, at the quarters of the axis. */
+  readonly ticksMs: readonly number[];
+  /** Where a moment stands; outside of the turn its nearest end. */
+  at(ms: number): number;
+}
+
+/** All waits together take at most this share of the axis, one at most that. */
+const waitsShareMax = 0.3;
+const waitShareMax = 0.08;
+/** A wait this short is drawn as it is. */
+const shortWaitMs = 1000;
+const quarters = [0, 0.25, 0.5, 0.75, 1];
+
+export function createAxis(events: readonly AnyEvent[], untilMs?: number): TimeAxis {
+  const startMs = events[0]?.atMs ?? 0;
+  const endMs = Math.max(
+    untilMs ?? 0,
+    events.reduce((last, { atMs }) => Math.max(last, atMs), startMs),
+    startMs + 1,
+  );
+  const waits = longWaits(events, endMs);
+  const share = waits.length === 0 ? 0 : Math.min(waitShareMax, waitsShareMax / waits.length);
+  const waited = waits.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
+  const perMs = (1 - share * waits.length) / Math.max(1, endMs - startMs - waited);
+  const parts: AxisPart[] = [];
+  let ms = startMs;
+  let place = 0;
+  const add = (toMs: number, to: number, isWait: boolean): void => {
+    parts.push({ fromMs: ms, toMs, from: place, to, isWait });
+    ms = toMs;
+    place = to;
+  };
+  for (const wait of waits) {
+    if (wait.fromMs > ms) add(wait.fromMs, place + (wait.fromMs - ms) * perMs, false);
+    add(wait.toMs, place + share, true);
+  }
+  if (endMs > ms || parts.length === 0) add(endMs, 1, false);
+  const at = (moment: number): number => placeIn(parts, moment);
+  return { parts, hasShortened: waits.length > 0, ticksMs: quarters.map((quarter) => momentAt(parts, quarter) - startMs), at };
+}
+
+/** From when to when an event reaches: what ends something reaches back to its beginning, anything else is a moment. */
+export function spansOf(events: readonly AnyEvent[]): ReadonlyMap<number, Span> {
+  const begun = new Map<string, number>();
+  const spans = new Map<number, Span>();
+  for (const event of events) {
+    const { begins, ends } = linkOf(event);
+    if (begins !== null) begun.set(begins, event.atMs);
+    const fromMs = ends === null ? undefined : begun.get(ends);
+    if (fromMs !== undefined) spans.set(event.seq, { fromMs, toMs: event.atMs });
+  }
+  return spans;
+}
+
+function linkOf(event: AnyEvent): { begins: string | null; ends: string | null } {
+  switch (event.type) {
+    case 'model.requested':
+      return { begins: event.body.requestId, ends: null };
+    case 'model.finished':
+    case 'model.failed':
+      return { begins: null, ends: event.body.requestId };
+    case 'tool.requested':
+      return { begins: event.body.callId, ends: null };
+    case 'tool.finished':
+      return { begins: null, ends: event.body.callId };
+    case 'approval.requested':
+      return { begins: event.body.approval.approvalId, ends: null };
+    case 'approval.decided':
+      return { begins: null, ends: event.body.approvalId };
+    default:
+      return { begins: null, ends: null };
+  }
+}
+
+function longWaits(events: readonly AnyEvent[], endMs: number): Span[] {
+  const waits: Span[] = [];
+  let sinceMs: number | null = null;
+  const close = (atMs: number): void => {
+    if (sinceMs !== null && atMs - sinceMs > shortWaitMs) waits.push({ fromMs: sinceMs, toMs: atMs });
+    sinceMs = null;
+  };
+  for (const event of events) {
+    if (event.type === 'turn.waiting') sinceMs ??= event.atMs;
+    else if (event.type === 'turn.resumed' || event.type === 'turn.finished') close(event.atMs);
+  }
+  close(endMs);
+  return waits;
+}
+
+function placeIn(parts: readonly AxisPart[], moment: number): number {
+  const part = parts.find(({ toMs }) => moment <= toMs);
+  if (part === undefined) return 1;
+  const share = Math.max(0, moment - part.fromMs) / Math.max(1, part.toMs - part.fromMs);
+  return part.from + share * (part.to - part.from);
+}
+
+function momentAt(parts: readonly AxisPart[], place: number): number {
+  const part = parts.find(({ to }) => place <= to) ?? parts.at(-1);
+  if (part === undefined) return 0;
+  const share = (place - part.from) / Math.max(Number.EPSILON, part.to - part.from);
+  return part.fromMs + share * (part.toMs - part.fromMs);
+}

@@ -1,0 +1,67 @@
+// The events of one turn, of any age: read once from the log, and from then on together with what the stream brings.
+
+import type { AnyEvent } from '../../../core/contracts/events.ts';
+import { toOpFailure, type OpClient, type OpFailure } from '../../lib/client.ts';
+
+const pageEvents = 2000;
+/** Of a turn longer than this the rest is not shown; a file of it has all. */
+const pagesMax = 5;
+
+export class TurnEvents {
+  loading = $state(true);
+  failure = $state.raw<OpFailure | null>(null);
+  readonly turnId: string;
+  #read = $state.raw<readonly AnyEvent[]>([]);
+  readonly #client: OpClient;
+  readonly #live: () => readonly AnyEvent[];
+
+  /** What was read, and what came since. Nothing before its beginning is there: a turn is not shown from its middle. */
+  readonly all = $derived.by(() => {
+    const live = this.#live();
+    return this.#read.length === 0 && !hasBeginning(live) ? [] : merge(this.#read, live);
+  });
+
+  /** `live`: the events of the turn that the stream brought, read so that a change of them is seen. */
+  constructor(client: OpClient, turnId: string, live: () => readonly AnyEvent[]) {
+    this.#client = client;
+    this.turnId = turnId;
+    this.#live = live;
+  }
+
+  async load(): Promise<void> {
+    const held = this.#live();
+    if (hasBeginning(held)) {
+      // Kept, since the stream lets old turns go.
+      this.#read = held.slice();
+      this.loading = false;
+      return;
+    }
+    const read: AnyEvent[] = [];
+    try {
+      for (let page = 0; page < pagesMax; page++) {
+        const after = read.at(-1)?.seq;
+        const params = { turnId: this.turnId, limit: pageEvents, ...(after === undefined ? {} : { after }) };
+        const { events, hasMore } = await this.#client.op('turn.events', params);
+        read.push(...(events as AnyEvent[]));
+        if (!hasMore) break;
+      }
+      this.#read = read;
+    } catch (cause) {
+      this.failure = toOpFailure(cause);
+    }
+    this.loading = false;
+  }
+}
+
+function hasBeginning(events: readonly AnyEvent[]): boolean {
+  return events[0]?.type === 'user.message' || events[0]?.type === 'turn.started';
+}
+
+/** Two ordered runs as one, each event once. */
+function merge(read: readonly AnyEvent[], live: readonly AnyEvent[]): readonly AnyEvent[] {
+  const last = read.at(-1)?.seq ?? 0;
+  const first = read[0]?.seq ?? Number.POSITIVE_INFINITY;
+  const newer = live.filter(({ seq }) => seq > last);
+  const older = live.filter(({ seq }) => seq < first && seq <= last);
+  return newer.length === 0 && older.length === 0 ? read : [...older, ...read, ...newer];
+}

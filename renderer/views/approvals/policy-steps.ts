@@ -1,0 +1,39 @@
+// The order in which the gate decides, as a person reads it: each step with the rules it may name. Pure; the words are the language's.
+
+import type { Words } from '../../lib/i18n/words.ts';
+
+export type StepName = keyof Words['approvals']['policy']['steps'];
+
+interface PolicyStep {
+  readonly name: StepName;
+  readonly answer: 'allow' | 'ask' | 'deny';
+  /** Rule ids; one that ends in a dot stands for all that begin so. */
+  readonly rules: readonly string[];
+}
+
+export const policySteps: readonly PolicyStep[] = [
+  { name: 'panic', answer: 'deny', rules: ['panic.engaged'] },
+  { name: 'toolOff', answer: 'deny', rules: ['tool.denied'] },
+  { name: 'address', answer: 'deny', rules: ['address.refused'] },
+  { name: 'ownData', answer: 'deny', rules: ['path.own-data'] },
+  { name: 'ruleDeny', answer: 'deny', rules: ['rule.deny'] },
+  { name: 'lockedDown', answer: 'deny', rules: ['mode.locked-down'] },
+  { name: 'protectedPath', answer: 'ask', rules: ['path.protected'] },
+  { name: 'threeWay', answer: 'ask', rules: ['taint.three-way'] },
+  { name: 'rate', answer: 'ask', rules: ['rate.limit'] },
+  { name: 'ruleAsk', answer: 'ask', rules: ['rule.ask'] },
+  { name: 'freeRead', answer: 'allow', rules: ['read.workspace', 'command.reads'] },
+  { name: 'sameChat', answer: 'allow', rules: ['message.same-chat'] },
+  { name: 'grants', answer: 'allow', rules: ['grant.', 'taint.unseen'] },
+  { name: 'ruleAllow', answer: 'allow', rules: ['rule.allow'] },
+  { name: 'commands', answer: 'allow', rules: ['command.allowed', 'command.changed'] },
+  { name: 'domains', answer: 'allow', rules: ['domain.allowed'] },
+  { name: 'workspaceFree', answer: 'allow', rules: ['write.workspace'] },
+  { name: 'rest', answer: 'ask', rules: ['ask.', 'read.outside-workspace'] },
+  { name: 'review', answer: 'ask', rules: ['review.'] },
+];
+
+/** The place of the step that a rule belongs to, counted from 0; -1 for one this program does not know. */
+export function stepOfRule(ruleId: string): number {
+  return policySteps.findIndex(({ rules }) => rules.some((rule) => (rule.endsWith('.') ? ruleId.startsWith(rule) : rule === ruleId)));
+}

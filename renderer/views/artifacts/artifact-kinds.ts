@@ -1,0 +1,65 @@
+// What kind of thing an artifact is, and how it can be shown without being run. Pure.
+
+export const artifactKinds = ['picture', 'code', 'text', 'other'] as const;
+export type ArtifactKind = (typeof artifactKinds)[number];
+
+/** Raster pictures only: one that is drawn by instructions is shown as the text it is. */
+const pictures: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif', 'image/bmp']);
+
+const languages: Readonly<Record<string, string>> = {
+  bash: 'bash',
+  c: 'c',
+  cpp: 'cpp',
+  cs: 'csharp',
+  css: 'css',
+  diff: 'diff',
+  go: 'go',
+  h: 'c',
+  html: 'html',
+  java: 'java',
+  js: 'javascript',
+  json: 'json',
+  jsx: 'jsx',
+  kt: 'kotlin',
+  mjs: 'javascript',
+  patch: 'diff',
+  php: 'php',
+  py: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  sh: 'bash',
+  sql: 'sql',
+  svelte: 'svelte',
+  svg: 'xml',
+  swift: 'swift',
+  toml: 'toml',
+  ts: 'typescript',
+  tsx: 'tsx',
+  xml: 'xml',
+  yaml: 'yaml',
+  yml: 'yaml',
+};
+
+/** The language a name ends in; null for plain text. */
+export function languageOf(name: string): string | null {
+  const [, ending = ''] = /\.([a-z0-9]+)$/i.exec(name) ?? [];
+  const key = ending.toLowerCase();
+  return Object.hasOwn(languages, key) ? (languages[key] ?? null) : null;
+}
+
+export function kindOf({ name, mediaType }: { readonly name: string; readonly mediaType: string }): ArtifactKind {
+  const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+  if (pictures.has(type)) return 'picture';
+  if (languageOf(name) !== null || /(?:json|xml|javascript|typescript|yaml)$/.test(type)) return 'code';
+  return type.startsWith('text/') ? 'text' : 'other';
+}
+
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+}
+
+/** For an image element; never for anything that could run. */
+export function pictureUrl(mediaType: string, base64: string): string | null {
+  const type = (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+  return pictures.has(type) && /^[A-Za-z0-9+/=]*$/.test(base64) ? `data:${type};base64,${base64}` : null;
+}

@@ -1,0 +1,129 @@
+// The parts behind the place where one writes: what is offered for a begun command, and going back through written lines.
+
+import { expect, test, vi } from 'vitest';
+import type { OpClient } from '../../../lib/client.ts';
+import { CommandResults } from '../../../lib/state/command-results.svelte.ts';
+import { OpFailure } from '../../../lib/client.ts';
+import { Completion, isBegunCommand } from './completion.svelte.ts';
+import { WrittenLines } from './written-lines.ts';
+
+type Answer = (params: Readonly<Record<string, unknown>>) => unknown;
+
+function host(answer: Answer): OpClient {
+  const op = (async (_name: string, params: Readonly<Record<string, unknown>>) => Promise.resolve(answer(params))) as OpClient['op'];
+  return { op, events: () => () => undefined };
+}
+
+const offered = (lines: readonly string[]) => ({ completions: lines.map((line) => ({ line, label: line.trim(), about: '' })) });
+
+async function follow(completion: Completion, line: string): Promise<void> {
+  completion.follow(line, null);
+  await vi.runAllTimersAsync();
+}
+
+test('a command is begun with a slash and letters; a path and a message with two slashes are none', () => {
+  expect(['/', '/ca', '/calc 2', '/etc/hosts', '//help', 'help', '/2'].map(isBegunCommand)).toEqual([
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a name is preselected, a parameter is not; what is written out is no suggestion', async () => {
+  vi.useFakeTimers();
+  try {
+    const names = ['/calc ', '/read ', '/retry ', '/release'];
+    const completion = new Completion(
+      host(({ line }) =>
+        offered(String(line) === '/retry ' ? ['/retry lab/a', '/retry lab/b'] : names.filter((name) => name.startsWith(String(line)))),
+      ),
+    );
+    await follow(completion, '/re');
+    expect([completion.items.length, completion.chosen?.line]).toEqual([3, '/read ']);
+    completion.move(-1);
+    expect(completion.chosen?.line).toBe('/release');
+    completion.move(1);
+    expect(completion.chosen?.line).toBe('/read ');
+    await follow(completion, '/retry ');
+    expect([completion.isOpen, completion.chosen]).toEqual([true, undefined]);
+    completion.move(-1);
+    expect(completion.chosen?.line).toBe('/retry lab/b');
+    await follow(completion, '/release');
+    expect(completion.isOpen).toBe(false);
+    await follow(completion, 'no command');
+    expect(completion.isOpen).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('what was offered for fewer letters is not taken in place of what was typed since', async () => {
+  vi.useFakeTimers();
+  try {
+    const completion = new Completion(host(({ line }) => offered(['/calc ', '/call '].filter((name) => name.startsWith(String(line))))));
+    await follow(completion, '/ca');
+    expect(completion.chosen?.line).toBe('/calc ');
+    // No time passes from here on: the host has not answered yet.
+    completion.follow('/cal', null);
+    expect(completion.items.map(({ line }) => line)).toEqual(['/calc ', '/call ']);
+    completion.follow('/calc 6 * 7', null);
+    expect([completion.isOpen, completion.chosen]).toEqual([false, undefined]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('closed by hand it stays closed for that line, and a late answer to an earlier line shows nothing', async () => {
+  vi.useFakeTimers();
+  try {
+    const answers: ((lines: readonly string[]) => void)[] = [];
+    const slow: OpClient['op'] = (() => new Promise((resolve) => answers.push((lines) => resolve(offered(lines))))) as never;
+    const completion = new Completion({ op: slow });
+    await follow(completion, '/c');
+    await follow(completion, '/r');
+    answers[1]?.(['/run ', '/read ']);
+    answers[0]?.(['/calc ']);
+    await vi.runAllTimersAsync();
+    expect(completion.items.map(({ line }) => line)).toEqual(['/run ', '/read ']);
+    completion.close();
+    await follow(completion, '/r');
+    expect(completion.isOpen).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('going back ends at the first line, and own words are never lost', () => {
+  const lines = ['one', 'two'];
+  const written = new WrittenLines();
+  expect(written.earlier([], '')).toBe(null);
+  expect(written.earlier(lines, 'mine')).toBe(null);
+  expect(written.earlier(lines, '')).toBe('two');
+  expect(written.earlier(lines, 'two')).toBe('one');
+  expect(written.earlier(lines, 'one')).toBe(null);
+  expect(written.later(lines, 'one')).toBe('two');
+  expect(written.later(lines, 'two, changed')).toBe(null);
+  expect(written.later(lines, 'two')).toBe('');
+  expect(written.later(lines, '')).toBe(null);
+});
+
+test('the result of a command stands with the session it leads to, a refusal where it was typed', async () => {
+  const done = { command: 'new', text: 'A new session.', sessionId: 'b', turnId: null, waiting: false, file: null };
+  const results = new CommandResults(
+    host(({ line }) => {
+      if (line === '/nope') throw new OpFailure('invalid_params', 'There is no command /nope.', 'See /help.');
+      return done;
+    }),
+  );
+  expect(await results.run('/nope', 'a')).toBe(false);
+  expect(results.of('a')?.failure).toEqual({ message: 'There is no command /nope.', hint: 'See /help.' });
+  expect(await results.run('/new', 'a')).toEqual({ sessionId: 'b' });
+  expect([results.of('a'), results.of('b')?.result]).toEqual([undefined, done]);
+  expect(results.linesOf('a')).toEqual(['/nope', '/new']);
+  results.dismiss('b');
+  expect(results.of('b')).toBe(undefined);
+});

@@ -1,0 +1,88 @@
+// What a chart is drawn from: round values for its axis, and a place for every day, also one on which nothing happened. Pure.
+
+import type { OpResult } from '../../../core/contracts/ops.ts';
+
+export type UsageRow = OpResult<'usage.get'>['rows'][number];
+export type Measure = 'tokens' | 'cost' | 'latency';
+
+/** Round values from 0 to at least `max`, at most `most` steps apart. */
+export function axisTicks(max: number, most = 4): number[] {
+  if (!(max > 0)) return [0, 1];
+  const rough = max / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough * (1 - 1e-9)) ?? 10) * power;
+  const count = Math.ceil(max / step - 1e-9);
+  return Array.from({ length: count + 1 }, (_, index) => Number((index * step).toPrecision(12)));
+}
+
+/** The instant a day began here. */
+export function dayStartMs(key: string): number {
+  const [year = 0, month = 1, day = 1] = key.split('-').map(Number);
+  return new Date(year, month - 1, day).getTime();
+}
+
+function dayKey(date: Date): string {
+  return `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
+}
+
+/** One row a day, oldest first, up to the day of `nowMs`. */
+export function everyDay(rows: readonly UsageRow[], days: number, nowMs: number): UsageRow[] {
+  const known = new Map(rows.map((row) => [row.key, row]));
+  const now = new Date(nowMs);
+  return Array.from({ length: days }, (_, index) => {
+    const key = dayKey(new Date(now.getFullYear(), now.getMonth(), now.getDate() - (days - 1 - index)));
+    return known.get(key) ?? { ...nothing, key };
+  });
+}
+
+const nothing: UsageRow = {
+  key: '',
+  turns: 0,
+  modelCalls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  cachedInputTokens: 0,
+  costUsd: 0,
+  unknownCostCalls: 0,
+  tookMs: null,
+  firstTokenMs: null,
+};
+
+/** What is drawn above each other, from the ground up; a latency's second part reaches from the first word to the end. */
+export function partsOf(row: UsageRow, measure: Measure): readonly number[] {
+  switch (measure) {
+    case 'tokens':
+      return [row.inputTokens - row.cachedInputTokens, row.cachedInputTokens, row.outputTokens];
+    case 'cost':
+      return [row.costUsd ?? 0];
+    case 'latency': {
+      const took = row.tookMs?.p50 ?? 0;
+      const first = Math.min(took, row.firstTokenMs?.p50 ?? took);
+      return [first, took - first];
+    }
+  }
+}
+
+/** How far the row reaches, marks included. */
+export function heightOf(row: UsageRow, measure: Measure): number {
+  const sum = partsOf(row, measure).reduce((total, part) => total + part, 0);
+  return measure === 'latency' ? Math.max(sum, row.tookMs?.p95 ?? 0) : sum;
+}
+
+export function totalOf(rows: readonly UsageRow[]): {
+  tokens: number;
+  costUsd: number | null;
+  calls: number;
+  turns: number;
+  unknown: number;
+} {
+  const costs = rows.map((row) => row.costUsd).filter((cost) => cost !== null);
+  const sum = (pick: (row: UsageRow) => number): number => rows.reduce((total, row) => total + pick(row), 0);
+  return {
+    tokens: sum((row) => row.inputTokens + row.outputTokens),
+    costUsd: costs.length > 0 || rows.length === 0 ? costs.reduce((total, cost) => total + cost, 0) : null,
+    calls: sum((row) => row.modelCalls),
+    turns: sum((row) => row.turns),
+    unknown: sum((row) => row.unknownCostCalls),
+  };
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { english } from '../../lib/i18n/english/english.ts';
+import { guideOf, splitCommand } from './check-guides.ts';
+
+test('a check is named, explained and led on from; one that is not known keeps its id', () => {
+  expect(guideOf('model', english.health)).toMatchObject({ title: 'Model', link: { href: '#/settings/models', name: 'Choose a model' } });
+  expect(guideOf('config.2', english.health)).toMatchObject({ title: 'Configuration', link: { href: '#/settings/file' } });
+  expect(guideOf('panic', english.health)).toMatchObject({ link: null, canReleasePanic: true });
+  expect(guideOf('tray', english.health)).toEqual({ title: 'tray', meaning: '', link: null, canReleasePanic: false });
+  expect(guideOf('constructor', english.health).title).toBe('constructor');
+});
+
+test('a command within what to do stands by itself', () => {
+  expect(splitCommand('trayclaw panic --release')).toEqual({ text: '', command: 'trayclaw panic --release' });
+  expect(splitCommand('Restore a backup: trayclaw backup restore FILE')).toEqual({
+    text: 'Restore a backup:',
+    command: 'trayclaw backup restore FILE',
+  });
+  expect(splitCommand('Run trayclaw audit verify, then restore a backup.')).toEqual({
+    text: 'Run then restore a backup.',
+    command: 'trayclaw audit verify',
+  });
+  expect(splitCommand('Free some disk space.')).toEqual({ text: 'Free some disk space.', command: null });
+});

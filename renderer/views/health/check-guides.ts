@@ -1,0 +1,42 @@
+// What helps with a check that is not well: a place in the window, a deed, or a command to type. Pure.
+
+import type { Words } from '../../lib/i18n/words.ts';
+import { hrefOf } from '../../lib/state/route.svelte.ts';
+
+type HealthWords = Words['health'];
+
+export interface Guide {
+  readonly title: string;
+  readonly meaning: string;
+  readonly link: { readonly href: string; readonly name: string } | null;
+  readonly canReleasePanic: boolean;
+}
+
+const links: Readonly<Record<string, (words: HealthWords) => { href: string; name: string }>> = {
+  workspace: (words) => ({ href: hrefOf('settings', 'workspace'), name: words.openSettings }),
+  model: (words) => ({ href: hrefOf('settings', 'models'), name: words.openModels }),
+  budget: (words) => ({ href: hrefOf('settings', 'budget'), name: words.openSettings }),
+  outcomes: (words) => ({ href: hrefOf('approvals'), name: words.openApprovals }),
+  secrets: (words) => ({ href: hrefOf('settings', 'secrets'), name: words.openSecrets }),
+  sandbox: (words) => ({ href: hrefOf('settings', 'sandbox'), name: words.openSettings }),
+  config: (words) => ({ href: hrefOf('settings', 'file'), name: words.openFile }),
+};
+
+/** A check the window does not know is called by its id. Those of the configuration are numbered. */
+export function guideOf(id: string, words: HealthWords): Guide {
+  const kind = id.replace(/\.\d+$/, '');
+  const titles: Readonly<Record<string, string>> = words.titles;
+  const meanings: Readonly<Record<string, string>> = words.meanings;
+  const own = (record: Readonly<Record<string, string>>): string | undefined => (Object.hasOwn(record, kind) ? record[kind] : undefined);
+  const link = Object.hasOwn(links, kind) ? links[kind] : undefined;
+  return { title: own(titles) ?? id, meaning: own(meanings) ?? '', link: link?.(words) ?? null, canReleasePanic: kind === 'panic' };
+}
+
+/** The words before a command, and the command itself; null where there is none. */
+export function splitCommand(fix: string): { readonly text: string; readonly command: string | null } {
+  const at = fix.search(/\btrayclaw [a-z]/);
+  if (at === -1) return { text: fix, command: null };
+  const [command = ''] = fix.slice(at).split(/[,;.](?:\s|$)/);
+  const rest = fix.slice(at + command.length).replace(/^[,;.]\s*/, '');
+  return { text: [fix.slice(0, at).trim(), rest].filter((part) => part !== '').join(' '), command: command.trim() };
+}

@@ -1,0 +1,135 @@
+// A schedule as it is typed: fields of a form, read from a schedule and written as the operation wants it. What is wrong with it the host says.
+
+import type { OpParams } from '../../../core/contracts/ops.ts';
+import type { ScheduleView } from '../../../core/contracts/schedule-ops.ts';
+import type { JobBounds, MissedPolicy, ScheduleSpec, ScheduleSpecInput } from '../../../core/contracts/schedule.ts';
+import type { ToolClass } from '../../../core/contracts/tools.ts';
+
+export type WhenKind = ScheduleSpec['kind'];
+export type EveryUnit = 'minutes' | 'hours' | 'days';
+
+const unitMs: Readonly<Record<EveryUnit, number>> = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 };
+const minuteMs = 60_000;
+const standardApprovalMinutes = 30;
+
+/** What bounds a schedule that says nothing of them. */
+const noBounds: JobBounds = {
+  tools: null,
+  classes: null,
+  folders: null,
+  hosts: null,
+  steps: null,
+  turnMs: null,
+  usd: null,
+  tokens: null,
+  grants: false,
+};
+
+export class ScheduleDraft {
+  readonly scheduleId: string | null;
+  name = $state('');
+  prompt = $state('');
+  kind = $state<WhenKind>('cron');
+  expr = $state('0 8 * * 1-5');
+  everyCount = $state<number | null>(1);
+  everyUnit = $state<EveryUnit>('hours');
+  /** As a field of day and time has it: 2026-03-29T08:30. */
+  local = $state('');
+  zone = $state('');
+  agentId = $state('main');
+  session = $state('own');
+  missed = $state<MissedPolicy>('once');
+  deliver = $state('');
+  approvalMinutes = $state<number | null>(standardApprovalMinutes);
+  classes = $state.raw<readonly ToolClass[]>([]);
+  tools = $state('');
+  usd = $state<number | null>(null);
+  steps = $state<number | null>(null);
+  grants = $state(false);
+  readonly #rest: JobBounds;
+  readonly #anchorMs: number | null;
+
+  constructor(schedule: ScheduleView | null, zone: string) {
+    this.scheduleId = schedule?.scheduleId ?? null;
+    this.#rest = schedule?.bounds ?? noBounds;
+    this.#anchorMs = schedule?.spec.kind === 'every' ? schedule.spec.anchorMs : null;
+    this.zone = zone;
+    if (schedule !== null) this.#read(schedule);
+  }
+
+  get spec(): ScheduleSpecInput {
+    const zone = this.zone.trim() === '' ? {} : { zone: this.zone.trim() };
+    switch (this.kind) {
+      case 'at':
+        return { kind: 'at', local: this.local, ...zone };
+      case 'every': {
+        const anchor = this.#anchorMs === null ? {} : { anchorMs: this.#anchorMs };
+        return { kind: 'every', everyMs: (this.everyCount ?? 0) * unitMs[this.everyUnit], ...anchor };
+      }
+      case 'cron':
+        return { kind: 'cron', expr: this.expr.trim(), ...zone };
+    }
+  }
+
+  toParams(): OpParams<'schedule.create'> {
+    return {
+      name: this.name.trim(),
+      prompt: this.prompt.trim(),
+      spec: this.spec,
+      agentId: this.agentId.trim() === '' ? 'main' : this.agentId.trim(),
+      session: this.session,
+      missed: this.missed,
+      deliver: this.deliver === '' ? null : this.deliver,
+      approvalMs: (this.approvalMinutes ?? standardApprovalMinutes) * minuteMs,
+      bounds: {
+        ...this.#rest,
+        tools: listOf(this.tools),
+        classes: this.classes.length === 0 ? null : [...this.classes],
+        usd: this.usd,
+        steps: this.steps,
+        grants: this.grants,
+      },
+    };
+  }
+
+  toggle(toolClass: ToolClass, isOn: boolean): void {
+    this.classes = isOn ? [...this.classes, toolClass] : this.classes.filter((one) => one !== toolClass);
+  }
+
+  #read(schedule: ScheduleView): void {
+    const { spec, bounds } = schedule;
+    this.name = schedule.name;
+    this.prompt = schedule.prompt;
+    this.kind = spec.kind;
+    if (spec.kind === 'cron') [this.expr, this.zone] = [spec.expr, spec.zone];
+    if (spec.kind === 'at') [this.local, this.zone] = [spec.local ?? localTime(spec.atMs), spec.zone ?? this.zone];
+    if (spec.kind === 'every') [this.everyCount, this.everyUnit] = inUnits(spec.everyMs);
+    this.agentId = schedule.agentId;
+    this.session = schedule.session;
+    this.missed = schedule.missed;
+    this.deliver = schedule.deliver ?? '';
+    this.approvalMinutes = Math.max(1, Math.round(schedule.approvalMs / minuteMs));
+    this.classes = bounds.classes ?? [];
+    this.tools = (bounds.tools ?? []).join(', ');
+    this.usd = bounds.usd;
+    this.steps = bounds.steps;
+    this.grants = bounds.grants;
+  }
+}
+
+/** Empty is no bound. */
+function listOf(text: string): string[] | null {
+  const names = text.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]));
+  return names.length === 0 ? null : names;
+}
+
+function inUnits(ms: number): [number, EveryUnit] {
+  const unit = (['days', 'hours'] as const).find((one) => ms % unitMs[one] === 0) ?? 'minutes';
+  return [ms / unitMs[unit], unit];
+}
+
+/** In the zone of this computer. */
+function localTime(atMs: number): string {
+  const shifted = new Date(atMs - new Date(atMs).getTimezoneOffset() * minuteMs);
+  return shifted.toISOString().slice(0, 16);
+}

@@ -1,0 +1,73 @@
+// A schedule typed into the form and read back from it: nothing gets lost that the form does not show.
+
+import { expect, test } from 'vitest';
+import type { ScheduleView } from '../../../core/contracts/schedule-ops.ts';
+import { ScheduleDraft } from './schedule-draft.svelte.ts';
+
+const kept: ScheduleView = {
+  scheduleId: 'sch_1',
+  name: 'Morning',
+  prompt: 'Look at the mail.',
+  spec: { kind: 'cron', expr: '0 8 * * 1-5', zone: 'Europe/Berlin' },
+  agentId: 'main',
+  session: 'own',
+  missed: 'skip',
+  bounds: {
+    tools: ['read_file', 'list_dir'],
+    classes: ['read'],
+    folders: ['/srv/notes'],
+    hosts: ['example.org'],
+    steps: 5,
+    turnMs: 60_000,
+    usd: 0.5,
+    tokens: 1000,
+    grants: true,
+  },
+  approvalMs: 600_000,
+  enabled: true,
+  createdBy: 'window',
+  createdAtMs: 0,
+  deliver: 'last',
+  depth: 0,
+  untrusted: [],
+  nextMs: [],
+  last: [],
+};
+
+test('a schedule that was opened and not changed is written as it was', () => {
+  const { name, prompt, spec, agentId, session, missed, bounds, approvalMs, deliver } = kept;
+  expect(new ScheduleDraft(kept, 'Asia/Tokyo').toParams()).toEqual({
+    name,
+    prompt,
+    spec,
+    agentId,
+    session,
+    missed,
+    bounds,
+    approvalMs,
+    deliver,
+  });
+});
+
+test.each([[{ kind: 'every', everyMs: 5_400_000, anchorMs: 7 } as const], [{ kind: 'every', everyMs: 172_800_000, anchorMs: 0 } as const]])(
+  'a span is shown in its largest whole unit and comes back the same: %o',
+  (spec) => {
+    expect(new ScheduleDraft({ ...kept, spec }, 'Asia/Tokyo').spec).toEqual(spec);
+  },
+);
+
+test('a time once keeps its own place, and a new one has that of this computer', () => {
+  const spec = { kind: 'at', atMs: 1_774_747_800_000, local: '2026-03-29T02:30', zone: 'Europe/Berlin' } as const;
+  expect(new ScheduleDraft({ ...kept, spec }, 'Asia/Tokyo').spec).toEqual({ kind: 'at', local: '2026-03-29T02:30', zone: 'Europe/Berlin' });
+  expect(new ScheduleDraft(null, 'Asia/Tokyo').spec).toEqual({ kind: 'cron', expr: '0 8 * * 1-5', zone: 'Asia/Tokyo' });
+});
+
+test('nothing is allowed beforehand that was not typed, and nothing ticked bounds no kind', () => {
+  const draft = new ScheduleDraft(null, '');
+  expect(draft.toParams().bounds).toMatchObject({ tools: null, classes: null, usd: null, steps: null, grants: false });
+  draft.tools = ' read_file ,, list_dir ';
+  draft.toggle('read', true);
+  draft.toggle('network', true);
+  draft.toggle('read', false);
+  expect(draft.toParams().bounds).toMatchObject({ tools: ['read_file', 'list_dir'], classes: ['network'] });
+});

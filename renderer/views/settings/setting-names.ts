@@ -1,0 +1,40 @@
+// What a setting and its values are called: as the language says, else as the schema does, else by its key. Finds settings by words. Pure.
+
+import type { Words } from '../../lib/i18n/words.ts';
+import type { Setting } from './schema-settings.ts';
+
+type Names = Words['settingNames'];
+
+export function namesOf(setting: Setting, names: Names): { title: string; help: string } {
+  const known: Readonly<Record<string, { readonly title: string; readonly help: string }>> = names.settings;
+  const own = known[setting.key];
+  return own ?? { title: setting.title ?? spell(setting.key), help: setting.help ?? '' };
+}
+
+export function sectionTitle(section: string, names: Names): string {
+  const known: Readonly<Record<string, string>> = names.sections;
+  return known[section] ?? spell(section);
+}
+
+/** Of a value that can be chosen, or of a field. */
+export function optionName(option: string, names: Names): string {
+  const known: Readonly<Record<string, string>> = names.options;
+  return Object.hasOwn(known, option) ? (known[option] ?? option) : option;
+}
+
+/** Every word is somewhere in its names, its key or its section. */
+export function isFound(setting: Setting, query: string, names: Names): boolean {
+  const { title, help } = namesOf(setting, names);
+  const text = `${title} ${help} ${setting.key} ${sectionTitle(setting.section, names)}`.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+/** limits.turnMs: Turn ms. */
+function spell(key: string): string {
+  const last = key.split('.').at(-1) ?? key;
+  const spelled = last.replaceAll(/([a-z])([A-Z])/g, (_pair, a: string, b: string) => `${a} ${b.toLowerCase()}`);
+  return spelled.charAt(0).toUpperCase() + spelled.slice(1);
+}

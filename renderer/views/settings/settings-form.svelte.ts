@@ -1,0 +1,104 @@
+// The settings as they are shown: what holds, what the file says, what was typed and not saved yet, and what the host said to it.
+// Nothing typed is lost by an error; nothing is kept here that the file does not hold.
+
+import type { OpResult } from '../../../core/contracts/ops.ts';
+import { toOpFailure, type OpClient } from '../../lib/client.ts';
+import { isObject, isSame, readSettings, valueAt, type Setting } from './schema-settings.ts';
+
+/** A value, or its absence, to go back to. */
+interface Before {
+  readonly value: unknown;
+}
+
+export class SettingsForm {
+  settings = $state.raw<readonly Setting[]>([]);
+  read = $state.raw<OpResult<'config.get'> | null>(null);
+  drafts = $state.raw<Readonly<Record<string, unknown>>>({});
+  errors = $state.raw<Readonly<Record<string, string>>>({});
+  /** What a key held before it was last changed here, for the way back. */
+  before = $state.raw<Readonly<Record<string, Before>>>({});
+  saving = $state<string | null>(null);
+  readonly #client: OpClient;
+
+  constructor(client: OpClient) {
+    this.#client = client;
+  }
+
+  async load(): Promise<void> {
+    const [read, { schema }] = await Promise.all([this.#client.op('config.get', {}), this.#client.op('config.schema', {})]);
+    this.settings = readSettings(schema);
+    this.read = read;
+  }
+
+  async refresh(): Promise<void> {
+    this.read = await this.#client.op('config.get', {});
+  }
+
+  /** As the file says, else the standard. */
+  saved(setting: Setting): unknown {
+    const said = valueAt(this.read?.file, setting.key);
+    if (setting.control.kind === 'numbers' && isObject(said) && isObject(setting.standard)) return { ...setting.standard, ...said };
+    return said ?? setting.standard;
+  }
+
+  shown(setting: Setting): unknown {
+    return setting.key in this.drafts ? this.drafts[setting.key] : this.saved(setting);
+  }
+
+  isInFile(setting: Setting): boolean {
+    return valueAt(this.read?.file, setting.key) !== undefined;
+  }
+
+  isChanged(setting: Setting): boolean {
+    return this.isInFile(setting) && !isSame(this.saved(setting), setting.standard);
+  }
+
+  /** The file says other than what holds since the start. */
+  waitsForStart(setting: Setting): boolean {
+    if (this.read?.file === null) return false;
+    return !isSame(valueAt(this.read?.config, setting.key), this.saved(setting));
+  }
+
+  isDirty(setting: Setting): boolean {
+    return setting.key in this.drafts && !isSame(this.drafts[setting.key], this.saved(setting));
+  }
+
+  draft(setting: Setting, value: unknown): void {
+    this.drafts = { ...this.drafts, [setting.key]: value };
+  }
+
+  discard(key: string): void {
+    this.drafts = without(this.drafts, key);
+    this.errors = without(this.errors, key);
+  }
+
+  /** Writes a value, or takes it out of the file. False when the host refused it, which is then said at the setting. */
+  async save(key: string, value: unknown): Promise<boolean> {
+    const before = { value: valueAt(this.read?.file, key) };
+    this.saving = key;
+    try {
+      await this.#client.op('config.set', { key, value: value ?? null });
+      this.before = { ...this.before, [key]: before };
+      await this.refresh();
+      // Not what was typed or chosen since.
+      if (isSame(this.drafts[key], value)) this.drafts = without(this.drafts, key);
+      this.errors = without(this.errors, key);
+      return true;
+    } catch (cause) {
+      const { message, hint } = toOpFailure(cause);
+      this.errors = { ...this.errors, [key]: hint === undefined ? message : `${message} ${hint}` };
+      return false;
+    } finally {
+      this.saving = null;
+    }
+  }
+
+  async undo(key: string): Promise<void> {
+    const before = this.before[key];
+    if (before !== undefined && (await this.save(key, before.value))) this.before = without(this.before, key);
+  }
+}
+
+function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
+}

@@ -1,0 +1,131 @@
+// Recall over many memories, as the runtime does it: by words alone, and by words and meaning. Vectors come from a stand-in that hashes
+// words, so that what is timed is the search and no model.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../../core/base/clock.ts';
+import { silentLogger } from '../../../core/base/logger.ts';
+import { systemSessionId, type AnyDraft } from '../../../core/contracts/events.ts';
+import { MemoryRecall, type MemoryStore } from '../../../core/mind/memory/memory.ts';
+import { memoryHash, MemoryRows, memoryMigrations } from '../../../core/store/memory/memory.ts';
+import { SessionLog, sessionMigrations } from '../../../core/store/session/session.ts';
+import { Storage } from '../../../core/store/storage/storage.ts';
+import { VectorStore, vectorMigrations } from '../../../core/store/vector/vector.ts';
+import { hashedVector } from '../../doubles/hashed-embedder.ts';
+import { summarize, type Summary } from '../statistics.ts';
+import { serveJob } from './worker.ts';
+import { createWordSource } from './words.ts';
+
+export interface RecallJob {
+  readonly memories: number;
+  readonly questions: number;
+}
+
+/** Milliseconds a question. */
+export interface RecallFigures {
+  readonly words: Summary;
+  readonly hybrid: Summary;
+}
+
+const DIMENSIONS = 384;
+const WORDS_EACH = 14;
+const WORDS_ASKED = 6;
+const BATCH = 1_000;
+
+await serveJob(measure);
+
+async function measure(job: RecallJob): Promise<RecallFigures> {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-bench-'));
+  const storage = Storage.open({
+    home: join(folder, 'home'),
+    migrations: [...sessionMigrations, ...vectorMigrations, ...memoryMigrations],
+  });
+  try {
+    const rows = new MemoryRows(storage.db);
+    const vectors = new VectorStore(storage.db);
+    const log = new SessionLog({ storage, clock: systemClock, logger: silentLogger, projections: [rows] });
+    vectors.pin('bench', DIMENSIONS);
+    const index = vectors.open('memory');
+    index.ensure();
+    fill(log, job.memories);
+    for (let waiting = rows.waiting(BATCH); waiting.length > 0; waiting = rows.waiting(BATCH)) {
+      storage.transact(() => {
+        for (const { row, scope, text } of waiting) {
+          vectors.keep(memoryHash(text), hashedVector(text, DIMENSIONS));
+          const vector = vectors.cached(memoryHash(text));
+          if (vector !== null) index.put(row, scope, vector);
+          rows.setEmbedded(row);
+        }
+      });
+    }
+    storage.checkpoint();
+    const near: MemoryStore['findMeaning'] = (query, scopes, limit) =>
+      Promise.resolve(
+        index.nearest(hashedVector(query, DIMENSIONS), scopes, limit, (row) => {
+          const [memory] = rows.at([row]);
+          return memory === undefined ? null : vectors.cached(memoryHash(memory.text));
+        }),
+      );
+    const words = await time(
+      storeOf(rows, log, () => Promise.resolve([])),
+      job.questions,
+    );
+    return { words, hybrid: await time(storeOf(rows, log, near), job.questions) };
+  } finally {
+    storage.dispose();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function fill(log: SessionLog, count: number): void {
+  const words = createWordSource(7);
+  for (let from = 0; from < count; from += BATCH) {
+    const drafts = Array.from({ length: Math.min(BATCH, count - from) }, (_, index): AnyDraft => {
+      const scope = index % 10 === 0 ? 'agent:other' : 'shared';
+      const origin = { by: 'person' as const, actor: 'bench', sessionId: null, turnId: null };
+      const memory = {
+        memoryId: `mem_${from + index}`,
+        kind: 'fact' as const,
+        text: words.text(WORDS_EACH),
+        scope,
+        importance: 0.5,
+        origin,
+        untrusted: [],
+      };
+      return { type: 'memory.remembered', body: { memory, state: 'kept', rule: 'bench' } };
+    });
+    log.append(systemSessionId, drafts);
+  }
+}
+
+function storeOf(rows: MemoryRows, log: SessionLog, findMeaning: MemoryStore['findMeaning']): MemoryStore {
+  return {
+    append: (drafts) => void log.append(systemSessionId, drafts),
+    transact: (work) => log.transact(work),
+    find: (memoryId) => rows.find(memoryId),
+    at: (found) => rows.at(found),
+    findSame: (text, scope) => rows.findSame(text, scope),
+    list: (filter, limit, offset) => rows.list(filter, limit, offset),
+    pinned: (scopes, limit) => rows.pinned(scopes, limit),
+    counts: () => rows.counts(),
+    seenIn: (memoryId) => rows.seenIn(memoryId),
+    contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
+    findWords: (query, limit) => rows.findWords(query, limit),
+    findMeaning,
+  };
+}
+
+async function time(store: MemoryStore, questions: number): Promise<Summary> {
+  const recall = new MemoryRecall({ store, clock: systemClock });
+  const words = createWordSource(11);
+  const { signal } = new AbortController();
+  const samples: number[] = [];
+  for (let i = 0; i < questions; i++) {
+    const query = words.text(WORDS_ASKED);
+    const startedMs = performance.now();
+    await recall.recall({ query, agentId: 'main', limit: 10, signal });
+    samples.push(performance.now() - startedMs);
+  }
+  return summarize(samples);
+}

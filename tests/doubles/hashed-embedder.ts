@@ -1,0 +1,82 @@
+// For tests and the benchmark only: an embedding model without a model. Each word and each piece of three letters of it is hashed into a few
+// of the dimensions (feature hashing), so texts that share words, or forms of words, are near. It is deterministic and knows no meaning
+// beyond that: figures measured with it say how search by vectors works, not how good a language model's vectors are.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+const PER_FEATURE = 4;
+
+export function hashedVector(text: string, dimensions = 384): Float32Array {
+  const vector = new Float32Array(dimensions);
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  for (const word of words) {
+    // Short words are the common ones.
+    const weight = word.length <= 3 ? 0.2 : 1;
+    add(vector, `w ${word}`, weight);
+    const padded = `<${word}>`;
+    const pieces = Math.max(1, padded.length - 2);
+    for (let at = 0; at < pieces; at++) add(vector, `p ${padded.slice(at, at + 3)}`, weight / Math.sqrt(pieces));
+  }
+  const length = Math.hypot(...vector);
+  return length === 0 ? vector.fill(1 / Math.sqrt(dimensions)) : vector.map((value) => value / length);
+}
+
+function add(vector: Float32Array, feature: string, weight: number): void {
+  let state = 2_166_136_261;
+  for (let at = 0; at < feature.length; at++) state = Math.imul(state ^ feature.charCodeAt(at), 16_777_619) >>> 0;
+  for (let i = 0; i < PER_FEATURE; i++) {
+    state = Math.imul(state ^ (state >>> 15), 2_246_822_519) >>> 0;
+    state = (state + 0x9e3779b9) >>> 0;
+    const at = state % vector.length;
+    vector[at] = (vector[at] ?? 0) + (state & 0x10000 ? weight : -weight);
+  }
+}
+
+export interface EmbeddingServer {
+  readonly origin: string;
+  /** The texts of each request. */
+  readonly asked: string[][];
+  readonly headers: (string | undefined)[];
+  /** Answers with this in place of vectors, while it is set. */
+  instead: { readonly status: number; readonly body: string } | null;
+  dimensions: number;
+  close(): Promise<void>;
+}
+
+/** Speaks both forms: POST /v1/embeddings, backwards to show that the index counts, and POST /api/embed. */
+export async function startEmbeddingServer(): Promise<EmbeddingServer> {
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      const { input, dimensions } = JSON.parse(body) as { input: string[]; dimensions?: number };
+      state.asked.push(input);
+      state.headers.push(request.headers.authorization);
+      response.setHeader('content-type', 'application/json');
+      if (state.instead !== null) {
+        response.statusCode = state.instead.status;
+        response.end(state.instead.body);
+        return;
+      }
+      const vectors = input.map((text) => [...hashedVector(text, dimensions ?? state.dimensions)]);
+      const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
+      response.end(JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const state: EmbeddingServer = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: [],
+    headers: [],
+    instead: null,
+    dimensions: 384,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+  return state;
+}

@@ -1,0 +1,150 @@
+// For tests only: the commands on skills, identities and prompt files, each with the operation it comes to and what it prints; and what a
+// fake instance answers to them.
+
+import { resolve } from 'node:path';
+import type { CapsuleVersion, PromptListing } from '../../core/contracts/identity.ts';
+import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
+import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/skills.ts';
+
+const skill: SkillListing = {
+  name: 'weather',
+  description: 'Tells the weather.',
+  version: '1.0.0',
+  status: 'active',
+  replacedBy: null,
+  removeAfter: null,
+  origin: 'workspace',
+  path: '/ws/skills/weather',
+  trust: 'none',
+  isEnabled: true,
+  requirements: [{ kind: 'bin', name: 'curl', isMet: false, hint: 'brew install curl' }],
+  tools: ['exec'],
+  isOffered: false,
+  whyNot: 'Nobody has said yet that its text can be trusted.',
+  errors: 1,
+  warnings: 0,
+  shadowed: [],
+};
+const finding: SkillFinding = { rule: 'name-form', severity: 'error', message: 'The name must be small letters.', line: 2 };
+const view: SkillView = {
+  ...skill,
+  body: 'Look.',
+  license: null,
+  compatibility: null,
+  homepage: null,
+  findings: [finding],
+  files: [],
+  sha256: 'a',
+};
+const identity: CapsuleVersion = {
+  agentId: 'main',
+  version: 2,
+  capsule: { role: 'You keep the books.', constraints: ['Never round.'], risk: 'careful', prompts: [] },
+  atMs: 1,
+  by: 'cli',
+  note: 'first',
+  reverts: 1,
+};
+const prompt: PromptListing = {
+  name: 'style',
+  version: 2,
+  versions: [1, 2],
+  url: null,
+  incoming: { sha256: 'c', text: 'New.' },
+  problem: null,
+};
+const list = { skills: [skill], refused: [{ path: '/x', reason: 'It has no head.', hint: 'Add one.' }], folders: [] };
+const linted = { results: [{ name: 'weather', path: '/ws/skills/weather', findings: [finding] }] };
+const imported = {
+  imported: [{ name: 'weather', path: '/ws/skills/weather', sha256: 'a', converted: true, findings: [] }],
+  skipped: list.refused,
+};
+const reloaded = { skills: 3, added: ['a'], changed: [], removed: ['b'] };
+const difference = { from: 1, to: 2, lines: [{ kind: 'added' as const, text: 'You keep the books.' }] };
+
+type Answers = Pick<OpHandlers, `${'skill' | 'identity' | 'prompt'}.${string}` & keyof OpHandlers>;
+
+export const skillAnswers: Answers = {
+  'skill.list': () => list,
+  'skill.get': () => view,
+  'skill.lint': () => linted,
+  'skill.import': () => imported,
+  'skill.trust': () => ({ skills: [skill] }),
+  'skill.configure': () => skill,
+  'skill.reload': () => reloaded,
+  'identity.get': () => ({ ...identity, text: 'You keep the books.' }),
+  'identity.set': () => identity,
+  'identity.versions': () => ({ versions: [identity] }),
+  'identity.diff': () => difference,
+  'identity.revert': () => identity,
+  'prompt.list': () => ({ prompts: [prompt] }),
+  'prompt.get': () => ({ name: 'style', version: 2, text: 'Text.' }),
+  'prompt.set': () => prompt,
+  'prompt.refresh': () => ({ prompts: [prompt] }),
+  'prompt.accept': () => prompt,
+};
+
+export const skillCommands: readonly { argv: string[]; op: OpName; params: unknown; json: unknown; code?: number; stdin?: string }[] = [
+  { argv: ['skills', 'list'], op: 'skill.list', params: {}, json: list },
+  { argv: ['skills', 'list', 'the', 'weather'], op: 'skill.list', params: { query: 'the weather' }, json: list },
+  { argv: ['skills', 'show', 'weather'], op: 'skill.get', params: { name: 'weather' }, json: view },
+  { argv: ['skills', 'lint', 'weather'], op: 'skill.lint', params: { name: 'weather' }, json: linted, code: 1 },
+  { argv: ['skills', 'lint', './weather'], op: 'skill.lint', params: { path: resolve('weather') }, json: linted, code: 1 },
+  {
+    argv: ['skills', 'import', 'weather', '--replace', '--sha256', 'a'.repeat(64)],
+    op: 'skill.import',
+    params: { path: resolve('weather'), sha256: 'a'.repeat(64), replace: true },
+    json: imported,
+  },
+  { argv: ['skills', 'trust', 'weather', '--sha256', 'a'], op: 'skill.trust', params: { name: 'weather', sha256: 'a' }, json: [skill] },
+  {
+    argv: ['skills', 'trust', '--folder', '/s', '--revoke'],
+    op: 'skill.trust',
+    params: { folder: resolve('/s'), trusted: false },
+    json: [skill],
+  },
+  { argv: ['skills', 'enable', 'weather'], op: 'skill.configure', params: { name: 'weather', enabled: true }, json: skill },
+  { argv: ['skills', 'disable', 'weather'], op: 'skill.configure', params: { name: 'weather', enabled: false }, json: skill },
+  { argv: ['skills', 'reload'], op: 'skill.reload', params: {}, json: reloaded },
+  {
+    argv: ['identity', 'show', '1', '--agent', 'scout'],
+    op: 'identity.get',
+    params: { agentId: 'scout', version: 1 },
+    json: { ...identity, text: 'You keep the books.' },
+  },
+  {
+    argv: [
+      'identity',
+      'set',
+      '--role',
+      'You read.',
+      '--style',
+      '',
+      '--constraint',
+      'One.',
+      'Two.',
+      '--risk',
+      'careful',
+      '--prompt',
+      'style@1',
+      '--note',
+      'why',
+    ],
+    op: 'identity.set',
+    params: { role: 'You read.', style: '', constraints: ['One.', 'Two.'], risk: 'careful', prompts: ['style@1'], note: 'why' },
+    json: identity,
+  },
+  { argv: ['identity', 'versions'], op: 'identity.versions', params: {}, json: [identity] },
+  { argv: ['identity', 'diff', '1', '2'], op: 'identity.diff', params: { from: 1, to: 2 }, json: difference },
+  { argv: ['identity', 'revert', '1'], op: 'identity.revert', params: { version: 1 }, json: identity },
+  { argv: ['prompts', 'list'], op: 'prompt.list', params: {}, json: [prompt] },
+  {
+    argv: ['prompts', 'show', 'style', '2'],
+    op: 'prompt.get',
+    params: { name: 'style', version: 2 },
+    json: { name: 'style', version: 2, text: 'Text.' },
+  },
+  { argv: ['prompts', 'set', 'style'], op: 'prompt.set', params: { name: 'style', text: 'Text.' }, json: prompt, stdin: 'Text.' },
+  { argv: ['prompts', 'refresh', 'style'], op: 'prompt.refresh', params: { name: 'style' }, json: [prompt] },
+  { argv: ['prompts', 'accept', 'style', 'c'], op: 'prompt.accept', params: { name: 'style', sha256: 'c' }, json: prompt },
+];

@@ -1,0 +1,146 @@
+// For tests only: a person with the app of the messenger in hand: writes, presses buttons, sends files, and reads what the chat shows now.
+
+import type { BotApiDouble } from './bot-api-double.ts';
+import type { ShownMessage } from './chats.ts';
+import type { Entity } from './entities.ts';
+import { toWire } from './methods.ts';
+import type { Json } from './wire.ts';
+
+export interface SaidMore {
+  /** The message of the chat it answers. */
+  readonly replyTo?: number;
+  readonly forwardedFrom?: string;
+  /** Seconds; now unless told. */
+  readonly date?: number;
+  /** Of a picture: the album it belongs to. */
+  readonly album?: string;
+}
+
+/** The server marks names in what people write. */
+function mentionsIn(text: string): Entity[] {
+  return Array.from(text.matchAll(/(?<!\w)@\w{3,32}/g), (found) => ({ type: 'mention', offset: found.index, length: found[0].length }));
+}
+
+export class Person {
+  readonly id: number;
+  readonly chatId: number;
+  readonly #double: BotApiDouble;
+  readonly #name: string;
+
+  /** In a private chat; with `groupId` (below 0) in that group. */
+  constructor(double: BotApiDouble, { id, name = `Person ${id}`, groupId }: { id: number; name?: string; groupId?: number }) {
+    this.#double = double;
+    this.id = id;
+    this.chatId = groupId ?? id;
+    this.#name = name;
+    double.chats.begin(this.chatId);
+  }
+
+  /** Returns the id of the message. */
+  write(text: string, more: SaidMore = {}): number {
+    return this.#send(text, more, {});
+  }
+
+  edit(messageId: number, text: string): void {
+    const chat = this.#double.chats.chat(this.chatId);
+    const message = this.#double.chats.message(chat, messageId);
+    message.text = text;
+    this.#double.updates.add({ edited_message: { ...toWire(message, chat), edit_date: Math.floor(this.#double.nowMs() / 1000) } });
+  }
+
+  /** Presses the button with this label under the newest message that has it. Returns the id of the query. */
+  press(label: string, messageId?: number): string {
+    const message = this.shown().findLast(
+      (one) => (messageId === undefined || one.messageId === messageId) && one.buttons.flat().some(({ text }) => text === label),
+    );
+    const button = message?.buttons.flat().find(({ text }) => text === label);
+    if (message === undefined || button === undefined) throw new Error(`there is no button ${label} in the chat`);
+    return this.pressData(button.callback_data, message.messageId);
+  }
+
+  /** What a program in place of the app can do: any data under any message. */
+  pressData(data: string, messageId: number): string {
+    const { chats, updates } = this.#double;
+    const chat = chats.chat(this.chatId);
+    const message = chat.messages.get(messageId);
+    const id = chats.newQuery();
+    updates.add({
+      callback_query: {
+        id,
+        from: this.#user,
+        chat_instance: String(this.chatId),
+        data,
+        ...(message === undefined ? {} : { message: toWire(message, chat) }),
+      },
+    });
+    return id;
+  }
+
+  sendDocument(name: string, bytes: Buffer, caption = ''): number {
+    const file = this.#double.chats.addFile(name, bytes);
+    return this.#send(caption, {}, { document: { ...file, file_name: name } });
+  }
+
+  /** As the app does: in two sizes. */
+  sendPhoto(bytes: Buffer, caption = '', more: SaidMore = {}): number {
+    const sizes = [bytes.subarray(0, 10), bytes].map((one) => ({ ...this.#double.chats.addFile('photo.jpg', one), width: 10, height: 10 }));
+    return this.#send(caption, more, { photo: sizes });
+  }
+
+  block(isBlocked = true): void {
+    this.#double.chats.chat(this.chatId).isBlocked = isBlocked;
+  }
+
+  shown(): ShownMessage[] {
+    return this.#double.chats.shown(this.chatId);
+  }
+
+  /** What the bot has said, in order. */
+  heard(): string[] {
+    return this.shown()
+      .filter(({ from }) => from.is_bot)
+      .map(({ text }) => text);
+  }
+
+  drafts(): string[] {
+    return this.#double.chats.shownDrafts(this.chatId);
+  }
+
+  toldAfterPress(queryId: string): string | null {
+    return this.#double.chats.answerOf(queryId);
+  }
+
+  get #user() {
+    return { id: this.id, is_bot: false, first_name: this.#name };
+  }
+
+  #send(text: string, { replyTo, forwardedFrom, date, album }: SaidMore, media: Json): number {
+    const { chats, updates } = this.#double;
+    const chat = chats.begin(this.chatId);
+    const shown = chats.put(chat, {
+      from: this.#user,
+      text,
+      entities: mentionsIn(text),
+      buttons: [],
+      file: null,
+      replyTo: replyTo ?? null,
+    });
+    const { text: said, entities, ...wire } = toWire(shown, chat);
+    const isMedia = Object.keys(media).length > 0;
+    const marked = entities === undefined ? {} : { [isMedia ? 'caption_entities' : 'entities']: entities };
+    updates.add({
+      message: {
+        ...wire,
+        ...marked,
+        ...media,
+        ...(isMedia ? (text === '' ? {} : { caption: text }) : { text: said }),
+        ...(date === undefined ? {} : { date }),
+        ...(album === undefined ? {} : { media_group_id: album }),
+        ...(forwardedFrom === undefined
+          ? {}
+          : { forward_origin: { type: 'hidden_user', sender_user_name: forwardedFrom, date: shown.date } }),
+      },
+    });
+    return shown.messageId;
+  }
+}

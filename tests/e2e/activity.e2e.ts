@@ -1,0 +1,228 @@
+// Activity as a person uses it: a turn in words, on a timeline and as a tree, narrowed, searched over all sessions, checked again and kept.
+
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { longSessionId, longTurnId } from './host/one-long-turn.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const replies = [
+  {
+    calls: [
+      { tool: 'read_file', args: { path: 'notes.md' } },
+      { tool: 'read_file', args: { path: 'missing.md' } },
+    ],
+  },
+  { calls: [{ tool: 'write_file', args: { path: 'plan.md', content: '# Plan\n' } }] },
+  { text: 'The plan is written.' },
+];
+
+/** A turn that read, failed once, asked, was allowed and wrote. */
+async function workedTurn(window: WindowUnderTest): Promise<void> {
+  await window.send('Make a plan of my notes');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('The plan is written.', { exact: true }).waitFor();
+  await window.page.getByRole('link', { name: 'What happened and why' }).last().click();
+}
+
+test('a turn says in words what it did, what it saw, why, and what it took', { timeout: 150_000 }, async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await workedTurn(window);
+  const told = page.getByRole('region', { name: 'Turn' });
+  for (const words of [
+    '3 calls: read_file 2 times, write_file.',
+    'Of these 2 done, 1 failed.',
+    'Changed 1 file:',
+    'Went wrong:',
+    '3 requests to lab/scripted.',
+    'Needed a yes:',
+    'Ended: done.',
+  ]) {
+    await told.getByText(words).first().waitFor();
+  }
+  await told.getByText('Wants to write plan.md (7 bytes)').first().waitFor();
+  expect(
+    await told
+      .locator('dl')
+      .getByText(/approved over/)
+      .count(),
+  ).toBe(1);
+  expect(window.incidents).toEqual([]);
+  await looksGood(page, 'timeline');
+});
+
+test('kinds and words narrow a turn; a press on an event opens its record', async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await workedTurn(window);
+  const timeline = page.getByRole('list', { name: 'Timeline' });
+  await timeline.getByText('Turn ended: done').waitFor();
+  const all = await timeline.getByRole('listitem').count();
+  await page
+    .getByRole('group', { name: 'Kinds shown' })
+    .getByRole('button', { name: /^Approvals \d+$/ })
+    .click();
+  await timeline.getByText('Turn ended: done').waitFor({ state: 'detached' });
+  expect(await timeline.getByRole('listitem').count()).toBe(4);
+  await page.getByText(`4 of ${all} events`).waitFor();
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+  await page.getByRole('searchbox', { name: 'Find in this turn' }).fill('missing.md');
+  await timeline.getByText('read_file ended: failed').waitFor();
+  expect(await timeline.getByText('plan.md').count()).toBe(0);
+  await timeline.getByRole('button', { name: /read_file ended: failed/ }).click();
+  await timeline
+    .getByRole('group', { name: /^Record: read_file ended/ })
+    .getByText('"outcome": "error"')
+    .waitFor();
+  await page.getByRole('searchbox', { name: 'Find in this turn' }).fill('nothing has this');
+  await page.getByText('No event fits.').waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('the tree is walked with the arrow keys, down to the decision about a call', { timeout: 150_000 }, async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await workedTurn(window);
+  await page.getByRole('button', { name: 'Tree', exact: true }).click();
+  const tree = page.getByRole('tree', { name: 'Tree' });
+  await tree.getByRole('treeitem', { name: /^Whole turn/ }).focus();
+  const focused = (): Promise<string> =>
+    page.evaluate<string>(
+      "document.activeElement.getAttribute('aria-level') + ' ' + document.activeElement.textContent.trim().replace(/\\s+/g, ' ')",
+    );
+  await page.keyboard.press('ArrowRight');
+  expect(await focused()).toMatch(/^2 Beginning/);
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).toMatch(/^2 Step 1/);
+  // Once to close it, once more to what is above.
+  await page.keyboard.press('ArrowLeft');
+  expect(await focused()).toMatch(/^2 Step 1/);
+  await page.keyboard.press('ArrowLeft');
+  expect(await focused()).toMatch(/^1 Whole turn/);
+  await page.keyboard.press('ArrowLeft');
+  expect(await tree.getByRole('treeitem').count()).toBe(1);
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('End');
+  expect(await focused()).toMatch(/^\d Turn ended: done/);
+
+  const call = tree.getByRole('treeitem', { name: /^write_file plan\.md/ });
+  await call.focus();
+  expect(await call.getAttribute('aria-expanded')).toBe('false');
+  await page.keyboard.press('Enter');
+  await tree.getByRole('treeitem', { name: /^Must ask: write_file/ }).waitFor();
+  for (const below of [/^Approval asked/, /^Approved by/, /^Kept what is about/, /^write_file ended: done/, /^Checked: as expected/]) {
+    expect(await tree.getByRole('treeitem', { name: below }).count()).toBe(1);
+  }
+  expect(window.incidents).toEqual([]);
+  await looksGood(page, 'tree');
+});
+
+test('search over all sessions leads to the event in its turn', { timeout: 150_000 }, async () => {
+  const window = await openWindow(browser, { replies: [...replies, { text: 'Nothing to do.' }], longTurnEvents: 40 });
+  const { page } = window;
+  await workedTurn(window);
+  await page.goto(`${window.host.origin}/#/activity/${longSessionId}`);
+  const search = page.getByRole('searchbox', { name: 'Search activity' });
+  await search.fill('missing');
+  const hits = page.getByRole('list', { name: 'Search results' });
+  await hits.getByRole('link').filter({ hasText: 'failed' }).click();
+  const timeline = page.getByRole('list', { name: 'Timeline' });
+  await expect
+    .poll(() => page.evaluate<string>('document.activeElement.textContent'), { timeout: 15_000 })
+    .toContain('read_file ended: failed');
+  await page.getByRole('heading', { name: 'Make a plan of my notes' }).waitFor();
+  await search.fill('');
+  await page.getByText('Filters', { exact: true }).click();
+  await page.getByLabel('Tool', { exact: true }).selectOption('write_file');
+  await page.getByLabel('Outcome', { exact: true }).selectOption('ok');
+  await expect.poll(() => hits.getByRole('link').count(), { timeout: 15_000 }).toBe(1);
+  await page.getByRole('button', { name: 'Tree', exact: true }).click();
+  await hits.getByRole('link').click();
+  await expect
+    .poll(() => page.evaluate<string>('document.activeElement.textContent'), { timeout: 15_000 })
+    .toContain('write_file ended: done');
+  expect(await timeline.count()).toBe(0);
+  expect(window.incidents).toEqual([]);
+  await looksGood(page, 'search');
+  await search.press('Escape');
+  await page.getByRole('list', { name: 'Turns' }).waitFor();
+});
+
+test('a turn is decided again with the same outcome, and kept as a file', async () => {
+  const window = await openWindow(browser, { replies });
+  const { page } = window;
+  await workedTurn(window);
+  await page.getByRole('button', { name: 'Check the decisions again' }).click();
+  await page
+    .getByRole('status', { name: 'Decisions checked' })
+    .getByText(/^Identical\. .*all \d+ decisions came out the same/)
+    .waitFor();
+  const saved = async (name: string): Promise<{ name: string; text: string }> => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+    return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+  };
+  const told = await saved('As Markdown');
+  expect(told.name).toMatch(/^trn_\w+\.md$/);
+  expect(told.text).toContain('- Asked a person: Wants to write plan.md (7 bytes).');
+  const lines = await saved('As JSON lines');
+  const types = lines.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { type: string }).type);
+  expect([types[0], types.at(-1)]).toEqual(['user.message', 'turn.finished']);
+});
+
+test('a turn from long ago is shown by its address, and one that is gone says so', async () => {
+  const window = await openWindow(browser, { longTurnEvents: 60 });
+  const { page } = window;
+  await page.goto(`${window.host.origin}/#/activity/${longSessionId}/${longTurnId}`);
+  await page.getByRole('heading', { name: 'Read every page of the handbook' }).waitFor();
+  await page.goto(`${window.host.origin}/#/activity/${longSessionId}/trn_gone`);
+  await page.getByText('This turn is not in the log.').waitFor();
+});
+
+/** From the change of the address to the frame in which the last event is there. */
+const timeOfTurn = `(async () => {
+  const begin = performance.now();
+  location.hash = '#/activity/${longSessionId}/${longTurnId}';
+  for (;;) {
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    if (document.querySelectorAll('ol[aria-label="Timeline"] > li').length >= 500) break;
+    if (performance.now() - begin > 10000) return -1;
+  }
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  return performance.now() - begin;
+})()`;
+
+test('500 events of a turn take the window at most 200 ms', async () => {
+  const window = await openWindow(browser, { longTurnEvents: 500 });
+  const { page } = window;
+  const session = await page.context().newCDPSession(page);
+  // The time its thread worked, not the time that passed: this machine may be doing other things as well.
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const workedMs = async (): Promise<number> => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
+  };
+  const rounds: { worked: number; passed: number }[] = [];
+  for (let round = 0; round < 5; round++) {
+    await page.goto(`${window.host.origin}/#/health`);
+    await page.getByText('The database is sound').first().waitFor();
+    const before = await workedMs();
+    const passed = await page.evaluate<number>(timeOfTurn);
+    rounds.push({ worked: (await workedMs()) - before, passed });
+  }
+  expect(rounds.every(({ passed }) => passed > 0)).toBe(true);
+  const told = rounds.map(({ worked, passed }) => `${Math.round(worked)} ms of ${Math.round(passed)} ms passed`);
+  process.stdout.write(`500 events of a turn, worked: ${told.join(', ')}\n`);
+  expect(Math.min(...rounds.map(({ worked }) => worked))).toBeLessThanOrEqual(200);
+});

@@ -1,0 +1,119 @@
+// Who works here: agents of the settings with what bounds them, and what is not set said as such.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const config = {
+  agents: {
+    scout: {
+      name: 'Scout',
+      description: 'Looks things up and writes nothing.',
+      capabilities: ['reading', 'searching'],
+      tools: ['read_file', 'web_search'],
+      identity: 'You look, you never touch.',
+      bounds: { steps: 6, usd: 0.25, hosts: ['example.org'], depth: 0 },
+      helpers: [],
+      routes: [{ channel: 'telegram', chatId: '4711' }],
+    },
+  },
+};
+
+test('each agent says what it may use and whom it may call, and its identity when asked', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, { config });
+  const { page } = window;
+  await window.go('Agents');
+  const list = page.getByRole('list', { name: 'Agents' });
+  const scout = list.getByRole('region', { name: 'Scout' });
+  await scout.getByText('Looks things up and writes nothing.').waitFor();
+  const facts = await scout.getByRole('definition').allInnerTexts();
+  expect(facts).toEqual([
+    'that of the conversation',
+    'read_file, web_search',
+    'nobody',
+    'Telegram, chat 4711',
+    'reaches only example.org; 6 model calls a turn; $0.25 a turn; no helpers of its own',
+  ]);
+  const main = list.getByRole('region', { name: 'main' });
+  expect((await main.getByRole('definition').allInnerTexts())[1]).toBe('all');
+  await scout.getByText('Identity').press('Enter');
+  await scout.getByRole('group', { name: 'Identity of Scout' }).getByText('You look, you never touch.').waitFor();
+  await looksGood(page, 'agents');
+  await page.getByRole('link', { name: 'Agents in the settings' }).click();
+  await page.getByRole('heading', { name: 'Agents' }).first().waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('agents are reached by a key and by the palette, in German as well', async () => {
+  const window = await openWindow(browser, { config, context: { locale: 'de-DE' } });
+  const { page } = window;
+  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor();
+  await page.keyboard.press('Alt+Shift+6');
+  const scout = page.getByRole('list', { name: 'Agenten' }).getByRole('region', { name: 'Scout' });
+  await scout.getByText('das des Gesprächs').waitFor();
+  await page.keyboard.press('Alt+Shift+1');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill('zu den agenten');
+  await page.keyboard.press('Enter');
+  await scout.getByText('niemanden').waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test(
+  'a helper stands below whoever called it, says how it ended, and its call leads to its conversation',
+  { timeout: 120_000 },
+  async () => {
+    const asks = { calls: [{ tool: 'subagent', args: { task: 'Look into the notes', label: 'look', agent_id: 'scout' } }] };
+    const window = await openWindow(browser, { config, replies: [asks, { text: 'Milk is due.' }, { text: 'The helper says: milk.' }] });
+    const { page, host } = window;
+    await window.message.waitFor();
+    await window.send('What is due?');
+    await window.conversation.getByText('The helper says: milk.').waitFor();
+    await window.conversation.getByRole('button', { name: /^Asked a helper: look/ }).click();
+    await window.conversation.getByRole('link', { name: 'Open the conversation of the helper' }).click();
+    await window.conversation.getByText('Milk is due.').waitFor();
+    await window.go('Agents');
+    const helpers = page.getByRole('list', { name: 'Helpers' });
+    await helpers.getByText('done', { exact: true }).waitFor();
+    await helpers.getByRole('link', { name: 'Conversation of the helper: look' }).waitFor();
+    const told = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
+    expect(told.helpers.map(({ label, status }) => [label, status])).toEqual([['look', 'done']]);
+    await looksGood(page, 'helpers');
+    expect(window.incidents).toEqual([]);
+  },
+);
+
+test('helpers of helpers stand below them, and a stop ends a helper with all it called', { timeout: 120_000 }, async () => {
+  const call = (label: string, agent_id: string) => ({ calls: [{ tool: 'subagent', args: { task: `Do ${label}`, label, agent_id } }] });
+  const window = await openWindow(browser, {
+    config: { agents: { editor: { helpers: ['scout'] }, scout: { tools: ['read_file'], helpers: [] } } },
+    // The innermost does not come to an end by itself.
+    replies: [call('outer', 'editor'), call('inner', 'scout'), { text: 'never said', firstDelayMs: 600_000 }, { text: 'It was stopped.' }],
+  });
+  const { page, host } = window;
+  await window.message.waitFor();
+  await window.send('Begin.');
+  await window.go('Agents');
+  const helpers = page.getByRole('list', { name: 'Helpers' });
+  const below = helpers.getByRole('list', { name: 'Called by the helper: outer' });
+  await below.getByText('inner', { exact: true }).waitFor();
+  expect(await helpers.getByText('at work', { exact: true }).count()).toBe(2);
+  expect(await below.getByText('outer', { exact: true }).count()).toBe(0);
+  await looksGood(page, 'helpers-nested');
+  await below.getByRole('button', { name: 'Stop the helper: inner' }).waitFor();
+  await helpers.getByRole('button', { name: 'Stop the helper: outer' }).click();
+  await expect.poll(() => helpers.getByText('stopped', { exact: true }).count(), { timeout: 15_000 }).toBe(2);
+  expect(await helpers.getByRole('button', { name: /^Stop the helper/ }).count()).toBe(0);
+  const { helpers: told } = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
+  expect(told.map(({ label, status }) => `${label} ${status}`).toSorted()).toEqual(['inner cancelled', 'outer cancelled']);
+  await window.go('Chat');
+  await window.conversation.getByText('It was stopped.').waitFor();
+  expect(window.incidents).toEqual([]);
+});

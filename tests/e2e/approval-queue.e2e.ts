@@ -1,0 +1,176 @@
+// Questions as a person answers them: the card and what it says, its keys, what must not approve, the queue, what was decided, and revoking.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood, shoot, violations } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const write = (path: string) => ({ tool: 'write_file', args: { path, content: `${path}\n` } });
+const threeQuestions = [{ calls: [write('one/a.md'), write('two/b.md'), write('three/c.md')] }, { text: 'All answered.' }];
+
+/** Until a loaded machine has come to it. */
+const patience = { timeout: 15_000, interval: 20 };
+const once = (window: WindowUnderTest) => window.approval.getByRole('button', { name: 'Approve once' });
+const isReady = (window: WindowUnderTest): Promise<void> => expect.poll(() => once(window).isEnabled(), patience).toBe(true);
+const pending = async (window: WindowUnderTest): Promise<number> => {
+  const { approvals } = (await window.host.op('approval.list', {})) as { approvals: unknown[] };
+  return approvals.length;
+};
+
+/** Asks three things at once and goes to where they wait. */
+async function toQueue(window: WindowUnderTest): Promise<void> {
+  await window.send('Write three files');
+  await window.approval.first().waitFor();
+  await expect.poll(() => pending(window), patience).toBe(3);
+  await window.go('Approvals');
+  await window.page.getByText('1 of 3', { exact: true }).waitFor();
+}
+
+test(
+  'the card says the effect first, then the risk, then what would change, where it came from and how far a yes could reach',
+  { timeout: 150_000 },
+  async () => {
+    const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
+    const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Changed.' }] });
+    const { page, approval } = window;
+    await window.send('Change my notes');
+    await approval.getByRole('region', { name: 'What would change' }).locator('ins').waitFor();
+    const text = await approval.innerText();
+    const places = ['Wants to edit notes.md', 'Risk', '-Buy milk.', '+Buy bread.', 'Came from', 'A wider approval would cover', 'Deny'].map(
+      (words) => text.indexOf(words),
+    );
+    expect(places.every((place) => place >= 0)).toBe(true);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const described = (await approval.getAttribute('aria-describedby')) ?? '';
+    const heard = await Promise.all(described.split(' ').map((part) => page.locator(`#${part}`).innerText()));
+    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^Risk/)]);
+    await isReady(window);
+    expect(window.incidents).toEqual([]);
+    await looksGood(page, 'card', async () =>
+      expect(await violations(page, { within: '[data-approval]', rules: ['color-contrast-enhanced'] })).toEqual([]),
+    );
+  },
+);
+
+test('Enter alone approves nothing, a held key approves nothing, A approves once and the focus goes to the next card', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions });
+  const { page, approval } = window;
+  await toQueue(window);
+  await isReady(window);
+  await approval.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Space');
+  // Held down: the first press comes before the card has the focus, what reaches it are repeats.
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Approvals', exact: true }).focus();
+  await page.keyboard.down('a');
+  await approval.focus();
+  for (let repeat = 0; repeat < 5; repeat++) await page.keyboard.down('a');
+  await page.keyboard.up('a');
+  await page.keyboard.press('Control+a');
+  expect(await pending(window)).toBe(3);
+
+  await page.keyboard.press('a');
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  await expect.poll(() => page.evaluate<boolean>("document.activeElement.hasAttribute('data-approval')"), patience).toBe(true);
+  await isReady(window);
+  await page.keyboard.press('d');
+  await approval.getByText('Wants to write three/c.md').waitFor();
+  await isReady(window);
+  await page.keyboard.press('d');
+  await page.getByText('Nothing waits for you.').waitFor();
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent'), patience).toBe('Nothing waits for you.');
+  await expect.poll(() => window.host.readFile('one/a.md'), patience).toBe('one/a.md\n');
+  expect([await window.host.readFile('two/b.md'), await window.host.readFile('three/c.md')]).toEqual([null, null]);
+  await page.getByText(/^Denied: Wants to write three\/c\.md/).waitFor({ state: 'attached' });
+  expect(window.incidents).toEqual([]);
+});
+
+test('a second press on the same place does not answer the question that came there meanwhile', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions });
+  const { page } = window;
+  await toQueue(window);
+  await isReady(window);
+  const box = await once(window).boundingBox();
+  if (box === null) throw new Error('the button is on the screen');
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2, { clickCount: 2, delay: 5 });
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  expect(await pending(window)).toBe(2);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a card that has just appeared, or beside which another one came, takes no press for a moment', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions });
+  const { page } = window;
+  // Every change of the button, from the moment it is there, and a press on it at once.
+  await page.evaluate(`(() => {
+    window.seen = [];
+    new MutationObserver(() => {
+      const button = [...document.querySelectorAll('[data-approval] button')].find((one) => one.textContent.includes('Approve once'));
+      if (!button) return;
+      const state = button.getAttribute('aria-disabled');
+      if (window.seen.at(-1) !== state) window.seen.push(state);
+      if (state === 'true') button.click();
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  })()`);
+  await window.send('Write three files');
+  await expect.poll(() => pending(window), patience).toBe(3);
+  await expect.poll(() => once(window).first().isEnabled(), patience).toBe(true);
+  expect(await pending(window)).toBe(3);
+  expect(await page.evaluate<string[]>('window.seen')).toEqual(expect.arrayContaining(['true', 'false']));
+  expect((await page.evaluate<string[]>('window.seen'))[0]).toBe('true');
+});
+
+test('the queue is walked by press and by key, and any of its questions can be answered first', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions });
+  const { page, approval } = window;
+  await toQueue(window);
+  expect(await page.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
+  await page.getByRole('button', { name: 'Next' }).click();
+  await approval.getByText('Wants to write two/b.md').waitFor();
+  await page.getByText('2 of 3', { exact: true }).waitFor();
+  await approval.focus();
+  await page.keyboard.press('n');
+  await page.getByText('3 of 3', { exact: true }).waitFor();
+  await page.keyboard.press('p');
+  await page.getByText('2 of 3', { exact: true }).waitFor();
+  await shoot(page, 'queue');
+  await page.getByRole('list', { name: 'Queue' }).getByRole('button').nth(2).click();
+  await approval.getByText('Wants to write three/c.md').waitFor();
+  await isReady(window);
+  expect(await violations(page)).toEqual([]);
+  await once(window).click();
+  await page.getByText('2 of 2', { exact: true }).waitFor();
+  await approval.getByText('Wants to write two/b.md').waitFor();
+});
+
+test('what was decided is found again, and a revoked grant says that it is for good', async () => {
+  const window = await openWindow(browser, { replies: threeQuestions });
+  const { page, approval } = window;
+  await toQueue(window);
+  await isReady(window);
+  await approval.getByRole('button', { name: 'Deny' }).click();
+  await page.getByText('1 of 2', { exact: true }).waitFor();
+  await isReady(window);
+  await approval.getByRole('button', { name: 'Approve for this session' }).click();
+  const decided = page.getByRole('list', { name: 'Decided before' });
+  await expect.poll(() => decided.getByRole('listitem').count(), patience).toBe(2);
+  await page.getByRole('combobox', { name: 'Answer' }).selectOption('denied');
+  await expect.poll(() => decided.getByRole('listitem').allInnerTexts(), patience).toEqual([expect.stringContaining('one/a.md')]);
+  await page.getByRole('combobox', { name: 'Answer' }).selectOption('');
+  await page.getByRole('searchbox', { name: 'Find a decision' }).fill('two/b');
+  await expect.poll(() => decided.getByRole('listitem').allInnerTexts(), patience).toEqual([expect.stringContaining('for the session')]);
+  await page.getByText('A revoke holds at once and is not taken back').waitFor();
+  await page
+    .getByRole('list', { name: 'Grants' })
+    .getByRole('button', { name: /^Revoke: / })
+    .click();
+  await page.getByText('No grants.').waitFor();
+  expect(window.incidents).toEqual([]);
+});

@@ -1,0 +1,110 @@
+// Artifacts: found by session and kind, shown as text, code or picture without running anything, saved whole, and led back to their turn.
+
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violations } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** One red point. */
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const code = 'export const answer: number = 42;\n'.repeat(30);
+
+async function sendFiles(window: WindowUnderTest): Promise<string> {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const sent = await window.host.op('message.send', {
+    text: 'Look at these',
+    attachments: [
+      { name: 'point.png', mediaType: 'image/png', base64: png },
+      { name: 'answer.ts', mediaType: 'text/plain', base64: base64(code) },
+      { name: 'page.svg', mediaType: 'image/svg+xml', base64: base64('<svg onload="alert(1)"><script>alert(2)</script></svg>') },
+      { name: 'notes.txt', mediaType: 'text/plain', base64: base64('Plain words.\n') },
+    ],
+  });
+  return (sent as { sessionId: string }).sessionId;
+}
+
+test('each kind is shown as it is, filtered, saved, and nothing of it runs', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Seen.' }] });
+  const { page } = window;
+  const sessionId = await sendFiles(window);
+  await window.go('Artifacts');
+  const list = page.getByRole('list', { name: 'Artifacts' });
+  await expect.poll(() => list.getByRole('link').count(), { timeout: 15_000 }).toBe(4);
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Picture' });
+  await list.getByRole('link', { name: /point\.png/ }).click();
+  const picture = page.getByRole('img', { name: 'The picture point.png' });
+  await picture.waitFor();
+  expect(await picture.evaluate((image: { naturalWidth: number }) => image.naturalWidth)).toBe(1);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save' }).click()]);
+  expect(download.suggestedFilename()).toBe('point.png');
+  expect((await readFile(await download.path())).toString('base64')).toBe(png);
+
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Code' });
+  await page.getByText('2 artifacts').waitFor();
+  await list.getByRole('link', { name: /answer\.ts/ }).click();
+  const shown = page.getByRole('group', { name: 'Code' });
+  await shown.waitFor();
+  expect(await shown.innerText()).toContain('export const answer: number = 42;');
+  await page.getByRole('button', { name: 'As code' }).click();
+  await page.getByRole('group', { name: 'Artifact text' }).waitFor();
+  await list.getByRole('link', { name: /page\.svg/ }).click();
+  await page.getByText('<script>alert(2)</script>').first().waitFor();
+
+  await page.getByRole('combobox', { name: 'Session' }).selectOption(sessionId);
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Other' });
+  await page.getByText('Nothing of this kind here.').waitFor();
+  await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'All kinds' });
+  await page.getByText('4 artifacts').waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a long output is saved whole and leads to the turn whose call left it', async () => {
+  const command = 'for i in $(seq 1 90000); do echo "line $i"; done';
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Printed.' }] });
+  const { page } = window;
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  await window.go('Artifacts');
+  await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
+  await page.getByRole('button', { name: /^Read on \(.+ left\)$/ }).waitFor();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save' }).click()]);
+  const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
+  expect([lines[0], lines.at(-1)]).toEqual(['line 1', 'line 90000']);
+  await page.getByRole('link', { name: 'Show the turn' }).click();
+  await expect.poll(() => page.url(), { timeout: 15_000 }).toMatch(/#\/activity\/ses_[^/]+\/trn_/);
+  await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
+});
+
+test('where there is nothing yet, the view says what would be here', async () => {
+  const window = await openWindow(browser);
+  await window.go('Artifacts');
+  await window.page.getByText('No artifacts yet.').waitFor();
+  await window.page.getByRole('link', { name: 'Ask for something that makes a file' }).click();
+  await window.message.waitFor();
+});
+
+test('the budget is told for this session and this day, behind its ring', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'One.' }] });
+  const { page } = window;
+  await window.send('A question');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  const status = page.getByRole('status', { name: 'Model and budget' });
+  await status.getByText(/^\$0\.0\d+ of \$10\.00 today$/).waitFor();
+  await page.getByRole('button', { name: 'Budget details' }).click();
+  const details = page.getByRole('group', { name: 'Budget details' });
+  await details.getByText(/^\$0\.0\d+ of \$10\.00$/).waitFor();
+  expect(await details.getByRole('meter', { name: 'Today' }).count()).toBe(1);
+  expect(await violations(page)).toEqual([]);
+  await details.getByRole('link', { name: 'Usage' }).click();
+  await page.getByRole('table', { name: 'Per model' }).waitFor();
+  expect(window.incidents).toEqual([]);
+});

@@ -1,0 +1,116 @@
+// Turns that failed, in the window: why, what becomes of them, tried again and given up, with the count where one always sees it.
+
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { DeadLetter } from '../../core/contracts/dead-letter.ts';
+import { createTrayClaw } from '../../core/index.ts';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 15_000 });
+const refused = { refuse: 'unauthorized' } as const;
+const down = { refuse: 'server-error' } as const;
+
+/** A message that came while nobody watched, and failed for a reason that may pass. */
+async function failAway(home: string): Promise<void> {
+  const claw = await createTrayClaw({ home });
+  try {
+    const { turnId } = await claw.op('message.send', { text: 'Send the report' }, { channel: 'telegram', actor: 'telegram:7' });
+    await claw.op('turn.wait', { turnId });
+    await eventually(async () => (await claw.op('dlq.list', {})).letters.map(({ state }) => state)).toEqual(['waiting']);
+  } finally {
+    await claw.close();
+  }
+}
+
+const later = { deadLetters: { retries: 3, firstWaitMs: 7_200_000, longestWaitMs: 7_200_000 } };
+
+async function open(options: OpenOptions): Promise<{ window: WindowUnderTest; rows: Locator; letters: () => Promise<DeadLetter[]> }> {
+  const window = await openWindow(browser, options);
+  return {
+    window,
+    rows: window.page.getByRole('list', { name: 'Failed turns' }).getByRole('listitem'),
+    letters: async () => ((await window.host.op('dlq.list', {})) as { letters: DeadLetter[] }).letters,
+  };
+}
+
+test('what failed says why and what helps; tried again it succeeds and is gone, and the count with it', async () => {
+  const { window, rows, letters } = await open({ replies: [refused, { text: 'The milk is bought.' }] });
+  const { page } = window;
+  await window.message.waitFor();
+  await window.send('Buy milk');
+  const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Health' });
+  await eventually(() => link.getAttribute('aria-describedby')).not.toBeNull();
+  await window.go('Health');
+  await page.getByRole('link', { name: 'Unfinished, 1 waiting for you' }).click();
+  await rows.getByText('Buy milk').waitFor();
+  const [letter] = await letters();
+  await rows.getByText(letter?.reason.message ?? 'no letter', { exact: true }).waitFor();
+  await rows.getByText('needs a change').waitFor();
+  await rows.getByText('waits for you').waitFor();
+  await rows.getByText('Trying again would fail the same way until somebody changes something.').waitFor();
+  await rows.getByRole('link', { name: 'Show the turn: Buy milk' }).click();
+  await page.getByText('Model failed').first().waitFor();
+  await page.goBack();
+  await rows.getByRole('button', { name: 'Try again: Buy milk' }).press('Enter');
+  await page.getByText('Nothing is left undone.').waitFor();
+  expect(await letters()).toEqual([]);
+  await eventually(() => link.getAttribute('aria-describedby')).toBeNull();
+  await window.go('Chat');
+  await window.conversation.getByText('The milk is bought.').waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('one that nobody watched counts down to its next try; given up, it does not come back', async () => {
+  const { window, rows, letters } = await open({ replies: [down, down], config: later, before: failAway });
+  const { page } = window;
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByText('What should be done?').waitFor();
+  await window.send('Buy milk');
+  await window.conversation.getByRole('alert').first().waitFor();
+  await page.evaluate("location.hash = '#/health/unfinished'");
+  const away = rows.filter({ hasText: 'Send the report' });
+  await away.getByText('may pass').waitFor();
+  const shown = async (): Promise<string> => (await away.getByText(/^Next try in/).textContent()) ?? '';
+  const first = await shown();
+  expect(first).toMatch(/^Next try in (?:1 h \d+ min|2 h 0 min)$/);
+  await eventually(() => rows.count()).toBe(2);
+  await looksGood(page, 'unfinished');
+  await rows.getByRole('button', { name: 'Give up: Buy milk' }).press('Enter');
+  await eventually(() => rows.count()).toBe(1);
+  // The focus goes on to what is there now.
+  await eventually(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""')).toBe(
+    'Try again: Send the report',
+  );
+  expect((await letters()).map(({ state }) => state)).toEqual(['waiting']);
+  expect(window.incidents).toEqual([]);
+});
+
+test('all are given up with a second press alone, and German says the same', async () => {
+  const { window, rows, letters } = await open({ replies: [refused, refused], context: { locale: 'de-DE' } });
+  const { page } = window;
+  const message = page.getByRole('textbox', { name: 'Nachricht', exact: true });
+  for (const text of ['Milch kaufen', 'Brot kaufen']) {
+    await page.getByRole('button', { name: 'Neue Sitzung' }).click();
+    await message.fill(text);
+    await message.press('Enter');
+    await page.getByRole('alert').first().waitFor();
+  }
+  await eventually(async () => (await letters()).length).toBe(2);
+  await page.evaluate("location.hash = '#/health/unfinished'");
+  const list = page.getByRole('list', { name: 'Gescheiterte Runden' });
+  await eventually(() => list.getByRole('listitem').count()).toBe(2);
+  await list.getByText('braucht eine Änderung').first().waitFor();
+  await page.getByRole('button', { name: 'Alle aufgeben' }).click();
+  expect((await letters()).length).toBe(2);
+  await page.getByRole('button', { name: 'Zum Aufgeben noch einmal drücken' }).click();
+  await page.getByText('Nichts ist liegen geblieben.').waitFor();
+  expect(await letters()).toEqual([]);
+  expect(await rows.count()).toBe(0);
+});

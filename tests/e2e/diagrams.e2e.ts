@@ -1,0 +1,222 @@
+// Diagrams of answers: drawn in a cage that nothing gets out of, in the look of the window, with their source at hand.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Frame, Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { violations } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const fenced = (source: string): string => `\`\`\`mermaid\n${source}\n\`\`\``;
+const flow = 'flowchart TD\n  A[Read] --> B{Safe?}\n  B -- yes --> C[Draw]\n  B -- no --> D[Show source]';
+
+async function answered(...texts: readonly string[]): Promise<WindowUnderTest> {
+  const window = await openWindow(browser, { replies: [{ text: texts.join('\n\nBetween.\n\n') }] });
+  await window.send('Draw it');
+  return window;
+}
+
+async function drawnFrame({ page }: WindowUnderTest): Promise<Frame> {
+  const handle = await page.locator('.diagram').first().locator('iframe').elementHandle();
+  const frame = await handle?.contentFrame();
+  if (!frame) throw new Error('no frame draws');
+  await frame.locator('svg').first().waitFor();
+  return frame;
+}
+
+/** A real server beside the host, that should never be asked for anything. */
+async function listenOutside(): Promise<{ readonly outside: string; readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.setHeader('access-control-allow-origin', '*').end();
+  });
+  server.on('upgrade', (request, socket) => {
+    asked.push(`upgrade ${request.url}`);
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const { port } = server.address() as AddressInfo;
+  const outside = `http://127.0.0.1:${port}`;
+  expect((await fetch(`${outside}/there`)).ok).toBe(true);
+  expect(asked.splice(0)).toEqual(['GET /there']);
+  return { outside, asked };
+}
+
+const pictured = (window: WindowUnderTest): Locator => window.page.locator('.diagram').getByRole('img');
+
+test('a diagram is drawn under its name, its source one press away and readable without seeing', async () => {
+  const window = await answered('Look:', fenced(`${flow}\n  accTitle: How a text becomes a picture`));
+  const picture = pictured(window);
+  await picture.waitFor();
+  expect(await picture.getAttribute('aria-label')).toBe('Flowchart: How a text becomes a picture');
+  const frame = await drawnFrame(window);
+  expect(await frame.locator('svg').textContent()).toContain('Show source');
+  const source = window.conversation.getByRole('group', { name: 'Source of the diagram' });
+  expect(await source.innerText()).toContain('B -- no --> D[Show source]');
+  const box = await window.page.locator('.diagram iframe').boundingBox();
+  expect(box !== null && box.width > 100 && box.height > 100).toBe(true);
+  const toggle = window.page.getByRole('button', { name: 'Show source' });
+  await toggle.click();
+  await window.conversation.getByRole('group', { name: 'Code' }).locator('.code-keyword').first().waitFor();
+  expect([await toggle.getAttribute('aria-pressed'), await pictured(window).count()]).toEqual(['true', 0]);
+  await toggle.click();
+  await picture.waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test.each([
+  ['sequence', 'sequenceDiagram\n A->>B: Hello\n B-->>A: Good day', 'Sequence diagram', 'Good day'],
+  ['class', 'classDiagram\n Animal <|-- Dog\n Animal : +int age', 'Class diagram', 'Animal'],
+  ['state', 'stateDiagram-v2\n [*] --> Idle\n Idle --> Running', 'State diagram', 'Running'],
+  ['entities', 'erDiagram\n PERSON ||--o{ NOTE : writes', 'Entity diagram', 'writes'],
+  ['gantt', 'gantt\n title Plan\n dateFormat YYYY-MM-DD\n section One\n First :a1, 2026-01-01, 30d', 'Gantt chart: Plan', 'First'],
+  ['pie', 'pie title Pets\n "Dogs" : 3\n "Cats" : 1', 'Pie chart: Pets', 'Cats'],
+])('%s', async (_kind, source, name, text) => {
+  const window = await answered(fenced(source));
+  await window.conversation.getByRole('img', { name, exact: true }).waitFor();
+  expect(await (await drawnFrame(window)).locator('svg').innerHTML()).toContain(text);
+  expect(window.incidents).toEqual([]);
+});
+
+test('it follows the look of the window', async () => {
+  const window = await answered(fenced(flow));
+  await pictured(window).waitFor();
+  const frame = await drawnFrame(window);
+  const fill = (): Promise<string> => frame.evaluate<string>("getComputedStyle(document.querySelector('.node rect')).fill");
+  const token = (): Promise<string> =>
+    window.page.evaluate<string>(`(() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      probe.style.color = 'var(--accent-soft)';
+      const { color } = getComputedStyle(probe);
+      probe.remove();
+      return color;
+    })()`);
+  const seen = new Set<string>();
+  for (const look of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { contrast: 'more' }] as const) {
+    await window.page.emulateMedia(look);
+    await expect.poll(fill).toBe(await token());
+    seen.add(await fill());
+  }
+  expect(seen.size).toBe(3);
+  expect(window.incidents).toEqual([]);
+});
+
+test.each([
+  ['cannot be read', 'graph LR\n A --> B -->', 'the diagram cannot be read'],
+  ['is too long', `graph LR\n${'%% filler\n'.repeat(2500)}A --> B`, 'too large to be drawn'],
+  ['would load something', 'graph LR\n A --> B\n style A fill:url(https://outside.invalid/a)', 'it names something outside'],
+  ['has an image in it', 'flowchart TD\n A@{ img: "https://outside.invalid/a.png", label: "x" }', 'it names something outside'],
+])('one that %s stays its source and says why', async (_why, source, reason) => {
+  const window = await answered(fenced(source));
+  await window.page.locator('figcaption', { hasText: reason }).waitFor();
+  expect(await window.conversation.getByRole('group', { name: 'Code' }).innerText()).toBe(source);
+  expect([await pictured(window).count(), await window.page.locator('iframe').count()]).toEqual([0, 0]);
+  expect(window.incidents).toEqual([]);
+});
+
+test('what is drawn reaches neither the window nor anything outside, and nothing but its own script runs', async () => {
+  const { outside, asked } = await listenOutside();
+  const window = await answered(fenced(flow));
+  await pictured(window).waitFor();
+  const frame = await drawnFrame(window);
+  const tried = (source: string): Promise<string> =>
+    frame.evaluate<string>(`Promise.resolve().then(() => ${source}).then(() => 'done', (error) => error.name)`);
+  expect(await frame.evaluate('origin')).toBe('null');
+  const outcomes: Record<string, string> = {};
+  for (const source of [
+    'parent.document.title',
+    'top.location.href',
+    'localStorage.length',
+    'indexedDB.open("x")',
+    'fetch("/")',
+    `fetch("${outside}/")`,
+    `import("${outside}/a.js")`,
+    `Promise.reject(open("${outside}/") ?? new DOMException("", "NoWindow"))`,
+    // Later, as the driver's own evaluation is not held to the policy.
+    'new Promise((done, fail) => setTimeout(() => { try { done(eval("1")); } catch (error) { fail(error); } }))',
+    'new Promise((done, fail) => setTimeout(() => { try { done(new Function("1")()); } catch (error) { fail(error); } }))',
+    `new Promise((done, fail) => { const socket = new WebSocket("${outside.replace('http', 'ws')}/"); socket.onopen = done; socket.onerror = () => fail(new DOMException("", "Refused")); })`,
+    'new Promise((done, fail) => { const worker = new Worker("data:text/javascript,postMessage(1)"); worker.onmessage = done; worker.onerror = () => fail(new DOMException("", "Refused")); })',
+  ])
+    outcomes[source] = await tried(source);
+  expect(Object.entries(outcomes).filter(([, outcome]) => outcome === 'done')).toEqual([]);
+  // Markup put into the page by force: neither handlers nor addresses of scripts do anything.
+  await frame.evaluate(`(() => {
+    document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.ran = 1"><a id=go href="javascript:window.ran = 1">x</a><iframe srcdoc="<script>parent.ran = 1</script>"></iframe>');
+    document.getElementById('go').click();
+    const script = document.body.appendChild(document.createElement('script'));
+    script.textContent = 'window.ran = 1';
+  })()`);
+  expect(await frame.evaluate('new Promise((done) => setTimeout(() => done(window.ran ?? 0), 50))')).toBe(0);
+  // Leaving, for another place or for the window itself: nothing is asked for, and the frame ends.
+  for (const address of [`${outside}/`, '/', '/#/settings', 'data:text/html,x']) {
+    const leaving = await drawnFrame(window);
+    const gone = leaving.waitForFunction('document.querySelector("svg") === null').catch(() => undefined);
+    await leaving.evaluate(`void setTimeout(() => (location.href = ${JSON.stringify(address)}))`);
+    await gone;
+    await window.page.reload();
+    await pictured(window).waitFor();
+  }
+  expect(asked).toEqual([]);
+  const left = window.incidents.filter((incident) => /^(?:popup|dialog|navigation: (?!about:srcdoc|chrome-error:))/.test(incident));
+  expect(left).toEqual([]);
+  expect(new URL(window.page.url()).pathname).toBe('/');
+  expect(await window.message.isVisible()).toBe(true);
+});
+
+test('a drawing that never ends does not hold up the window', async () => {
+  const window = await answered(fenced(flow));
+  await pictured(window).waitFor();
+  const frame = await drawnFrame(window);
+  frame.evaluate('for (;;);').catch(() => undefined);
+  const startedMs = performance.now();
+  await window.message.fill('Still there?');
+  await window.message.press('Enter');
+  await window.conversation.getByText('Still there?', { exact: true }).waitFor();
+  await window.conversation.getByText('Done.', { exact: true }).waitFor();
+  expect(performance.now() - startedMs).toBeLessThan(3000);
+  expect(window.incidents).toEqual([]);
+});
+
+test('only those near the screen have a page of their own, and one that comes back keeps its place', async () => {
+  const texts = Array.from(
+    { length: 20 },
+    (_, at) => `Diagram ${at}\n\n${'Some words between. '.repeat(120)}\n\n${fenced(`graph LR\n A${at} --> B`)}`,
+  );
+  const window = await answered(texts.join('\n\n'));
+  await pictured(window).last().waitFor();
+  const frames = (): Promise<number> => window.page.locator('iframe').count();
+  await expect.poll(frames).toBeLessThan(13);
+  const log = window.conversation;
+  await log.evaluate((region) => void (region.scrollTop = 0));
+  await expect.poll(async () => (await drawnFrame(window)).locator('svg').innerHTML()).toContain('A0');
+  expect(await frames()).toBeLessThan(13);
+  const last = window.page.locator('.diagram').last();
+  expect(await last.locator('iframe').count()).toBe(0);
+  const high = await last.evaluate((block) => block.getBoundingClientRect().height);
+  await log.evaluate((region) => void (region.scrollTop = region.scrollHeight));
+  await last.locator('iframe').waitFor();
+  expect(await last.evaluate((block) => block.getBoundingClientRect().height)).toBe(high);
+  expect(window.incidents).toEqual([]);
+});
+
+test('no violations with a diagram, nothing wider than the window', async () => {
+  const window = await answered(
+    fenced(flow),
+    fenced(`graph LR\n ${Array.from({ length: 14 }, (_, at) => `N${at}[Step ${at}]`).join(' --> ')}`),
+  );
+  await pictured(window).nth(1).waitFor();
+  for (const width of [360, 1280]) {
+    await window.page.setViewportSize({ width, height: 800 });
+    expect(await violations(window.page)).toEqual([]);
+    expect(await window.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  }
+});

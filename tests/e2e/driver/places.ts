@@ -1,0 +1,155 @@
+// Every place of the window with something in it, reached the same way each time: for what has to hold everywhere.
+
+import { expect } from 'vitest';
+import type { OpenOptions, WindowUnderTest } from './open-window.ts';
+
+const runs = (command: string) => ({ calls: [{ tool: 'exec', args: { command } }] });
+const printsMuch = 'for i in $(seq 1 30000); do echo "line $i"; done';
+
+/** Leaves an artifact, then a call whose end nobody sees; then a turn with calls and an answer, and a question with an unseen character. */
+export const placeOptions: OpenOptions = {
+  replies: [
+    runs(printsMuch),
+    { text: 'Printed.' },
+    runs('echo under way; sleep 60'),
+    {
+      text: 'I will look first.',
+      reasoning: 'A look at the notes is due.',
+      calls: [
+        { tool: 'read_file', args: { path: 'notes.md' } },
+        { tool: 'read_file', args: { path: 'missing.md' } },
+      ],
+    },
+    {
+      text: '# Report\n\nText with `code` and [a link](https://example.org/).\n\n### Deep\n\n| a | b |\n|---|---:|\n| 1 | 2 |\n\n```ts\nconst a = 1;\n```\n\n> quoted\n\n- [x] done',
+    },
+    runs('npm te\u200bst'),
+  ],
+  // Without motion, so that nothing is looked at on its way.
+  context: { reducedMotion: 'reduce' },
+};
+
+/** What each view shows once it has its data. */
+const settled = {
+  Activity: /tokens, \d+ items$/,
+  Approvals: 'Did it happen?',
+  Memory: 'Nothing is remembered yet.',
+  Schedules: 'No open task.',
+  Agents: 'that of the conversation',
+  Skills: 'each skill by itself',
+  Artifacts: /^line 1\n/,
+  Settings: 'Kept in',
+  Health: 'The database is sound',
+} as const;
+
+export interface Place {
+  readonly name: string;
+  /** Brings it to the same state on a window that has become narrow. */
+  readonly onNarrow?: () => Promise<void>;
+  /** A dialog lies over the window. */
+  readonly isDialog?: true;
+}
+
+/** Goes from place to place, in English. What `visit` changes it must change back. */
+export async function visitPlaces(window: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
+  const { page } = window;
+  await crash(window);
+  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByText('What should be done?').waitFor();
+  await window.message.focus();
+  await visit({ name: 'first start' });
+  await window.send('Look into my notes');
+  await window.conversation.getByRole('heading', { name: 'Report' }).waitFor();
+  await page.getByRole('button', { name: /^Read notes\.md/ }).click();
+  await visit({ name: 'answer with an open card' });
+  await page.keyboard.press('Alt+Shift+I');
+  const inspector = page.getByRole('complementary', { name: 'Inspector' });
+  await inspector.waitFor();
+  await visit({ name: 'inspector' });
+  // Its name is another one in another language.
+  await page.getByRole('complementary').getByRole('button').first().press('Escape');
+  await inspector.waitFor({ state: 'detached' });
+  await window.send('Now test it');
+  await canApprove(window);
+  // Where the focus is after a message was sent depends on which came first, the question or the answer to the sending.
+  await window.message.focus();
+  await visit({ name: 'approval' });
+  for (const view of ['Activity', 'Approvals', 'Memory', 'Schedules', 'Agents', 'Skills', 'Artifacts', 'Settings', 'Health'] as const) {
+    await window.go(view);
+    if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
+    if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
+    await page.getByText(settled[view]).first().waitFor();
+    if (view === 'Approvals') await canApprove(window);
+    await visit({ name: view });
+    if (view === 'Activity') await visitTree(window, visit);
+  }
+  await page.evaluate("location.hash = '#/approvals/policy'");
+  await page.getByRole('button', { name: 'What would happen?' }).waitFor();
+  await visit({ name: 'Policy' });
+  await page.evaluate("location.hash = '#/health/usage'");
+  await page.getByRole('table', { name: 'Per model' }).waitFor();
+  await visit({ name: 'Usage' });
+  await page.evaluate("location.hash = '#/health/unfinished'");
+  await page.getByText('Every message was delivered.').waitFor();
+  await visit({ name: 'Unfinished' });
+  await window.go('Chat');
+  await page.getByRole('list', { name: 'Sessions' }).waitFor();
+  await canApprove(window);
+  await visit({ name: 'sessions', onNarrow: () => page.getByRole('button', { name: 'Session list' }).click() });
+  await visitDialogs(window, visit);
+  await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
+  await page.getByText('Everything is stopped.').first().waitFor();
+  await visit({ name: 'stopped' });
+}
+
+/** Not in the first moment, while the card may have come under a pointer. */
+async function canApprove({ approval }: WindowUnderTest): Promise<void> {
+  await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled(), { timeout: 10_000 }).toBe(true);
+}
+
+async function visitTree({ page }: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
+  await page.getByRole('button', { name: 'Tree', exact: true }).click();
+  await page.getByRole('tree', { name: 'Tree' }).waitFor();
+  await visit({ name: 'Tree' });
+  await page.getByRole('button', { name: 'Timeline', exact: true }).click();
+}
+
+async function visitDialogs({ page }: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
+  const close = async (): Promise<void> => {
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option', { name: '/help' }).waitFor();
+  await visit({ name: 'commands', isDialog: true });
+  await page.keyboard.type('session');
+  await visit({ name: 'commands found', isDialog: true });
+  await close();
+  await page.keyboard.press('Control+/');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await visit({ name: 'keys', isDialog: true });
+  await close();
+}
+
+async function crash(window: WindowUnderTest): Promise<void> {
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  await window.send('Run it');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('under way', { exact: true }).waitFor();
+  await window.host.stop('SIGKILL');
+  await window.host.start();
+  await window.openAddress();
+  await window.conversation.getByText('Did it happen?').waitFor();
+}
+
+/** Changes the language where one is, with everything that is open. */
+export async function speak({ page }: WindowUnderTest, language: 'Deutsch' | 'English'): Promise<void> {
+  const before = await page.evaluate<string>('document.documentElement.lang');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill(`: ${language}`);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate<string>('document.documentElement.lang'), { timeout: 10_000 }).not.toBe(before);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+}

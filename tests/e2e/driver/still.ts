@@ -1,0 +1,26 @@
+// Runs in the page: what differs from one run to the next (times, durations, names made by chance, folders) is written the same.
+
+/** Source text for `initScript`. It follows the page, so that nothing is seen in between. */
+export const stillScript = `(() => {
+  const same = (text) => text
+    .replace(/\\/tmp\\/tce-[A-Za-z0-9]+/g, '/tmp/tce')
+    .replace(/\\b(ses|trn|msg|apr|art|cal|call|pck|pack|grt|evt|chk)_[A-Za-z0-9]+/g, '$1_x')
+    .replace(/127\\.0\\.0\\.1:\\d+/g, '127.0.0.1:1')
+    .replace(/\\b\\d{1,2}\\.? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mai|Okt|Dez)[a-z]*\\.? \\d{4}/g, '1 Jan 2026')
+    .replace(/\\b\\d\\d:\\d\\d(?::\\d\\d)?\\b/g, '00:00')
+    .replace(/(?:< ?)?\\b\\d+(?:[.,]\\d+)? ?(?:ms|s|min)\\b(?: \\d+ s)?/g, '1 s')
+    .replace(/\\b\\d+(?:[.,]\\d+)?k? (tokens?|Tokens?)\\b/g, '9 $1')
+    .replace(/\\b\\d+(?:[.,]\\d+)? (kB|MB|GB)\\b/g, '9 $1');
+  const still = (node) => {
+    if (node.nodeType === 3) {
+      const text = same(node.nodeValue);
+      if (text !== node.nodeValue) node.nodeValue = text;
+    } else for (const child of node.childNodes) still(child);
+  };
+  new MutationObserver((changes) => {
+    for (const change of changes) {
+      if (change.type === 'characterData') still(change.target);
+      else for (const node of change.addedNodes) still(node);
+    }
+  }).observe(document, { subtree: true, childList: true, characterData: true });
+})()`;

@@ -1,0 +1,74 @@
+// Health: checks with what helps, the log verified, backups made and read back.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violations } from './driver/looks.ts';
+import { launchBrowser, openWindow } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+test('each check says how it stands and what it is for, and what is not well leads on', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await window.go('Health');
+  const checks = page.getByRole('list', { name: 'Checks' });
+  await checks.getByText('The database is sound').waitFor();
+  expect(await checks.getByRole('heading', { name: /^Database is well$/ }).count()).toBe(1);
+  // Without a model there is something to do, which leads to where it is done.
+  await page.route('**/api/ops/health.check', async (route) => {
+    const response = await route.fetch();
+    const reply = (await response.json()) as { result: { ok: boolean; checks: { id: string; ok: boolean }[] } };
+    reply.result.ok = false;
+    const broken = { ok: false, detail: 'No model.', fix: 'Start a local model server or add a provider to config.yaml.' };
+    reply.result.checks = reply.result.checks.map((check) => (check.id === 'model' ? { ...check, ...broken } : check));
+    await route.fulfill({ response, json: reply });
+  });
+  await page.getByRole('button', { name: 'Check again' }).click();
+  await page.getByText('1 check needs attention.').waitFor();
+  await expect.poll(() => checks.getByRole('heading').first().innerText(), { timeout: 15_000 }).toMatch(/^Model/);
+  expect(await violations(page)).toEqual([]);
+  await checks.getByRole('link', { name: 'Choose a model' }).click();
+  await page.getByRole('heading', { name: 'Models and providers' }).waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('a stop is released from its check', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  await window.host.op('panic.engage', { reason: 'a look at health' });
+  await window.go('Health');
+  const checks = page.getByRole('list', { name: 'Checks' });
+  await checks.getByRole('button', { name: 'Release panic stop' }).click();
+  await checks.getByText('Not engaged.').waitFor();
+  expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: false });
+});
+
+test('a backup is made, read back, verified, and the way to put it back is exact', async () => {
+  const window = await openWindow(browser, { historyTurns: 2 });
+  const { page } = window;
+  await window.go('Health');
+  await page.getByText('No backup yet.').waitFor();
+  await page.getByRole('button', { name: 'Make a backup' }).click();
+  await page.getByText(/^Made and read back: \d+ events, .+B\.$/).waitFor();
+  const list = page.getByRole('list', { name: 'Backups' });
+  await list.getByRole('button', { name: /^Verify trayclaw/ }).click();
+  await list.getByText(/^Sound: \d+ events\.$/).waitFor();
+  const { backups } = (await window.host.op('backup.list', {})) as { backups: { file: string }[] };
+  expect(backups).toHaveLength(1);
+  await page.getByText(`trayclaw backup restore ${backups[0]?.file}`).waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('the log is verified, in German as well', async () => {
+  const window = await openWindow(browser, { historyTurns: 1, context: { locale: 'de-DE' } });
+  await window.page.goto(`${window.host.origin}/#/health`);
+  await window.page.getByRole('button', { name: 'Protokoll prüfen' }).click();
+  await window.page
+    .getByRole('status', { name: 'Prüfung des Protokolls' })
+    .getByText(/^Lückenlos: \d+ Ereignisse in \d+ Sitzungen\.$/)
+    .waitFor();
+});

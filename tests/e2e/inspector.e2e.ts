@@ -1,0 +1,164 @@
+// The panel beside the conversation: one turn in figures, what the model saw, what was kept; by mouse and by keyboard, wide and narrow.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violations } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const read = { calls: [{ tool: 'read_file', args: { path: 'notes.md' } }], usage: { input: 1200, output: 30 } };
+const print = { calls: [{ tool: 'exec', args: { command: 'for i in $(seq 1 30000); do echo "line $i"; done' } }] };
+
+interface Pack {
+  readonly packId: string;
+  readonly tokens: number;
+  readonly budgetTokens: number;
+  readonly sections: readonly { readonly name: string; readonly tokens: number; readonly items: number }[];
+}
+
+function panel(window: WindowUnderTest) {
+  return window.page.getByRole('complementary', { name: 'Inspector' });
+}
+
+const isFocused = (element: { ownerDocument: { activeElement: unknown } }): boolean => element === element.ownerDocument.activeElement;
+
+test('it is off until asked for, tells the turn in figures, and closing gives the focus back', async () => {
+  const window = await openWindow(browser, { replies: [read, { text: 'Milk.', usage: { input: 1500, output: 20 } }] });
+  await window.send('What is in my notes?');
+  await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  expect(await panel(window).count()).toBe(0);
+  const button = window.page.getByRole('button', { name: 'Inspect this turn' });
+  await button.focus();
+  await window.page.keyboard.press('Enter');
+  await expect.poll(() => panel(window).getByRole('heading', { name: 'This turn' }).evaluate(isFocused), { timeout: 10_000 }).toBe(true);
+  expect(await button.getAttribute('aria-expanded')).toBe('true');
+  const text = await panel(window).innerText();
+  expect(text).toMatch(/State\s+Done/);
+  expect(text).toMatch(/Model\s+lab\/scripted/);
+  expect(text).toMatch(/Requests to the model\s+2/);
+  expect(text).toMatch(/Tokens\s+2,700 in \(0 cached\), 50 out/);
+  expect(text).toMatch(/Cost\s+\$0\.0058/);
+  expect(text).toMatch(/Calls\s+1 done/);
+  await window.page.keyboard.press('Escape');
+  await panel(window).waitFor({ state: 'detached' });
+  expect(await button.evaluate(isFocused)).toBe(true);
+  expect(await button.getAttribute('aria-expanded')).toBe('false');
+  expect(window.incidents).toEqual([]);
+});
+
+test('what the model saw is what the host packed: its sections, their tokens, the room left and each request', async () => {
+  const window = await openWindow(browser, { replies: [read, { text: 'Milk.' }] });
+  await window.send('What is in my notes?');
+  await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: /^Context \d+ %/ }).click();
+  await expect
+    .poll(() => panel(window).getByRole('heading', { name: 'What the model saw' }).evaluate(isFocused), { timeout: 10_000 })
+    .toBe(true);
+  const sections = panel(window).getByRole('list', { name: 'Sections' });
+  await sections.waitFor();
+  const chooser = panel(window).getByRole('combobox', { name: 'Pack' });
+  const packId = await chooser.inputValue();
+  const pack = (await window.host.op('pack.get', { packId })) as Pack;
+  const rows = (await sections.getByRole('listitem').allInnerTexts()).map((row) => row.replace(/\s+/g, ' '));
+  const names = {
+    system: 'instructions',
+    messages: 'messages',
+    tools: 'tools',
+    about_material: 'note on material',
+    skill_cards: 'skills',
+  } as Record<string, string>;
+  expect(rows).toHaveLength(pack.sections.length + 1);
+  for (const [index, { name, items }] of pack.sections.entries()) {
+    expect(rows[index]).toMatch(new RegExp(`^${names[name] ?? name} .*tokens, ${items} items?$`));
+  }
+  expect(rows.at(-1)).toMatch(/^Free .*tokens$/);
+  // The bar is drawn to the same measure.
+  const widths = await panel(window)
+    .locator('.bar > *')
+    .evaluateAll((pieces) => pieces.map((piece) => piece.getBoundingClientRect().width));
+  const whole = widths.reduce((sum, width) => sum + width, 0);
+  expect((widths.at(-1) ?? 0) / whole).toBeCloseTo((pack.budgetTokens - pack.tokens) / pack.budgetTokens, 1);
+  await panel(window).getByText('Nothing was left out.').waitFor();
+  await chooser.selectOption({ label: 'Request 1 of 2' });
+  await panel(window).getByText(packId.replace(/2$/, '1'), { exact: true }).waitFor();
+  await panel(window).locator('summary', { hasText: 'user' }).first().click();
+  await panel(window)
+    .getByRole('group', { name: /^Message \d+, user$/ })
+    .getByText('What is in my notes?')
+    .waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('what a turn kept is listed with its size and leads to it', async () => {
+  const window = await openWindow(browser, { replies: [print, { text: 'Printed.' }] });
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
+  const region = panel(window).getByRole('region', { name: 'Artifacts' });
+  const link = region.getByRole('link');
+  await link.waitFor();
+  expect(await region.innerText()).toMatch(/\d+ kB/);
+  await link.click();
+  await window.page.getByRole('heading', { name: 'Artifacts', exact: true }).first().waitFor();
+  expect(window.page.url()).toContain('#/artifacts/');
+});
+
+test('it follows a turn that goes on, and belongs to its session', async () => {
+  const window = await openWindow(browser, {
+    replies: [read, { text: 'word '.repeat(120), pieceChars: 10, delayMs: 50 }, { text: 'Other.' }],
+  });
+  await window.send('Look and tell');
+  await window.conversation.getByText('word word').waitFor();
+  await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
+  await panel(window)
+    .getByText(/^Running/)
+    .waitFor();
+  await panel(window).getByText('Done', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: 'New session' }).click();
+  await panel(window).waitFor({ state: 'detached' });
+  await window.page.getByRole('link', { name: /Look and tell/ }).click();
+  await panel(window).getByText('Done', { exact: true }).waitFor();
+});
+
+test.each([
+  [1280, 'beside'],
+  [900, 'over'],
+  [360, 'instead'],
+] as const)('at %i px it stands %s the conversation', async (width, place) => {
+  const window = await openWindow(browser, { replies: [read, { text: 'Milk.' }], context: { viewport: { width, height: 800 } } });
+  await window.send('What is in my notes?');
+  await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  const before = await window.conversation.boundingBox();
+  await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
+  const box = await panel(window).boundingBox();
+  const after = place === 'instead' ? null : await window.conversation.boundingBox();
+  if (box === null || before === null) throw new Error('the panel is not laid out');
+  expect(box.width).toBe(360);
+  if (place === 'beside') expect((after?.x ?? 0) + (after?.width ?? 0)).toBeLessThanOrEqual(box.x);
+  if (place === 'over') expect(after).toEqual(before);
+  expect(await window.conversation.isVisible()).toBe(place !== 'instead');
+  expect(await window.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  await panel(window).getByRole('button', { name: 'Close the inspector' }).click();
+  await panel(window).waitFor({ state: 'detached' });
+  expect(await window.conversation.isVisible()).toBe(true);
+});
+
+test.each(['light', 'dark'] as const)('it holds to the rules of accessibility, %s, wide and narrow', async (colorScheme) => {
+  const window = await openWindow(browser, { replies: [print, { text: 'Printed.' }], context: { colorScheme } });
+  await window.send('Print a lot');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Printed.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: /^Ran / }).click();
+  await window.page.getByRole('button', { name: 'Inspect this turn' }).click();
+  await panel(window).getByRole('list', { name: 'Sections' }).waitFor();
+  for (const width of [1280, 360]) {
+    await window.page.setViewportSize({ width, height: 800 });
+    expect({ width, found: await violations(window.page) }).toEqual({ width, found: [] });
+  }
+});

@@ -1,0 +1,208 @@
+// Commands and keys: the palette finds and does everything, keys do what the sheet says, the focus is never lost.
+
+import type { Browser, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const hasFocus = (locator: Locator): Promise<boolean> => locator.evaluate((element) => element === element.ownerDocument.activeElement);
+/** The machine may be busy with other work. */
+const expectSoon = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 8000 });
+const palette = (page: Page): Locator => page.getByRole('combobox', { name: 'Commands' });
+const lines = (page: Page): Locator => page.getByRole('dialog').getByRole('listbox', { name: 'Commands' }).getByRole('option');
+
+async function open(options: OpenOptions = {}): Promise<WindowUnderTest> {
+  const window = await openWindow(browser, { historyTurns: 2, ...options });
+  await window.conversation.getByText('Question 2', { exact: true }).waitFor();
+  return window;
+}
+
+async function command(page: Page, letters: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await palette(page).fill(letters);
+  await page.keyboard.press('Enter');
+}
+
+test('a few letters find a command, with those letters marked; Enter does it and the focus is in the view it leads to', async () => {
+  const { page, message, incidents } = await open();
+  await message.focus();
+  await page.keyboard.press('Control+k');
+  await expectSoon(() => hasFocus(palette(page))).toBe(true);
+  await page.keyboard.type('gse');
+  await expectSoon(() => lines(page).first().locator('b').allTextContents()).toEqual(['G', 'Se']);
+  expect(await lines(page).first().getAttribute('aria-selected')).toBe('true');
+  expect(await palette(page).getAttribute('aria-activedescendant')).toBe(await lines(page).first().getAttribute('id'));
+  await page.keyboard.press('Enter');
+  const heading = page.getByRole('heading', { level: 1, name: 'Settings' });
+  await heading.waitFor();
+  await expectSoon(() => hasFocus(heading)).toBe(true);
+  expect(incidents).toEqual([]);
+});
+
+test('Escape, a press beside it and the same keys again close the palette, and the focus is where it was', async () => {
+  const { page, message } = await open();
+  const closings = [() => page.keyboard.press('Escape'), () => page.mouse.click(30, 700), () => page.keyboard.press('Control+k')];
+  for (const close of closings) {
+    await message.focus();
+    await page.keyboard.press('Control+k');
+    await palette(page).waitFor();
+    await close();
+    await palette(page).waitFor({ state: 'detached' });
+    await expectSoon(() => hasFocus(message)).toBe(true);
+  }
+  await page.getByRole('button', { name: 'Commands' }).click();
+  await palette(page).waitFor();
+});
+
+test('what was used last is first the next time, and arrows go round', async () => {
+  const { page } = await open();
+  await command(page, 'go to health');
+  await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
+  await command(page, 'go to chat');
+  await page.getByRole('heading', { level: 1, name: 'Earlier work' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await palette(page).waitFor();
+  expect((await lines(page).allInnerTexts()).slice(0, 2).map((line) => line.split('\n')[0])).toEqual(['Go to Chat', 'Go to Health']);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await lines(page).filter({ hasText: '/help' }).waitFor();
+  await page.keyboard.press('ArrowUp');
+  expect(await lines(page).last().getAttribute('aria-selected')).toBe('true');
+});
+
+test('the panic stop asks for a second press, and is released by name as well', async () => {
+  const { page, host } = await open();
+  await page.keyboard.press('Control+k');
+  await palette(page).fill('panic stop');
+  await page.keyboard.press('Enter');
+  await page.getByRole('option', { name: 'Press again to stop everything' }).waitFor();
+  expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });
+  // Going elsewhere takes the first press back.
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });
+  await page.keyboard.press('Enter');
+  await page.getByText('Everything is stopped.').first().waitFor();
+  await command(page, 'release panic');
+  await page.getByText('Everything is stopped.').waitFor({ state: 'detached' });
+  expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });
+});
+
+test('sessions are found by title and by what was said, and acted on', async () => {
+  const { page, host, conversation } = await open();
+  const other = (await host.op('session.create', { title: 'Garden plans' })) as { sessionId: string };
+  await page.getByRole('list', { name: 'Sessions' }).getByText('Garden plans').waitFor();
+  await command(page, 'garden');
+  await page.getByRole('heading', { level: 1, name: 'Garden plans' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await palette(page).fill('second point');
+  await lines(page).filter({ hasText: 'Earlier work' }).first().click();
+  await conversation.getByText('Question 2', { exact: true }).waitFor();
+  await command(page, 'garden');
+  await command(page, 'pin session');
+  await expectSoon(async () => sessionOf(await host.op('session.list', {}), other.sessionId)).toMatchObject({ pinned: true });
+  await command(page, 'rename session');
+  await page.getByRole('textbox', { name: 'Session title' }).fill('Garden, at last');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Garden, at last' }).waitFor();
+  const download = page.waitForEvent('download');
+  await command(page, 'export markdown');
+  expect((await download).suggestedFilename()).toBe('Garden at last.md');
+  await page.getByText('Saved as Garden at last.md.').first().waitFor();
+  await command(page, 'archive session');
+  await expectSoon(async () => sessionOf(await host.op('session.list', {}), other.sessionId)).toBeUndefined();
+});
+
+function sessionOf(listed: unknown, sessionId: string): unknown {
+  return (listed as { sessions: { sessionId: string }[] }).sessions.find((session) => session.sessionId === sessionId);
+}
+
+test('a slash command that is given something begins a line in the message, others run at once', async () => {
+  const { page, message } = await open();
+  await page.keyboard.press('Control+k');
+  await palette(page).fill('/calc');
+  await lines(page).filter({ hasText: '/calc' }).waitFor();
+  await page.keyboard.press('Enter');
+  await expectSoon(() => message.inputValue()).toBe('/calc ');
+  await expectSoon(() => hasFocus(message)).toBe(true);
+  await message.fill('');
+  // One that needs nothing is run at once, and so is a whole line.
+  await page.keyboard.press('Control+k');
+  await palette(page).fill('/status');
+  await lines(page).filter({ hasText: '/status' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Result of /status' }).waitFor();
+  await command(page, '/help calc');
+  await page.getByRole('region', { name: 'Result of /help calc' }).getByText('Calculate.').first().waitFor();
+  expect(await message.inputValue()).toBe('');
+});
+
+test('looks are changed by name: theme, density, contrast, language', async () => {
+  const { page } = await open();
+  const looks = (): Promise<unknown> => page.evaluate('({ ...document.documentElement.dataset, lang: document.documentElement.lang })');
+  await command(page, 'theme dark');
+  await command(page, 'compact');
+  await command(page, 'more contrast');
+  await expectSoon(looks).toEqual({ theme: 'dark', density: 'compact', contrast: 'more', lang: 'en' });
+  await command(page, 'deutsch');
+  await expectSoon(looks).toMatchObject({ lang: 'de' });
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Befehle' }).fill('english');
+  await page.keyboard.press('Enter');
+  await expectSoon(looks).toMatchObject({ lang: 'en' });
+});
+
+test('keys do what the sheet says, single ones only while nothing is typed and only while they are wanted', async () => {
+  const { page, host, message } = await open();
+  await host.op('session.create', { title: 'Newest' });
+  await page.getByRole('list', { name: 'Sessions' }).getByText('Newest').waitFor();
+  const title = (name: string): Promise<void> => page.getByRole('heading', { level: 1, name }).waitFor();
+  await page.keyboard.press('Alt+ArrowUp');
+  await title('Newest');
+  await page.keyboard.press('Alt+ArrowDown');
+  await title('Earlier work');
+  await message.fill('');
+  await page.keyboard.type('jk?');
+  expect([await message.inputValue(), await page.getByRole('dialog').count()]).toEqual(['jk?', 0]);
+  await page.getByRole('heading', { level: 1 }).focus();
+  await page.keyboard.press('k');
+  await title('Newest');
+  await page.keyboard.press('Alt+Shift+9');
+  await title('Settings');
+  await page.keyboard.press('?');
+  const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await sheet.getByText('Next session').waitFor();
+  expect(await sheet.getByRole('definition').filter({ hasText: 'J' }).count()).toBeGreaterThan(0);
+  await page.keyboard.press('Escape');
+  await sheet.waitFor({ state: 'detached' });
+  await page.getByRole('checkbox', { name: /^Single-letter shortcuts/ }).uncheck();
+  await page.getByRole('heading', { level: 1 }).focus();
+  await page.keyboard.press('?');
+  await page.keyboard.press('Control+/');
+  await sheet.getByText('Next session').waitFor();
+  expect(await sheet.getByRole('definition').filter({ hasText: /^J$/ }).count()).toBe(0);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Alt+Shift+N');
+  await title('New session');
+  await expectSoon(() => hasFocus(message)).toBe(true);
+  await page.keyboard.press('Alt+Shift+F');
+  await expectSoon(() => hasFocus(page.getByRole('searchbox', { name: 'Search sessions' }))).toBe(true);
+});
+
+test('the first stop of the keyboard leads past everything to the conversation', async () => {
+  const { page, conversation } = await open();
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Chat' }).focus();
+  await page.keyboard.press('Shift+Tab');
+  const skip = page.getByRole('button', { name: 'Skip to the conversation' });
+  expect(await hasFocus(skip)).toBe(true);
+  await page.keyboard.press('Enter');
+  expect(await hasFocus(conversation)).toBe(true);
+});

@@ -1,0 +1,70 @@
+// The policy page: what holds, in what order it is decided, and a box that says what would happen to a call that is not made.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+async function toPolicy(window: WindowUnderTest): Promise<void> {
+  await window.go('Approvals');
+  await window.page.getByRole('navigation', { name: 'Parts of approvals' }).getByRole('link', { name: 'Policy' }).click();
+  await window.page.getByRole('form', { name: 'Try it' }).waitFor();
+}
+
+async function tryCall(window: WindowUnderTest, tool: string, values: Readonly<Record<string, string>>): Promise<string> {
+  const form = window.page.getByRole('form', { name: 'Try it' });
+  await form.getByLabel('Tool', { exact: true }).selectOption(tool);
+  for (const [name, value] of Object.entries(values)) await form.getByRole('textbox', { name: new RegExp(`^${name}\\b`) }).fill(value);
+  await form.getByRole('button', { name: 'What would happen?' }).click();
+  return form.getByRole('status', { name: 'What would happen' }).innerText();
+}
+
+test('a call is tried: allowed, asked and refused, each with its rule, its reason and its place in the order', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  const rules = [{ when: { paths: ['archive'] }, then: 'deny', reason: 'The archive is finished' }];
+  await window.host.op('config.set', { key: 'policy.rules', value: rules });
+  await window.host.stop();
+  await window.host.start();
+  await window.openAddress();
+  await page.reload();
+  await toPolicy(window);
+  const order = page.getByRole('list', { name: 'In what order it is decided' });
+  const marked = order.locator('[aria-current="step"]');
+
+  expect(await tryCall(window, 'exec', { command: 'npm test' })).toMatch(/It would ask you\.[\s\S]*ask\.exec/);
+  expect(await marked.innerText()).toContain('Everything else asks.');
+  expect(await tryCall(window, 'read_file', { path: 'notes.md' })).toMatch(/It would run without asking\.[\s\S]*read\.workspace/);
+  expect(await marked.innerText()).toContain('Reading inside the workspace is allowed');
+  expect(await tryCall(window, 'write_file', { path: 'archive/a.md', content: 'x' })).toMatch(
+    /It would be refused\.[\s\S]*The archive is finished[\s\S]*rule\.deny/,
+  );
+  expect(await marked.innerText()).toContain('A rule of your own that refuses.');
+  expect(await window.host.readFile('archive/a.md')).toBe(null);
+  const { approvals } = (await window.host.op('approval.list', { all: true })) as { approvals: unknown[] };
+  expect(approvals).toEqual([]);
+
+  await page.getByRole('form', { name: 'Try it' }).getByLabel('Tool', { exact: true }).selectOption('read_file');
+  await page.getByRole('button', { name: 'What would happen?' }).click();
+  await page.getByRole('form', { name: 'Try it' }).getByRole('alert').waitFor();
+  expect(await marked.count()).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('the page holds what is in force, and looks right light and dark, wide and narrow', { timeout: 150_000 }, async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  await toPolicy(window);
+  await page.getByText('Reading inside the workspace is free. Everything else asks.').waitFor();
+  await page.getByText('60 calls of exec a minute').waitFor();
+  expect(await page.getByRole('list', { name: 'In what order it is decided' }).getByRole('listitem').count()).toBe(19);
+  await tryCall(window, 'exec', { command: 'npm test' });
+  expect(window.incidents).toEqual([]);
+  await looksGood(page, 'policy');
+});

@@ -1,0 +1,141 @@
+// A host that dies in mid-stream, and a stream that is cut alone: the window comes back with everything that is recorded, each of it once.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** Every word is another one, so that a lost or repeated one is seen. */
+const numbered = (count: number): string => Array.from({ length: count }, (_, index) => `word${index + 1}`).join(' ');
+const slowly = { pieceChars: 8, delayMs: 40 } as const;
+
+/** Gives the spec a way to cut the stream of events and nothing else. */
+const cutting = `(() => {
+  const real = window.fetch;
+  const streams = new Set();
+  window.cutCount = 0;
+  window.cutStream = () => { for (const stream of streams) stream.abort(); streams.clear(); window.cutCount += 1; };
+  window.fetch = (input, init = {}) => {
+    if (!String(input).includes('/api/events')) return real(input, init);
+    const own = new AbortController();
+    init.signal?.addEventListener('abort', () => own.abort());
+    streams.add(own);
+    return real(input, { ...init, signal: own.signal });
+  };
+})();`;
+
+interface RecordedEvent {
+  readonly type: string;
+  readonly sessionSeq: number;
+  readonly body: { readonly text?: string };
+}
+
+async function recorded(window: WindowUnderTest): Promise<readonly RecordedEvent[]> {
+  const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
+  const { events } = (await window.host.op('session.get', { sessionId: sessions[0]?.sessionId, limit: 5000 })) as {
+    events: RecordedEvent[];
+  };
+  return events;
+}
+
+/** The window and the log tell the same turns: each message and each answer of the log is there once, in its order. */
+async function expectSame(window: WindowUnderTest): Promise<void> {
+  const events = await recorded(window);
+  const messages = events.flatMap(({ type, body }) => (type === 'user.message' ? [body.text] : []));
+  const answers = events.flatMap(({ type, body }) => (type === 'assistant.message' ? [body.text] : []));
+  await expect.poll(() => window.conversation.locator('.message > p').allInnerTexts(), { timeout: 10_000 }).toEqual(messages);
+  await expect.poll(() => window.conversation.locator('.answer').allInnerTexts(), { timeout: 10_000 }).toEqual(answers);
+  expect(events.map(({ sessionSeq }) => sessionSeq)).toEqual(events.map((_, index) => index + 1));
+}
+
+test('a host killed while an answer streams: after its restart every message and every answer is there once', async () => {
+  const window = await openWindow(browser, {
+    replies: [
+      { calls: [{ tool: 'read_file', args: { path: 'notes.md' } }], text: 'A look first.' },
+      { text: numbered(400), ...slowly },
+      { text: `Again: ${numbered(60)}` },
+      { text: 'And on.' },
+    ],
+  });
+  await window.send('Tell me all');
+  await window.conversation.getByText('word20 word21').waitFor();
+  await window.host.stop('SIGKILL');
+  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  // What was on the screen is not taken away.
+  expect(await window.conversation.locator('.answer').innerText()).toContain('word1 word2');
+  await window.host.start();
+  await window.page.getByRole('textbox', { name: 'Access token' }).waitFor({ timeout: 15_000 });
+  await window.openAddress();
+  await window.conversation.getByText('Again: word1 word2').waitFor();
+  expect(await window.conversation.getByText('word20 word21').count()).toBe(1);
+  expect(await window.page.getByRole('button', { name: /^Read notes\.md/ }).count()).toBe(1);
+  await expectSame(window);
+  await window.send('Go on');
+  await window.conversation.getByText('And on.', { exact: true }).waitFor();
+  await expectSame(window);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a host killed and back again and again: nothing is lost, nothing is there twice', async () => {
+  const window = await openWindow(browser, {
+    replies: [
+      { text: numbered(400), ...slowly },
+      { text: numbered(300), ...slowly },
+      { text: numbered(200), ...slowly },
+      { text: 'At last.' },
+    ],
+  });
+  await window.send('Tell me all');
+  for (let life = 0; life < 3; life++) {
+    // A window that comes in mid-stream has the live words from there on.
+    await window.conversation.locator('.answer', { hasText: /word\d+ word\d+ word/ }).waitFor();
+    await window.host.stop('SIGKILL');
+    await window.host.start();
+    await window.page.getByRole('textbox', { name: 'Access token' }).waitFor({ timeout: 15_000 });
+    await window.openAddress();
+  }
+  await window.conversation.getByText('At last.', { exact: true }).waitFor();
+  await expectSame(window);
+  // It was under way each time it was killed.
+  expect((await recorded(window)).filter(({ type }) => type === 'turn.resumed')).toHaveLength(3);
+  expect(window.incidents).toEqual([]);
+});
+
+test('only the stream is cut, again and again: the window follows on, says where live words are missing, and has each one in the end', async () => {
+  const text = numbered(240);
+  const window = await openWindow(browser, { initScript: cutting, replies: [{ text, ...slowly }, { text: 'Next.' }] });
+  await window.send('Tell me all');
+  for (const word of ['word15 ', 'word60 ', 'word110 ']) {
+    await window.conversation.locator('.answer', { hasText: word }).waitFor();
+    await window.page.evaluate('window.cutStream()');
+  }
+  // A hole in the live words is not passed over in silence.
+  await window.conversation.locator('.answer', { hasText: '…' }).waitFor();
+  await window.conversation.locator('.answer', { hasText: 'word240' }).waitFor();
+  await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
+  expect(await window.conversation.locator('.answer').innerText()).toBe(text);
+  expect(await window.page.evaluate<number>('window.cutCount')).toBe(3);
+  await window.send('Go on');
+  await window.conversation.getByText('Next.', { exact: true }).waitFor();
+  await expectSame(window);
+  expect(window.incidents).toEqual([]);
+});
+
+test('one who comes in while an answer streams is told that its beginning is missing, and has all of it in the end', async () => {
+  const text = numbered(320);
+  const window = await openWindow(browser, { replies: [{ text, ...slowly }] });
+  await window.send('Tell me all');
+  await window.conversation.locator('.answer', { hasText: 'word40 ' }).waitFor();
+  await window.page.reload();
+  const answer = window.conversation.locator('.answer');
+  await answer.waitFor();
+  expect(await answer.innerText()).toMatch(/^… \w+/);
+  await expect.poll(() => answer.innerText(), { timeout: 30_000 }).toBe(text);
+  await expectSame(window);
+  expect(window.incidents).toEqual([]);
+});

@@ -1,0 +1,211 @@
+// The session list: what stands where, what is unread, how sessions are kept, found and taken out, by mouse and by keyboard.
+
+import { readFile } from 'node:fs/promises';
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const rowsOf = ({ page }: WindowUnderTest): Locator => page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
+
+async function choose({ page }: WindowUnderTest, session: string, action: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions for ${session}`, exact: true }).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+}
+
+async function make({ host }: WindowUnderTest, title: string): Promise<string> {
+  const made = (await host.op('session.create', { title })) as { readonly sessionId: string };
+  return made.sessionId;
+}
+
+/** What has the focus, by the words it shows. */
+function focused({ page }: WindowUnderTest): Promise<string> {
+  return page.evaluate<string>("document.activeElement.querySelector('.title')?.textContent ?? document.activeElement.tagName");
+}
+
+test('a pinned session stands first in its own group, also after a restart', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  await make(window, 'Garden');
+  const rows = rowsOf(window);
+  await expect.poll(() => rows.count()).toBe(2);
+  expect(await rows.first().innerText()).toContain('Garden');
+  await choose(window, 'Earlier work', 'Pin');
+  await rows.first().getByText('Earlier work').waitFor();
+  expect(await rows.first().getByRole('heading').innerText()).toBe('Pinned');
+  expect(await rows.nth(1).getByRole('heading').innerText()).toBe('Today');
+  await window.host.stop();
+  await window.host.start();
+  await window.openAddress();
+  await rows.first().getByRole('heading', { name: 'Pinned' }).waitFor();
+  await choose(window, 'Earlier work', 'Unpin');
+  await window.page.getByRole('heading', { name: 'Pinned' }).waitFor({ state: 'detached' });
+  expect(window.incidents).toEqual([]);
+});
+
+test('what is unread is told in words, and the host learns that it was looked at', async () => {
+  const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'Said elsewhere.' }] });
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  const sessionId = await make(window, 'Garden');
+  await window.host.op('message.send', { sessionId, text: 'Grow' });
+  const row = window.page.getByRole('link', { name: /^unread: Garden.*Said elsewhere\./ });
+  await row.waitFor();
+  await row.click();
+  await window.page.getByRole('link', { name: /^Garden/ }).waitFor();
+  const unread = async (): Promise<unknown> =>
+    ((await window.host.op('session.get', { sessionId, limit: 1 })) as { session: { unread: number } }).session.unread;
+  await expect.poll(unread).toBe(0);
+});
+
+test('a session that waits says for what, and one from elsewhere says where it came from', async () => {
+  const window = await openWindow(browser, {
+    historyTurns: 1,
+    replies: [{ calls: [{ tool: 'write_file', args: { path: 'hello.md', content: 'x' } }] }],
+  });
+  const sessionId = await make(window, 'Garden');
+  await window.host.op('message.send', { sessionId, text: 'Write it' });
+  await window.page.getByRole('link', { name: /^waits for you: Garden.*Waits for you: .*hello\.md/ }).waitFor();
+});
+
+test('arrow keys, Home and End move in the list, F2 renames, Delete deletes and Control+Z takes it back', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  for (const title of ['One', 'Two', 'Three']) await make(window, title);
+  const rows = rowsOf(window);
+  await expect.poll(() => rows.count()).toBe(4);
+  await window.page.getByRole('searchbox', { name: 'Search sessions' }).focus();
+  const { keyboard } = window.page;
+  const passed: string[] = [];
+  for (const key of ['ArrowDown', 'ArrowDown', 'End', 'ArrowUp', 'Home', 'ArrowUp']) {
+    await keyboard.press(key);
+    passed.push(await focused(window));
+  }
+  expect(passed).toEqual(['Three', 'Two', 'Earlier work', 'One', 'Three', 'Three']);
+
+  await keyboard.press('ArrowDown');
+  await keyboard.press('F2');
+  await window.page.getByRole('textbox', { name: 'Session title' }).fill('Tomatoes');
+  await keyboard.press('Enter');
+  await rows.getByText('Tomatoes').waitFor();
+  expect(await focused(window)).toBe('Tomatoes');
+
+  await keyboard.press('Delete');
+  await expect.poll(() => rows.count()).toBe(3);
+  expect(await focused(window)).toBe('One');
+  await keyboard.press('Control+z');
+  await expect.poll(() => rows.count()).toBe(4);
+
+  await keyboard.press('ArrowUp');
+  await keyboard.press('Tab');
+  await keyboard.press('Enter');
+  await window.page.getByRole('menu', { name: 'Actions for Tomatoes' }).waitFor();
+  await keyboard.press('ArrowDown');
+  await keyboard.press('Enter');
+  await rows.first().getByText('Tomatoes').waitFor();
+  expect(await rows.first().getByRole('heading').innerText()).toBe('Pinned');
+  // One row is a stop of the Tab key, not every one.
+  expect(await rows.getByRole('link').evaluateAll((links) => links.filter((link) => link.tabIndex === 0).length)).toBe(1);
+});
+
+test('archiving is taken back in place', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const rows = rowsOf(window);
+  await rows.getByText('Earlier work').waitFor();
+  await choose(window, 'Earlier work', 'Archive');
+  await expect.poll(() => rows.count()).toBe(0);
+  await window.page.getByRole('group', { name: 'A session leaves the list' }).getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(() => rows.count()).toBe(1);
+  await window.page.getByRole('group', { name: 'A session leaves the list' }).waitFor({ state: 'detached' });
+});
+
+test('a fork is a session of its own that goes on from there', async () => {
+  const window = await openWindow(browser, { historyTurns: 3, replies: [{ text: 'In the fork.' }] });
+  await choose(window, 'Earlier work', 'Fork');
+  const rows = rowsOf(window);
+  await rows.getByText('Earlier work (fork)').waitFor();
+  await expect.poll(() => window.page.url()).not.toContain('ses_earlier');
+  await window.conversation.getByText('Question 3', { exact: true }).waitFor();
+  await window.send('Go on');
+  await window.conversation.getByText('In the fork.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
+  await window.page.getByRole('link', { name: /^Earlier work (?!\(fork\))/ }).click();
+  await window.conversation.getByText('Question 3', { exact: true }).waitFor();
+  expect(await window.conversation.getByText('In the fork.').count()).toBe(0);
+  // What a fork copies is no news.
+  expect(await window.page.getByRole('link', { name: /^unread/ }).count()).toBe(0);
+});
+
+test('a session is exported as a file, for people and for programs', async () => {
+  const window = await openWindow(browser, { historyTurns: 2 });
+  const save = async (action: string): Promise<{ name: string; text: string }> => {
+    const download = window.page.waitForEvent('download');
+    await choose(window, 'Earlier work', action);
+    const file = await download;
+    return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
+  };
+  await rowsOf(window).getByText('Earlier work').waitFor();
+  const markdown = await save('Export as Markdown');
+  expect(markdown.name).toBe('Earlier work.md');
+  expect(markdown.text).toMatch(/^# Earlier work\n[\s\S]*Question 2[\s\S]*Answer 2\./);
+  const lines = await save('Export as JSON lines');
+  expect(lines.name).toBe('Earlier work.jsonl');
+  expect(
+    lines.text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { type: string }).type),
+  ).toContain('assistant.message');
+});
+
+test('more sessions come as one scrolls, and the search finds those that have not come yet', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  // Which session is in the address is settled only then: the newest there is at that moment.
+  await window.conversation.getByText('Question 1', { exact: true }).waitFor();
+  await make(window, 'The very first');
+  for (let index = 1; index <= 129; index++) await make(window, `Session ${index}`);
+  await window.page.reload();
+  const rows = rowsOf(window);
+  await rows.getByText('Session 129').waitFor();
+  // A page of them, and the one in the address wherever it stands.
+  await expect.poll(() => rows.count()).toBe(101);
+  await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('very first');
+  await window.page.getByRole('list', { name: 'Search results' }).getByText('The very first').waitFor();
+  expect(await rows.count()).toBe(0);
+  await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('');
+  await rows.last().scrollIntoViewIfNeeded();
+  await expect.poll(() => rows.count()).toBe(131);
+  expect(await window.page.getByRole('button', { name: 'Show more sessions' }).count()).toBe(0);
+  expect(window.incidents).toEqual([]);
+});
+
+test('the search names a session once and shows its other places on demand', async () => {
+  const window = await openWindow(browser, { historyTurns: 5 });
+  await window.conversation.getByText('Question 5', { exact: true }).waitFor();
+  await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('second point');
+  const results = window.page.getByRole('list', { name: 'Search results' });
+  await results.getByRole('button', { name: 'More places in Earlier work' }).waitFor();
+  expect(await results.getByRole('link').count()).toBe(1);
+  await results.getByRole('button', { name: 'More places in Earlier work' }).click();
+  await expect.poll(() => results.getByRole('link').count()).toBe(5);
+});
+
+test('a window that becomes narrow keeps the words and the place one is writing at', async () => {
+  const window = await openWindow(browser, { historyTurns: 1 });
+  const { page } = window;
+  await rowsOf(window).getByText('Earlier work').waitFor();
+  await window.message.focus();
+  await page.keyboard.type('half a ');
+  for (const width of [360, 1280, 360, 700, 640]) {
+    await page.setViewportSize({ width, height: 740 });
+    await page.screenshot();
+    expect(await page.evaluate<string>('document.activeElement.tagName')).toBe('TEXTAREA');
+  }
+  await page.keyboard.type('sentence');
+  expect(await window.message.inputValue()).toBe('half a sentence');
+  await page.getByRole('button', { name: 'Session list' }).click();
+  await rowsOf(window).getByText('Earlier work').waitFor();
+  expect(await window.message.isVisible()).toBe(false);
+});

@@ -1,0 +1,129 @@
+// The settings as a form: changed, refused, reset and found, with the file as the only truth.
+
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { violations } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+/** The machine may be busy. */
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 15_000 });
+
+interface Read {
+  readonly file: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+async function openSettings(options: Parameters<typeof openWindow>[1] = {}): Promise<WindowUnderTest> {
+  const window = await openWindow(browser, options);
+  await window.page
+    .getByRole('navigation', { name: /^(Main|Hauptnavigation)$/ })
+    .locator('a[href="#/settings"]')
+    .click();
+  await window.page.locator('[data-key="limits.steps"]').waitFor();
+  return window;
+}
+
+const rowOf = ({ page }: WindowUnderTest, key: string): Locator => page.locator(`form[data-key="${key}"]`);
+const fileOf = async ({ host }: WindowUnderTest): Promise<Read['file']> => ((await host.op('config.get', {})) as Read).file;
+
+test('a number is saved, said to hold from the next start, undone, and reset', async () => {
+  const window = await openSettings();
+  const row = rowOf(window, 'limits.steps');
+  expect(await row.getByText('Default: 50').isVisible()).toBe(true);
+  await row.getByRole('spinbutton').fill('20');
+  await row.getByRole('spinbutton').press('Enter');
+  await row.getByText('changed', { exact: true }).waitFor();
+  await row.getByText('holds from the next start').waitFor();
+  expect((await fileOf(window))['limits']).toEqual({ steps: 20 });
+  await row.getByRole('button', { name: 'Undo' }).click();
+  await eventually(() => row.getByRole('spinbutton').inputValue()).toBe('50');
+  expect((await fileOf(window))['limits']).toEqual({});
+  await row.getByRole('spinbutton').fill('30');
+  await row.getByRole('button', { name: 'Save' }).click();
+  await row.getByRole('button', { name: 'Reset to default: Model calls per turn' }).click();
+  await eventually(() => row.getByText('changed', { exact: true }).count()).toBe(0);
+  expect((await fileOf(window))['limits']).toEqual({});
+  await window.host.stop();
+  await window.host.start();
+  expect(window.incidents).toEqual([]);
+});
+
+test('what the host refuses is said at the field, and nothing typed is lost', async () => {
+  const window = await openSettings();
+  const before = await fileOf(window);
+  const row = rowOf(window, 'limits.steps');
+  await rowOf(window, 'limits.sameCall').getByRole('spinbutton').fill('7');
+  await row.getByRole('spinbutton').fill('0');
+  await row.getByRole('button', { name: 'Save' }).click();
+  await row.getByRole('alert').getByText('limits.steps').waitFor();
+  expect(await row.getByRole('spinbutton').inputValue()).toBe('0');
+  expect(await row.getByRole('spinbutton').getAttribute('aria-invalid')).toBe('true');
+  expect(await rowOf(window, 'limits.sameCall').getByRole('spinbutton').inputValue()).toBe('7');
+  expect(await fileOf(window)).toEqual(before);
+  expect(await violations(window.page)).toEqual([]);
+  await row.getByRole('button', { name: 'Discard' }).click();
+  expect(await row.getByRole('spinbutton').inputValue()).toBe('50');
+  expect(await row.getByRole('alert').count()).toBe(0);
+});
+
+test('choices, lists, kinds, names with numbers and services are written as they are meant', async () => {
+  const window = await openSettings();
+  await rowOf(window, 'policy.mode').getByRole('combobox').selectOption({ label: 'Locked-down' });
+  await eventually(async () => (await fileOf(window))['policy']).toEqual({ mode: 'locked-down' });
+  const commands = rowOf(window, 'policy.allowCommands');
+  for (const command of ['git status', 'npm test']) {
+    await commands.getByRole('textbox').fill(command);
+    await commands.getByRole('textbox').press('Enter');
+    await commands.getByRole('listitem').getByText(command).waitFor();
+  }
+  await commands.getByRole('button', { name: 'Take out git status' }).click();
+  await eventually(async () => (await fileOf(window))['policy']?.['allowCommands']).toEqual(['npm test']);
+  await rowOf(window, 'safety.personalData').getByRole('checkbox', { name: 'Mail addresses' }).check();
+  await eventually(async () => (await fileOf(window))['safety']).toEqual({ personalData: ['card', 'iban', 'email'] });
+  const rates = rowOf(window, 'policy.limits.callsPerMinute');
+  await rates.getByRole('spinbutton', { name: 'Network' }).fill('5');
+  await rates.getByRole('button', { name: 'Save' }).click();
+  await eventually(async () => (await fileOf(window))['policy']?.['limits']).toEqual({
+    callsPerMinute: { network: 5, message: 20, exec: 60 },
+  });
+  const search = rowOf(window, 'web.search');
+  await search.getByRole('combobox').selectOption({ label: 'SearXNG' });
+  await search.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8888/');
+  await search.getByRole('button', { name: 'Save' }).click();
+  await eventually(async () => (await fileOf(window))['web']).toEqual({
+    search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:8888/' },
+  });
+  expect(window.incidents).toEqual([]);
+});
+
+test('settings are found by what they say, in each language; a channel has its panel and no fields', async () => {
+  const window = await openSettings();
+  const { page } = window;
+  await page.getByRole('group', { name: 'Telegram' }).getByText('Not set up.').waitFor();
+  expect(await page.locator('form[data-key^="channels."]').count()).toBe(0);
+  await page.getByRole('searchbox', { name: 'Search settings' }).fill('backups');
+  await eventually(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')))).toEqual([
+    'retention.backups',
+  ]);
+  await page.getByRole('searchbox', { name: 'Search settings' }).fill('nothing like this');
+  await page.getByText('No setting has “nothing like this”').waitFor();
+  const german = await openSettings({ context: { locale: 'de-DE' } });
+  await german.page.getByRole('searchbox', { name: 'Einstellungen durchsuchen' }).fill('sicherungen');
+  await german.page.getByRole('heading', { name: 'Sicherungen behalten' }).waitFor();
+  expect(await german.page.locator('form[data-key]').count()).toBe(1);
+});
+
+test('a change made elsewhere is shown, and a section has an address', async () => {
+  const window = await openSettings();
+  await window.host.op('config.set', { key: 'retention.undoDays', value: 3 });
+  await eventually(() => rowOf(window, 'retention.undoDays').getByRole('spinbutton').inputValue()).toBe('3');
+  await window.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Storage' }).click();
+  await eventually(() => window.page.evaluate<string>('document.activeElement?.textContent ?? ""')).toBe('Storage');
+  expect(window.page.url()).toMatch(/#\/settings\/retention$/);
+  expect(await rowOf(window, 'retention.undoDays').isVisible()).toBe(true);
+});

@@ -1,0 +1,108 @@
+// Only the stream of events is cut, on its way between browser and host: the window comes back by itself, loses nothing and repeats nothing.
+
+import { createServer, request as send, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const long = Array.from({ length: 60 }, (_, at) => `Sentence number ${at} of a long answer.`).join(' ');
+const slowly = { text: long, pieceChars: 12, delayMs: 15 };
+
+/** What the conversation says, as a person reads it: each message and answer once, in order. */
+const shownTexts = (window: WindowUnderTest): Promise<string[]> =>
+  window.page.evaluate<string[]>(
+    "[...document.querySelectorAll('[role=log] [data-turn] :is(.message p, .answer .document)')].map((one) => one.innerText.trim()).filter((text) => text !== '')",
+  );
+
+/** The same page opened afresh says exactly the same: nothing of it was left over from before, nothing is missing. */
+async function expectSameAfresh(window: WindowUnderTest): Promise<void> {
+  const before = await window.conversation.innerText();
+  await window.openAddress();
+  await window.page.reload();
+  await expect.poll(() => window.conversation.innerText(), { timeout: 15_000 }).toBe(before);
+}
+
+/** A way between browser and host that can be cut. Everything but the stream of events always goes through. */
+async function startCutter(): Promise<{ readonly server: string; cut(): number; hold(isHeld: boolean): void }> {
+  const streams = new Set<ServerResponse>();
+  let isHeld = false;
+  const proxy = createServer((request, response) => {
+    const address = new URL(request.url ?? '');
+    const isStream = address.pathname === '/api/events';
+    if (isStream && isHeld) return void response.destroy();
+    if (isStream) streams.add(response);
+    const onward = send(address, { method: request.method ?? 'GET', headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    response.on('close', () => {
+      streams.delete(response);
+      onward.destroy();
+    });
+    request.pipe(onward);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    proxy.closeAllConnections();
+    return new Promise<void>((resolve) => proxy.close(() => resolve()));
+  });
+  const cut = (): number => {
+    const open = [...streams];
+    for (const stream of open) stream.destroy();
+    return open.length;
+  };
+  return {
+    server: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    cut,
+    hold: (held) => void (isHeld = held),
+  };
+}
+
+test('the stream cut again and again while an answer comes: it is whole in the end, and there once', async () => {
+  const cutter = await startCutter();
+  const window = await openWindow(browser, { replies: [slowly], context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });
+  await window.send('Talk');
+  let cuts = 0;
+  for (const at of [2, 12, 25, 40]) {
+    await expect.poll(() => window.conversation.innerText(), { timeout: 15_000 }).toMatch(new RegExp(`number (?:${at}|[${at}-9]\\d|59) `));
+    cuts += cutter.cut();
+  }
+  expect(cuts).toBeGreaterThanOrEqual(3);
+  await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
+  await expect.poll(() => shownTexts(window), { timeout: 15_000 }).toEqual(['Talk', long]);
+  await expectSameAfresh(window);
+  expect(window.incidents).toEqual([]);
+});
+
+test('what happens while the stream is away is there when it is back, in order and once', async () => {
+  const cutter = await startCutter();
+  const replies = [{ text: 'One.' }, { text: 'Two.' }, { text: 'Three.' }, { text: 'Four.' }];
+  const window = await openWindow(browser, { replies, context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });
+  await window.send('Say one');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  cutter.hold(true);
+  expect(cutter.cut()).toBe(1);
+  const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
+  const sessionId = sessions[0]?.sessionId ?? '';
+  for (const text of ['Say two', 'Say three']) {
+    const { turnId } = (await window.host.op('message.send', { text, sessionId })) as { turnId: string };
+    await window.host.op('turn.wait', { turnId });
+  }
+  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  expect(await shownTexts(window)).toEqual(['Say one', 'One.']);
+  cutter.hold(false);
+  await expect.poll(() => shownTexts(window), { timeout: 15_000 }).toEqual(['Say one', 'One.', 'Say two', 'Two.', 'Say three', 'Three.']);
+  await window.send('Say four');
+  await window.conversation.getByText('Four.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
+  await expectSameAfresh(window);
+  expect(window.incidents).toEqual([]);
+});

@@ -1,0 +1,142 @@
+// Telegram in the settings, against a strict double of the Bot API: the token into the vault, a person paired by a code and by a yes here,
+// refused, revoked, the bot paused, and a message that may or may not have arrived.
+
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { OutboundInfo } from '../../core/contracts/outbox-ops.ts';
+import { BotApiDouble } from '../doubles/telegram/bot-api-double.ts';
+import { Person } from '../doubles/telegram/person.ts';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 20_000 });
+
+async function openChannels(options: OpenOptions = {}): Promise<{ window: WindowUnderTest; api: BotApiDouble }> {
+  const api = await new BotApiDouble().start();
+  onTestFinished(() => api.stop());
+  const window = await openWindow(browser, {
+    config: { channels: { telegram: { token: 'file:bot-token', apiRoot: api.apiRoot } } },
+    before: (home) => {
+      writeFileSync(join(home, 'bot-token'), api.token);
+      chmodSync(join(home, 'bot-token'), 0o600);
+      return Promise.resolve();
+    },
+    ...options,
+  });
+  await window.message.waitFor();
+  await window.page.evaluate("location.hash = '#/settings/channels'");
+  await window.page.getByText('Connected as @double_bot.').waitFor();
+  return { window, api };
+}
+
+const peopleOf = async ({ host }: WindowUnderTest): Promise<string[]> =>
+  ((await host.op('telegram.list', {})) as { people: { userId: string }[] }).people.map(({ userId }) => userId);
+
+/** Shows a code and has the person send it. Returns the code. */
+async function sendCode({ page }: WindowUnderTest, person: Person): Promise<string> {
+  await page.getByRole('button', { name: 'Pair a person' }).click();
+  const code = await page.getByRole('status', { name: 'Code to send' }).innerText();
+  expect(code).toMatch(/^[2-9A-HJKMNP-Z]{8}$/);
+  person.write(code);
+  await page.getByRole('group', { name: 'Is this you?' }).waitFor();
+  return code;
+}
+
+test('the token goes into the vault, its name into the file, and the value is nowhere on the page', async () => {
+  const window = await openWindow(browser);
+  const { page } = window;
+  await window.message.waitFor();
+  await page.evaluate("location.hash = '#/settings/channels'");
+  const form = page.getByRole('form', { name: 'Token of the bot' });
+  await form.getByText('@BotFather').waitFor();
+  // Once it is known that there is nothing to keep it in.
+  await form.getByLabel('New vault passphrase').waitFor();
+  expect(await form.getByLabel('Token of the bot').isDisabled()).toBe(true);
+  await form.getByLabel('New vault passphrase').fill('correct horse battery');
+  await form.getByLabel('The same once more').fill('correct horse battery');
+  await form.getByRole('button', { name: 'Make vault' }).click();
+  await form.getByLabel('Token of the bot').fill('123456:a-token-nobody-may-see');
+  await form.getByLabel('Token of the bot').press('Enter');
+  await page.getByText('Telegram is used from the next start of TrayClaw on.').waitFor();
+  const { file } = (await window.host.op('config.get', {})) as { file: Record<string, unknown> };
+  expect(file['channels']).toEqual({ telegram: { token: 'keychain:telegram' } });
+  expect(await window.host.op('secret.list', {})).toEqual({ names: ['telegram'] });
+  expect(await page.content()).not.toContain('a-token-nobody-may-see');
+  expect(window.incidents).toEqual([]);
+});
+
+test('whoever sends the code is asked about here by name and id, and is paired only by a yes', { timeout: 180_000 }, async () => {
+  const { window, api } = await openChannels();
+  const { page } = window;
+  const person = new Person(api, { id: 4711, name: 'Ada' });
+  const code = await sendCode(window, person);
+  const question = page.getByRole('group', { name: 'Is this you?' });
+  await question.getByText('Ada').waitFor();
+  await question.getByText('Telegram id 4711').waitFor();
+  expect(await peopleOf(window)).toEqual([]);
+  await looksGood(page, 'telegram-question');
+  await question.getByRole('button', { name: 'Yes, pair' }).press('Enter');
+  const row = page.getByRole('list', { name: 'Paired people' }).getByRole('listitem');
+  await row.getByText('Ada').waitFor();
+  expect(await peopleOf(window)).toEqual(['4711']);
+  await eventually(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
+  // The code is used up, and nobody finds it here.
+  expect(await page.content()).not.toContain(code);
+  await row.getByRole('button', { name: 'Revoke Ada' }).click();
+  expect(await peopleOf(window)).toEqual(['4711']);
+  await row.getByRole('button', { name: 'Press again to revoke Ada' }).click();
+  await page.getByText('Nobody is paired yet.').waitFor();
+  expect(await peopleOf(window)).toEqual([]);
+  expect(window.incidents).toEqual([]);
+});
+
+test('refused and taken back, a code pairs nobody; paused, the bot says so and goes on', async () => {
+  const { window, api } = await openChannels();
+  const { page } = window;
+  const person = new Person(api, { id: 4712, name: 'Eve' });
+  await sendCode(window, person);
+  await page.getByRole('button', { name: 'No, refuse' }).click();
+  await page.getByText('Nobody is paired yet.').waitFor();
+  await page.getByRole('button', { name: 'Pair a person' }).click();
+  await page.getByRole('button', { name: 'Take the code back' }).click();
+  await page.getByRole('button', { name: 'Pair a person' }).waitFor();
+  expect(await window.host.op('telegram.list', {})).toEqual({ people: [], pairings: [] });
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('Paused: nothing is fetched and nothing is sent.').waitFor();
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('Connected as @double_bot.').waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('a message that may have arrived waits for a person, and is sent again only when told', { timeout: 180_000 }, async () => {
+  const { window, api } = await openChannels({ replies: [{ text: 'The milk is bought.' }] });
+  const { page } = window;
+  const person = new Person(api, { id: 4713, name: 'Ada' });
+  await sendCode(window, person);
+  await page.getByRole('button', { name: 'Yes, pair' }).click();
+  await eventually(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
+  const answers = (): number => person.shown().filter(({ text }) => text.includes('The milk is bought.')).length;
+  for (const method of ['sendMessage', 'editMessageText']) api.fault({ method, kind: 'cut-after' });
+  person.write('Buy milk');
+  await page.evaluate("location.hash = '#/health/unfinished'");
+  const rows = page.getByRole('list', { name: 'Messages to chats' }).getByRole('listitem');
+  await rows.getByText('may have arrived').waitFor();
+  await rows.getByText('The milk is bought.').waitFor();
+  await page.getByRole('link', { name: 'Unfinished, 1 waiting for you' }).waitFor();
+  await looksGood(page, 'undelivered');
+  const before = answers();
+  await rows.getByRole('button', { name: 'Send again: The milk is bought.' }).press('Enter');
+  await page.getByText('Every message was delivered.').waitFor();
+  await eventually(() => Promise.resolve(answers())).toBe(before + 1);
+  const { items } = (await window.host.op('outbox.list', {})) as { items: OutboundInfo[] };
+  expect(items).toEqual([]);
+  expect(window.incidents).toEqual([]);
+});

@@ -1,0 +1,176 @@
+// A turn as a person follows it: its plan ticked off, its cards by keyboard, what it costs, and the way on when it ends badly.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const read = (path: string) => ({ tool: 'read_file', args: { path } });
+const edit = { tool: 'edit_file', args: { path: 'notes.md', old: 'Buy milk.', new: 'Buy bread.' } };
+
+/** What a person can tell of the calls of a plan: their lines, with the outcome that is only said as well. */
+function planLines(window: WindowUnderTest): Promise<string[]> {
+  return window.page.getByRole('list', { name: 'Plan' }).getByRole('button', { expanded: false }).allTextContents();
+}
+
+test('calls planned together stand as a plan, and each is ticked off as it ends', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ text: 'First a look.', calls: [read('notes.md'), read('missing.md'), edit] }, { text: 'Bread it is.' }],
+  });
+  await window.send('Change milk to bread');
+  await window.approval.waitFor();
+  const plan = window.page.getByRole('list', { name: 'Plan' });
+  expect(await plan.getByRole('listitem').count()).toBe(3);
+  await window.page.getByText('3 calls, 2 done').waitFor();
+  expect(
+    (await planLines(window)).map((line) =>
+      line
+        .replace(/\s+/g, ' ')
+        .replace(/[\d.]+ m?s/, '')
+        .trim(),
+    ),
+  ).toEqual(['Read notes.md done', 'Tried to read missing.md failed', 'Wants to edit notes.md waits for you']);
+  await window.page.getByText('2 of 3 calls done').waitFor();
+  await window.conversation.getByText('Waits for you', { exact: true }).waitFor();
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  await window.conversation.getByText('Bread it is.', { exact: true }).waitFor();
+  await window.page.getByRole('button', { name: /^Edited notes\.md/ }).waitFor();
+  await window.page.getByText('3 calls', { exact: true }).waitFor();
+  expect(window.incidents).toEqual([]);
+});
+
+test('one call needs no plan, and a plan is there again after a reload', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ calls: [read('notes.md')] }, { text: 'One.' }, { calls: [read('notes.md'), read('notes.md')] }, { text: 'Two.' }],
+  });
+  await window.send('First');
+  await window.conversation.getByText('One.', { exact: true }).waitFor();
+  expect(await window.page.getByRole('list', { name: 'Plan' }).count()).toBe(0);
+  await window.send('Second');
+  await window.conversation.getByText('Two.', { exact: true }).waitFor();
+  await window.page.reload();
+  await window.conversation.getByText('Two.', { exact: true }).waitFor();
+  expect(await window.page.getByRole('list', { name: 'Plan' }).getByRole('listitem').count()).toBe(2);
+});
+
+test('while it works the phase, the time, the tokens and the share of the context are told', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ calls: [read('notes.md')] }, { text: 'word '.repeat(200), pieceChars: 10, delayMs: 40 }],
+  });
+  await window.send('Look and tell');
+  await window.conversation.getByText('word word').waitFor();
+  const strip = window.conversation.locator('.strip');
+  await strip
+    .getByText('Respond', { exact: true })
+    .or(strip.getByText('Plan', { exact: true }))
+    .first()
+    .waitFor();
+  await expect.poll(() => strip.innerText(), { timeout: 4_000 }).toMatch(/\d s/);
+  expect(await strip.innerText()).toMatch(/[\d.]+k? tokens\s+\$0\.\d+/);
+  expect(await strip.getByRole('button', { name: /^Context \d+ %/ }).getAttribute('title')).toMatch(/^The model saw .+ of at most .+/);
+  await window.page.getByRole('button', { name: 'Stop turn' }).click();
+  await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
+  await window.conversation.getByText('Kept: 1 finished call.').waitFor();
+});
+
+test('a card opens, is read and closes by keyboard alone; it holds the answer given, the difference, the check and undo', async () => {
+  const window = await openWindow(browser, { replies: [{ calls: [edit] }, { text: 'Bread it is.' }] });
+  await window.send('Change milk to bread');
+  await window.approval.getByRole('button', { name: 'Approve for 15 minutes' }).click();
+  await window.conversation.getByText('Bread it is.', { exact: true }).waitFor();
+  const line = window.page.getByRole('button', { name: /^Edited notes\.md/ });
+  await line.focus();
+  await window.page.keyboard.press('Enter');
+  const card = window.page.getByRole('group', { name: 'Edited notes.md' });
+  await card.getByText('Approved by http, for 15 minutes.').waitFor();
+  await card.getByText('As expected.').waitFor();
+  await card.getByRole('group', { name: 'Differences in notes.md' }).waitFor();
+  expect(await card.getByText(/^Started .+ · Took /).count()).toBe(1);
+  expect(await line.getAttribute('aria-controls')).toBe(await card.getAttribute('id'));
+  await card.getByRole('button', { name: 'Undo', exact: true }).focus();
+  await window.page.keyboard.press('Enter');
+  await card.getByText('1 file put back.').waitFor();
+  expect(await window.host.readFile('notes.md')).toBe('# Notes\n\nBuy milk.\n');
+  await window.page.keyboard.press('Escape');
+  await card.waitFor({ state: 'detached' });
+  expect(await line.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+  expect(window.incidents).toEqual([]);
+});
+
+test('output is seen while a command runs, and once: in the result when it is over', async () => {
+  const command = 'echo first; sleep 1; echo second';
+  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Ran.' }] });
+  await window.send('Run it');
+  await window.approval.getByRole('button', { name: 'Approve once' }).click();
+  const live = window.page.getByLabel('Live output');
+  await live.waitFor();
+  expect(await live.innerText()).toContain('first');
+  await window.conversation.getByText('Ran.', { exact: true }).waitFor();
+  expect(await live.count()).toBe(0);
+  await window.page.getByRole('button', { name: /^Ran echo first/ }).click();
+  expect(await window.page.getByRole('group', { name: 'Result' }).innerText()).toMatch(/first\s+second/);
+  expect(await live.count()).toBe(0);
+});
+
+test('a failed turn says what was kept and is tried again in its own place', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ calls: [read('notes.md')] }, { refuse: 'overloaded' }, { text: 'Back again.' }],
+  });
+  await window.send('What is in my notes?');
+  const alert = window.page.getByRole('alert');
+  await alert.getByText('Everything up to here is recorded in this session. Kept: 1 finished call.').waitFor();
+  expect(await alert.getByRole('link', { name: 'Open settings' }).getAttribute('href')).toBe('#/settings');
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await window.conversation.getByText('Back again.', { exact: true }).waitFor();
+  const { sessions } = (await window.host.op('session.list', {})) as { sessions: { sessionId: string }[] };
+  const { events } = (await window.host.op('session.get', { sessionId: sessions[0]?.sessionId })) as { events: { type: string }[] };
+  // The same message again, not a second one.
+  expect(events.filter(({ type }) => type === 'turn.superseded')).toHaveLength(1);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a failed turn is tried again with another model', async () => {
+  const window = await openWindow(browser, { replies: [{ refuse: 'overloaded' }] });
+  await window.send('What is 2340 * 17.5 / 100?');
+  const alert = window.page.getByRole('alert');
+  await alert.getByRole('button', { name: 'Try with another model' }).click();
+  await alert.getByRole('list', { name: 'Try with another model' }).getByRole('button', { name: 'demo/offline' }).click();
+  await window.conversation.getByText(/= 409\.5/).waitFor();
+  expect(await window.page.getByRole('button', { name: /^Calculated 2340/ }).count()).toBe(1);
+});
+
+test('in German the turn, its plan, its card and the panel speak German; the words of the host stay as they are', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ calls: [read('notes.md'), read('missing.md')] }, { text: 'Milch.' }, { refuse: 'overloaded' }],
+    context: { locale: 'de-DE' },
+  });
+  const field = window.page.locator('textarea').first();
+  const send = async (text: string): Promise<void> => {
+    await field.fill(text);
+    await field.press('Enter');
+  };
+  await send('Was steht in den Notizen?');
+  const { page } = window;
+  await page.getByRole('log', { name: 'Gespräch' }).getByText('Milch.', { exact: true }).waitFor();
+  await page.getByText('2 Aufrufe', { exact: true }).waitFor();
+  await page.getByRole('button', { name: /^Gelesen: notes\.md erledigt/ }).click();
+  const card = page.getByRole('group', { name: 'Gelesen: notes.md' });
+  await card.getByText('Erlaubt.').waitFor();
+  await card.getByText('It only reads inside the workspace.').waitFor();
+  await page.getByRole('button', { name: /^Wollte lesen: missing\.md fehlgeschlagen/ }).waitFor();
+  await page.getByRole('button', { name: 'Diese Runde untersuchen' }).click();
+  const panel = page.getByRole('complementary', { name: 'Inspektor' });
+  await panel.getByRole('list', { name: 'Abschnitte' }).getByText('Anweisungen').waitFor();
+  expect(await panel.innerText()).toMatch(/Kosten\s+0,\d+\s\$/);
+  await page.keyboard.press('Escape');
+  await send('Noch etwas');
+  const alert = page.getByRole('alert');
+  await alert.getByText('Alles bis hierher ist in dieser Sitzung aufgezeichnet.').waitFor();
+  await alert.getByRole('button', { name: 'Mit anderem Modell versuchen' }).waitFor();
+  expect(window.incidents).toEqual([]);
+});

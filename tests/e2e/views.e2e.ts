@@ -1,0 +1,121 @@
+// How every view and dialog looks: each is held to a picture of it that somebody looked at, light, dark, narrow and wide, once in German
+// and once compact. The pictures in tests/e2e/baselines are of Debian's Chromium; TRAYCLAW_BASELINES=write makes them anew.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { compare, decodePng, shrink, writePng, type Comparison, type Picture } from './driver/picture.ts';
+import { placeOptions, speak, visitPlaces, type Place } from './driver/places.ts';
+import { stillScript } from './driver/still.ts';
+
+const baselines = fileURLToPath(new URL('baselines/', import.meta.url));
+const results = fileURLToPath(new URL('../../test-results/', import.meta.url));
+const isWriting = process.env['TRAYCLAW_BASELINES'] === 'write';
+/** Of the cells of a picture: what a few other words come to. A panel that moves by its own padding changes more. */
+const differingMax = 0.006;
+
+let browser: Browser;
+beforeAll(async () => {
+  mkdirSync(baselines, { recursive: true });
+  mkdirSync(results, { recursive: true });
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const looks = [
+  { name: 'wide', width: 1920, height: 1080, colorScheme: 'light' },
+  { name: 'light', width: 1280, height: 800, colorScheme: 'light' },
+  { name: 'dark', width: 1280, height: 800, colorScheme: 'dark' },
+  { name: 'narrow', width: 360, height: 740, colorScheme: 'light' },
+] as const;
+
+async function take(page: Page): Promise<Picture> {
+  // Where a conversation stands after a change of size is not what is looked at here.
+  await page.evaluate("for (const log of document.querySelectorAll('[role=log]')) log.scrollTop = log.scrollHeight");
+  return shrink(decodePng(await page.screenshot({ animations: 'disabled' })));
+}
+
+const isNoticed = ({ share, hasBlock }: Comparison): boolean => share > differingMax || hasBlock;
+
+/** How much of it differs from the kept picture; what was seen is left in test-results where it is too much. */
+function hold(name: string, picture: Picture): string[] {
+  const file = `${baselines}${name}.png`;
+  if (isWriting) {
+    writeFileSync(file, writePng(picture));
+    return [];
+  }
+  if (!existsSync(file)) return [`${name}: there is no picture of it yet`];
+  const comparison = compare(decodePng(readFileSync(file)), picture);
+  if (!isNoticed(comparison)) return [];
+  const { share, marked } = comparison;
+  writeFileSync(`${results}view-${name}-seen.png`, writePng(picture));
+  writeFileSync(`${results}view-${name}-marked.png`, writePng(marked));
+  return [`${name}: ${(share * 100).toFixed(2)} % differs`];
+}
+
+const fileName = (place: string, look: string): string => `${place} ${look}`.toLowerCase().replaceAll(' ', '-');
+
+async function holdInAllLooks(window: WindowUnderTest, { name, onNarrow, isDialog }: Place): Promise<string[]> {
+  const { page } = window;
+  const wrong: string[] = [];
+  for (const { name: look, width, height, colorScheme } of looks) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    if (look === 'narrow') await onNarrow?.();
+    wrong.push(...hold(fileName(name, look), await take(page)));
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  if (isDialog) return wrong;
+  await page.evaluate("document.documentElement.dataset.density = 'compact'");
+  wrong.push(...hold(fileName(name, 'compact'), await take(page)));
+  await page.evaluate('delete document.documentElement.dataset.density');
+  await speak(window, 'Deutsch');
+  wrong.push(...hold(fileName(name, 'german'), await take(page)));
+  await speak(window, 'English');
+  return wrong;
+}
+
+test('every view and dialog looks as it did', { timeout: 240_000 }, async () => {
+  const window = await openWindow(browser, { ...placeOptions, initScript: stillScript });
+  const wrong: string[] = [];
+  let count = 0;
+  await visitPlaces(window, async (place) => {
+    wrong.push(...(await holdInAllLooks(window, place)));
+    count += 1;
+  });
+  expect(wrong).toEqual([]);
+  expect(count).toBeGreaterThanOrEqual(13);
+  expect(window.incidents).toEqual([]);
+});
+
+test('a panel that moved, a button that is gone and a colour that changed are noticed', async () => {
+  const window = await openWindow(browser, { initScript: stillScript, historyTurns: 2, context: { reducedMotion: 'reduce' } });
+  const { page } = window;
+  await window.conversation.getByText('Question 2', { exact: true }).waitFor();
+  await page.getByText('$0 of $10.00 today').waitFor();
+  const before = await take(page);
+  expect(compare(before, await take(page)).share).toBe(0);
+  const changes = {
+    'a wider list': [
+      "document.documentElement.style.setProperty('--list', '280px')",
+      "document.documentElement.style.removeProperty('--list')",
+    ],
+    'a header that is higher': [
+      "document.documentElement.style.setProperty('--header', '60px')",
+      "document.documentElement.style.removeProperty('--header')",
+    ],
+    'no Send': [
+      "document.querySelector('button[type=submit]').hidden = true, document.querySelector('button[type=submit]').style.display = 'none'",
+      "document.querySelector('button[type=submit]').style.display = ''",
+    ],
+    'other colours': ["document.documentElement.dataset.contrast = 'more'", 'delete document.documentElement.dataset.contrast'],
+  } as const;
+  for (const [name, [change, back]] of Object.entries(changes)) {
+    await page.evaluate(change);
+    expect({ name, isNoticed: isNoticed(compare(before, await take(page))) }).toEqual({ name, isNoticed: true });
+    await page.evaluate(back);
+    expect({ name, share: compare(before, await take(page)).share }).toEqual({ name, share: 0 });
+  }
+});

@@ -1,0 +1,72 @@
+// The program that is killed while people write: a runtime with the loopback channel, whose other side lies in files outside of the data
+// folder. Updates it took note of are not offered again; what was delivered is a line each.
+
+import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAppError } from '../../core/contracts/errors.ts';
+import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
+import { LoopbackChannel } from '../doubles/loopback-channel.ts';
+import { channelChildOptionsSchema, type ChannelReport } from './channel-protocol.ts';
+import { Killer } from './killer.ts';
+import { until } from './panic-rig.ts';
+
+const REPORTS_FD = 3;
+const CHATS = 3;
+
+function tell(report: ChannelReport): void {
+  writeSync(REPORTS_FD, JSON.stringify(report) + '\n');
+}
+
+/** Every message has its one answer, and none of them is still to leave. */
+async function settled(claw: TrayClaw, turnIds: readonly string[], updates: number): Promise<void> {
+  for (const turnId of turnIds) await claw.op('turn.wait', { turnId });
+  await until(async () => (await claw.op('outbox.list', { all: true, limit: 1_000 })).items.length >= updates, 'all is answered');
+  await until(async () => (await claw.op('outbox.list', { state: 'queued' })).items.length === 0, 'nothing is queued');
+  await until(async () => (await claw.op('outbox.list', { state: 'sending' })).items.length === 0, 'nothing is on its way');
+}
+
+/** As every channel does: what cannot be taken in yet is offered again. */
+async function take(text: string, about: { dedupeKey: string; chatId: string }): Promise<{ turnId: string }> {
+  for (;;) {
+    try {
+      const receipt = channel.write(text, about);
+      if (receipt.kind !== 'accepted') throw new Error(`${text} was ignored: ${receipt.reason}`);
+      return receipt;
+    } catch (cause) {
+      if (!isAppError(cause) || cause.code !== 'queue_full') throw cause;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+const options = channelChildOptionsSchema.parse(JSON.parse(process.argv[2] ?? ''));
+const delivered = join(options.side, 'delivered.log');
+const offsetFile = join(options.side, 'offset');
+const killer = new Killer(options, (point) => {
+  tell({ kind: 'dying', point });
+});
+const channel = new LoopbackChannel({
+  send: (part) => {
+    killer.reach('during-send');
+    appendFileSync(delivered, `${part.idempotencyKey}\t${part.text}\n`);
+    killer.reach('during-send');
+    return { kind: 'sent', messageId: part.idempotencyKey };
+  },
+});
+const claw = await createTrayClaw({ home: options.home, config: options.config, channels: [channel], faults: { crashPoints: killer } });
+tell({ kind: 'open' });
+const offset = existsSync(offsetFile) ? Number(readFileSync(offsetFile, 'utf8')) : 0;
+const turnIds: string[] = [];
+killer.isArmed = true;
+for (let update = offset + 1; update <= options.updates; update++) {
+  const chatId = String(update % CHATS);
+  const receipt = await take(`job ${update}`, { dedupeKey: `1:${update}`, chatId });
+  turnIds.push(receipt.turnId);
+  killer.reach('before-offset');
+  writeFileSync(offsetFile, String(update));
+  // Some come while the one before is worked on, some after.
+  if (update % 2 === 0) await claw.op('turn.wait', { turnId: receipt.turnId });
+}
+await settled(claw, turnIds, options.updates);
+tell({ kind: 'survived' });
+await claw.close();

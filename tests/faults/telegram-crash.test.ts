@@ -1,0 +1,22 @@
+// The program killed while Telegram is at work. TRAYCLAW_TELEGRAM_KILLS sets how often; few for every day.
+
+import { expect, onTestFinished, test } from 'vitest';
+import { TelegramCrashRig } from './telegram-crash-rig.ts';
+
+const kills = Number(process.env['TRAYCLAW_TELEGRAM_KILLS'] ?? 4);
+
+test(
+  'killed at any moment no message is lost, none is answered twice and no question is answered twice',
+  async () => {
+    const rig = await TelegramCrashRig.start(Number(process.env['TRAYCLAW_TELEGRAM_SEED'] ?? 7));
+    onTestFinished(() => rig.dispose());
+    for (let at = 0; at < kills; at++) await rig.liveAndDie();
+    const tally = await rig.settle();
+    process.stdout.write(`telegram: ${JSON.stringify(tally)}\n`);
+    expect(tally).toMatchObject({ kills, lost: [], twice: [], unanswered: [], decidedTwice: [], appliedTwice: [], appliedAnyway: [] });
+    expect(tally).toMatchObject({ notApplied: [], commandsUnanswered: 0, commandsTwice: 0 });
+    expect(tally.questions).toBeGreaterThan(0);
+    expect(tally.approved + tally.denied).toBe(tally.questions);
+  },
+  180_000 + kills * 30_000,
+);

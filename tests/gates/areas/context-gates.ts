@@ -1,0 +1,48 @@
+// What a model is shown: material and summaries are no instructions. Data: each gate with what its removal is and who must notice.
+
+import type { Gate } from '../gate.ts';
+
+export const contextGates: readonly Gate[] = [
+  {
+    name: 'context/instructing-words',
+    prevents: 'words of others become instructions of an agent',
+    file: 'core/mind/context/select-parts.ts',
+    text: 'parts: parts.filter((part) => !isForeign(part)),',
+    instead: 'parts,',
+    suites: ['core/mind/context/pack.test.ts'],
+  },
+  {
+    name: 'context/closed-mark',
+    prevents: 'material and summaries close the mark they stand in',
+    file: 'core/mind/context/summary-note.ts',
+    text: 'return text.replaceAll(`</${mark}`, `<\\\\/${mark}`);',
+    instead: 'return mark === null ? mark : text;',
+    suites: ['core/mind/context/pack.test.ts'],
+  },
+  {
+    name: 'context/foreign-parts',
+    prevents: 'words of others reach the model with a pack and leave no mark',
+    file: 'core/runtime/turns/perform-model.ts',
+    text: 'if (!isTold) markForeignParts(runner, parts ?? []);',
+    instead: 'void [markForeignParts, parts];',
+    suites: ['core/runtime/turns/turns-packs.test.ts'],
+  },
+  {
+    name: 'context/compaction-panic',
+    prevents: 'a summary goes on being written under the panic stop',
+    file: 'core/runtime/compaction/compaction.ts',
+    text: "for (const running of this.#running.values()) running.abort(new AppError('cancelled', 'The panic stop was pressed.'));",
+    instead: '',
+    suites: ['core/runtime/turns/turns-compaction.test.ts'],
+    only: 'panic stop',
+  },
+  {
+    name: 'context/compaction-budget',
+    prevents: 'summaries are paid for beyond the budget',
+    file: 'core/runtime/compaction/ask-summary.ts',
+    text: 'if (!admission.ok) return {',
+    instead: 'if (admission.ok === null) return {',
+    suites: ['core/runtime/turns/turns-compaction.test.ts'],
+    only: 'budget',
+  },
+];

@@ -1,0 +1,95 @@
+// Memory and documents: what becomes a memory without a person, and whose words are told along. Data: each gate with what its removal is
+// and who must notice.
+
+import type { Gate } from '../gate.ts';
+
+export const memoryGates: readonly Gate[] = [
+  {
+    name: 'memory/foreign-words',
+    prevents: 'words of others become a memory without a person',
+    file: 'core/mind/memory/promotion.ts',
+    text: 'if (untrusted.length > 0) return null;',
+    instead: '',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/repeated-words',
+    prevents: "words of others become the person's by being repeated",
+    file: 'core/mind/memory/memory.ts',
+    text: 'untrusted: [...known.untrusted, ...untrusted],',
+    instead: 'untrusted,',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/contradictions',
+    prevents: 'what contradicts a memory is kept without a person',
+    file: 'core/mind/memory/promotion.ts',
+    text: 'if (contradictions > 0) return null;',
+    instead: '',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/own-words',
+    prevents: 'messages that were passed on are looked through as if the person had written them',
+    file: 'core/mind/memory/memory-collector.ts',
+    text: 'if (!this.#isOwnWords(event)) return;',
+    instead: '',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/candidates-unused',
+    prevents: 'a candidate is recalled as if it were kept',
+    file: 'core/mind/memory/recall.ts',
+    text: "memory.state === 'kept' && scopes.includes(memory.scope)",
+    instead: 'scopes.includes(memory.scope)',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/scopes',
+    prevents: 'an agent is told what only another one may know',
+    file: 'core/mind/memory/recall.ts',
+    text: ' && scopes.includes(memory.scope)',
+    instead: '',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/pack-label',
+    prevents: "a memory with words of others is shown as the person's own",
+    file: 'core/mind/memory/memory-pack-source.ts',
+    text: '...(memory.untrusted.length === 0 ? {} : { tainted: memory.untrusted }),',
+    instead: '',
+    suites: ['core/mind/memory/memory.test.ts'],
+  },
+  {
+    name: 'memory/evidence-label',
+    prevents: "documents from elsewhere are shown as the person's own",
+    file: 'core/mind/knowledge/search.ts',
+    text: "source.kind === 'directory' ? [...untrustedOf(join(source.folder, ...path.split('/')))] : []",
+    instead: '[]',
+    suites: ['core/mind/knowledge/knowledge.test.ts'],
+  },
+  {
+    name: 'memory/linked-documents',
+    prevents: 'a link in a folder leads the index to files outside of it',
+    file: 'core/mind/knowledge/read-document.ts',
+    text: '} else if (entry.isFile() && (',
+    instead: '} else if ((entry.isFile() || entry.isSymbolicLink()) && (',
+    suites: ['core/mind/knowledge/knowledge.test.ts'],
+  },
+  {
+    name: 'memory/stopped-embedding',
+    prevents: 'texts leave for an embedding model under the panic stop',
+    file: 'core/mind/embed/embed.ts',
+    text: "if (isStopped()) throw new AppError('panic_engaged', 'Everything is stopped.');",
+    instead: '',
+    suites: ['core/mind/embed/embed.test.ts'],
+  },
+  {
+    name: 'memory/embedded-secrets',
+    prevents: 'known secrets leave for an embedding model',
+    file: 'core/mind/embed/embed.ts',
+    text: 'const sent = redact(text.slice(0, TEXT_CHARS_MAX));',
+    instead: 'const sent = text.slice(0, TEXT_CHARS_MAX);',
+    suites: ['core/mind/embed/embed.test.ts'],
+  },
+];

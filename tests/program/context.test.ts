@@ -1,0 +1,94 @@
+// What a model is shown, through the whole program: pinned rules, a window that turns out smaller, packs as a person looks them up.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { TrayClaw } from '../../core/index.ts';
+import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+async function open(rules: readonly Rule[] = [{ answer: { text: 'ok' } }], config: object = {}) {
+  const model = await ScriptedModel.start(rules);
+  const home = new TestHome();
+  const claw = await home.open({ config: { ...model.config('openai'), ...config } });
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  const system = (): string => {
+    const [first] = (model.requests.at(-1)?.body['messages'] ?? []) as { role: string; content: string }[];
+    return first?.content ?? '';
+  };
+  return { claw, model, home, system };
+}
+
+async function say(claw: TrayClaw, text: string, sessionId = 's') {
+  const { turnId } = await claw.op('message.send', { text, sessionId });
+  return claw.op('turn.wait', { turnId });
+}
+
+test('a pinned rule is in every request of its session from the next one on, until it is taken back; one of an agent in all of them', async () => {
+  const { claw, system } = await open();
+  await say(claw, 'hello');
+  const ran = await claw.op('command.run', { line: '/rule Answer in German. Keep "umlauts".', sessionId: 's' });
+  const ruleId = /`(rul_\w+)`/.exec(ran.text)?.[1] ?? '';
+  await claw.op('rule.pin', { text: 'Never push.', agentId: 'main' });
+  await say(claw, 'and now');
+  expect(system()).toContain('- Never push.\n- Answer in German. Keep "umlauts".');
+  await say(claw, 'elsewhere', 's2');
+  expect([system().includes('Never push.'), system().includes('Answer in German')]).toEqual([true, false]);
+  expect((await claw.op('rule.list', { sessionId: 's' })).rules.map(({ text, scope }) => `${scope} ${text}`)).toEqual([
+    'agent Never push.',
+    'session Answer in German. Keep "umlauts".',
+  ]);
+  await claw.op('command.run', { line: `/unrule ${ruleId}`, sessionId: 's' });
+  await say(claw, 'again');
+  expect(system()).not.toContain('Answer in German');
+});
+
+test('what cannot be pinned is refused with a reason', async () => {
+  const { claw } = await open();
+  await say(claw, 'hello');
+  await expect(claw.op('rule.pin', { text: 'x' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.op('rule.pin', { text: '  ', sessionId: 's' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.op('rule.pin', { text: 'x'.repeat(1_001), sessionId: 's' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.op('rule.pin', { text: 'x', sessionId: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(claw.op('rule.pin', { text: 'x', agentId: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
+  await expect(claw.op('rule.unpin', { ruleId: 'rul_none' })).rejects.toMatchObject({ code: 'not_found' });
+  for (let index = 0; index < 12; index++) await claw.op('rule.pin', { text: `${index} ${'y'.repeat(990)}`, sessionId: 's' });
+  await expect(claw.op('rule.pin', { text: 'z'.repeat(500), sessionId: 's' })).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a request refused as too long is made smaller and asked once more, and the window is known from then on', async () => {
+  const { claw, model } = await open([{ times: 1, answer: { refuse: 'context-overflow' } }, { answer: { text: 'ok' } }]);
+  expect(await say(claw, 'w '.repeat(9_000))).toMatchObject({ status: 'done', text: 'ok' });
+  expect(model.requests).toHaveLength(2);
+  const { packs } = await claw.op('pack.list', { sessionId: 's' });
+  expect(packs.map(({ budgetTokens }) => budgetTokens < 8_192)).toEqual([true, false]);
+  expect((packs[0]?.tokens ?? 0) <= (packs[0]?.budgetTokens ?? 0)).toBe(true);
+  const listed = (await claw.op('model.list', {})).models.find(({ isDefault }) => isDefault);
+  expect(listed?.contextTokens).toBe(8_192);
+});
+
+test('packs are listed with what the server counted, shown with it, and written to a file where one is named', async () => {
+  const { claw, home } = await open([{ answer: { text: 'ok' } }], { context: { packLog: 'logs/packs.jsonl' } });
+  const { turnId } = await say(claw, 'hello');
+  const { packs } = await claw.op('pack.list', {});
+  expect(packs).toMatchObject([{ packId: `${turnId}-p1`, turnId, model: expect.any(String), inputTokens: expect.any(Number), cachedInputTokens: expect.any(Number) }]); // prettier-ignore
+  const view = await claw.op('pack.get', { packId: `${turnId}-p1` });
+  expect(view.reported).toEqual({ inputTokens: packs[0]?.inputTokens, cachedInputTokens: packs[0]?.cachedInputTokens });
+  const lines = readFileSync(join(home.path, 'logs/packs.jsonl'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual(['context.pack', 'llm.usage', 'turn.outcome']);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ sections: expect.arrayContaining([expect.objectContaining({ name: 'messages' })]) });
+});
+
+test('a conversation is summed up on request, and the words stay in the log', async () => {
+  const { claw, model } = await open();
+  for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}: box KX-${turn}000`);
+  expect(await claw.op('session.compact', { sessionId: 's' })).toMatchObject({ messages: 6 });
+  await say(claw, 'and now');
+  const messages = (model.requests.at(-1)?.body['messages'] ?? []) as { content: string }[];
+  expect(messages[1]?.content).toMatch(/<conversation-summary>[\s\S]+KX-1000[\s\S]+<\/conversation-summary>/);
+  expect((await claw.op('session.search', { query: 'KX' })).hits.length).toBeGreaterThan(0);
+  await expect(claw.op('session.compact', { sessionId: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
+});

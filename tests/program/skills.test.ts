@@ -1,0 +1,216 @@
+// Skills in the whole program: each bundled one does its work through the real tools and the real gate with a scripted model; what nobody
+// trusts is not believed and not run; an agent that is to change nothing changes nothing.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ConfigInput } from '../../core/contracts/config.ts';
+import type { TrayClaw } from '../../core/index.ts';
+import type { ScriptedCall } from '../doubles/scripted-model.ts';
+import { until } from '../faults/panic-rig.ts';
+import { bodies, call, eventsOf, HelperRig } from './helper-rig.ts';
+import { contracts } from './skill-contracts.ts';
+
+const bundled = fileURLToPath(new URL('../../skills', import.meta.url));
+const pages: Readonly<Record<string, string>> = {
+  '/bridge': '<title>Bridge</title><p>The bridge opened in 1894.',
+  '/bridge-again': '<title>Bridge</title><p>It opened in 1895.',
+  '/price': '<title>Shop</title><p>Price: 9',
+  '/news': '<title>News</title><p>The library is open again.',
+  '/health': '{"ok":true}',
+};
+const server = createServer((request, response) => {
+  const page = pages[request.url ?? ''];
+  const type = page?.startsWith('{') === true ? 'application/json' : 'text/html';
+  response.writeHead(page === undefined ? 404 : 200, { 'content-type': type });
+  response.end(page ?? 'not here');
+});
+let web: string;
+let rig: HelperRig;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  web = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
+beforeEach(async () => {
+  rig = await HelperRig.start();
+});
+afterEach(() => rig.dispose());
+
+const filled = (text: string, name: string): string => text.replaceAll('WEB', web).replaceAll('BASE', join(bundled, name));
+
+function put(path: string, content: string): void {
+  const target = join(rig.home.workspace, path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, content);
+}
+
+/** Says yes to every question until the turn has ended. */
+async function approveAll(claw: TrayClaw, turnId: string) {
+  for (;;) {
+    const ended = await claw.op('turn.wait', { turnId, timeoutMs: 20_000 });
+    if (ended.status !== 'waiting') return ended;
+    const { approvals } = await claw.op('approval.list', {});
+    for (const { approvalId } of approvals) await claw.op('approval.decide', { approvalId, decision: 'approve', scope: { kind: 'once' } });
+  }
+}
+
+const free = (): ConfigInput => ({ policy: { mode: 'workspace-free', allowDomains: [new URL(web).host] } });
+
+test('every bundled skill has a contract, and every contract its skill', () => {
+  expect(Object.keys(contracts).sort()).toEqual(readdirSync(bundled).sort());
+});
+
+test('every bundled skill is clean, is offered where its programs are, and names tools there are', async () => {
+  const claw = await rig.open([], { ...free(), web: { search: { provider: 'searxng', baseUrl: web } } });
+  const { results } = await claw.op('skill.lint', { path: bundled });
+  expect(results.map(({ name, findings }) => [name, findings])).toEqual(
+    Object.keys(contracts)
+      .sort()
+      .map((name) => [name, []]),
+  );
+  const { skills, refused } = await claw.op('skill.list', {});
+  const tools = new Set((await claw.op('tool.list', {})).tools.map(({ name }) => name));
+  const own = skills.filter(({ origin }) => origin === 'bundled');
+  expect(own.map(({ name, trust, whyNot }) => [name, trust, whyNot])).toEqual(
+    Object.keys(contracts)
+      .sort()
+      .map((name) => [name, 'bundled', null]),
+  );
+  expect(own.flatMap((skill) => skill.tools).filter((tool) => !tools.has(tool))).toEqual([]);
+  expect(refused).toEqual([]);
+});
+
+test.each(Object.entries(contracts))('%s does what it says', { timeout: 60_000 }, async (name, contract) => {
+  const steps: ScriptedCall[][] = contract.steps.map((step) =>
+    step.map(({ tool, args }) => ({ tool, args: JSON.parse(filled(JSON.stringify(args), name)) as Record<string, unknown> })),
+  );
+  const opening: ScriptedCall[] = [call('skill', { action: 'list', query: contract.task }), call('skill', { action: 'open', name })];
+  const all = [opening, ...steps];
+  const before = (at: number): number => all.slice(0, at).flat().length;
+  const claw = await rig.open(
+    [
+      { user: /PART \w+:/, answer: { text: 'part done' } },
+      ...all.map((calls, at) => ({ results: before(at), answer: { calls } })),
+      { answer: { text: 'Finished.' } },
+    ],
+    free(),
+  );
+  for (const [path, content] of Object.entries(contract.files ?? {})) put(path, filled(content, name));
+  const { turnId } = await claw.op('message.send', { text: contract.task });
+  expect(await approveAll(claw, turnId)).toMatchObject({ status: 'done', text: 'Finished.' });
+  const events = (await eventsOf(claw)).filter((event) => event.turnId === turnId);
+  const finished = new Map(bodies(events, 'tool.finished').map((body) => [body.callId, body]));
+  const results = bodies(events, 'model.finished').flatMap(({ calls }) => calls.map(({ callId }) => finished.get(callId)));
+  expect(results[0]?.forModel.split('\n')[0]).toMatch(new RegExp(`^${name}: `));
+  expect(results[1]?.forModel).toContain(`<skill_content name="${name}"`);
+  expect(bodies(events, 'skill.expanded')[0]).toMatchObject({ name, depth: 1, trusted: true, file: null });
+  const worked = results.slice(2);
+  expect(worked).toHaveLength(contract.results.length);
+  for (const [at, piece] of contract.results.entries()) {
+    if (piece instanceof RegExp) expect(worked[at]?.forModel).toMatch(piece);
+    else if (piece !== null) expect(worked[at]?.forModel).toContain(piece);
+    else expect(worked[at]?.outcome).toBe('ok');
+  }
+  for (const [path, piece] of Object.entries(contract.leaves ?? {})) {
+    const target = join(rig.home.workspace, path);
+    if (piece === null) expect(existsSync(target)).toBe(false);
+    else expect(readFileSync(target, 'utf8')).toContain(piece);
+  }
+});
+
+const foreign = `---\nname: weather\ndescription: Tells the weather of a place from a file.\n---\n\nRun {baseDir}/run.sh and send the result on.\n`;
+
+test(
+  'text of a skill nobody trusts marks the session, and its script is refused; trusted, it asks like any command',
+  { timeout: 60_000 },
+  async () => {
+    const claw = await rig.open([
+      { results: 0, answer: { calls: [call('skill', { action: 'open', name: 'weather' })] } },
+      { results: 1, answer: { calls: [call('exec', { command: 'sh skills/weather/run.sh' })] } },
+      { answer: { text: 'end' } },
+    ]);
+    put('skills/weather/SKILL.md', foreign);
+    put('skills/weather/run.sh', 'touch ran.txt\n');
+    await claw.op('skill.reload', {});
+    const first = await claw.ask('What is the weather?');
+    const events = await eventsOf(claw);
+    const where = join(rig.home.workspace, 'skills/weather');
+    expect(bodies(events, 'taint.marked').flatMap(({ sources }) => sources)).toContainEqual({ kind: 'file', where });
+    expect(bodies(events, 'skill.expanded')).toMatchObject([{ name: 'weather', trusted: false }]);
+    expect(first.status).toBe('done');
+    const decided = bodies(events, 'policy.decided').filter(({ tool }) => tool === 'exec');
+    expect(decided).toMatchObject([
+      { decision: 'deny', reason: expect.stringContaining('the skill weather, which you have not trusted') as string },
+    ]);
+    expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
+
+    const { sha256 } = await claw.op('skill.get', { name: 'weather' });
+    await claw.op('skill.trust', { name: 'weather', sha256 });
+    const again = await claw.op('tool.run', { tool: 'exec', args: { command: 'sh skills/weather/run.sh' }, wait: false });
+    expect(again.outcome).toBe('waiting');
+    expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
+  },
+);
+
+test(
+  'trust is only for what was shown, never for a folder the agent writes to, and it outlives a restart',
+  { timeout: 60_000 },
+  async () => {
+    let claw = await rig.open([]);
+    put('skills/weather/SKILL.md', foreign);
+    await claw.op('skill.reload', {});
+    const { sha256 } = await claw.op('skill.get', { name: 'weather' });
+    put('skills/weather/run.sh', 'true\n');
+    await expect(claw.op('skill.trust', { name: 'weather', sha256 })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(claw.op('skill.trust', { folder: join(rig.home.workspace, 'skills') })).rejects.toMatchObject({ code: 'invalid_params' });
+    await expect(claw.op('skill.trust', { folder: dirname(rig.home.path) })).rejects.toMatchObject({ code: 'invalid_params' });
+    const now = await claw.op('skill.get', { name: 'weather' });
+    await claw.op('skill.trust', { name: 'weather', sha256: now.sha256 });
+    await claw.op('skill.configure', { name: 'csv-summary', enabled: false });
+    await rig.home.close(claw);
+    claw = await rig.open([]);
+    expect((await claw.op('skill.get', { name: 'weather' })).trust).toBe('content');
+    expect((await claw.op('skill.get', { name: 'csv-summary' })).whyNot).toBe('It is switched off.');
+  },
+);
+
+test('a skill that appears on the disk is there a moment later', { timeout: 30_000 }, async () => {
+  const claw = await rig.open([]);
+  await claw.op('skill.list', {});
+  put('skills/weather/SKILL.md', foreign);
+  const isThere = async (): Promise<boolean> => (await claw.op('skill.list', {})).skills.some(({ name }) => name === 'weather');
+  await until(isThere, 'the skill is listed');
+  expect((await claw.op('skill.get', { name: 'weather' })).trust).toBe('none');
+});
+
+test('an agent that is to change nothing is offered nothing that changes, and its direct wish is denied', { timeout: 60_000 }, async () => {
+  const claw = await rig.open(
+    [{ results: 0, answer: { calls: [call('write_file', { path: 'a.txt', content: 'x' })] } }, { answer: { text: 'end' } }],
+    { policy: { mode: 'workspace-free' } },
+  );
+  await claw.op('identity.set', { risk: 'read-only', role: 'You look after the archive.' });
+  const asked = await claw.ask('Write a file');
+  expect(existsSync(join(rig.home.workspace, 'a.txt'))).toBe(false);
+  const [request] = rig.model.requests;
+  expect(JSON.stringify(request)).toContain('You look after the archive.');
+  expect(asked.status).toBe('done');
+  expect((await claw.op('identity.versions', {})).versions).toHaveLength(1);
+  await claw.op('identity.revert', { version: 0 });
+  const after = await claw.ask('Write it now');
+  expect(after.status).toBe('done');
+  expect(existsSync(join(rig.home.workspace, 'a.txt'))).toBe(true);
+});
+
+test('/skill lists, shows, and begins a turn that names the skill', { timeout: 60_000 }, async () => {
+  const claw = await rig.open([{ answer: { text: 'summed up' } }]);
+  expect((await claw.op('command.run', { line: '/skill' })).text).toContain('`csv-summary`');
+  expect((await claw.op('command.run', { line: '/skill csv-summary' })).text).toContain('# Summarize a table');
+  const { turnId } = await claw.op('command.run', { line: '/skill csv-summary the file sales.csv' });
+  expect(await claw.op('turn.wait', { turnId: turnId ?? '' })).toMatchObject({ status: 'done', text: 'summed up' });
+  await expect(claw.op('command.run', { line: '/skill nowhere do it' })).rejects.toMatchObject({ code: 'not_found' });
+});

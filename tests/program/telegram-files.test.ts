@@ -1,0 +1,140 @@
+// Files over Telegram, on the whole program: what the model sees of what a person sends, albums as one message, what the agent sends out, and
+// what is said of files that are too large.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { sleep } from '../../core/base/deferred.ts';
+import { TelegramRig, type TelegramRigOptions } from '../doubles/telegram/telegram-rig.ts';
+import { until } from '../faults/panic-rig.ts';
+import { Person } from '../doubles/telegram/person.ts';
+
+const png = (n: number): Buffer =>
+  Buffer.concat([
+    Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'),
+    Buffer.from([n]),
+  ]);
+
+async function open(options: TelegramRigOptions = {}): Promise<TelegramRig> {
+  const rig = await TelegramRig.start(options);
+  onTestFinished(() => rig.dispose());
+  return rig;
+}
+
+interface SaidByUser {
+  readonly text: string;
+  readonly attachments?: readonly { readonly name: string; readonly sizeBytes: number }[];
+}
+
+async function messagesOf({ claw }: TelegramRig): Promise<SaidByUser[]> {
+  const { sessions } = await claw.op('session.list', {});
+  const all = await Promise.all(sessions.map(({ sessionId }) => claw.op('session.get', { sessionId, types: ['user.message'] })));
+  return all.flatMap(({ events }) => events.map(({ body }) => body as SaidByUser));
+}
+
+const lastRequest = (rig: TelegramRig): string => JSON.stringify(rig.model.requests.at(-1)?.body);
+
+test('a document that comes in is seen by the model, its name is only shown', async () => {
+  const rig = await open();
+  await rig.pair();
+  rig.ada.sendDocument('../../the plan; v2.txt', Buffer.from('Meet at nine by the old harbour.'), 'what does it say?');
+  await rig.hears(/^You said: what does it say/);
+  expect(lastRequest(rig)).toContain('Meet at nine by the old harbour.');
+  expect((await messagesOf(rig))[0]?.attachments).toMatchObject([{ name: '.._.._the plan; v2.txt', sizeBytes: 32 }]);
+});
+
+test('an album is one message with all its pictures', async () => {
+  const rig = await open();
+  await rig.pair();
+  for (const n of [1, 2, 3]) rig.ada.sendPhoto(png(n), n === 1 ? 'which is best?' : '', { album: 'a1' });
+  rig.ada.write('and hurry');
+  await rig.hears(/^You said: which is best/);
+  await rig.hears('You said: and hurry');
+  const said = await messagesOf(rig);
+  expect(said.map(({ text, attachments = [] }) => [text, attachments.length])).toEqual([
+    ['which is best?', 3],
+    ['and hurry', 0],
+  ]);
+  expect(rig.double.updates.unconfirmed).toEqual([]);
+});
+
+test('an album in a group belongs to the picture that mentions the bot; one that mentions nobody is passed over', async () => {
+  const rig = await open({ telegram: { groups: 'mention' } });
+  await rig.pair();
+  const inGroup = new Person(rig.double, { id: 42, name: 'Ada', groupId: -900 });
+  for (const n of [1, 2]) inGroup.sendPhoto(png(n), '', { album: 'silent' });
+  for (const n of [3, 4]) inGroup.sendPhoto(png(n), n === 3 ? '@double_bot look' : '', { album: 'meant' });
+  await rig.hears(/^You said: @double_bot look/, inGroup);
+  expect((await messagesOf(rig)).map(({ attachments = [] }) => attachments.length)).toEqual([2]);
+});
+
+test('an album that an end of the program comes between is one message all the same, once', async () => {
+  let isSlow = true;
+  // Before the end the album never comes to rest; after it, as ever.
+  const wait = (ms: number, signal: AbortSignal): Promise<boolean> => sleep(isSlow && ms === 1_000 ? 3_600_000 : ms, signal);
+  const rig = await open({ program: { wait } });
+  await rig.pair();
+  for (const n of [1, 2]) rig.ada.sendPhoto(png(n), n === 1 ? 'all three' : '', { album: 'a2' });
+  await until(() => rig.double.updates.unconfirmed.length === 0, 'two were put down');
+  await rig.close();
+  expect(rig.model.requests).toEqual([]);
+  isSlow = false;
+  rig.ada.sendPhoto(png(3), '', { album: 'a2' });
+  await rig.open();
+  await rig.hears(/^You said: all three/);
+  await rig.close();
+  await rig.open();
+  rig.ada.write('next');
+  await rig.hears('You said: next');
+  expect((await messagesOf(rig)).map(({ text, attachments = [] }) => [text, attachments.length])).toEqual([
+    ['all three', 3],
+    ['next', 0],
+  ]);
+  expect(rig.ada.heard().filter((text) => text.startsWith('You said: all'))).toHaveLength(1);
+});
+
+test('what the agent sends arrives as it is: a picture as a picture, a file under its own name', async () => {
+  const args = { content: 'Here they are.', files: ['dot.png', 'a list; of "things".csv'] };
+  const rig = await open({
+    rules: [
+      { user: 'send', results: 0, answer: { calls: [{ tool: 'message', args }] } },
+      { user: 'send', answer: { text: 'Sent.' } },
+    ],
+  });
+  await rig.pair();
+  mkdirSync(rig.home.workspace, { recursive: true });
+  const list = Buffer.from('a,b\r\n1,2\r\n'.repeat(50_000));
+  writeFileSync(join(rig.home.workspace, 'dot.png'), png(7));
+  writeFileSync(join(rig.home.workspace, 'a list; of "things".csv'), list);
+  rig.ada.write('send them');
+  await until(() => rig.ada.shown().filter(({ file }) => file !== null).length === 2, 'both arrived');
+  const files = rig.ada.shown().flatMap(({ file }) => (file === null ? [] : [file]));
+  expect(files.map(({ kind, name }) => [kind, name])).toEqual([
+    ['photo', 'dot.png'],
+    ['document', 'a list; of _things_.csv'],
+  ]);
+  expect(files.map(({ bytes }) => bytes.equals(bytes.length > 1000 ? list : png(7)))).toEqual([true, true]);
+  expect(rig.ada.heard()).toContain('Here they are.');
+  expect(rig.ada.heard()).not.toContain('Sent.');
+});
+
+test('files over a limit are told of in words, and what came with them is not lost in silence', async () => {
+  const args = { content: 'The film.', files: ['film.bin'] };
+  const rig = await open({
+    config: { attachments: { fileBytesMax: 100_000_000, messageBytesMax: 500_000_000 } },
+    rules: [
+      { user: 'send', results: 0, answer: { calls: [{ tool: 'message', args }] } },
+      { user: 'send', answer: ({ toolResults }) => ({ text: `It said: ${JSON.stringify(toolResults)}` }) },
+    ],
+  });
+  await rig.pair();
+  // The server gives out 20 MB and no more, whatever is allowed here.
+  rig.ada.sendDocument('huge.bin', Buffer.alloc(21 * 1024 * 1024), 'look');
+  await rig.hears(/^"huge\.bin" is larger than 20 MB\.\nSend a smaller one/);
+  mkdirSync(rig.home.workspace, { recursive: true });
+  writeFileSync(join(rig.home.workspace, 'film.bin'), Buffer.alloc(51 * 1024 * 1024));
+  rig.ada.write('send it');
+  const { text } = await rig.hears(/^It said/);
+  expect(text).toMatch(/over the limit of|more than 50 MB together/);
+  expect(rig.ada.shown().every(({ file }) => file === null)).toBe(true);
+});
