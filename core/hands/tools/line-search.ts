@@ -2,6 +2,7 @@
 // life; one search has one thread.
 
 import { Worker } from 'node:worker_threads';
+import { endThread } from '../../base/end-thread.ts';
 import { createLineCollector, grepWorkerMain, type GrepReply, type GrepWorkerData } from './grep-worker.ts';
 
 export interface LineSearchOptions extends GrepWorkerData {
@@ -67,6 +68,6 @@ export class LineSearch {
   }
 
   async close(): Promise<void> {
-    await this.#worker.terminate();
+    await endThread(this.#worker);
   }
 }

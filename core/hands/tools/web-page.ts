@@ -3,6 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { sleep } from '../../base/deferred.ts';
+import { endThread } from '../../base/end-thread.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ReadablePage } from './web-readable.ts';
 import type { ResultsPage } from './web-results-page.ts';
@@ -39,12 +40,11 @@ export function runPageJob<K extends keyof PageJobs>(
       isOver = true;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      worker.unref();
       // Settled when the thread is gone, so that nothing is left running behind a result; one that is slow to go is not waited for.
-      const gone = new AbortController();
-      void Promise.race([worker.terminate(), sleep(GONE_WITHIN_MS, gone.signal)])
+      const late = new AbortController();
+      void Promise.race([endThread(worker), sleep(GONE_WITHIN_MS, late.signal)])
         .then(settle, settle)
-        .finally(() => gone.abort());
+        .finally(() => late.abort());
     };
     const fail = (message: string, cause?: unknown): void =>
       end(() => reject(new AppError('tool_failed', message, cause === undefined ? {} : { cause })));

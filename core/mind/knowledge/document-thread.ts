@@ -1,6 +1,7 @@
 // Runs the jobs of reading documents in one thread, each with a limit of time; a document that takes the thread down costs only itself.
 
 import { Worker } from 'node:worker_threads';
+import { endThread } from '../../base/end-thread.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DocumentJob, DocumentResults } from './read-document.ts';
 
@@ -37,7 +38,7 @@ export class DocumentThread {
     const worker = this.#worker;
     if (this.#open !== null || worker === null) return;
     this.#worker = null;
-    await worker.terminate();
+    await endThread(worker);
   }
 
   async dispose(): Promise<void> {
@@ -45,7 +46,7 @@ export class DocumentThread {
     const worker = this.#worker;
     this.#worker = null;
     this.#fail('cancelled', 'Reading documents was stopped.');
-    await worker?.terminate();
+    if (worker !== null) await endThread(worker);
   }
 
   #run<K extends DocumentJob['kind']>(job: DocumentJob): Promise<DocumentResults[K]> {
@@ -82,7 +83,7 @@ export class DocumentThread {
     if (this.#worker !== worker) return;
     this.#worker = null;
     this.#fail('tool_failed', why);
-    void worker.terminate();
+    void endThread(worker);
   }
 
   #fail(code: 'tool_failed' | 'cancelled', why: string): void {
