@@ -10,7 +10,7 @@ import { Storage, type SqlDatabase } from '../../core/store/storage/storage.ts';
 import { VectorStore } from '../../core/store/vector/vector.ts';
 import type { EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import type { Random } from '../fuzz/random.ts';
-import { TestHome } from './test-home.ts';
+import type { TestHome } from './test-home.ts';
 
 const childFile = fileURLToPath(new URL('index-crash-child.ts', import.meta.url));
 
