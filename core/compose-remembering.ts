@@ -81,7 +81,7 @@ function memoryTexts({ memories }: Store, index: VectorIndex): EmbeddedTexts {
   return {
     waiting: (limit) => memories.waiting(limit).map((one) => ({ ...one, textHash: memoryHash(one.text) })),
     countWaiting: () => memories.countWaiting(),
-    holds: ({ row, textHash }) => memories.at([row]).some(({ text }) => memoryHash(text) === textHash),
+    whereIs: ({ row, textHash }) => (memories.at([row]).some(({ text }) => memoryHash(text) === textHash) ? 'in-its-row' : 'gone'),
     put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
       memories.setEmbedded(row);
@@ -97,7 +97,10 @@ function passageTexts({ knowledge }: Store, index: VectorIndex): EmbeddedTexts {
   return {
     waiting: (limit) => knowledge.waiting(limit).map((one) => ({ ...one, scope: EVERYBODY })),
     countWaiting: () => knowledge.countWaiting(),
-    holds: ({ row, textHash }) => knowledge.hashOf(row) === textHash,
+    whereIs: ({ row, textHash }) => {
+      if (knowledge.hashOf(row) === textHash) return 'in-its-row';
+      return knowledge.holds(textHash) ? 'elsewhere' : 'gone';
+    },
     put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
       knowledge.setEmbedded(row);

@@ -98,8 +98,9 @@ class Texts implements EmbeddedTexts {
     return this.texts.length - this.done.size;
   }
 
-  holds({ row, text }: WaitingText): boolean {
-    return this.texts[row] === text;
+  whereIs({ row, text }: WaitingText): 'in-its-row' | 'elsewhere' | 'gone' {
+    if (this.texts[row] === text) return 'in-its-row';
+    return this.texts.includes(text) ? 'elsewhere' : 'gone';
   }
 
   put({ row }: WaitingText, vector: Int8Array): void {
@@ -185,20 +186,23 @@ test('a text that several rows hold is sent once', async () => {
 test('a row that holds another text when its vector arrives gets that of its own', async () => {
   const server = await serve();
   const vectors = openVectors();
-  const texts = new Texts(['the old text']);
+  const texts = new Texts(['the old text', 'a moving text']);
   const embedder = embedderFor(openAi(server));
   const changing = {
     model: embedder.model,
     embed: async (asked: readonly string[], signal: AbortSignal) => {
       const made = await embedder.embed(asked, signal);
-      texts.texts[0] = 'the new text';
+      if (asked.includes('the old text')) texts.texts.splice(0, 2, 'the new text', 'an added text', 'a moving text');
       return made;
     },
   };
   await openKeeper(texts, changing, vectors).settle(() => texts.countWaiting() === 0);
-  expect(server.asked).toEqual([['the old text'], ['the new text']]);
+  expect(server.asked.slice(0, 2)).toEqual([
+    ['the old text', 'a moving text'],
+    ['the new text', 'an added text'],
+  ]);
   expect(vectors.cached('the old text')).toBeNull();
-  expect(texts.done.get(0)).toEqual(vectors.cached('the new text'));
+  expect([...texts.done]).toEqual(texts.texts.map((text, row) => [row, vectors.cached(text)]));
 });
 
 test('a change of the model that is taken back leaves the model before', () => {
