@@ -1,5 +1,6 @@
 // The part of the composition that remembers and reads: memory, the person's documents, and the vectors of both. Read it after compose-guard.ts.
 
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemLater } from './base/later.ts';
 import { mainAgentId } from './contracts/agents.ts';
@@ -12,7 +13,7 @@ import { isInside } from './base/inside-folder.ts';
 import { memoryHash } from './store/memory/memory.ts';
 import type { VectorIndex, VectorStore } from './store/vector/vector.ts';
 import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts } from './mind/embed/embed.ts';
-import { DocumentThread, Knowledge, KnowledgePackSource, type ConfiguredSource } from './mind/knowledge/knowledge.ts';
+import { DocumentThread, Knowledge, KnowledgePackSource, placeOf, sourcesOf, type SourceFolders } from './mind/knowledge/knowledge.ts';
 import {
   formExtractor,
   formResolver,
@@ -23,7 +24,7 @@ import {
   type MemoryStore,
 } from './mind/memory/memory.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import { createKnowledgeTool, createMemoryTools, readablePage, type MemoryPort } from './hands/tools/tools.ts';
+import { createKnowledgeTool, createMemoryTools, isOwnData, readablePage, type MemoryPort, type ToolHost } from './hands/tools/tools.ts';
 import { realOf, type Base, type Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
@@ -153,9 +154,26 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
   });
   const collects = config.memory.enabled && config.memory.fromTurns;
   const port = memoryPort(store, book);
+  const folders = sourceFolders(guard);
+  const searchTool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
+  let host: Pick<ToolHost, 'register'> | null = null;
+  let withdraw: (() => void) | null = null;
+  /** The model is offered the search for as long as there is something to search. */
+  const offerSearch = (): void => {
+    if (knowledge.hasSources) withdraw ??= host?.register(searchTool) ?? null;
+    else {
+      withdraw?.();
+      withdraw = null;
+    }
+  };
   return {
     /** What the operations use. */
-    ops: { memory: book, knowledge, embedder: () => embedderState(embedding) },
+    ops: {
+      memory: book,
+      knowledge,
+      sourcePlace: (path: string) => placeOf(path, folders),
+      embedder: () => embedderState(embedding),
+    },
     sources: [
       new MemoryPackSource({
         store: memory.store,
@@ -170,12 +188,15 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
         estimate: estimateTokens,
       }),
     ],
-    tools: [
-      ...(config.memory.enabled ? createMemoryTools(port) : []),
-      ...(knowledge.hasSources
-        ? [createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) })]
-        : []),
-    ],
+    tools: config.memory.enabled ? createMemoryTools(port) : [],
+    meetTools: (tools: Pick<ToolHost, 'register'>) => {
+      host = tools;
+      offerSearch();
+    },
+    takeSources: (sources: Config['knowledge']['sources']) => {
+      knowledge.take(sourcesOf(sources, folders));
+      offerSearch();
+    },
     /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
     catchUp: (): boolean => {
       const hasMore = collects && collector.catchUp();
@@ -249,7 +270,7 @@ function composeKnowledge(base: Base, store: Store, guard: Guard, { near, embedd
       },
       reader,
       readPage: readablePage,
-      sources: sourcesOf(config.knowledge.sources, facts),
+      sources: sourcesOf(config.knowledge.sources, sourceFolders(guard)),
       resolvers: options.knowledgeResolvers ?? [],
       untrustedOf: (file) => untrustedOf(file, store, guard),
       skipped: [facts.home],
@@ -269,15 +290,9 @@ function untrustedOf(file: string, { marks }: Store, { facts }: Guard): readonly
   return opened && marks.writerOf(file) === null ? [] : [{ kind: 'file', where: file }];
 }
 
-function sourcesOf(sources: Config['knowledge']['sources'], { home, workspace }: Guard['facts']): ConfiguredSource[] {
-  return Object.entries(sources).map(([name, source]) => {
-    if (source.kind === 'inline') return { name, kind: 'inline', title: source.title ?? name, text: source.text };
-    const { watch, filesMax, fileBytesMax, endings } = source;
-    const folder = realOf(resolve(workspace, source.path));
-    const isOwn = isInside(folder, home) && !isInside(folder, workspace);
-    const refused = isOwn ? "It is TrayClaw's own data, which is never read as documents." : null;
-    return { name, kind: 'directory', folder, watch, filesMax, fileBytesMax, endings: endings ?? null, refused };
-  });
+function sourceFolders({ facts }: Guard): SourceFolders {
+  const opened = [facts.workspace, ...facts.extraFolders.map(realOf)];
+  return { workspace: facts.workspace, userHome: homedir(), opened, isOwn: (real) => isOwnData(real, facts) };
 }
 
 function memoryPort({ log, marks }: Store, book: MemoryBook): MemoryPort {
