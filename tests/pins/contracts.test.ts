@@ -163,7 +163,7 @@ const opPins: Readonly<Record<string, string>> = {
   'turn.retry': '7d22a5dfafb12b09 ff37c2ac9859c997',
   'turn.branch': 'a675a1f366a09cde ff37c2ac9859c997',
   'turn.continue': '5b2a285a9f432c76 ff37c2ac9859c997',
-  'pack.get': 'a4adfd1a773e83b5 0c5e326177dd3f6e',
+  'pack.get': 'a4adfd1a773e83b5 b13948000b5aa242',
   'tool.run': '40945fa1d8402b85 98d1e3a29ea2807f',
   'tool.list': '71fc596a20f27da3 cc8f96fb4791ca8b',
   'approval.list': '7441eeb952b0dc92 be1e2d02f694f888',

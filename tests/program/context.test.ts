@@ -82,6 +82,41 @@ test('packs are listed with what the server counted, shown with it, and written 
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ sections: expect.arrayContaining([expect.objectContaining({ name: 'messages' })]) });
 });
 
+test('a pack tells the text of its sections: rules as they stood then, the rest as it is now', async () => {
+  const { claw } = await open();
+  await say(claw, 'hello');
+  const { ruleId } = await claw.op('rule.pin', { text: 'Answer in German.', sessionId: 's' });
+  await claw.op('rule.pin', { text: 'Never push.', agentId: 'main' });
+  const { turnId } = await say(claw, 'and now');
+  await claw.op('rule.unpin', { ruleId });
+  await claw.op('rule.pin', { text: 'Later.', sessionId: 's' });
+  const { texts = [], summary, sections } = await claw.op('pack.get', { packId: `${turnId}-p1` });
+  expect(texts.find(({ section }) => section === 'rules')).toEqual({
+    section: 'rules',
+    asOf: 'then',
+    text: '- Never push.\n- Answer in German.',
+  });
+  expect(texts.find(({ section }) => section === 'system')).toMatchObject({ asOf: 'now', text: expect.stringContaining('TrayClaw') });
+  expect(texts.find(({ section }) => section === 'tools')?.text).toContain('read_file: ');
+  // Messages are told one by one.
+  expect(sections.map(({ name }) => name).filter((name) => texts.every(({ section }) => section !== name))).toEqual(['messages']);
+  expect(summary).toBeNull();
+});
+
+test('a pack tells what its summary stands for, also by the summaries that one took in', async () => {
+  const { claw } = await open();
+  for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}`);
+  const first = await claw.op('session.compact', { sessionId: 's' });
+  for (let turn = 6; turn <= 9; turn++) await say(claw, `note ${turn}`);
+  const second = await claw.op('session.compact', { sessionId: 's' });
+  const { turnId } = await say(claw, 'and now');
+  const { summary } = await claw.op('pack.get', { packId: `${turnId}-p1` });
+  expect(summary).toMatchObject({ summaryId: second.summaryId, text: second.text, messages: first.messages + second.messages });
+  const { events } = await claw.op('session.get', { sessionId: 's', limit: 1000 });
+  expect(summary?.fromAtMs).toBe(events.find(({ type }) => type === 'turn.started')?.atMs);
+  expect(summary?.toAtMs).toBeGreaterThanOrEqual(summary?.fromAtMs ?? Infinity);
+});
+
 test('a conversation is summed up on request, and the words stay in the log', async () => {
   const { claw, model } = await open();
   for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}: box KX-${turn}000`);

@@ -178,6 +178,20 @@ export const sessionCommands: readonly Command[] = [
       }),
   },
   {
+    id: 'compact-session',
+    group: 'session',
+    name: (words) => words.compactSession,
+    isPossible: (context) => lastTurn(context) !== undefined,
+    run: (context) =>
+      onSession(context, async ({ sessionId }) => {
+        const { app, language } = context;
+        const words = language.words.commands;
+        app.notices.say(words.summingUp);
+        const { summaryId, messages } = await app.client.op('session.compact', { sessionId });
+        app.notices.inform(summaryId === null ? words.nothingToSumUp : words.summedUp(messages));
+      }),
+  },
+  {
     id: 'export-markdown',
     group: 'session',
     name: (words) => words.exportMarkdown,
