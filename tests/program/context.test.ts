@@ -46,6 +46,24 @@ test('a pinned rule is in every request of its session from the next one on, unt
   expect(system()).not.toContain('Answer in German');
 });
 
+test('a rule is changed in one step, and goes from a fork without going from where it came from', async () => {
+  const { claw, system } = await open();
+  await say(claw, 'hello');
+  const first = await claw.op('rule.pin', { text: 'Answer in German.', sessionId: 's' });
+  const ofAgent = await claw.op('rule.pin', { text: 'Never push.', agentId: 'main' });
+  const second = await claw.op('rule.pin', { text: 'Answer in French.', sessionId: 's', replaces: first.ruleId });
+  await say(claw, 'and now');
+  expect(system()).toContain('- Answer in French.');
+  expect(system()).not.toContain('German');
+  const replacing = { text: 'x', sessionId: 's', replaces: ofAgent.ruleId };
+  await expect(claw.op('rule.pin', replacing)).rejects.toMatchObject({ code: 'not_found' });
+  const { sessionId } = await claw.op('session.fork', { sessionId: 's' });
+  await expect(claw.op('rule.unpin', { ruleId: first.ruleId, sessionId })).rejects.toMatchObject({ code: 'not_found' });
+  await claw.op('command.run', { line: `/unrule ${second.ruleId}`, sessionId });
+  const textsIn = async (where: string) => (await claw.op('rule.list', { sessionId: where })).rules.map(({ text }) => text);
+  expect([await textsIn('s'), await textsIn(sessionId)]).toEqual([['Never push.', 'Answer in French.'], ['Never push.']]);
+});
+
 test('what cannot be pinned is refused with a reason', async () => {
   const { claw } = await open();
   await say(claw, 'hello');
