@@ -41,6 +41,8 @@ export interface EmbeddingServer {
   /** Answers with this in place of vectors, while it is set. */
   instead: { readonly status: number; readonly body: string } | null;
   dimensions: number;
+  /** As a model that takes its time. */
+  answerAfterMs: number;
   close(): Promise<void>;
 }
 
@@ -62,7 +64,9 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
       }
       const vectors = input.map((text) => [...hashedVector(text, dimensions ?? state.dimensions)]);
       const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
-      response.end(JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data }));
+      const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data });
+      if (state.answerAfterMs === 0) response.end(reply);
+      else setTimeout(() => response.end(reply), state.answerAfterMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -72,6 +76,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     headers: [],
     instead: null,
     dimensions: 384,
+    answerAfterMs: 0,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
