@@ -41,6 +41,8 @@ export interface EmbeddingServer {
   /** Answers with this in place of vectors, while it is set. */
   instead: { readonly status: number; readonly body: string } | null;
   dimensions: number;
+  /** As a model that takes its time. */
+  answerAfterMs: number;
   close(): Promise<void>;
 }
 
@@ -67,7 +69,9 @@ export async function startEmbeddingServer(vectorsOf = hashed): Promise<Embeddin
       }
       void vectorsOf(input, dimensions ?? state.dimensions).then((vectors) => {
         const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
-        response.end(JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data }));
+        const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data });
+        if (state.answerAfterMs === 0) response.end(reply);
+        else setTimeout(() => response.end(reply), state.answerAfterMs);
       });
     });
   });
@@ -78,6 +82,7 @@ export async function startEmbeddingServer(vectorsOf = hashed): Promise<Embeddin
     headers: [],
     instead: null,
     dimensions: 384,
+    answerAfterMs: 0,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -7,7 +7,8 @@ import type { DocumentJob, DocumentResults } from './read-document.ts';
 export interface KnowledgeStore {
   seen(source: string): SeenFile[];
   replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void;
-  touch(source: string, path: string, modifiedAtMs: number): void;
+  /** The same content, written anew. */
+  touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void;
   remove(source: string, path: string): boolean;
   sources(): string[];
   documents(source: string, limit: number): KeptDocument[];

@@ -86,10 +86,13 @@ function citationOf({ path, startLine, endLine, page, heading }: KeptPassage, so
   return `${place}:${startLine}${endLine === startLine ? '' : `-${endLine}`}`;
 }
 
-/** One that fails or is slow is left out. */
+/** One that fails or is slow is left out, and told to stop. */
 async function askResolvers({ resolvers }: SearchDeps, { query, source, limit, signal }: SearchRequest): Promise<Evidence[]> {
   const asked = resolvers.filter(({ name }) => source === undefined || name === source);
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(RESOLVED_WITHIN_MS)]);
+  if (asked.length === 0 || signal.aborted) return [];
+  const over = new AbortController();
+  const limited = AbortSignal.any([signal, over.signal]);
+  const lateTimer = setTimeout(() => over.abort(), RESOLVED_WITHIN_MS);
   const late = new Promise<readonly []>((resolve) => {
     limited.addEventListener('abort', () => resolve([]), { once: true });
   });
@@ -113,5 +116,7 @@ async function askResolvers({ resolvers }: SearchDeps, { query, source, limit, s
       }));
     }),
   );
+  clearTimeout(lateTimer);
+  over.abort();
   return answers.flat();
 }
