@@ -68,6 +68,7 @@ function openBench(sources: readonly ConfiguredSource[], resolvers: readonly Kno
     counts: (source) => rows.counts(source),
     at: (found) => rows.at(found),
     findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
     findMeaning: () => Promise.resolve([]),
   };
   const waiting: (() => void)[] = [];
