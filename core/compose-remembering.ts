@@ -233,6 +233,7 @@ function composeMemory({ clock, ids, config, options }: Base, { log, memories }:
     seenIn: (memoryId) => memories.seenIn(memoryId),
     contradictionsOf: (memoryId) => memories.contradictionsOf(memoryId),
     findWords: (query, limit) => memories.findWords(query, limit),
+    coverage: (query, row) => memories.coverage(query, row),
     findMeaning: (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }),
   };
   const recall = new MemoryRecall({ store, clock });
@@ -265,6 +266,7 @@ function composeKnowledge(base: Base, store: Store, guard: Guard, { near, embedd
         counts: (source) => rows.counts(source),
         at: (found) => rows.at(found),
         findWords: (query, limit) => rows.findWords(query, limit),
+        coverage: (query, row) => rows.coverage(query, row),
         findMeaning: (query, limit, signal) =>
           near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
       },

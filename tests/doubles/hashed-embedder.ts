@@ -46,8 +46,13 @@ export interface EmbeddingServer {
   close(): Promise<void>;
 }
 
+/** Gives each text its vector; `dimensions` is what the request or the server's state says. */
+export type VectorsOf = (texts: readonly string[], dimensions: number) => Promise<readonly (readonly number[])[]>;
+
+const hashed: VectorsOf = async (texts, dimensions) => texts.map((text) => [...hashedVector(text, dimensions)]);
+
 /** Speaks both forms: POST /v1/embeddings, backwards to show that the index counts, and POST /api/embed. */
-export async function startEmbeddingServer(): Promise<EmbeddingServer> {
+export async function startEmbeddingServer(vectorsOf = hashed): Promise<EmbeddingServer> {
   const server: Server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8');
@@ -62,11 +67,12 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
         response.end(state.instead.body);
         return;
       }
-      const vectors = input.map((text) => [...hashedVector(text, dimensions ?? state.dimensions)]);
-      const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
-      const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data });
-      if (state.answerAfterMs === 0) response.end(reply);
-      else setTimeout(() => response.end(reply), state.answerAfterMs);
+      void vectorsOf(input, dimensions ?? state.dimensions).then((vectors) => {
+        const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
+        const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data });
+        if (state.answerAfterMs === 0) response.end(reply);
+        else setTimeout(() => response.end(reply), state.answerAfterMs);
+      });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

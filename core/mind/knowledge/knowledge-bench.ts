@@ -55,6 +55,7 @@ export function openBench(sources: readonly ConfiguredSource[], resolvers: reado
     counts: (source) => rows.counts(source),
     at: (found) => rows.at(found),
     findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
     findMeaning: () => Promise.resolve([]),
   };
   const waiting: (() => void)[] = [];

@@ -15,7 +15,9 @@ export interface KnowledgeStore {
   counts(source: string): SourceCounts;
   at(rows: readonly number[]): KeptPassage[];
   /** Best first. */
-  findWords(query: string, limit: number): readonly { readonly row: number }[];
+  findWords(query: string, limit: number): readonly { readonly row: number; readonly score: number }[];
+  /** The share, 0 to 1, of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number;
   /** Best first; empty where there are no vectors. Never rejects. */
   findMeaning(query: string, limit: number, signal: AbortSignal): Promise<readonly { readonly row: number; readonly similarity: number }[]>;
 }

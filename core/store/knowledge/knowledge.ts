@@ -223,6 +223,11 @@ export class KnowledgeRows {
     return this.#words.find(query, limit);
   }
 
+  /** The share of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number {
+    return this.#words.coverage(query, row);
+  }
+
   /** In the order given; passages that are gone are left out. */
   at(rows: readonly number[]): KeptPassage[] {
     const found = new Map((this.#sql.passages.all(JSON.stringify(rows)) as KeptPassage[]).map((passage) => [passage.passageId, passage]));
