@@ -12,7 +12,15 @@ import type { TaintSource } from './contracts/tools.ts';
 import { isInside } from './base/inside-folder.ts';
 import { memoryHash } from './store/memory/memory.ts';
 import type { VectorIndex, VectorStore } from './store/vector/vector.ts';
-import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts } from './mind/embed/embed.ts';
+import {
+  Embedder,
+  EmbeddingLedger,
+  embeddingModelName,
+  embeddingPrice,
+  LlamaServer,
+  VectorKeeper,
+  type EmbeddedTexts,
+} from './mind/embed/embed.ts';
 import { DocumentThread, Knowledge, KnowledgePackSource, placeOf, sourcesOf, type SourceFolders } from './mind/knowledge/knowledge.ts';
 import {
   formExtractor,
@@ -29,7 +37,7 @@ import { realOf, type Base, type Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
 /** Null without an embedder: then words alone are searched. */
-function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
+function composeEmbedding(base: Base, store: Store, { panic, secrets, budget }: Guard) {
   const { config, clock, environment, home, lifetimes, logger, safetyOf } = base;
   const { embeddings } = config;
   // Vectors of an earlier time leave with their texts although nobody asks for them.
@@ -47,8 +55,19 @@ function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
       ? new LlamaServer({ program: embeddings.program, file: resolve(home, embeddings.file), clock, environment })
       : null;
   if (server !== null) lifetimes.defer(() => server.dispose());
+  const ledger = new EmbeddingLedger({
+    model: embeddingModelName(embeddings),
+    usdPerMillionTokens: embeddingPrice(embeddings),
+    budget,
+    append: (body) => void store.log.append(systemSessionId, [{ type: 'embedding.used', body }]),
+    clock,
+  });
+  lifetimes.defer(() => ledger.flush());
   const embedder = new Embedder({
     config: embeddings,
+    estimate: estimateTokens,
+    spending: ledger,
+    clock,
     fetch,
     resolveSecret: (ref) => secrets.resolve(ref),
     redact: (text) => safetyOf('prompt').redact(text).text,
@@ -65,7 +84,7 @@ function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
       logger,
     }),
   );
-  return { embedder, keeper, indexes };
+  return { embedder, keeper, indexes, ledger };
 }
 type Embedding = ReturnType<typeof composeEmbedding>;
 
@@ -123,6 +142,7 @@ function nearest({ logger }: Base, { vectors }: Store, embedding: Embedding) {
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
     if (embedding === null || 'problem' in embedding || vectors.pinned?.model !== embedding.embedder.model) return [];
+    if (embedding.ledger.problem !== null) return [];
     try {
       const asked = await embedding.embedder.embedQuery(query, signal);
       if (asked.length !== vectors.pinned.dimensions) return [];
@@ -200,7 +220,10 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
     /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
     catchUp: (): boolean => {
       const hasMore = collects && collector.catchUp();
-      if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
+      if (embedding !== null && 'keeper' in embedding) {
+        embedding.ledger.flush();
+        embedding.keeper.poke();
+      }
       return hasMore;
     },
     daily: () => void book.dropStaleCandidates(),
@@ -212,8 +235,11 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
 }
 
 function embedderState(embedding: Embedding): OpResult<'knowledge.list'>['embedder'] {
-  if (embedding === null) return { model: null, dimensions: null, waiting: 0, problem: null };
-  return 'problem' in embedding ? { model: null, dimensions: null, waiting: 0, problem: embedding.problem } : embedding.keeper.state;
+  const none = { model: null, dimensions: null, waiting: 0 };
+  if (embedding === null) return { ...none, problem: null };
+  if ('problem' in embedding) return { ...none, problem: embedding.problem };
+  const { state } = embedding.keeper;
+  return { ...state, problem: state.problem ?? embedding.ledger.problem };
 }
 
 function composeMemory({ clock, ids, config, options }: Base, { log, memories }: Store, near: ReturnType<typeof nearest>) {

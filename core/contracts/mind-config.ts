@@ -17,7 +17,14 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
   };
   const embeddingsSchema = z.discriminatedUnion('kind', [
     /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
-    z.strictObject({ kind: z.literal('openai-compatible'), baseUrl: z.url(), apiKey: secretRef.optional(), ...modelSettings }),
+    z.strictObject({
+      kind: z.literal('openai-compatible'),
+      baseUrl: z.url(),
+      apiKey: secretRef.optional(),
+      /** Without it what embedding costs is not known, and only limits in tokens hold it. */
+      usdPerMillionTokens: z.number().nonnegative().optional(),
+      ...modelSettings,
+    }),
     z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...modelSettings }),
     /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
     z.strictObject({

@@ -109,6 +109,14 @@ export const memoryGates: readonly Gate[] = [
     suites: ['core/mind/embed/embed.test.ts'],
   },
   {
+    name: 'memory/embedding-budget',
+    prevents: 'texts leave for an embedding model although the budget of the day is used up',
+    file: 'core/mind/embed/embed.ts',
+    text: 'spending.admit(estimated);',
+    instead: '',
+    suites: ['core/mind/embed/embed.test.ts'],
+  },
+  {
     name: 'memory/embedded-secrets',
     prevents: 'known secrets leave for an embedding model',
     file: 'core/mind/embed/embed.ts',
