@@ -3,7 +3,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { ManualClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { KnowledgeRows, knowledgeMigrations } from '../../store/knowledge/knowledge.ts';
@@ -12,9 +11,21 @@ import { vectorMigrations } from '../../store/vector/vector.ts';
 import { DocumentThread, Knowledge, type KnowledgeResolver } from './knowledge.ts';
 import type { ConfiguredSource, DirectorySource, KnowledgeStore } from './ports.ts';
 
-export function folderOf(files: Readonly<Record<string, string | Buffer>>): string {
+type Defer = (end: () => unknown) => void;
+
+/** `defer` is what the test framework has for the end of a test. */
+export function knowledgeBench(defer: Defer) {
+  const folderOf = (files: Files): string => makeFolder(defer, files);
+  const openBench = (sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[] = [], home = folderOf({})) =>
+    open(defer, sources, resolvers, home);
+  return { folderOf, openBench };
+}
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+function makeFolder(defer: Defer, files: Files): string {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-documents-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  defer(() => rmSync(folder, { recursive: true, force: true }));
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
@@ -37,7 +48,7 @@ export function directory(folder: string, more: Partial<DirectorySource> = {}): 
   };
 }
 
-export function openBench(sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[] = [], home = folderOf({})) {
+function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[], home: string) {
   const storage = Storage.open({ home, migrations: [...vectorMigrations, ...knowledgeMigrations] });
   const rows = new KnowledgeRows(storage);
   const read: string[] = [];
@@ -90,7 +101,7 @@ export function openBench(sources: readonly ConfiguredSource[], resolvers: reado
     isClosed = true;
     await close();
   };
-  onTestFinished(closeOnce);
+  defer(closeOnce);
   const look = async (): Promise<string[]> => {
     read.length = 0;
     knowledge.start();

@@ -2,8 +2,10 @@
 
 import { renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { directory, folderOf, openBench } from './knowledge-bench.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { directory, knowledgeBench } from './knowledge-bench.ts';
+
+const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
 test('sources that come, change and go while it runs are read, read again and taken out', async () => {
   const folder = folderOf({ 'a.md': 'Apples are red.', 'b.txt': 'Bananas are yellow.' });

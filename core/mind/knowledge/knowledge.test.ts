@@ -1,11 +1,13 @@
 import { appendFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { directory, folderOf, openBench } from './knowledge-bench.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { directory, knowledgeBench } from './knowledge-bench.ts';
 import { DocumentThread, KnowledgePackSource, type KnowledgeResolver } from './knowledge.ts';
 import { cutIntoPassages } from './passages.ts';
 import { isWorthALook } from './retrieval-gate.ts';
+
+const { folderOf, openBench } = knowledgeBench(onTestFinished);
 
 const still = new AbortController().signal;
 
