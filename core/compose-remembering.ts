@@ -175,17 +175,7 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
   const collects = config.memory.enabled && config.memory.fromTurns;
   const port = memoryPort(store, book);
   const folders = sourceFolders(guard);
-  const searchTool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
-  let host: Pick<ToolHost, 'register'> | null = null;
-  let withdraw: (() => void) | null = null;
-  /** The model is offered the search for as long as there is something to search. */
-  const offerSearch = (): void => {
-    if (knowledge.hasSources) withdraw ??= host?.register(searchTool) ?? null;
-    else {
-      withdraw?.();
-      withdraw = null;
-    }
-  };
+  const search = searchOffer(knowledge);
   return {
     /** What the operations use. */
     ops: {
@@ -209,19 +199,16 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
       }),
     ],
     tools: config.memory.enabled ? createMemoryTools(port) : [],
-    meetTools: (tools: Pick<ToolHost, 'register'>) => {
-      host = tools;
-      offerSearch();
-    },
+    meetTools: search.meet,
     takeSources: (sources: Config['knowledge']['sources']) => {
       knowledge.take(sourcesOf(sources, folders));
-      offerSearch();
+      search.look();
     },
     /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
     catchUp: (): boolean => {
       const hasMore = collects && collector.catchUp();
       if (embedding !== null && 'keeper' in embedding) {
-        embedding.ledger.flush();
+        embedding.ledger?.flush();
         embedding.keeper.poke();
       }
       return hasMore;
@@ -232,6 +219,25 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
       if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
     },
   };
+}
+
+/** The model is offered the search for as long as there is something to search. */
+function searchOffer(knowledge: Knowledge) {
+  const tool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
+  let host: Pick<ToolHost, 'register'> | null = null;
+  let withdraw: (() => void) | null = null;
+  const look = (): void => {
+    if (knowledge.hasSources) withdraw ??= host?.register(tool) ?? null;
+    else {
+      withdraw?.();
+      withdraw = null;
+    }
+  };
+  const meet = (tools: Pick<ToolHost, 'register'>): void => {
+    host = tools;
+    look();
+  };
+  return { look, meet };
 }
 
 function embedderState(embedding: Embedding): OpResult<'knowledge.list'>['embedder'] {

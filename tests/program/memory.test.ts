@@ -129,10 +129,10 @@ test('embedding is paid from the budget of the day and shown in the usage; when 
   const { claw } = await open({ embeddings, budget: { perDayUsd: 0.1 } });
   const waiting = async () => (await claw.op('knowledge.list', {})).embedder;
   await claw.op('memory.add', { text: 'The roof is tiled in October.' });
-  await until(async () => (await waiting()).waiting === 0);
+  await until(async () => (await waiting()).waiting === 0, 'the text has its vector');
   expect(await waiting()).toMatchObject({ waiting: 0, problem: null });
   await claw.op('memory.add', { text: 'The cellar is dried in June.' });
-  await until(async () => (await waiting()).waiting === 0);
+  await until(async () => (await waiting()).waiting === 0, 'the text has its vector');
   const used = { model: 'openai-compatible:hashed', purpose: 'texts', count: 1, tokens: 60, tokensReported: true, costUsd: 0.06 };
   const events: unknown[] = [];
   for await (const event of claw.events({ after: 0 })) {
@@ -141,7 +141,7 @@ test('embedding is paid from the budget of the day and shown in the usage; when 
   expect(events).toMatchObject([used, used]);
   const problem = 'The budget of the day ($0.1) has no room for embedding; words alone are searched.';
   await claw.op('memory.add', { text: 'The garden is planted in spring.' });
-  await until(async () => (await waiting()).waiting === 1);
+  await until(async () => (await waiting()).waiting === 1, 'the text waits');
   expect(await waiting()).toMatchObject({ waiting: 1, problem });
   expect((await claw.op('memory.recall', { query: 'garden' })).hits).toMatchObject([{ foundBy: ['words'] }]);
   expect(server.asked).toHaveLength(2);

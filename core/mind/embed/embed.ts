@@ -5,8 +5,10 @@ import type { Clock } from '../../base/clock.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
 import { ollamaFormat, openAiFormat, type EmbeddingFormat } from './embedding-formats.ts';
+import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export { EmbeddingLedger } from './embedding-ledger.ts';
+export type { EmbeddingUse } from './embedding-spending.ts';
 export { LlamaServer, type LlamaServerDeps } from './llama-server.ts';
 export { VectorKeeper, type EmbeddedTexts, type VectorPlace, type WaitingText } from './vector-keeper.ts';
 
@@ -27,21 +29,6 @@ export interface EmbedderDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Where a GGUF file is served, and the key for it; starts it. Only asked for that kind. */
   readonly serve: (signal: AbortSignal) => Promise<{ readonly baseUrl: string; readonly key: string }>;
-}
-
-export interface EmbeddingUse {
-  readonly purpose: 'texts' | 'questions';
-  readonly count: number;
-  readonly tokens: number;
-  readonly tokensReported: boolean;
-  readonly tookMs: number;
-}
-
-export interface EmbeddingSpending {
-  /** Before anything leaves. Fails with over_budget. */
-  admit(tokens: number): void;
-  /** For every answer, whatever it is good for. */
-  record(use: EmbeddingUse): void;
 }
 
 interface Asked {

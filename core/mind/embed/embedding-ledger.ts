@@ -4,7 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
-import type { EmbeddingSpending, EmbeddingUse } from './embed.ts';
+import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export interface EmbeddingLedgerDeps {
   readonly model: string;

@@ -103,8 +103,8 @@ export const events = {
   summedUpByRule: (why: string) => `Put together by rule: ${why}`,
   summingUp: 'What left the window is being summed up',
   embedded: {
-    texts: (count: number, tokens: string) => `Made vectors of ${count} ${count === 1 ? 'text' : 'texts'}, ${tokens} tokens`,
-    questions: (count: number, tokens: string) => `Made vectors of ${count} ${count === 1 ? 'question' : 'questions'}, ${tokens} tokens`,
+    texts: (made: number, tokens: string) => `Made vectors of ${made} ${made === 1 ? 'text' : 'texts'}, ${tokens} tokens`,
+    questions: (made: number, tokens: string) => `Made vectors of ${made} ${made === 1 ? 'question' : 'questions'}, ${tokens} tokens`,
   },
   notSummedUp: 'The conversation was not summed up',
   rulePinned: (by: string) => `Rule pinned by ${by}`,

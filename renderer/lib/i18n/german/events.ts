@@ -102,8 +102,8 @@ export const events: Words['activity']['events'] = {
   summedUpByRule: (why: string) => `Nach Regel zusammengestellt: ${why}`,
   summingUp: 'Was nicht mehr in das Fenster passt, wird zusammengefasst',
   embedded: {
-    texts: (count: number, tokens: string) => `Vektoren für ${count} ${count === 1 ? 'Text' : 'Texte'}, ${tokens} Tokens`,
-    questions: (count: number, tokens: string) => `Vektoren für ${count} ${count === 1 ? 'Frage' : 'Fragen'}, ${tokens} Tokens`,
+    texts: (made: number, tokens: string) => `Vektoren für ${made} ${made === 1 ? 'Text' : 'Texte'}, ${tokens} Tokens`,
+    questions: (made: number, tokens: string) => `Vektoren für ${made} ${made === 1 ? 'Frage' : 'Fragen'}, ${tokens} Tokens`,
   },
   notSummedUp: 'Das Gespräch wurde nicht zusammengefasst',
   rulePinned: (by: string) => `Regel angeheftet von ${by}`,
