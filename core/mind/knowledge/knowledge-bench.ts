@@ -11,7 +11,7 @@ import { vectorMigrations } from '../../store/vector/vector.ts';
 import { DocumentThread, Knowledge, type KnowledgeResolver } from './knowledge.ts';
 import type { ConfiguredSource, DirectorySource, KnowledgeStore } from './ports.ts';
 
-type Defer = (end: () => unknown) => void;
+type Defer = (end: () => void | Promise<void>) => void;
 
 /** `defer` is what the test framework has for the end of a test. */
 export function knowledgeBench(defer: Defer) {
