@@ -1,6 +1,7 @@
 // `rules`: what the model is told in every request, word for word, until it is taken back.
 
 import type { Command } from 'commander';
+import { mainAgentId } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { CommandContext, Run } from './command-context.ts';
@@ -19,7 +20,7 @@ export function registerRules(program: Command, run: Run): void {
     .action(({ session }: { session?: string }) => run((context) => listRules(context, session)));
   rules
     .command('pin')
-    .description('for one session, or for everything an agent does')
+    .description(`for everything an agent does (${mainAgentId} where none is named), or for one session`)
     .argument('<text...>')
     .option('--session <id>')
     .option('--agent <id>')
@@ -40,8 +41,8 @@ function listRules(context: CommandContext, sessionId: string | undefined): Prom
 }
 
 function pinRule(context: CommandContext, text: string, { session, agent }: Target): Promise<number> {
-  if ((session === undefined) === (agent === undefined)) throw new AppError('invalid_params', 'Name either --session or --agent.');
-  const target = session === undefined ? { agentId: agent ?? '' } : { sessionId: session };
+  if (session !== undefined && agent !== undefined) throw new AppError('invalid_params', 'Name either --session or --agent, not both.');
+  const target = session === undefined ? { agentId: agent ?? mainAgentId } : { sessionId: session };
   return context.runOp('rule.pin', { text, ...target }, { human: ({ ruleId }) => `Pinned as ${ruleId}.` });
 }
 
