@@ -3,8 +3,7 @@
 import * as z from 'zod';
 import { ruleScopeSchema } from './continuity-events.ts';
 import { id } from './op-params.ts';
-
-export const ruleTextMax = 1_000;
+import { ruleTextMax } from './rule-form.ts';
 
 export const ruleSchema = z.object({
   ruleId: z.string(),
@@ -41,11 +40,18 @@ export const contextOps = {
   /** For one session, or for everything an agent does; exactly one of them. Holds from the next request to the model on. */
   'rule.pin': {
     params: z
-      .strictObject({ text: z.string().trim().min(1).max(ruleTextMax), sessionId: id.optional(), agentId: id.optional() })
+      .strictObject({
+        text: z.string().trim().min(1).max(ruleTextMax),
+        sessionId: id.optional(),
+        agentId: id.optional(),
+        /** A rule of the same session or agent whose place it takes, in one step. */
+        replaces: id.optional(),
+      })
       .refine((target) => (target.sessionId === undefined) !== (target.agentId === undefined), 'name either a sessionId or an agentId'),
     result: ruleSchema,
   },
-  'rule.unpin': { params: z.strictObject({ ruleId: id }), result: ruleSchema },
+  /** A fork takes rules along under their ids: `sessionId` says where it is to go. */
+  'rule.unpin': { params: z.strictObject({ ruleId: id, sessionId: id.optional() }), result: ruleSchema },
   /** All, or those that hold in a session: its own and those of its agent. Oldest first, as the model is shown them. */
   'rule.list': { params: z.strictObject({ sessionId: id.optional() }), result: z.object({ rules: z.array(ruleSchema) }) },
   /** Sums up now what is older than the last exchanges. `summaryId` is null where there is nothing to sum up yet. */

@@ -92,6 +92,22 @@ export const packViewSchema = z.object({
   parts: z.array(packPartSchema).optional(),
   /** The server's own count of the request, and how much of it came from its cache; null where it has not said. */
   reported: z.object({ inputTokens: z.number().int(), cachedInputTokens: z.number().int() }).nullable().optional(),
+  /** What stood in its sections. then: word for word, from the log. now: as it is at present, because the log has only its size. */
+  texts: z.array(z.object({ section: z.string(), text: z.string(), asOf: z.enum(['then', 'now']) })).optional(),
+  /** The summary it began with, and all that this one stands for, also by summaries it took in; null for none. */
+  summary: z
+    .object({
+      summaryId: z.string(),
+      text: z.string(),
+      method: z.enum(['model', 'extract']),
+      tokens: z.number().int(),
+      messages: z.number().int(),
+      atMs: z.number().int(),
+      fromAtMs: z.number().int(),
+      toAtMs: z.number().int(),
+    })
+    .nullable()
+    .optional(),
 });
 
 export const unknownOutcomeSchema = z.object({

@@ -86,6 +86,7 @@ test('what the model saw is what the host packed: its sections, their tokens, th
   await panel(window).getByText('Nothing was left out.').waitFor();
   await chooser.selectOption({ label: 'Request 1 of 2' });
   await panel(window).getByText(packId.replace(/2$/, '1'), { exact: true }).waitFor();
+  await sections.getByText(/^messages/).click();
   await panel(window).locator('summary', { hasText: 'user' }).first().click();
   await panel(window)
     .getByRole('group', { name: /^Message \d+, user$/ })

@@ -49,6 +49,24 @@ test('a pinned rule is in every request of its session from the next one on, unt
   expect(system()).not.toContain('Answer in German');
 });
 
+test('a rule is changed in one step, and goes from a fork without going from where it came from', async () => {
+  const { claw, system } = await open();
+  await say(claw, 'hello');
+  const first = await claw.op('rule.pin', { text: 'Answer in German.', sessionId: 's' });
+  const ofAgent = await claw.op('rule.pin', { text: 'Never push.', agentId: 'main' });
+  const second = await claw.op('rule.pin', { text: 'Answer in French.', sessionId: 's', replaces: first.ruleId });
+  await say(claw, 'and now');
+  expect(system()).toContain('- Answer in French.');
+  expect(system()).not.toContain('German');
+  const replacing = { text: 'x', sessionId: 's', replaces: ofAgent.ruleId };
+  await expect(claw.op('rule.pin', replacing)).rejects.toMatchObject({ code: 'not_found' });
+  const { sessionId } = await claw.op('session.fork', { sessionId: 's' });
+  await expect(claw.op('rule.unpin', { ruleId: first.ruleId, sessionId })).rejects.toMatchObject({ code: 'not_found' });
+  await claw.op('command.run', { line: `/unrule ${second.ruleId}`, sessionId });
+  const textsIn = async (where: string) => (await claw.op('rule.list', { sessionId: where })).rules.map(({ text }) => text);
+  expect([await textsIn('s'), await textsIn(sessionId)]).toEqual([['Never push.', 'Answer in French.'], ['Never push.']]);
+});
+
 test('what cannot be pinned is refused with a reason', async () => {
   const { claw } = await open();
   await say(claw, 'hello');
@@ -83,6 +101,41 @@ test('packs are listed with what the server counted, shown with it, and written 
   const lines = readFileSync(join(home.path, 'logs/packs.jsonl'), 'utf8').trim().split('\n');
   expect(lines.map((line) => (JSON.parse(line) as { kind: string }).kind)).toEqual(['context.pack', 'llm.usage', 'turn.outcome']);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ sections: expect.arrayContaining([expect.objectContaining({ name: 'messages' })]) });
+});
+
+test('a pack tells the text of its sections: rules as they stood then, the rest as it is now', async () => {
+  const { claw } = await open();
+  await say(claw, 'hello');
+  const { ruleId } = await claw.op('rule.pin', { text: 'Answer in German.', sessionId: 's' });
+  await claw.op('rule.pin', { text: 'Never push.', agentId: 'main' });
+  const { turnId } = await say(claw, 'and now');
+  await claw.op('rule.unpin', { ruleId });
+  await claw.op('rule.pin', { text: 'Later.', sessionId: 's' });
+  const { texts = [], summary, sections } = await claw.op('pack.get', { packId: `${turnId}-p1` });
+  expect(texts.find(({ section }) => section === 'rules')).toEqual({
+    section: 'rules',
+    asOf: 'then',
+    text: '- Never push.\n- Answer in German.',
+  });
+  expect(texts.find(({ section }) => section === 'system')).toMatchObject({ asOf: 'now', text: expect.stringContaining('TrayClaw') });
+  expect(texts.find(({ section }) => section === 'tools')?.text).toContain('read_file: ');
+  // Messages are told one by one.
+  expect(sections.map(({ name }) => name).filter((name) => texts.every(({ section }) => section !== name))).toEqual(['messages']);
+  expect(summary).toBeNull();
+});
+
+test('a pack tells what its summary stands for, also by the summaries that one took in', async () => {
+  const { claw } = await open();
+  for (let turn = 1; turn <= 5; turn++) await say(claw, `note ${turn}`);
+  const first = await claw.op('session.compact', { sessionId: 's' });
+  for (let turn = 6; turn <= 9; turn++) await say(claw, `note ${turn}`);
+  const second = await claw.op('session.compact', { sessionId: 's' });
+  const { turnId } = await say(claw, 'and now');
+  const { summary } = await claw.op('pack.get', { packId: `${turnId}-p1` });
+  expect(summary).toMatchObject({ summaryId: second.summaryId, text: second.text, messages: first.messages + second.messages });
+  const { events } = await claw.op('session.get', { sessionId: 's', limit: 1000 });
+  expect(summary?.fromAtMs).toBe(events.find(({ type }) => type === 'turn.started')?.atMs);
+  expect(summary?.toAtMs).toBeGreaterThanOrEqual(summary?.fromAtMs ?? Infinity);
 });
 
 test('a conversation is summed up on request, and the words stay in the log', async () => {

@@ -195,6 +195,7 @@ function describePack(pack: OpResult<'pack.get'>): string {
       ['Turn', pack.turnId],
       ['Tokens', `${pack.tokens} of ${pack.budgetTokens}`],
       ['Reported', reported(pack.reported ?? null)],
+      ['Summary', summary(pack.summary ?? null)],
     ]),
     table(
       ['SECTION', 'TOKENS', 'ITEMS'],
@@ -222,6 +223,11 @@ function describePack(pack: OpResult<'pack.get'>): string {
       'No messages.',
     ),
   ].join('\n\n');
+}
+
+function summary(held: OpResult<'pack.get'>['summary']): string {
+  if (held === null || held === undefined) return '-';
+  return `${held.messages} messages from ${when(held.fromAtMs)} to ${when(held.toAtMs)}, in ${held.tokens} tokens`;
 }
 
 function reported(usage: { readonly inputTokens: number; readonly cachedInputTokens: number } | null): string {

@@ -10,6 +10,7 @@ import { table, when } from './table.ts';
 interface Target {
   readonly session?: string;
   readonly agent?: string;
+  readonly replace?: string;
 }
 
 export function registerRules(program: Command, run: Run): void {
@@ -24,13 +25,13 @@ export function registerRules(program: Command, run: Run): void {
     .argument('<text...>')
     .option('--session <id>')
     .option('--agent <id>')
+    .option('--replace <id>', 'in place of this one of the same session or agent')
     .action((words: string[], target: Target) => run((context) => pinRule(context, words.join(' '), target)));
   rules
     .command('unpin')
     .argument('<id>')
-    .action((ruleId: string) =>
-      run((context) => context.runOp('rule.unpin', { ruleId }, { human: ({ text }) => `No longer pinned: ${text}` })),
-    );
+    .option('--session <id>', 'in this session alone, where a fork took it along')
+    .action((ruleId: string, { session }: Target) => run((context) => unpinRule(context, ruleId, session)));
 }
 
 function listRules(context: CommandContext, sessionId: string | undefined): Promise<number> {
@@ -40,10 +41,16 @@ function listRules(context: CommandContext, sessionId: string | undefined): Prom
   });
 }
 
-function pinRule(context: CommandContext, text: string, { session, agent }: Target): Promise<number> {
+function unpinRule(context: CommandContext, ruleId: string, sessionId: string | undefined): Promise<number> {
+  const params = { ruleId, ...(sessionId === undefined ? {} : { sessionId }) };
+  return context.runOp('rule.unpin', params, { human: ({ text }) => `No longer pinned: ${text}` });
+}
+
+function pinRule(context: CommandContext, text: string, { session, agent, replace }: Target): Promise<number> {
   if (session !== undefined && agent !== undefined) throw new AppError('invalid_params', 'Name either --session or --agent, not both.');
   const target = session === undefined ? { agentId: agent ?? mainAgentId } : { sessionId: session };
-  return context.runOp('rule.pin', { text, ...target }, { human: ({ ruleId }) => `Pinned as ${ruleId}.` });
+  const params = { text, ...target, ...(replace === undefined ? {} : { replaces: replace }) };
+  return context.runOp('rule.pin', params, { human: ({ ruleId }) => `Pinned as ${ruleId}.` });
 }
 
 function describe(rules: readonly PinnedRule[]): string {

@@ -76,8 +76,8 @@ const runners: Readonly<Record<string, Run>> = {
   },
   sessions: (line) => listSessions(line),
   rule: (line) => pinRule(line),
-  unrule: async ({ ops, values, caller }) => {
-    const { text } = await ops['rule.unpin']({ ruleId: values['id'] ?? '' }, caller);
+  unrule: async ({ ops, values, sessionId, caller }) => {
+    const { text } = await ops['rule.unpin']({ ruleId: values['id'] ?? '', ...(sessionId === undefined ? {} : { sessionId }) }, caller);
     return { text: `No longer pinned: ${text}` };
   },
   compact: async (line) => {

@@ -17,20 +17,22 @@ export function createContextOps(deps: OpsDeps): ContextOps {
   return {
     'pack.list': ({ sessionId, limit }) => ({ packs: deps.packs.list({ sessionId, limit: limit ?? LISTED }) }),
     'rule.pin': (params, caller) => pin(deps, params, caller),
-    'rule.unpin': ({ ruleId }, caller) => unpin(deps, ruleId, caller),
+    'rule.unpin': (params, caller) => unpin(deps, params, caller),
     'rule.list': ({ sessionId }) => ({ rules: sessionId === undefined ? deps.continuity.rules() : rulesIn(deps, sessionId) }),
     'session.compact': ({ sessionId }, caller) => compact(deps, sessionId, caller),
   };
 }
 
 function pin(deps: OpsDeps, params: OpParsed<'rule.pin'>, { actor }: Caller): PinnedRule {
-  const { sessionId, agentId } = params;
+  const { sessionId, agentId, replaces } = params;
   if (sessionId !== undefined) needSession(deps, sessionId);
   // Fails with not_found.
   if (agentId !== undefined) deps.agents.get(agentId);
   const text = deps.safety.redact(params.text).text;
   const scope = sessionId === undefined ? 'agent' : 'session';
-  const pinned = deps.continuity.rulesOf(scope, sessionId ?? agentId ?? '');
+  const there = deps.continuity.rulesOf(scope, sessionId ?? agentId ?? '');
+  if (replaces !== undefined && there.every((rule) => rule.ruleId !== replaces)) throw noRule(replaces);
+  const pinned = there.filter((rule) => rule.ruleId !== replaces);
   const chars = pinned.reduce((sum, rule) => sum + rule.text.length, 0);
   if (pinned.length >= RULES_MAX || chars + text.length > RULE_CHARS_MAX) {
     throw new AppError(
@@ -43,13 +45,15 @@ function pin(deps: OpsDeps, params: OpParsed<'rule.pin'>, { actor }: Caller): Pi
   }
   const ruleId = deps.ids.next('rul');
   const draft: AnyDraft = { type: 'rule.pinned', body: { ruleId, text, scope, agentId: agentId ?? null, by: actor } };
-  deps.log.append(sessionId ?? systemSessionId, [draft], true);
-  return needRule(deps, ruleId);
+  const gone: AnyDraft[] = replaces === undefined ? [] : [{ type: 'rule.unpinned', body: { ruleId: replaces, by: actor } }];
+  deps.log.append(sessionId ?? systemSessionId, [...gone, draft], true);
+  return needRule(deps, { ruleId });
 }
 
-function unpin(deps: OpsDeps, ruleId: string, { actor }: Caller): PinnedRule {
-  const rule = needRule(deps, ruleId);
-  deps.log.append(rule.scope === 'session' ? rule.owner : systemSessionId, [{ type: 'rule.unpinned', body: { ruleId, by: actor } }], true);
+function unpin(deps: OpsDeps, params: OpParsed<'rule.unpin'>, { actor }: Caller): PinnedRule {
+  const rule = needRule(deps, params);
+  const draft: AnyDraft = { type: 'rule.unpinned', body: { ruleId: rule.ruleId, by: actor } };
+  deps.log.append(rule.scope === 'session' ? rule.owner : systemSessionId, [draft], true);
   return rule;
 }
 
@@ -71,9 +75,13 @@ function needSession(deps: OpsDeps, sessionId: string): { readonly agentId: stri
   return row;
 }
 
-function needRule(deps: OpsDeps, ruleId: string): PinnedRule {
-  const rule = deps.continuity.rule(ruleId);
-  if (rule === null)
-    throw new AppError('not_found', `There is no rule ${ruleId}.`, { data: { hint: 'See those there are with: trayclaw rules list' } });
+function needRule(deps: OpsDeps, { ruleId, sessionId }: OpParsed<'rule.unpin'>): PinnedRule {
+  const here = sessionId === undefined ? undefined : rulesIn(deps, sessionId).find((rule) => rule.ruleId === ruleId);
+  const rule = here ?? (sessionId === undefined ? deps.continuity.rule(ruleId) : null);
+  if (rule === null) throw noRule(ruleId);
   return rule;
+}
+
+function noRule(ruleId: string): AppError {
+  return new AppError('not_found', `There is no rule ${ruleId}.`, { data: { hint: 'See those there are with: trayclaw rules list' } });
 }

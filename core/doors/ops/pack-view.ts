@@ -6,6 +6,7 @@ import type { ChatMessage } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { loadTranscript } from '../../runtime/turns/turns.ts';
 import type { OpsDeps } from './deps.ts';
+import { summaryOf, textsOf } from './pack-texts.ts';
 
 export function readPackView(deps: OpsDeps, packId: string): OpResult<'pack.get'> {
   const turnId = packId.slice(0, packId.lastIndexOf('-p'));
@@ -34,6 +35,8 @@ export function readPackView(deps: OpsDeps, packId: string): OpResult<'pack.get'
     messages,
     ...(parts === undefined ? {} : { parts }),
     reported,
+    texts: textsOf(deps, built, events, tail),
+    summary: summaryOf(deps, built),
   };
 }
 

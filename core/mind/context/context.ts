@@ -4,6 +4,7 @@
 
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import type { EventBodies } from '../../contracts/events.ts';
+import { packAddenda, packReasons, packSectionOrder, packThings } from '../../contracts/pack-words.ts';
 import type { ReadAttachment } from './attached-files.ts';
 import type { TokenCounter } from './message-rows.ts';
 import { budgetOf, evenScale, spendable, type TokenScale } from './pack-budget.ts';
@@ -14,6 +15,7 @@ import { Transcript } from './transcript.ts';
 export { ownWords } from './attached-files.ts';
 export { createSystemPrompt } from './system-prompt.ts';
 export type { PackPart, PackSource } from './pack-source.ts';
+export { splitTail } from './pack-tail.ts';
 export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 
@@ -151,18 +153,18 @@ export class ContextPacker {
   #fit(transcript: Transcript, room: number, smaller: boolean): Pick<Pack['event'], 'dropped' | 'truncated'> {
     const dropped: Pack['event']['dropped'] = [];
     const truncated: Pack['event']['truncated'] = [];
-    const reason = smaller ? 'the model refused a larger pack' : 'the token budget of the pack';
+    const reason = smaller ? packReasons.refused : packReasons.whole;
     const isFull = (): boolean => transcript.totalTokens > room;
     if (!isFull()) return { dropped, truncated };
     const drop = transcript.dropOldest(Math.floor(room * KEEP_SHARE));
-    const isKept = transcript.summary === null ? `${reason}; no summary covers them yet` : reason;
-    if (drop.count > 0) dropped.push({ what: 'oldest messages', ...drop, reason: isKept });
+    const isKept = transcript.summary === null ? `${reason}; ${packAddenda.unsummed}` : reason;
+    if (drop.count > 0) dropped.push({ what: packThings.oldest, ...drop, reason: isKept });
     if (isFull()) truncated.push(...transcript.truncateLongest(Math.max(256, Math.floor(room / 8))).map((cut) => ({ ...cut, reason })));
     if (isFull()) {
       const steps = transcript.dropSteps(Math.floor(room * STEPS_KEEP_SHARE));
-      if (steps.count > 0) dropped.push({ what: 'oldest steps of the turn', ...steps, reason });
+      if (steps.count > 0) dropped.push({ what: packThings.steps, ...steps, reason });
     }
-    if (isFull()) truncated.push(...transcript.squeeze(room).map((cut) => ({ ...cut, reason: `${reason}; nothing else was left to cut` })));
+    if (isFull()) truncated.push(...transcript.squeeze(room).map((cut) => ({ ...cut, reason: `${reason}; ${packAddenda.last}` })));
     return { dropped, truncated };
   }
 
@@ -187,20 +189,7 @@ export class ContextPacker {
   }
 }
 
-const order = [
-  'system',
-  'identity',
-  'rules',
-  'task',
-  'messages',
-  'about_material',
-  'memory',
-  'knowledge',
-  'skill_cards',
-  'skill_excerpt',
-  'approvals',
-  'tools',
-];
+const order: readonly string[] = packSectionOrder;
 
 function ordered(sections: readonly Pack['event']['sections'][number][]): Pack['event']['sections'] {
   return sections.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));

@@ -3,6 +3,7 @@
 
 import type { Later } from '../../base/later.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
+import { packReasons } from '../../contracts/pack-words.ts';
 import { sectionShares } from './pack-budget.ts';
 import { sourceSections, type PackPart, type PackSource, type SourceSection } from './pack-source.ts';
 
@@ -66,8 +67,8 @@ function ask(source: PackSource, request: SelectRequest, run: { readonly later: 
       waiting.abort();
       resolve(nothing(reason));
     };
-    const callOff = run.later(WAIT_MS, () => giveUp('it was not ready in time'));
-    const stop = (): void => giveUp('the turn was stopped');
+    const callOff = run.later(WAIT_MS, () => giveUp(packReasons.late));
+    const stop = (): void => giveUp(packReasons.stopped);
     run.signal.addEventListener('abort', stop, { once: true });
     const settle = (answer: Answer): void => {
       callOff();
@@ -78,7 +79,7 @@ function ask(source: PackSource, request: SelectRequest, run: { readonly later: 
     Promise.resolve()
       .then(() => source.select({ ...about, tokensMax, signal }))
       .then((parts) => settle(judge(section, parts.slice(0, PARTS_MAX))))
-      .catch(() => settle(nothing('it failed')));
+      .catch(() => settle(nothing(packReasons.failed)));
   });
 }
 
@@ -93,7 +94,7 @@ function judge(section: SourceSection, parts: readonly PackPart[]): Answer {
       what: `${section}: ${title}`,
       count: 1,
       tokens: 0,
-      reason: 'words of others may not instruct',
+      reason: packReasons.foreign,
     })),
   };
 }

@@ -44,6 +44,6 @@ export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, 
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
 /** Puts the focus where the name says, once what was changed is on the page. */
-export function focusOn(page: Document, name: 'message' | 'session-search'): void {
+export function focusOn(page: Document, name: 'message' | 'session-search' | 'rule'): void {
   page.querySelector<HTMLElement>(`[data-focus="${name}"]`)?.focus();
 }

@@ -74,12 +74,12 @@ function exportAs(context: CommandContext, format: 'markdown' | 'jsonl'): unknow
 
 async function inspect(context: CommandContext, part: InspectorPart): Promise<void> {
   const [session, turn] = [sessionInView(context), lastTurn(context)];
-  if (session === undefined || turn === undefined) return;
+  if (session === undefined || (turn === undefined && part !== 'rules')) return;
   if (context.app.route.place.view !== 'chat') context.app.route.go('chat', session.sessionId);
   await tick();
   const { activeElement } = context.page;
   context.app.inspector.open(
-    { sessionId: session.sessionId, turnId: turn.turnId, part },
+    { sessionId: session.sessionId, turnId: turn?.turnId ?? null, part },
     activeElement instanceof HTMLElement ? activeElement : null,
   );
 }
@@ -176,6 +176,38 @@ export const sessionCommands: readonly Command[] = [
       onSession(context, async ({ sessionId }) => {
         await go(context, (await context.app.sessions.fork(sessionId)).sessionId);
       }),
+  },
+  {
+    id: 'compact-session',
+    group: 'session',
+    name: (words) => words.compactSession,
+    isPossible: (context) => lastTurn(context) !== undefined,
+    run: (context) =>
+      onSession(context, async ({ sessionId }) => {
+        const { app, language } = context;
+        const words = language.words.commands;
+        app.notices.say(words.summingUp);
+        const { summaryId, messages } = await app.client.op('session.compact', { sessionId });
+        app.notices.inform(summaryId === null ? words.nothingToSumUp : words.summedUp(messages));
+      }),
+  },
+  {
+    id: 'show-rules',
+    group: 'session',
+    name: (words) => words.showRules,
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: (context) => inspect(context, 'rules'),
+  },
+  {
+    id: 'pin-rule',
+    group: 'session',
+    name: (words) => words.pinRule,
+    isPossible: (context) => sessionInView(context) !== undefined,
+    run: async (context) => {
+      await inspect(context, 'rules');
+      await tick();
+      focusOn(context.page, 'rule');
+    },
   },
   {
     id: 'export-markdown',

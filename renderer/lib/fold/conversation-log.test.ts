@@ -8,9 +8,9 @@ import { applyToConversation, createConversation, type Conversation } from './co
 const limits = { steps: 50, turnMs: 1, sameCall: 3, parallelReads: 8 };
 
 /** A session of so many turns, four events each; the undo of the first turn's work comes last of all. */
-function session(turns: number, lateUndo = false): AnyEvent[] {
+function session(turns: number, { lateUndo = false, isSummed = false } = {}): AnyEvent[] {
   const events: unknown[] = [];
-  const add = (turnId: string, type: string, body: unknown): void => {
+  const add = (turnId: string | null, type: string, body: unknown): void => {
     const seq = events.length + 1;
     events.push({ seq: seq * 3, sessionId: 'ses_1', sessionSeq: seq, turnId, step: 1, phase: null, type, v: 1, atMs: 1000 + seq, body });
   };
@@ -21,9 +21,17 @@ function session(turns: number, lateUndo = false): AnyEvent[] {
     add(id, 'assistant.message', { text: `Answer ${turn}` });
     const end = { status: 'done', text: `Answer ${turn}`, error: null, usage: noUsage, costUsd: 0, modelCalls: 1, toolCalls: 0 };
     add(id, 'turn.finished', end);
+    // Over the turns before; a summary belongs to no turn.
+    if (isSummed && turn % 3 === 0) add(null, 'summary.written', summary(turn));
   }
   if (lateUndo) add('trn_1', 'checkpoint.restored', { restoreId: null, callIds: [], files: [], refused: [], by: 'window' });
   return events as AnyEvent[];
+}
+
+function summary(turn: number): object {
+  const covers = { fromSessionSeq: 2, toSessionSeq: turn * 2 };
+  const source = { messages: 4, turns: 2, results: 0, tokens: 40, shortened: 0 };
+  return { summaryId: `sum_${turn}`, text: 'Asked: twice.', covers, replaces: null, method: 'extract', source };
 }
 
 function whole(events: readonly AnyEvent[]): Conversation {
@@ -36,8 +44,8 @@ const createLog = (): ConversationLog => new ConversationLog(createConversation(
 
 test('pages in any cut, from the newest back, come to the same as the whole session', () => {
   fc.assert(
-    fc.property(fc.boolean(), fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 12 }), (lateUndo, cuts) => {
-      const events = session(10, lateUndo);
+    fc.property(fc.boolean(), fc.boolean(), fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 12 }), (lateUndo, isSummed, cuts) => {
+      const events = session(10, { lateUndo, isSummed });
       const places = [...new Set(cuts)].toSorted((a, b) => b - a);
       const log = createLog();
       let end = events.length;
@@ -48,7 +56,7 @@ test('pages in any cut, from the newest back, come to the same as the whole sess
         end = at;
       }
       expect(log.view).toEqual(whole(events));
-      expect(log.count).toBe(events.length);
+      expect(log.count).toBe(events.filter(({ turnId }) => turnId !== null).length);
     }),
   );
 });
@@ -78,6 +86,17 @@ test('the oldest turns go, come back with their page, and nothing is there twice
   expect(log.view).toEqual(whole(events.slice(4)));
   expect(log.turnOfEvent(events[5]?.seq ?? 0)).toBe('trn_2');
   expect(log.turnOfEvent(events[0]?.seq ?? 0)).toBe(null);
+});
+
+test('a summary goes with its place and comes back with it once', () => {
+  const events = session(10, { isSummed: true });
+  const log = createLog();
+  log.takeNewest(events);
+  expect(log.trimTo(16)).toBe(true);
+  expect(log.view.summaries.map(({ summaryId }) => summaryId)).toEqual(['sum_9']);
+  const { first } = log;
+  log.prepend(events.filter(({ seq }) => seq < (first?.seq ?? 0)));
+  expect(log.view).toEqual(whole(events));
 });
 
 test('what streamed of a turn stays when the page with its beginning comes', () => {

@@ -90,6 +90,7 @@ export class ConversationLog {
     giveMessages(fresh, rest);
     this.view.turns = [...fresh.turns, ...rest];
     this.view.waiting = [...fresh.waiting, ...this.view.waiting];
+    this.view.summaries = [...fresh.summaries, ...this.view.summaries];
     this.#first = oldest;
     this.#last ??= older.at(-1) ?? oldest;
     return 'added';
@@ -112,6 +113,7 @@ export class ConversationLog {
       if (goes(turn)) this.#forget(turn.turnId);
     }
     this.view.turns = turns.filter((turn, index) => index >= cut || !goes(turn));
+    this.view.summaries = this.view.summaries.filter(({ seq }) => seq >= boundary.seq);
     this.#first = boundary;
     return true;
   }
@@ -123,6 +125,7 @@ export class ConversationLog {
     this.#count = 0;
     this.view.turns = [];
     this.view.waiting = [];
+    this.view.summaries = [];
   }
 
   /** A page by itself, with what is held of the turns it begins. */

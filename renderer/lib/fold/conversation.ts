@@ -2,6 +2,7 @@
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import { applyToTurn } from './fold-turn.ts';
+import { markOf, type SummaryMark } from './summaries.ts';
 import { createTurn, isOpen, type Turn, type UserMessage } from './turn.ts';
 
 export interface Conversation {
@@ -9,6 +10,8 @@ export interface Conversation {
   turns: Turn[];
   /** Messages recorded before any turn took them up. */
   waiting: UserMessage[];
+  /** Oldest first; the last is what the model sees in place of what it covers. */
+  summaries: SummaryMark[];
 }
 
 /** Live output kept per call; older text is cut from the front. */
@@ -16,10 +19,11 @@ export const outputCharsMax = 32_000;
 const reasoningCharsMax = 4000;
 
 export function createConversation(sessionId: string): Conversation {
-  return { sessionId, turns: [], waiting: [] };
+  return { sessionId, turns: [], waiting: [], summaries: [] };
 }
 
 export function applyToConversation(conversation: Conversation, event: AnyEvent): void {
+  if (event.type === 'summary.written') conversation.summaries.push(markOf(event));
   if (event.turnId === null) {
     if (event.type === 'user.message') {
       const { seq, body, atMs } = event;

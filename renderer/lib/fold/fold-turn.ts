@@ -16,6 +16,7 @@ const folds: Folds = {
     turn.model = body.model;
     turn.status = 'running';
     turn.startedAtMs = atMs;
+    turn.startSessionSeq = event.sessionSeq;
     turn.hasStart = true;
     turn.retries = body.retries ?? null;
     if (body.continues !== undefined) note(turn, event, 'quiet', { code: 'goes_on', by: body.continues.by });

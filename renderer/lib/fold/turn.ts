@@ -104,6 +104,8 @@ export interface Turn {
   model: string | null;
   step: number;
   startedAtMs: number;
+  /** Where its start stands in the session; 0 while that is not known. */
+  startSessionSeq: number;
   finishedAtMs: number | null;
   lastSeq: number;
   usage: Usage | null;
@@ -142,6 +144,7 @@ export function createTurn(turnId: string, atMs: number): Turn {
     model: null,
     step: 0,
     startedAtMs: atMs,
+    startSessionSeq: 0,
     finishedAtMs: null,
     lastSeq: 0,
     usage: null,

@@ -14,6 +14,7 @@ import { Inspector } from './inspector.svelte.ts';
 import { Notices } from './notices.svelte.ts';
 import { OpenConversation } from './open-conversation.svelte.ts';
 import { Route } from './route.svelte.ts';
+import { Rules } from './rules.svelte.ts';
 import { Schedules } from './schedules.svelte.ts';
 import { Sessions } from './sessions.svelte.ts';
 import { System } from './system.svelte.ts';
@@ -44,6 +45,7 @@ export class App {
   readonly telegram: TelegramChannel;
   readonly schedules: Schedules;
   readonly helpers: Helpers;
+  readonly rules: Rules;
   /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
   readonly drafts: Record<string, string>;
   /** Files that go along with it. */
@@ -75,6 +77,7 @@ export class App {
     this.telegram = new TelegramChannel(client, report);
     this.schedules = new Schedules(client, report);
     this.helpers = new Helpers(client, report);
+    this.rules = new Rules(client);
   }
 
   start(target: Window): () => void {
@@ -260,6 +263,7 @@ export class App {
     this.telegram.apply(event);
     this.schedules.apply(event);
     this.helpers.apply(event);
+    this.rules.apply(event);
     this.#conversations.get(event.sessionId)?.take(event);
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
     if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.notices.say(this.#words().turnEnded(event.body.status));

@@ -1,10 +1,11 @@
 // Which turn the panel beside the conversation shows, and which part of it first. Keeps who opened it, so that the focus finds back.
 
-export type InspectorPart = 'turn' | 'pack' | 'artifacts';
+export type InspectorPart = 'turn' | 'pack' | 'artifacts' | 'rules';
 
 export interface Inspected {
   readonly sessionId: string;
-  readonly turnId: string;
+  /** Null where it was opened for what holds in the whole session. */
+  readonly turnId: string | null;
   readonly part: InspectorPart;
 }
 

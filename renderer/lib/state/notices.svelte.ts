@@ -8,6 +8,8 @@ export interface Notice {
   readonly hint: string | undefined;
   /** Good news are said politely, bad ones at once. */
   readonly isGood: boolean;
+  /** The way back, where there is one. */
+  readonly undo?: () => unknown;
 }
 
 const noticesMax = 4;
@@ -30,6 +32,13 @@ export class Notices {
   /** Says that something a person asked for is done. */
   inform(message: string): void {
     this.#add(message, undefined, true);
+    this.say(message);
+  }
+
+  /** Says what was done, and offers to take it back. Only the last of such offers stands. */
+  offerUndo(message: string, undo: () => unknown): void {
+    const others = this.list.filter((notice) => notice.undo === undefined);
+    this.list = [...others, { id: this.#nextId++, message, hint: undefined, isGood: true, undo }].slice(-noticesMax);
     this.say(message);
   }
 

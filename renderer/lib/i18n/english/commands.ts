@@ -89,5 +89,11 @@ export const commands = {
   useModel: (model: string) => `Use ${model} in this session`,
   modelChosen: (model: string) => `This session now uses ${model}.`,
   useDefaultModel: 'Use the default model in this session',
+  showRules: 'Show the pinned rules of this session',
+  pinRule: 'Pin a rule in this session',
+  compactSession: 'Sum up what was said so far',
+  summingUp: 'What was said so far is being summed up.',
+  summedUp: (messages: number) => `${messages === 1 ? '1 message' : `${messages} messages`} summed up.`,
+  nothingToSumUp: 'There is nothing to sum up yet: the last exchanges stay as they are.',
   exported: (file: string) => `Saved as ${file}.`,
 } as const;

@@ -29,6 +29,7 @@ export const frame = {
   outOfDate: 'What you see may be out of date.',
   backOnline: 'Connected again.',
 
+  notices: 'Notices',
   dismiss: 'Dismiss',
   undo: 'Undo',
 

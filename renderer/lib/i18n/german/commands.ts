@@ -89,5 +89,11 @@ export const commands: Words['commands'] = {
   useModel: (model) => `${model} in dieser Sitzung verwenden`,
   modelChosen: (model) => `Diese Sitzung verwendet jetzt ${model}.`,
   useDefaultModel: 'In dieser Sitzung das Standardmodell verwenden',
+  showRules: 'Angeheftete Regeln dieser Sitzung zeigen',
+  pinRule: 'In dieser Sitzung eine Regel anheften',
+  compactSession: 'Bisheriges zusammenfassen',
+  summingUp: 'Das Bisherige wird zusammengefasst.',
+  summedUp: (messages) => `${messages === 1 ? '1 Nachricht' : `${messages} Nachrichten`} zusammengefasst.`,
+  nothingToSumUp: 'Noch gibt es nichts zusammenzufassen: die letzten Wortwechsel bleiben, wie sie sind.',
   exported: (file) => `Gespeichert als ${file}.`,
 };

@@ -37,6 +37,7 @@ export const frame: Words['frame'] = {
   outOfDate: 'Was hier steht, kann veraltet sein.',
   backOnline: 'Wieder verbunden.',
 
+  notices: 'Mitteilungen',
   dismiss: 'Ausblenden',
   undo: 'Rückgängig',
 

@@ -19,6 +19,7 @@ import { markdown } from './markdown.ts';
 import { memory } from './memory.ts';
 import { messages } from './messages.ts';
 import { providers } from './providers.ts';
+import { rules } from './rules.ts';
 import { schedules } from './schedules.ts';
 import { secrets } from './secrets.ts';
 import { sessions } from './sessions.ts';
@@ -47,6 +48,7 @@ export const german: Words = {
   memory,
   messages,
   providers,
+  rules,
   schedules,
   secrets,
   sessions,

@@ -1,0 +1,49 @@
+// What a pack says of itself in the log: the order of its sections, the names of what was left out, and why. Plain data: the packer writes
+// these texts, the window reads them back and says them in the person's language. Texts of packs that exist stay as they are.
+
+/** As a pack is put together; the tools come beside it. */
+export const packSectionOrder = [
+  'system',
+  'identity',
+  'rules',
+  'task',
+  'messages',
+  'about_material',
+  'memory',
+  'knowledge',
+  'skill_cards',
+  'skill_excerpt',
+  'approvals',
+  'tools',
+] as const;
+export type PackSectionName = (typeof packSectionOrder)[number];
+
+/** Things that leave a section one by one or as a group; anything else that leaves is named after its section. */
+export const packThings = {
+  rule: 'a pinned rule',
+  tools: 'tools',
+  approval: 'an open approval',
+  oldest: 'oldest messages',
+  steps: 'oldest steps of the turn',
+} as const;
+export type PackThing = keyof typeof packThings;
+
+export const packReasons = {
+  share: 'the budget of its section',
+  rules: 'the window of this model is too small for all pinned rules',
+  tools: 'the window of this model is too small for all tools',
+  late: 'it was not ready in time',
+  stopped: 'the turn was stopped',
+  failed: 'it failed',
+  foreign: 'words of others may not instruct',
+  refused: 'the model refused a larger pack',
+  whole: 'the token budget of the pack',
+} as const;
+export type PackReason = keyof typeof packReasons;
+
+/** Said after a reason, behind a semicolon. */
+export const packAddenda = {
+  unsummed: 'no summary covers them yet',
+  last: 'nothing else was left to cut',
+} as const;
+export type PackAddendum = keyof typeof packAddenda;

@@ -1,0 +1,74 @@
+// What the window says of a pack: every reason the packer gives has words of its own in each language, and every loss finds its section.
+
+import { expect, test } from 'vitest';
+import { packAddenda, packReasons, packSectionOrder } from '../../core/contracts/pack-words.ts';
+import type { Wording } from './describe-note.ts';
+import { describeReason, measurePack, sectionRows, type PackView } from './describe-pack.ts';
+import { english } from './i18n/english/english.ts';
+import { Formats } from './i18n/formats.ts';
+import { german } from './i18n/german/german.ts';
+
+const said: Wording = { words: english, format: new Formats('en-GB', english.common) };
+const gesagt: Wording = { words: german, format: new Formats('de-DE', german.common) };
+
+const pack: PackView = {
+  packId: 'trn_1-p1',
+  turnId: 'trn_1',
+  tokens: 1030,
+  budgetTokens: 2000,
+  sections: [
+    { name: 'system', tokens: 600, items: 1 },
+    { name: 'messages', tokens: 400, items: 3 },
+    { name: 'memory', tokens: 30, items: 1 },
+  ],
+  dropped: [
+    { what: 'memory: The birthday', count: 1, tokens: 90, reason: packReasons.share },
+    { what: 'knowledge', count: 1, tokens: 0, reason: packReasons.late },
+    { what: 'a pinned rule', count: 1, tokens: 40, reason: packReasons.rules },
+    { what: 'oldest messages', count: 6, tokens: 900, reason: `${packReasons.whole}; ${packAddenda.unsummed}` },
+  ],
+  truncated: [{ what: 'result of exec', fromTokens: 500, toTokens: 100, reason: packReasons.whole }],
+  messages: [],
+  parts: [{ section: 'memory', id: 'mem_1', title: 'The garden', source: 'memory mem_1', tokens: 30 }],
+  texts: [{ section: 'memory', text: 'Roses.', asOf: 'then' }],
+  reported: { inputTokens: 1000, cachedInputTokens: 250 },
+};
+
+test('rows stand in the order of the pack, also of sections of which nothing was left, with what each lost', () => {
+  const rows = sectionRows(pack, said);
+  expect(rows.map(({ name, tokens }) => [name, tokens])).toEqual([
+    ['system', 600],
+    ['rules', 0],
+    ['messages', 400],
+    ['memory', 30],
+    ['knowledge', 0],
+  ]);
+  expect(rows.map(({ losses }) => losses)).toEqual([
+    [],
+    ['Left out: a pinned rule (1 item, 40 tokens). The window of this model is too small for all pinned rules.'],
+    [
+      'Left out: the oldest messages (6 items, 900 tokens). The budget of the whole request was used up. No summary stands for them yet.',
+      'Cut: result of exec from 500 tokens to 100 tokens. The budget of the whole request was used up.',
+    ],
+    ['Left out: The birthday (1 item, 90 tokens). The share of this section was used up.'],
+    ['Left out: all of it (1 item, 0 tokens). It was not ready in time.'],
+  ]);
+  expect(rows[3]).toMatchObject({ text: { text: 'Roses.' }, parts: [{ title: 'The garden' }] });
+});
+
+test('every reason has words of its own in each language, and one of a later program stays as it was said', () => {
+  for (const wording of [said, gesagt]) {
+    const all = Object.values(packReasons).map((reason) => describeReason(reason, wording));
+    expect(new Set(all).size).toBe(all.length);
+    expect(all.filter((text) => Object.values<string>(packReasons).includes(text))).toEqual([]);
+    expect(packSectionOrder.filter((name) => !(name in wording.words.activity.events.sections))).toEqual([]);
+  }
+  expect(describeReason('the moon was full', gesagt)).toBe('the moon was full');
+  expect(describeReason(`${packReasons.refused}; and more`, said)).toBe('The model had refused a larger request. and more');
+});
+
+test('what the server counted is measured against the estimate, and nothing is measured where it did not say', () => {
+  expect(measurePack(pack)).toEqual({ inputTokens: 1000, cachedTokens: 250, cachedShare: 0.25, errorShare: 0.03 });
+  expect(measurePack({ ...pack, reported: null })).toBeNull();
+  expect(measurePack({ ...pack, reported: { inputTokens: 0, cachedInputTokens: 0 } })).toBeNull();
+});

@@ -1,0 +1,38 @@
+// Where summaries of a conversation stand among its turns: at the cut, before the first turn that a summary leaves as it is. Pure.
+
+import type { EventOf } from '../../../core/contracts/events.ts';
+import type { Turn } from './turn.ts';
+
+export interface SummaryMark {
+  readonly seq: number;
+  readonly summaryId: string;
+  readonly text: string;
+  /** The last place of the session it stands for. */
+  readonly toSessionSeq: number;
+  /** Summed up by this one; what it took in from an earlier summary is not counted again. */
+  readonly messages: number;
+  readonly method: 'model' | 'extract';
+  readonly atMs: number;
+}
+
+export function markOf({ seq, body, atMs }: EventOf<'summary.written'>): SummaryMark {
+  const { summaryId, text, covers, source, method } = body;
+  return { seq, summaryId, text, toSessionSeq: covers.toSessionSeq, messages: source.messages, method, atMs };
+}
+
+/** By the turn each stands before. One whose cut lies among turns that are not there is left out. */
+export function placeSummaries(
+  turns: readonly Turn[],
+  summaries: readonly SummaryMark[],
+  hasEarlier: boolean,
+): ReadonlyMap<string, readonly SummaryMark[]> {
+  const placed = new Map<string, SummaryMark[]>();
+  for (const summary of summaries) {
+    // A turn's message may stand before its start, and so within what is covered; the turn itself never does.
+    const at = turns.findIndex(({ startSessionSeq, status }) => startSessionSeq > summary.toSessionSeq || status === 'queued');
+    const turn = turns[at];
+    if (turn === undefined || (at === 0 && hasEarlier)) continue;
+    placed.set(turn.turnId, [...(placed.get(turn.turnId) ?? []), summary]);
+  }
+  return placed;
+}

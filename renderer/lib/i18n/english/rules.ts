@@ -1,0 +1,26 @@
+// Words of the rules a person pinned.
+
+export const rules = {
+  title: 'Pinned rules',
+  about: 'The model is shown these in every request, word for word, whatever is summed up.',
+  none: 'No rule is pinned.',
+  list: 'Rules',
+  here: 'this session',
+  ofAgent: (agentId: string) => `everything ${agentId} does`,
+  by: (who: string, when: string) => `by ${who}, ${when}`,
+  change: 'Change',
+  changeOf: (text: string) => `Change the rule: ${text}`,
+  remove: 'Take back',
+  removeOf: (text: string) => `Take back the rule: ${text}`,
+  changed: 'Changed rule',
+  save: 'Save',
+  cancel: 'Cancel',
+  new: 'New rule',
+  placeholder: 'What should hold all the time',
+  holdsFor: 'Holds for',
+  pin: 'Pin',
+  tooLong: (chars: string, max: string) => `A rule has at most ${max} characters; this has ${chars}.`,
+  pinned: (text: string) => `Pinned as a rule: ${text}`,
+  removed: (text: string) => `No longer pinned: ${text}`,
+  pinMessage: 'Pin as a rule',
+} as const;

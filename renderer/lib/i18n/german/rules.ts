@@ -1,0 +1,26 @@
+import type { Words } from '../words.ts';
+
+export const rules: Words['rules'] = {
+  title: 'Angeheftete Regeln',
+  about: 'Das Modell bekommt sie in jeder Anfrage Wort für Wort gezeigt, was auch immer zusammengefasst wird.',
+  none: 'Keine Regel ist angeheftet.',
+  list: 'Regeln',
+  here: 'diese Sitzung',
+  ofAgent: (agentId) => `alles, was ${agentId} tut`,
+  by: (who, when) => `von ${who}, ${when}`,
+  change: 'Ändern',
+  changeOf: (text) => `Regel ändern: ${text}`,
+  remove: 'Zurücknehmen',
+  removeOf: (text) => `Regel zurücknehmen: ${text}`,
+  changed: 'Geänderte Regel',
+  save: 'Speichern',
+  cancel: 'Abbrechen',
+  new: 'Neue Regel',
+  placeholder: 'Was immer gelten soll',
+  holdsFor: 'Gilt für',
+  pin: 'Anheften',
+  tooLong: (chars, max) => `Eine Regel hat höchstens ${max} Zeichen; diese hat ${chars}.`,
+  pinned: (text) => `Als Regel angeheftet: ${text}`,
+  removed: (text) => `Nicht mehr angeheftet: ${text}`,
+  pinMessage: 'Als Regel anheften',
+};

@@ -1,0 +1,102 @@
+// What a model is shown, seen from the window: summaries where they stand in the conversation, and what each request held.
+
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+const counted = { text: 'Milk.', usage: { input: 4000, output: 20, cached: 3000 } };
+
+async function runCommand({ page }: WindowUnderTest, letters: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog').getByRole('combobox').fill(letters);
+  await page.keyboard.press('Enter');
+}
+
+test('a conversation is summed up from the palette, and the summary is read where it stands', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, { historyTurns: 8, replies: [counted] });
+  const { page, conversation } = window;
+  await conversation.getByText('Question 8', { exact: true }).waitFor();
+  await runCommand(window, 'Sum up what was said');
+  const line = conversation.locator('summary', { hasText: /^\d+ messages summed up · read$/ });
+  await line.waitFor();
+  // Between what it stands for and what stays.
+  const places = await conversation.locator('[data-turn]').allInnerTexts();
+  const at = places.findIndex((text) => text.includes('messages summed up'));
+  expect(at).toBeGreaterThan(0);
+  expect(at).toBeLessThan(places.length - 1);
+  const messages = Number(/(\d+) messages/.exec(await line.innerText())?.[1]);
+  // Of turns that were written for specs the model is shown the question alone.
+  expect(messages).toBe(at);
+  await page.getByText(`${messages} messages summed up.`, { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: 'Dismiss' }).first().click();
+
+  await line.press('Enter');
+  const summary = conversation.getByRole('group', { name: 'Summary', exact: true });
+  await summary.waitFor();
+  expect(await summary.innerText()).toContain('Question 1');
+  await conversation.getByText('Put together by rule, without a model.').waitFor();
+  await looksGood(page, 'summed-up', () => summary.scrollIntoViewIfNeeded());
+  await conversation.locator('summary', { hasText: /· close$/ }).press('Enter');
+  await summary.waitFor({ state: 'detached' });
+
+  await window.send('What is due?');
+  await conversation.getByText('Milk.', { exact: true }).waitFor();
+  await page.getByRole('button', { name: /^Context \d+ %/ }).click();
+  const panel = page.getByRole('complementary', { name: 'Inspector' });
+  await panel.getByText(new RegExp(`^Stands for ${messages} messages from .+ to .+\\.$`)).waitFor();
+  await panel.locator('summary', { hasText: 'summary' }).press('Enter');
+  expect(await panel.getByRole('group', { name: 'Text: summary' }).innerText()).toContain('Question 1');
+  expect(window.incidents).toEqual([]);
+});
+
+test('there being nothing to sum up is said', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Hello.' }] });
+  await window.send('Hi');
+  await window.conversation.getByText('Hello.', { exact: true }).waitFor();
+  await runCommand(window, 'Sum up what was said');
+  await window.page.getByText('There is nothing to sum up yet', { exact: false }).first().waitFor();
+  expect(await window.conversation.getByText('summed up').count()).toBe(0);
+});
+
+test('each section tells its text, its losses and the count of the server, by keyboard', { timeout: 120_000 }, async () => {
+  const rule = { text: 'Answer in one word.', agentId: 'main' };
+  const window = await openWindow(browser, { replies: [counted] });
+  const { page, host } = window;
+  await host.op('rule.pin', rule);
+  await window.send('What is due?');
+  await window.conversation.getByText('Milk.', { exact: true }).waitFor();
+  await page.getByRole('button', { name: /^Context \d+ %/ }).click();
+  const panel = page.getByRole('complementary', { name: 'Inspector' });
+  const sections = panel.getByRole('list', { name: 'Sections' });
+  await sections.locator('summary', { hasText: 'pinned rules' }).press('Enter');
+  expect(await sections.getByRole('group', { name: 'Text: pinned rules' }).innerText()).toBe('- Answer in one word.');
+  await sections.locator('summary', { hasText: 'instructions' }).press('Enter');
+  await sections.getByText('As it is now; of what it was then the log has only the size.').waitFor();
+  const facts = await panel.getByRole('definition').allInnerTexts();
+  expect(facts).toContain('4.0k tokens');
+  expect(facts.map((fact) => fact.trim())).toContain('3.0k tokens, 75 %');
+  expect(facts.some((fact) => /tokens, \d+ % too (?:high|low)$/.test(fact.trim()))).toBe(true);
+  const drawn = await panel.locator('.track').evaluate((track) => (track.firstElementChild?.clientWidth ?? 0) / track.clientWidth);
+  expect(drawn).toBeCloseTo(0.75, 1);
+  await looksGood(page, 'model-saw', () => sections.scrollIntoViewIfNeeded());
+  expect(window.incidents).toEqual([]);
+});
+
+test('what left the request is said at its section, in German as well', async () => {
+  const window = await openWindow(browser, { replies: [{ text: 'Fertig.' }], context: { locale: 'de-DE' } });
+  const { page } = window;
+  const message = page.getByRole('textbox', { name: 'Nachricht', exact: true });
+  // More than the window of a model nobody knows.
+  await message.fill('Wort '.repeat(40_000));
+  await message.press('Enter');
+  await page.getByText('Fertig.', { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: /^Kontext \d+ %/ }).click();
+  await page.getByText(/^(?:Gekürzt|Weggelassen): .+ Das Budget der ganzen Anfrage war aufgebraucht\./).waitFor();
+});
