@@ -10,8 +10,6 @@ import { batchPrompt, mergePrompt, repairPrompt, summarySystem } from './summary
 import { checkSummary, type QualitySource, type QualityVerdict } from './summary-quality.ts';
 import { sourceText } from './summary-source.ts';
 
-export { distillText } from './distill-text.ts';
-
 /** `refused` where no model may be asked now; the reason is for the record. */
 export type AskModel = (
   prompt: { readonly system: string; readonly text: string; readonly maxOutputTokens: number },

@@ -1,7 +1,7 @@
 // Messages made shorter, by rule: long results and arguments first, a person's words only where nothing else helps. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { distillText } from '../compress/compress.ts';
+import { distillText } from '../../base/distill-text.ts';
 
 export interface Shortened {
   readonly message: ChatMessage;

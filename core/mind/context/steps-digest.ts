@@ -2,7 +2,7 @@
 // of it. Grows with every drop and stays within a bound; the oldest lines go first. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { distillText } from '../compress/compress.ts';
+import { distillText } from '../../base/distill-text.ts';
 
 /** `forgotten` counts steps not even a line is left of. */
 export interface StepsDigest {
