@@ -26,6 +26,7 @@ const slow = [
   'faults/telegram-crash',
   'faults/channel-crash',
   'faults/helper-crash',
+  'faults/index-crash',
   'faults/schedule-month',
 ];
 

@@ -31,8 +31,14 @@ import type { Guard } from './compose-guard.ts';
 function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
   const { config, clock, environment, home, lifetimes, logger, safetyOf } = base;
   const { embeddings } = config;
-  if (embeddings === undefined) return null;
+  // Vectors of an earlier time leave with their texts although nobody asks for them.
+  if (embeddings === undefined && store.vectors.pinned === null) return null;
   const indexes = openIndexes(base, store.vectors);
+  if (indexes !== null) {
+    store.memories.useVectors(indexes.memory);
+    store.knowledge.useVectors(indexes.knowledge);
+  }
+  if (embeddings === undefined) return null;
   if (indexes === null) return { problem: 'The library for search by meaning could not be loaded on this machine.' };
   const { fetch } = globalThis;
   const server =
@@ -48,8 +54,6 @@ function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
     isStopped: () => panic.engaged,
     serve: (signal) => (server === null ? Promise.reject(new Error('nothing is served')) : server.address(signal)),
   });
-  store.memories.useVectors(indexes.memory);
-  store.knowledge.useVectors(indexes.knowledge);
   const keeper = lifetimes.add(
     new VectorKeeper({
       embedder,
@@ -77,8 +81,8 @@ function memoryTexts({ memories }: Store, index: VectorIndex): EmbeddedTexts {
   return {
     waiting: (limit) => memories.waiting(limit).map((one) => ({ ...one, textHash: memoryHash(one.text) })),
     countWaiting: () => memories.countWaiting(),
-    put: (row, scope, vector) => {
-      index.ensure();
+    holds: ({ row, textHash }) => memories.at([row]).some(({ text }) => memoryHash(text) === textHash),
+    put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
       memories.setEmbedded(row);
     },
@@ -93,8 +97,8 @@ function passageTexts({ knowledge }: Store, index: VectorIndex): EmbeddedTexts {
   return {
     waiting: (limit) => knowledge.waiting(limit).map((one) => ({ ...one, scope: EVERYBODY })),
     countWaiting: () => knowledge.countWaiting(),
-    put: (row, scope, vector) => {
-      index.ensure();
+    holds: ({ row, textHash }) => knowledge.hashOf(row) === textHash,
+    put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
       knowledge.setEmbedded(row);
     },
@@ -205,6 +209,7 @@ function composeMemory({ clock, ids, config, options }: Base, { log, memories }:
     seenIn: (memoryId) => memories.seenIn(memoryId),
     contradictionsOf: (memoryId) => memories.contradictionsOf(memoryId),
     findWords: (query, limit) => memories.findWords(query, limit),
+    coverage: (query, row) => memories.coverage(query, row),
     findMeaning: (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }),
   };
   const recall = new MemoryRecall({ store, clock });
@@ -230,13 +235,14 @@ function composeKnowledge(base: Base, store: Store, guard: Guard, { near, embedd
       store: {
         seen: (source) => rows.seen(source),
         replace: (about, passages, atMs) => rows.replace(about, passages, atMs),
-        touch: (source, path, atMs) => rows.touch(source, path, atMs),
+        touch: (file) => rows.touch(file),
         remove: (source, path) => rows.remove(source, path),
         sources: () => rows.sources(),
         documents: (source, limit) => rows.documents(source, limit),
         counts: (source) => rows.counts(source),
         at: (found) => rows.at(found),
         findWords: (query, limit) => rows.findWords(query, limit),
+        coverage: (query, row) => rows.coverage(query, row),
         findMeaning: (query, limit, signal) =>
           near('knowledge', query, { scopes: [EVERYBODY], limit, hashOf: (row) => rows.hashOf(row), signal }),
       },

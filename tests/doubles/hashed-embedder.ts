@@ -41,11 +41,18 @@ export interface EmbeddingServer {
   /** Answers with this in place of vectors, while it is set. */
   instead: { readonly status: number; readonly body: string } | null;
   dimensions: number;
+  /** As a model that takes its time. */
+  answerAfterMs: number;
   close(): Promise<void>;
 }
 
+/** Gives each text its vector; `dimensions` is what the request or the server's state says. */
+export type VectorsOf = (texts: readonly string[], dimensions: number) => Promise<readonly (readonly number[])[]>;
+
+const hashed: VectorsOf = async (texts, dimensions) => texts.map((text) => [...hashedVector(text, dimensions)]);
+
 /** Speaks both forms: POST /v1/embeddings, backwards to show that the index counts, and POST /api/embed. */
-export async function startEmbeddingServer(): Promise<EmbeddingServer> {
+export async function startEmbeddingServer(vectorsOf = hashed): Promise<EmbeddingServer> {
   const server: Server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8');
@@ -60,9 +67,12 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
         response.end(state.instead.body);
         return;
       }
-      const vectors = input.map((text) => [...hashedVector(text, dimensions ?? state.dimensions)]);
-      const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
-      response.end(JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data }));
+      void vectorsOf(input, dimensions ?? state.dimensions).then((vectors) => {
+        const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
+        const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data });
+        if (state.answerAfterMs === 0) response.end(reply);
+        else setTimeout(() => response.end(reply), state.answerAfterMs);
+      });
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -72,6 +82,7 @@ export async function startEmbeddingServer(): Promise<EmbeddingServer> {
     headers: [],
     instead: null,
     dimensions: 384,
+    answerAfterMs: 0,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -7,7 +7,7 @@ import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { VectorStore, vectorMigrations } from '../../store/vector/vector.ts';
-import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts, type EmbeddingsConfig } from './embed.ts';
+import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts, type EmbeddingsConfig, type WaitingText } from './embed.ts';
 
 const still = new AbortController().signal;
 
@@ -98,7 +98,11 @@ class Texts implements EmbeddedTexts {
     return this.texts.length - this.done.size;
   }
 
-  put(row: number, _scope: string, vector: Int8Array): void {
+  holds({ row, text }: WaitingText): boolean {
+    return this.texts[row] === text;
+  }
+
+  put({ row }: WaitingText, vector: Int8Array): void {
     this.done.set(row, vector);
   }
 
@@ -107,7 +111,7 @@ class Texts implements EmbeddedTexts {
   }
 }
 
-function openKeeper(texts: Texts, embedder: Embedder, vectors: VectorStore) {
+function openKeeper(texts: Texts, embedder: Pick<Embedder, 'model' | 'embed'>, vectors: VectorStore) {
   const waiting: (() => void)[] = [];
   const keeper = new VectorKeeper({
     embedder,
@@ -134,11 +138,15 @@ function openKeeper(texts: Texts, embedder: Embedder, vectors: VectorStore) {
 }
 
 function openVectors(): VectorStore {
+  return new VectorStore(openStorage().db);
+}
+
+function openStorage(): Storage {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-vectors-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const storage = Storage.open({ home, migrations: vectorMigrations });
   onTestFinished(() => storage.dispose());
-  return new VectorStore(storage.db);
+  return storage;
 }
 
 test('every text gets its vector, each text is asked for once, and another model makes all anew', async () => {
@@ -164,6 +172,46 @@ test('every text gets its vector, each text is asked for once, and another model
   expect(vectors.pinned).toEqual({ model: 'openai-compatible:other', dimensions: 96 });
   expect([...texts.done.values()].every((vector) => vector.length === 96)).toBe(true);
   expect(texts.done.size).toBe(151);
+});
+
+test('a text that several rows hold is sent once', async () => {
+  const server = await serve();
+  const texts = new Texts(['the same', 'another', 'the same']);
+  await openKeeper(texts, embedderFor(openAi(server)), openVectors()).settle(() => texts.countWaiting() === 0);
+  expect(server.asked).toEqual([['the same', 'another']]);
+  expect(texts.done.get(2)).toEqual(texts.done.get(0));
+});
+
+test('a row that holds another text when its vector arrives gets that of its own', async () => {
+  const server = await serve();
+  const vectors = openVectors();
+  const texts = new Texts(['the old text']);
+  const embedder = embedderFor(openAi(server));
+  const changing = {
+    model: embedder.model,
+    embed: async (asked: readonly string[], signal: AbortSignal) => {
+      const made = await embedder.embed(asked, signal);
+      texts.texts[0] = 'the new text';
+      return made;
+    },
+  };
+  await openKeeper(texts, changing, vectors).settle(() => texts.countWaiting() === 0);
+  expect(server.asked).toEqual([['the old text'], ['the new text']]);
+  expect(vectors.cached('the old text')).toBeNull();
+  expect(texts.done.get(0)).toEqual(vectors.cached('the new text'));
+});
+
+test('a change of the model that is taken back leaves the model before', () => {
+  const storage = openStorage();
+  const vectors = new VectorStore(storage.db);
+  storage.transact(() => vectors.pin('first', 16));
+  const failing = (): void =>
+    storage.transact(() => {
+      vectors.pin('second', 32);
+      throw new Error('the rest failed');
+    });
+  expect(failing).toThrow('the rest failed');
+  expect(vectors.pinned).toEqual({ model: 'first', dimensions: 16 });
 });
 
 test('a failure is told, and what waits is tried again', async () => {

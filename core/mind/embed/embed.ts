@@ -6,7 +6,7 @@ import type { Config } from '../../contracts/config.ts';
 import { ollamaFormat, openAiFormat, type EmbeddingFormat } from './embedding-formats.ts';
 
 export { LlamaServer, type LlamaServerDeps } from './llama-server.ts';
-export { VectorKeeper, type EmbeddedTexts, type VectorPlace } from './vector-keeper.ts';
+export { VectorKeeper, type EmbeddedTexts, type VectorPlace, type WaitingText } from './vector-keeper.ts';
 
 export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
 

@@ -5,12 +5,21 @@ import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import { toAppError } from '../../contracts/errors.ts';
 
+export interface WaitingText {
+  readonly row: number;
+  readonly text: string;
+  readonly textHash: string;
+  readonly scope: string;
+}
+
 /** A table of texts that want vectors. */
 export interface EmbeddedTexts {
-  waiting(limit: number): readonly { readonly row: number; readonly text: string; readonly textHash: string; readonly scope: string }[];
+  waiting(limit: number): readonly WaitingText[];
   countWaiting(): number;
+  /** Whether its row still holds that text: it may have left, and its number may be that of another one by now. */
+  holds(text: WaitingText): boolean;
   /** Puts the vector into the index and notes that. */
-  put(row: number, scope: string, vector: Int8Array): void;
+  put(text: WaitingText, vector: Int8Array): void;
   /** All vectors are gone: every text waits again. */
   reset(): void;
 }
@@ -98,26 +107,26 @@ export class VectorKeeper {
     return false;
   }
 
-  async #embed(table: EmbeddedTexts, waiting: ReturnType<EmbeddedTexts['waiting']>): Promise<void> {
+  async #embed(table: EmbeddedTexts, waiting: readonly WaitingText[]): Promise<void> {
     const { embedder, place, transact, tables } = this.#deps;
     // Vectors of another model are no use: they are made anew as if there were none.
     const usable = place.pinned?.model === embedder.model;
-    const missing = waiting.filter(({ textHash }) => !usable || place.cached(textHash) === null);
-    const made = await embedder.embed(
-      missing.map(({ text }) => text),
-      this.#closing.signal,
-    );
+    const unknown = waiting.filter(({ textHash }) => !usable || place.cached(textHash) === null);
+    const missing = new Map(unknown.map(({ textHash, text }) => [textHash, text]));
+    const made = await embedder.embed([...missing.values()], this.#closing.signal);
     const [first] = made;
     if (this.#closing.signal.aborted) return;
     transact(() => {
       if (first !== undefined && place.pin(embedder.model, first.length)) for (const each of tables) each.reset();
-      for (const [index, { textHash }] of missing.entries()) {
+      const held = waiting.filter((text) => table.holds(text));
+      const wanted = new Set(held.map(({ textHash }) => textHash));
+      for (const [index, textHash] of [...missing.keys()].entries()) {
         const vector = made[index];
-        if (vector !== undefined) place.keep(textHash, vector);
+        if (vector !== undefined && wanted.has(textHash)) place.keep(textHash, vector);
       }
-      for (const { row, textHash, scope } of waiting) {
-        const vector = place.cached(textHash);
-        if (vector !== null) table.put(row, scope, vector);
+      for (const text of held) {
+        const vector = place.cached(text.textHash);
+        if (vector !== null) table.put(text, vector);
       }
     });
   }

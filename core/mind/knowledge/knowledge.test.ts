@@ -61,13 +61,14 @@ function openBench(sources: readonly ConfiguredSource[], resolvers: readonly Kno
       read.push(facts.path);
       rows.replace(facts, passages, atMs);
     },
-    touch: (source, path, atMs) => rows.touch(source, path, atMs),
+    touch: (file) => rows.touch(file),
     remove: (source, path) => rows.remove(source, path),
     sources: () => rows.sources(),
     documents: (source, limit) => rows.documents(source, limit),
     counts: (source) => rows.counts(source),
     at: (found) => rows.at(found),
     findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
     findMeaning: () => Promise.resolve([]),
   };
   const waiting: (() => void)[] = [];
@@ -176,6 +177,22 @@ test('only what changed is read again; what is gone leaves; a file that moved is
   utimesSync(join(folder, 'a.md'), new Date(), new Date(Date.now() + 5_000));
   expect(await look()).toEqual([]);
   expect(rows.counts('docs').documents).toBe(2);
+});
+
+test('a file that is written between the look at its folder and its reading is known by its real size', async () => {
+  const folder = folderOf({ 'a.md': 'Apples are red.' });
+  const { look, rows, thread } = openBench([directory(folder)]);
+  const run = thread.run.bind(thread);
+  Object.assign(thread, {
+    run: (job: Parameters<typeof run>[0]) => {
+      if (job.kind === 'read') writeFileSync(join(folder, 'a.md'), 'Apples are red and sweet.');
+      return run(job);
+    },
+  });
+  await look();
+  Object.assign(thread, { run });
+  await look();
+  expect(rows.documents('docs', 5)).toMatchObject([{ sizeBytes: 25 }]);
 });
 
 test('hidden files, links, what build tools leave behind and what cannot be read stay out, and say why', async () => {
@@ -354,6 +371,7 @@ test('every passage stands word for word at the lines it names, and no word is l
       const covered = new Set(passages.flatMap(({ startLine, endLine }) => range(startLine ?? 0, endLine ?? 0)));
       for (const [index, line] of lines.entries()) if (/[a-z]{3}/i.test(line)) expect(covered).toContain(index + 1);
     }),
+    { examples: [[['a line', ' \t', 'another'], 'text']] },
   );
 });
 

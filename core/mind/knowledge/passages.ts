@@ -23,7 +23,7 @@ export function cutIntoPassages(text: string, form: TextForm): PassageDraft[] {
   const passages: PassageDraft[] = [];
   for (const { heading, run } of form === 'markdown' ? sectionsOf(lines) : [{ heading: '', run: lines }]) {
     for (const part of packRuns(form === 'code' ? codeBlocks(run) : paragraphs(run))) {
-      passages.push(...draftsOf(part, heading));
+      passages.push(...draftsOf(lines, part, heading));
       if (passages.length >= PASSAGES_MAX) return passages.slice(0, PASSAGES_MAX);
     }
   }
@@ -128,16 +128,14 @@ function sizeOf(run: readonly Line[]): number {
   return run.reduce((sum, { text }) => sum + text.length + 1, 0);
 }
 
-function draftsOf(run: readonly Line[], heading: string): PassageDraft[] {
+/** With the blank lines between paragraphs, as they stand in the document. */
+function draftsOf(lines: readonly Line[], run: readonly Line[], heading: string): PassageDraft[] {
   const [first, last] = [run[0], run.at(-1)];
   if (first === undefined || last === undefined) return [];
-  // Lines left out between paragraphs are empty: they are put back, so that the passage is what stands there.
-  const lines: string[] = [];
-  for (const { number, text } of run) {
-    while (lines.length < number - first.number) lines.push('');
-    lines.push(text);
-  }
-  const text = lines.join('\n');
+  const text = lines
+    .slice(first.number - 1, last.number)
+    .map((line) => line.text)
+    .join('\n');
   const pieces = text.length <= CHARS_MAX * 2 ? [text] : (text.match(new RegExp(`[\\s\\S]{1,${CHARS_MAX}}`, 'gu')) ?? []);
   return pieces
     .filter((piece) => /[\p{L}\p{N}]/u.test(piece))

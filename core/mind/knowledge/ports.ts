@@ -7,14 +7,17 @@ import type { DocumentJob, DocumentResults } from './read-document.ts';
 export interface KnowledgeStore {
   seen(source: string): SeenFile[];
   replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void;
-  touch(source: string, path: string, modifiedAtMs: number): void;
+  /** The same content, written anew. */
+  touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void;
   remove(source: string, path: string): boolean;
   sources(): string[];
   documents(source: string, limit: number): KeptDocument[];
   counts(source: string): SourceCounts;
   at(rows: readonly number[]): KeptPassage[];
   /** Best first. */
-  findWords(query: string, limit: number): readonly { readonly row: number }[];
+  findWords(query: string, limit: number): readonly { readonly row: number; readonly score: number }[];
+  /** The share, 0 to 1, of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number;
   /** Best first; empty where there are no vectors. Never rejects. */
   findMeaning(query: string, limit: number, signal: AbortSignal): Promise<readonly { readonly row: number; readonly similarity: number }[]>;
 }

@@ -8,7 +8,7 @@ import { endingOf, formOf } from './document-forms.ts';
 import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
 
 /** Raised when documents are cut in another way: then all are read again. */
-export const readingVersion = 1;
+export const readingVersion = 2;
 
 export interface FoundFile {
   /** Relative to the folder, with forward slashes. */
@@ -70,8 +70,10 @@ function scan({ folder, endings, filesMax, skipped }: Extract<DocumentJob, { kin
       if (entry.isDirectory()) {
         if (depth < DEPTH_MAX && !skippedFolders.has(entry.name)) tryWalk(path, depth + 1);
       } else if (entry.isFile() && (wanted === null ? formOf(entry.name) !== null : wanted.has(endingOf(entry.name)))) {
+        const file = foundFile(folder, path);
+        if (file === null) continue;
         if (files.length >= filesMax) more = true;
-        else files.push(foundFile(folder, path));
+        else files.push(file);
       }
     }
   };
@@ -90,8 +92,11 @@ function scan({ folder, endings, filesMax, skipped }: Extract<DocumentJob, { kin
   return { files, more, problem: null };
 }
 
-function foundFile(folder: string, path: string): FoundFile {
-  const { size, mtimeMs } = lstatSync(path);
+/** Null for one that went away since its folder was read: the others beside it are still there. */
+function foundFile(folder: string, path: string): FoundFile | null {
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) return null;
+  const { size, mtimeMs } = facts;
   return { path: relative(realpathSync(folder), path).replaceAll(sep, '/'), sizeBytes: size, modifiedAtMs: Math.trunc(mtimeMs) };
 }
 

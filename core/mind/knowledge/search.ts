@@ -2,7 +2,7 @@
 // thing stands and whose words it is.
 
 import { join } from 'node:path';
-import { fuseRankings } from '../../base/rank-fusion.ts';
+import { fuseRankings, wordsWeight } from '../../base/rank-fusion.ts';
 import type { Evidence } from '../../contracts/memory-ops.ts';
 import type { KeptPassage } from '../../store/knowledge/knowledge.ts';
 import type { ConfiguredSource, KnowledgeResolver, KnowledgeStore, UntrustedOf } from './ports.ts';
@@ -44,8 +44,11 @@ export async function searchKnowledge(deps: SearchDeps, { query, source, limit, 
     askResolvers(deps, { query, source, limit, signal }),
   ]);
   const words = store.findWords(query, RANKED);
-  const rows = [words, meaning].map((ranking) => ranking.map(({ row }) => row));
-  const fused = fuseRankings(rows);
+  const weight = wordsWeight(words[0] === undefined ? 0 : store.coverage(query, words[0].row));
+  const fused = fuseRankings([
+    { weight, kind: 'bm25', found: words.map(({ row, score }) => ({ key: row, score })) },
+    { weight: 1 - weight, kind: 'cosine', found: meaning.map(({ row, similarity }) => ({ key: row, score: similarity })) },
+  ]);
   const passages = new Map(store.at(fused.map(({ key }) => key)).map((passage) => [passage.passageId, passage]));
   const perDocument = new Map<string, number>();
   const evidence: Evidence[] = [];
@@ -83,10 +86,13 @@ function citationOf({ path, startLine, endLine, page, heading }: KeptPassage, so
   return `${place}:${startLine}${endLine === startLine ? '' : `-${endLine}`}`;
 }
 
-/** One that fails or is slow is left out. */
+/** One that fails or is slow is left out, and told to stop. */
 async function askResolvers({ resolvers }: SearchDeps, { query, source, limit, signal }: SearchRequest): Promise<Evidence[]> {
   const asked = resolvers.filter(({ name }) => source === undefined || name === source);
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(RESOLVED_WITHIN_MS)]);
+  if (asked.length === 0 || signal.aborted) return [];
+  const over = new AbortController();
+  const limited = AbortSignal.any([signal, over.signal]);
+  const lateTimer = setTimeout(() => over.abort(), RESOLVED_WITHIN_MS);
   const late = new Promise<readonly []>((resolve) => {
     limited.addEventListener('abort', () => resolve([]), { once: true });
   });
@@ -110,5 +116,7 @@ async function askResolvers({ resolvers }: SearchDeps, { query, source, limit, s
       }));
     }),
   );
+  clearTimeout(lateTimer);
+  over.abort();
   return answers.flat();
 }

@@ -90,7 +90,7 @@ async function indexFile(deps: SourceIndexDeps, source: DirectorySource, look: F
   const file = join(folder, ...path.split('/'));
   const read = await readSafely(deps, file, fileBytesMax, signal);
   if (before !== undefined && before.sha256 === read.sha256 && before.version === readingVersion && read.problem === null) {
-    store.touch(name, path, modifiedAtMs);
+    store.touch({ source: name, path, sizeBytes, modifiedAtMs });
     return false;
   }
   const { sha256, title, mediaType, problem, passages } = read;

@@ -28,7 +28,7 @@ function openBench(candidatesMax = 50) {
   const clock = new ManualClock();
   const rows = new MemoryRows(storage.db);
   const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [rows] });
-  const near: { row: number }[] = [];
+  const near: { row: number; similarity: number }[] = [];
   const store: MemoryStore = {
     append: (drafts) => void log.append(systemSessionId, drafts),
     transact: (work) => log.transact(work),
@@ -41,6 +41,7 @@ function openBench(candidatesMax = 50) {
     seenIn: (memoryId) => rows.seenIn(memoryId),
     contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
     findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
     findMeaning: () => Promise.resolve(near),
   };
   const recall = new MemoryRecall({ store, clock });
@@ -167,7 +168,7 @@ test('an agent finds its own and the shared, not those of others', async () => {
 test('a ranking by meaning is fused with that of words: what both hold comes first', async () => {
   const { says, found, near } = openBench();
   const [cat, dog, bird] = ['The cat sleeps at noon.', 'The dog barks at noon.', 'The bird sings.'].map((text) => says(text));
-  near.push({ row: bird?.row ?? 0 }, { row: dog?.row ?? 0 });
+  near.push({ row: bird?.row ?? 0, similarity: 0.8 }, { row: dog?.row ?? 0, similarity: 0.7 });
   expect(await found('noon dog')).toEqual(['The dog barks at noon.', 'The bird sings.', 'The cat sleeps at noon.']);
   expect(cat).toBeDefined();
 });

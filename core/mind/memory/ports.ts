@@ -20,9 +20,16 @@ export interface MemoryStore {
   seenIn(memoryId: string): number;
   contradictionsOf(memoryId: string): Contradiction[];
   /** Best first, of every scope and state. */
-  findWords(query: string, limit: number): readonly { readonly row: number }[];
+  findWords(query: string, limit: number): readonly { readonly row: number; readonly score: number }[];
+  /** The share, 0 to 1, of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number;
   /** Best first, of the scopes; empty where there are no vectors. Never rejects: what fails finds nothing. */
-  findMeaning(query: string, scopes: readonly string[], limit: number, signal: AbortSignal): Promise<readonly { readonly row: number }[]>;
+  findMeaning(
+    query: string,
+    scopes: readonly string[],
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly row: number; readonly similarity: number }[]>;
 }
 
 /** A person's message of a turn, as it was said. */

@@ -2,7 +2,7 @@
 // they matter. Uses what is kept and nothing else; candidates are found by nobody but a person.
 
 import type { Clock } from '../../base/clock.ts';
-import { fuseRankings } from '../../base/rank-fusion.ts';
+import { fuseRankings, wordsWeight } from '../../base/rank-fusion.ts';
 import { sharedScope } from '../../contracts/memory.ts';
 import type { MemoryHit } from '../../contracts/memory-ops.ts';
 import type { KeptMemory } from '../../store/memory/memory.ts';
@@ -40,9 +40,16 @@ export class MemoryRecall implements MemorySource {
       memory.state === 'kept' && scopes.includes(memory.scope) && tierOf(memory, nowMs) !== 'archived';
     const meaning = await store.findMeaning(query, scopes, RANKED, signal);
     const byWords = this.#words(query, Math.min(limit, RANKED), usable);
-    const byMeaning = store.at(meaning.map(({ row }) => row)).filter(usable);
-    const known = new Map([...byWords, ...byMeaning].map((memory) => [memory.row, memory]));
-    return fuseRankings([byWords, byMeaning].map((ranking) => ranking.map(({ row }) => row)))
+    const byMeaning = scoredOf(
+      store,
+      meaning.map(({ row, similarity }) => ({ row, score: similarity })),
+    ).filter(({ memory }) => usable(memory));
+    const known = new Map([...byWords, ...byMeaning].map(({ memory }) => [memory.row, memory]));
+    const weight = wordsWeight(byWords[0] === undefined ? 0 : store.coverage(query, byWords[0].key));
+    return fuseRankings([
+      { weight, kind: 'bm25', found: byWords },
+      { weight: 1 - weight, kind: 'cosine', found: byMeaning },
+    ])
       .flatMap(({ key, score, rankings }) => {
         const memory = known.get(key);
         return memory === undefined ? [] : [{ memory, score: score * weightOf(memory, nowMs), rankings }];
@@ -57,16 +64,27 @@ export class MemoryRecall implements MemorySource {
   }
 
   /** Looked at again with more room where most that was found belongs to somebody else. */
-  #words(query: string, wanted: number, usable: (memory: KeptMemory) => boolean): KeptMemory[] {
+  #words(query: string, wanted: number, usable: (memory: KeptMemory) => boolean): ScoredMemory[] {
     const { store } = this.#deps;
-    const rows = store.findWords(query, RANKED).map(({ row }) => row);
-    const found = store.at(rows).filter(usable);
+    const rows = store.findWords(query, RANKED);
+    const found = scoredOf(store, rows).filter(({ memory }) => usable(memory));
     if (found.length >= wanted || rows.length < RANKED) return found;
-    return store
-      .at(store.findWords(query, RANKED_WIDE).map(({ row }) => row))
-      .filter(usable)
+    return scoredOf(store, store.findWords(query, RANKED_WIDE))
+      .filter(({ memory }) => usable(memory))
       .slice(0, RANKED);
   }
+}
+
+interface ScoredMemory {
+  readonly key: number;
+  readonly score: number;
+  readonly memory: KeptMemory;
+}
+
+/** In the order given. */
+function scoredOf(store: MemoryStore, rows: readonly { readonly row: number; readonly score: number }[]): ScoredMemory[] {
+  const scores = new Map(rows.map(({ row, score }) => [row, score]));
+  return store.at(rows.map(({ row }) => row)).map((memory) => ({ key: memory.row, score: scores.get(memory.row) ?? 0, memory }));
 }
 
 export function scopesOf(agentId: string): string[] {

@@ -25,6 +25,13 @@ export const knowledgeMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: 'knowledge-002-hashes',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec('CREATE INDEX IF NOT EXISTS knowledge_passages_hash ON knowledge_passages (text_hash)');
+    },
+  },
 ];
 
 export interface PassageDraft {
@@ -93,9 +100,11 @@ function prepareAll(db: SqlDatabase) {
       `INSERT INTO knowledge_documents (source, path, title, media_type, sha256, size_bytes, modified_at_ms, version, indexed_at_ms, problem)
        VALUES (@source, @path, @title, @mediaType, @sha256, @sizeBytes, @modifiedAtMs, @version, @indexedAtMs, @problem)`,
     ),
-    touch: db.prepare('UPDATE knowledge_documents SET modified_at_ms = ? WHERE source = ? AND path = ?'),
+    touch: db.prepare(
+      'UPDATE knowledge_documents SET modified_at_ms = @modifiedAtMs, size_bytes = @sizeBytes WHERE source = @source AND path = @path',
+    ),
     remove: db.prepare('DELETE FROM knowledge_documents WHERE document_id = ?'),
-    passagesOf: db.prepare('SELECT passage_id FROM knowledge_passages WHERE document_id = ?').pluck(),
+    passagesOf: db.prepare('SELECT passage_id AS row, text_hash AS textHash FROM knowledge_passages WHERE document_id = ?'),
     removePassages: db.prepare('DELETE FROM knowledge_passages WHERE document_id = ?'),
     putPassage: db.prepare(
       `INSERT INTO knowledge_passages (document_id, start_line, end_line, page, heading, text, text_hash)
@@ -122,6 +131,10 @@ function prepareAll(db: SqlDatabase) {
     countWaiting: db.prepare('SELECT count(*) FROM knowledge_passages WHERE embedded = 0').pluck(),
     setEmbedded: db.prepare('UPDATE knowledge_passages SET embedded = 1 WHERE passage_id = ?'),
     resetVectors: db.prepare('UPDATE knowledge_passages SET embedded = 0 WHERE embedded <> 0'),
+    dropVector: db.prepare(
+      `DELETE FROM embedding_vectors
+       WHERE text_hash = @textHash AND NOT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = @textHash)`,
+    ),
   };
 }
 
@@ -149,33 +162,47 @@ export class KnowledgeRows {
   /** In place of what was known of the document, whole or not at all. */
   replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void {
     this.#storage.transact(() => {
-      this.remove(facts.source, facts.path);
+      const before = this.#takeOut(facts.source, facts.path);
       const documentId = Number(this.#sql.put.run({ ...facts, indexedAtMs }).lastInsertRowid);
       for (const passage of passages) {
         const row = Number(this.#sql.putPassage.run({ ...passage, documentId }).lastInsertRowid);
         this.#words.put(row, `${facts.title} ${passage.heading} ${facts.path}`, passage.text);
       }
+      this.#dropVectors(before ?? []);
     });
   }
 
   /** The same content, written anew. */
-  touch(source: string, path: string, modifiedAtMs: number): void {
-    this.#sql.touch.run(modifiedAtMs, source, path);
+  touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void {
+    this.#sql.touch.run(file);
   }
 
   /** Returns that there was one. */
   remove(source: string, path: string): boolean {
     return this.#storage.transact(() => {
-      const documentId = this.#sql.idOf.get(source, path) as number | undefined;
-      if (documentId === undefined) return false;
-      for (const row of this.#sql.passagesOf.all(documentId) as number[]) {
-        this.#words.remove(row);
-        this.#vectors?.remove(row);
-      }
-      this.#sql.removePassages.run(documentId);
-      this.#sql.remove.run(documentId);
-      return true;
+      const hashes = this.#takeOut(source, path);
+      this.#dropVectors(hashes ?? []);
+      return hashes !== null;
     });
+  }
+
+  /** Hashes of the texts it held; null where it is not known. */
+  #takeOut(source: string, path: string): string[] | null {
+    const documentId = this.#sql.idOf.get(source, path) as number | undefined;
+    if (documentId === undefined) return null;
+    const passages = this.#sql.passagesOf.all(documentId) as { row: number; textHash: string }[];
+    for (const { row } of passages) {
+      this.#words.remove(row);
+      this.#vectors?.remove(row);
+    }
+    this.#sql.removePassages.run(documentId);
+    this.#sql.remove.run(documentId);
+    return passages.map(({ textHash }) => textHash);
+  }
+
+  /** Of texts that stand nowhere any more: what is gone leaves no trace of what it said. */
+  #dropVectors(hashes: readonly string[]): void {
+    for (const textHash of hashes) this.#sql.dropVector.run({ textHash });
   }
 
   /** Names of all sources something is held of, configured or not. */
@@ -193,6 +220,11 @@ export class KnowledgeRows {
 
   findWords(query: string, limit: number): RankedRow[] {
     return this.#words.find(query, limit);
+  }
+
+  /** The share of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number {
+    return this.#words.coverage(query, row);
   }
 
   /** In the order given; passages that are gone are left out. */

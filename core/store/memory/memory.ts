@@ -167,6 +167,11 @@ export class MemoryRows {
     return this.#words.find(query, limit);
   }
 
+  /** The share of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number {
+    return this.#words.coverage(query, row);
+  }
+
   /** Up to which event turns were looked through. */
   get cursor(): number {
     return (this.#sql.cursor.get() as number | undefined) ?? 0;

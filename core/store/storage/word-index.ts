@@ -30,6 +30,8 @@ export interface RankedRow {
 export class WordIndex {
   readonly #count: Database.Statement;
   readonly #find: Database.Statement;
+  readonly #holds: Database.Statement;
+  readonly #lastRow: Database.Statement;
   readonly #put: Database.Statement;
   readonly #remove: Database.Statement;
 
@@ -42,6 +44,9 @@ export class WordIndex {
          ORDER BY rowid DESC LIMIT ${SCORED_MAX})
        ORDER BY score DESC, row DESC LIMIT ?`,
     );
+    // Asked with a whole number only: compared with a floating one, FTS5 answers with the next row there is.
+    this.#holds = db.prepare(`SELECT 1 FROM ${table} WHERE ${table} MATCH ? AND rowid = ?`).pluck();
+    this.#lastRow = db.prepare(`SELECT max(rowid) FROM ${table}`).pluck();
     this.#put = db.prepare(`INSERT OR REPLACE INTO ${table} (rowid, title, body) VALUES (?, ?, ?)`);
     this.#remove = db.prepare(`DELETE FROM ${table} WHERE rowid = ?`);
   }
@@ -71,6 +76,19 @@ export class WordIndex {
       taken.push(word);
     }
     return this.#find.all(taken.join(' OR '), limit) as RankedRow[];
+  }
+
+  /** The share, 0 to 1, of what the query's words tell that stands in the row; a rare word tells more (inverse document frequency). */
+  coverage(query: string, row: number): number {
+    const rows = ((this.#lastRow.get() as number | null) ?? 0) + 1;
+    let told = 0;
+    let held = 0;
+    for (const word of searchedWords(query)) {
+      const tells = Math.log(1 + rows / ((this.#count.get(word) as number) + 0.5));
+      told += tells;
+      if (this.#holds.get(word, BigInt(row)) !== undefined) held += tells;
+    }
+    return told === 0 ? 0 : held / told;
   }
 
   /** All of the words are common: rows with several of them, and where there are none, the newest with any. */

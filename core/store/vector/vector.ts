@@ -37,27 +37,27 @@ const MEASURED = 64;
 
 export class VectorStore {
   readonly #db: SqlDatabase;
-  #pinned: PinnedModel | null;
+  readonly #readPinned;
   #isLoaded = false;
 
   constructor(db: SqlDatabase) {
     this.#db = db;
-    const row = db.prepare('SELECT model, dimensions FROM embedding_model').get() as PinnedModel | undefined;
-    this.#pinned = row ?? null;
+    this.#readPinned = db.prepare<[], PinnedModel>('SELECT model, dimensions FROM embedding_model');
   }
 
+  /** As it stands in the file: what was pinned in a transaction that failed is not. */
   get pinned(): PinnedModel | null {
-    return this.#pinned;
+    return this.#readPinned.get() ?? null;
   }
 
   /** From here on vectors are those of this model. Returns that what was there is gone. Inside or outside of a transaction. */
   pin(model: string, dimensions: number): boolean {
     this.#load();
-    if (this.#pinned?.model === model && this.#pinned.dimensions === dimensions) return false;
+    const { pinned } = this;
+    if (pinned?.model === model && pinned.dimensions === dimensions) return false;
     this.#db.exec('DELETE FROM embedding_vectors');
     for (const table of this.#indexTables()) this.#db.exec(`DROP TABLE "${table}"`);
     this.#db.prepare('INSERT OR REPLACE INTO embedding_model (only_row, model, dimensions) VALUES (1, ?, ?)').run(model, dimensions);
-    this.#pinned = { model, dimensions };
     return true;
   }
 
@@ -68,10 +68,10 @@ export class VectorStore {
     this.#isLoaded = true;
   }
 
-  /** The index of one table of texts. `open` once an embedder is configured. */
+  /** The index of one table of texts. Fails with store_failed where the library for it is missing. */
   open(name: string): VectorIndex {
     this.#load();
-    return new VectorIndex(this.#db, name, () => this.#pinned);
+    return new VectorIndex(this.#db, name, () => this.pinned);
   }
 
   cached(textHash: string): Int8Array | null {

@@ -112,6 +112,7 @@ function storeOf(rows: MemoryRows, log: SessionLog, findMeaning: MemoryStore['fi
     seenIn: (memoryId) => rows.seenIn(memoryId),
     contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
     findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
     findMeaning,
   };
 }

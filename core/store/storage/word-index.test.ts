@@ -1,0 +1,27 @@
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { WordIndex, wordIndexForm } from './word-index.ts';
+
+function openIndex(texts: readonly string[]): WordIndex {
+  const db = new Database(':memory:');
+  db.exec(`CREATE VIRTUAL TABLE texts USING fts5(title, body, ${wordIndexForm})`);
+  const index = new WordIndex(db, 'texts');
+  for (const [at, text] of texts.entries()) index.put(at + 1, '', text);
+  return index;
+}
+
+test('coverage says how much of a question stands in a row, by how much its words tell', () => {
+  const common = Array.from({ length: 40 }, (_, at) => `report number ${at} of the week`);
+  const index = openIndex([...common, 'report on glaciers']);
+  const row = common.length + 1;
+  expect(index.coverage('report glaciers', row)).toBe(1);
+  // In another form of the word.
+  expect(index.coverage('Reporting on a glacier', row)).toBe(1);
+  // The rare word tells more than the common one.
+  expect(index.coverage('glaciers week', row)).toBeGreaterThan(index.coverage('report volcanoes', row));
+  expect(index.coverage('report volcanoes', row)).toBeLessThan(0.2);
+  expect(index.coverage('volcanoes', row)).toBe(0);
+  expect(index.coverage('the of and', row)).toBe(0);
+  expect(index.coverage('glaciers', row + 1)).toBe(0);
+  expect(index.coverage('" OR body:*', row)).toBe(0);
+});

