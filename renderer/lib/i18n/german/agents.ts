@@ -83,7 +83,7 @@ export const agents: Words['agents'] = {
     look: 'Jetzt nachsehen',
     lookOf: (name) => `Jetzt nachsehen: bei der Quelle von ${name}`,
     looked: (name) => `Bei der Quelle von ${name} wurde nachgesehen.`,
-    waits: 'Ein Text aus der entfernten Quelle wartet auf Ihr Ja.',
+    waits: 'Ein Text aus der entfernten Quelle wartet auf ein Ja.',
     incomingOf: (name) => `Was die Quelle für ${name} gebracht hat`,
     beginning: 'Das ist der Anfang; übernommen würde alles.',
     accept: 'Übernehmen',
