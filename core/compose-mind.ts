@@ -65,10 +65,10 @@ export function composeCompaction(
       return { ref, contextTokens: Math.min(models.info(ref).contextTokens, models.info(reader).contextTokens) };
     },
     record: (sessionId, drafts) => void turns.record(sessionId, drafts),
-    write: (job, place, signal) => {
+    write: (job, place, { signal, onSpent }) => {
       const asking = createAskSummary({ clock, later: systemLater, budget, models, count }, place);
       const ask = summaries.mode === 'model' ? asking : () => Promise.resolve({ refused: 'the settings want no model for it' });
-      return new Summarizer({ count, ask }).write(job, signal);
+      return new Summarizer({ count, ask, onSpent }).write(job, signal);
     },
     redact: (text) => safety.redact(text).text,
   });

@@ -1,16 +1,19 @@
 // What a model is shown, through the whole program: pinned rules, a window that turns out smaller, packs as a person looks them up.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 
-async function open(rules: readonly Rule[] = [{ answer: { text: 'ok' } }], config: object = {}) {
+async function open(rules: readonly Rule[] = [{ answer: { text: 'ok' } }], config: object = {}, contextTokens?: number) {
   const model = await ScriptedModel.start(rules);
   const home = new TestHome();
-  const claw = await home.open({ config: { ...model.config('openai'), ...config } });
+  const served = model.config('openai');
+  const lab = { ...served.providers?.['lab'], ...(contextTokens === undefined ? {} : { contextTokens }) };
+  const claw = await home.open({ config: { ...served, providers: { lab }, ...config } as ConfigInput });
   onTestFinished(async () => {
     await home.dispose();
     await model.close();
@@ -145,3 +148,41 @@ test('a conversation is summed up on request, and the words stay in the log', as
   expect((await claw.op('session.search', { query: 'KX' })).hits.length).toBeGreaterThan(0);
   await expect(claw.op('session.compact', { sessionId: 'nobody' })).rejects.toMatchObject({ code: 'not_found' });
 });
+
+test(
+  'a turn that outgrows the window goes on knowing what it did: a line is left of every step that had no room',
+  { timeout: 30_000 },
+  async () => {
+    const STEPS = 60;
+    let reads = 0;
+    const { claw, model, home } = await open(
+      [
+        {
+          when: () => reads < STEPS,
+          answer: () => ({ calls: [{ tool: 'read_file', args: { path: `part-${(reads += 1) - 1}.log` } }] }),
+        },
+        { answer: { text: 'all read' } },
+      ],
+      { limits: { steps: 100 }, context: { summaries: { mode: 'off' } } },
+    );
+    for (let at = 0; at < STEPS; at++) {
+      const lines = Array.from({ length: 60 }, (_, line) => `${line} compiling unit ${line * 7} of part ${at}`);
+      writeFileSync(join(home.workspace, `part-${at}.log`), [...lines, `error: part ${at} needs port 47${at}`, ...lines].join('\n'));
+    }
+    expect(await say(claw, 'Read all parts and remember which port each of them needs.')).toMatchObject({
+      status: 'done',
+      text: 'all read',
+    });
+    expect(model.violations).toEqual([]);
+    const { packs } = await claw.op('pack.list', { limit: 200 });
+    expect(packs.length).toBe(STEPS + 1);
+    expect(packs.every(({ tokens, budgetTokens }) => tokens <= budgetTokens)).toBe(true);
+    const messages = (model.requests.at(-1)?.body['messages'] ?? []) as { role: string; content: string }[];
+    expect(messages.filter(({ role }) => role === 'tool').length).toBeLessThan(STEPS);
+    const told = messages.map(({ content }) => content).join('\n');
+    expect(told).toContain('Read all parts and remember which port each of them needs.');
+    const known = Array.from({ length: STEPS }, (_, at) => at).filter((at) => told.includes(`part ${at} needs port 47${at}`));
+    // The newest whole, those before as lines, and the very oldest counted.
+    expect(known.length).toBeGreaterThan(STEPS / 2);
+  },
+);

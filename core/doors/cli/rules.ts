@@ -1,6 +1,7 @@
 // `rules`: what the model is told in every request, word for word, until it is taken back.
 
 import type { Command } from 'commander';
+import { mainAgentId } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { CommandContext, Run } from './command-context.ts';
@@ -20,7 +21,7 @@ export function registerRules(program: Command, run: Run): void {
     .action(({ session }: { session?: string }) => run((context) => listRules(context, session)));
   rules
     .command('pin')
-    .description('for one session, or for everything an agent does')
+    .description(`for everything an agent does (${mainAgentId} where none is named), or for one session`)
     .argument('<text...>')
     .option('--session <id>')
     .option('--agent <id>')
@@ -46,8 +47,8 @@ function unpinRule(context: CommandContext, ruleId: string, sessionId: string | 
 }
 
 function pinRule(context: CommandContext, text: string, { session, agent, replace }: Target): Promise<number> {
-  if ((session === undefined) === (agent === undefined)) throw new AppError('invalid_params', 'Name either --session or --agent.');
-  const target = session === undefined ? { agentId: agent ?? '' } : { sessionId: session };
+  if (session !== undefined && agent !== undefined) throw new AppError('invalid_params', 'Name either --session or --agent, not both.');
+  const target = session === undefined ? { agentId: agent ?? mainAgentId } : { sessionId: session };
   const params = { text, ...target, ...(replace === undefined ? {} : { replaces: replace }) };
   return context.runOp('rule.pin', params, { human: ({ ruleId }) => `Pinned as ${ruleId}.` });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { planCut, Summarizer, type AskModel, type SummaryJob } from './compress.ts';
-import { distillText } from './distill-text.ts';
+import { distillText } from '../../base/distill-text.ts';
 import { sourceText } from './summary-source.ts';
 
 const count = (text: string): number => Math.ceil(text.length / 4);

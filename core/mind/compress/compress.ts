@@ -38,9 +38,21 @@ export interface SummaryDraft {
   readonly costUsd: number | null;
 }
 
+/** What a summary has cost so far. */
+export interface SummaryBill {
+  readonly modelCalls: number;
+  readonly usage: Usage;
+  /** Null where a price is not known. */
+  readonly costUsd: number | null;
+}
+
+export const noBill: SummaryBill = { modelCalls: 0, usage: noUsage, costUsd: 0 };
+
 export interface SummarizerDeps {
   readonly count: (text: string) => number;
   readonly ask: AskModel;
+  /** After each answer, so that a summary that is cut off is paid for as well. */
+  readonly onSpent?: (bill: SummaryBill) => void;
 }
 
 const SUMMARY_SHARE = 0.08;
@@ -90,10 +102,8 @@ class Work {
   readonly #source: QualitySource;
   readonly #tokensMax: number;
   #fallback: string | null = null;
-  #modelCalls = 0;
   #shortened = 0;
-  #usage: Usage = noUsage;
-  #costUsd: number | null = 0;
+  #bill: SummaryBill = noBill;
 
   constructor(deps: SummarizerDeps, job: SummaryJob, signal: AbortSignal) {
     this.#deps = deps;
@@ -147,9 +157,7 @@ class Work {
         shortened: this.#shortened,
       },
       quality: { ok: last.ok, checked: last.checked, missing: last.missing.map((item) => item.text), repaired },
-      modelCalls: this.#modelCalls,
-      usage: this.#usage,
-      costUsd: this.#costUsd,
+      ...this.#bill,
     };
   }
 
@@ -178,10 +186,8 @@ class Work {
   async #askModel(text: string): Promise<string | null> {
     if (this.#fallback !== null) return null;
     try {
-      this.#modelCalls += 1;
       const answer = await this.#deps.ask({ system: summarySystem, text, maxOutputTokens: this.#tokensMax * 2 }, this.#signal);
       if ('refused' in answer) {
-        this.#modelCalls -= 1;
         this.#fallback = answer.refused;
         return null;
       }
@@ -190,18 +196,24 @@ class Work {
     } catch (cause) {
       const error: AppError = toAppError(cause);
       if (this.#signal.aborted) throw error;
+      this.#spend({ usage: noUsage, costUsd: 0 });
       this.#fallback = error.message;
       return null;
     }
   }
 
   #spend({ usage, costUsd }: { readonly usage: Usage; readonly costUsd: number | null }): void {
-    this.#usage = {
-      inputTokens: this.#usage.inputTokens + usage.inputTokens,
-      outputTokens: this.#usage.outputTokens + usage.outputTokens,
-      cachedInputTokens: this.#usage.cachedInputTokens + usage.cachedInputTokens,
+    const before = this.#bill;
+    this.#bill = {
+      modelCalls: before.modelCalls + 1,
+      usage: {
+        inputTokens: before.usage.inputTokens + usage.inputTokens,
+        outputTokens: before.usage.outputTokens + usage.outputTokens,
+        cachedInputTokens: before.usage.cachedInputTokens + usage.cachedInputTokens,
+      },
+      costUsd: before.costUsd === null || costUsd === null ? null : before.costUsd + costUsd,
     };
-    this.#costUsd = this.#costUsd === null || costUsd === null ? null : this.#costUsd + costUsd;
+    this.#deps.onSpent?.(this.#bill);
   }
 
   /** Near the middle, where a turn begins. Null for one part. */

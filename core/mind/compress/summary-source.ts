@@ -1,7 +1,7 @@
 // A stretch of conversation as text for whoever sums it up: words, calls and their results, each within a bound. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
-import { distillText } from './distill-text.ts';
+import { distillText } from '../../base/distill-text.ts';
 
 export interface SourceText {
   readonly text: string;

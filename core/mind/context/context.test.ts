@@ -246,7 +246,7 @@ test('long results are cut in the middle, and what was cut is on record', () => 
   expect(event.truncated).toMatchObject([{ what: 'result of look', fromTokens: 5005, reason: 'the token budget of the pack' }]);
   expect(event.tokens).toBeLessThanOrEqual(event.budgetTokens);
   const last = messages.at(-1);
-  expect(last?.text).toMatch(/^b+\n… \d+ characters left out …\nb+END$/);
+  expect(last?.text).toMatch(/^b+\n\[\d+ characters left out\]\nb+END$/);
 });
 
 test('nothing is copied while nothing is dropped: system, tools and messages stay the very same objects', () => {

@@ -4,6 +4,7 @@
 import type { EventBodies } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { cutMessage, forceShorter, type Shortened } from './shorten-messages.ts';
+import { fitSteps, noSteps, showSteps, withSteps, type StepsDigest } from './steps-digest.ts';
 import { showSummary } from './summary-note.ts';
 
 export interface Dropped {
@@ -36,8 +37,6 @@ export interface Place {
   readonly turnId: string | null;
 }
 
-const stepsLeftOut = 'Earlier steps of this turn were left out here for room. Look again where you need what they found.';
-
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
 /** About what the vendors count for a large image. */
@@ -45,6 +44,8 @@ const IMAGE_TOKENS = 1_600;
 /** How far words are cut where nothing else helps: from so many characters a message down to so few. */
 const FORCED_CHARS_FROM = 4_096;
 const FORCED_CHARS_TO = 8;
+/** What the lines for steps left out may take of the room. */
+const DIGEST_SHARE = 0.15;
 
 export class MessageRows {
   #messages: ChatMessage[] = [];
@@ -58,6 +59,8 @@ export class MessageRows {
   /** What came in since the summary, also what was dropped since. */
   #unsummed = { messages: 0, tokens: 0 };
   #counter: TokenCounter;
+  /** The note that stands for steps left out of the newest exchange, and what it says. */
+  #digest: { readonly note: ChatMessage; readonly steps: StepsDigest } | null = null;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
@@ -163,24 +166,28 @@ export class MessageRows {
     return { count: cut - head, tokens };
   }
 
-  /** Forgets the oldest steps inside the newest exchange, whole, and leaves a note in their place. Its first words and last step stay. */
+  /** Forgets the oldest steps inside the newest exchange, whole; a note with a line of each takes their place. Its first words and last step stay. */
   dropSteps(keepTokens: number): Dropped {
     const none = { count: 0, tokens: 0 };
     const first = this.#messages.findLastIndex((message) => message.role === 'user');
     const last = this.#messages.findLastIndex((message) => message.role === 'assistant');
     const from = Math.max(first + 1, this.#head);
     const to = last < from ? this.#messages.length - 1 : last;
-    const isNoted = this.#messages[from]?.role === 'note' && this.#messages[from].text === stepsLeftOut;
-    if (to - from <= (isNoted ? 1 : 0) || this.#totalTokens <= keepTokens) return none;
+    const known = this.#messages[from] === this.#digest?.note ? this.#digest : null;
+    if (to - from <= (known === null ? 0 : 1) || this.#totalTokens <= keepTokens) return none;
+    const digestTokens = Math.floor(keepTokens * DIGEST_SHARE);
     let end = from;
     let tokens = 0;
     // Up to the next step: a call and its results go together.
-    while (end < to && (this.#totalTokens - tokens > keepTokens || this.#messages[end]?.role === 'tool')) {
+    while (end < to && (this.#totalTokens - tokens > keepTokens - digestTokens || this.#messages[end]?.role === 'tool')) {
       tokens += this.#tokens[end] ?? 0;
       end += 1;
     }
     const place = this.at(end);
-    const note: ChatMessage = { role: 'note', text: stepsLeftOut };
+    const all = withSteps(known?.steps ?? noSteps, this.#messages.slice(known === null ? from : from + 1, end));
+    const steps = fitSteps(all, digestTokens, (text) => this.#counter.count(text));
+    const note: ChatMessage = { role: 'note', text: showSteps(steps) };
+    this.#digest = { note, steps };
     const noteTokens = this.#count(note);
     const put = <T>(list: readonly T[], item: T): T[] => [...list.slice(0, from), item, ...list.slice(end)];
     this.#messages = put(this.#messages, note);

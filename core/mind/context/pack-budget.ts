@@ -7,7 +7,8 @@ export type PackSection = SourceSection | 'rules' | 'approvals' | 'tools';
 /** Of the whole budget, at most. What a section leaves over goes to the messages. */
 export const sectionShares: Readonly<Record<PackSection, number>> = {
   identity: 0.12,
-  rules: 0.2,
+  // They are never told otherwise, so they come before tools and material.
+  rules: 0.5,
   task: 0.06,
   memory: 0.08,
   knowledge: 0.12,

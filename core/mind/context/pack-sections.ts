@@ -80,7 +80,8 @@ export class SectionBuilder {
     const title = 'Rules the person pinned. They hold all the time, whatever else is said below:';
     const max = this.#max('rules');
     const shown: string[] = [];
-    let tokens = this.fixed(title) + 4;
+    const leftOut = 'The window of this model has no room for the other pinned rules.';
+    let tokens = this.fixed(title) + this.fixed(leftOut) + 5;
     for (const rule of rules.toReversed()) {
       const line = `- ${this.#redact(rule)}`;
       const size = this.fixed(line) + 1;
@@ -91,7 +92,7 @@ export class SectionBuilder {
     }
     if (shown.length === 0) return '';
     this.sections.push({ name: 'rules', tokens, items: shown.length });
-    return `\n\n${[title, ...shown].join('\n')}`;
+    return `\n\n${[title, ...shown, ...(shown.length < rules.length ? [leftOut] : [])].join('\n')}`;
   }
 
   /** Parts that instruct: those that fit, whole. */

@@ -175,6 +175,12 @@ test('pinned rules are word for word through every drop, and a window too small 
   const small = ask(writer.transcript, { rules, model: model(1_024) });
   expect(small.event.dropped.filter(({ what }) => what === 'a pinned rule').length).toBeGreaterThan(0);
   expect(small.system).toContain(rules[49]);
+  expect(small.system).toContain('no room for the other pinned rules');
+  expect(large.system).not.toContain('no room for the other');
+  // A window of 4,096 tokens still has room for fifty of them.
+  const modest = ask(writer.transcript, { rules, model: model(4_096) });
+  expect(rules.filter((rule) => modest.system.includes(`- ${rule}`))).toHaveLength(50);
+  expect(modest.event.tokens).toBeLessThanOrEqual(modest.event.budgetTokens);
 });
 
 test('a pack after a refusal is half of what was refused, not of what the window was thought to be', () => {

@@ -1,6 +1,7 @@
 // Messages made shorter, by rule: long results and arguments first, a person's words only where nothing else helps. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
+import { distillText } from '../../base/distill-text.ts';
 
 export interface Shortened {
   readonly message: ChatMessage;
@@ -13,7 +14,7 @@ const TEXT_KEPT_MIN = 200;
 /** Null for what is not cut gently: a person's words, and calls that are short. What is left of arguments stays a JSON object. */
 export function cutMessage(message: ChatMessage, share: number): Shortened | null {
   if (message.role === 'tool') {
-    const text = cutMiddle(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
+    const text = distillText(message.text, Math.max(TEXT_KEPT_MIN, Math.floor(message.text.length * share)));
     return { message: { ...message, text }, what: `result of ${message.tool}` };
   }
   if (message.role !== 'assistant') return null;

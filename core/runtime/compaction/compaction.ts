@@ -10,8 +10,8 @@ import type { Config } from '../../contracts/config.ts';
 import type { SummaryReason } from '../../contracts/continuity-events.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
-import { noUsage, type ChatMessage } from '../../contracts/llm.ts';
-import { planCut, type SummaryDraft, type SummaryJob } from '../../mind/compress/compress.ts';
+import type { ChatMessage } from '../../contracts/llm.ts';
+import { noBill, planCut, type SummaryBill, type SummaryDraft, type SummaryJob } from '../../mind/compress/compress.ts';
 
 export { createAskSummary } from './ask-summary.ts';
 
@@ -45,7 +45,7 @@ export interface CompactionDeps {
   write(
     job: SummaryJob,
     about: { readonly model: string; readonly sessionId: string; readonly summaryId: string },
-    signal: AbortSignal,
+    run: { readonly signal: AbortSignal; readonly onSpent: (bill: SummaryBill) => void },
   ): Promise<SummaryDraft>;
   redact(text: string): string;
 }
@@ -77,7 +77,9 @@ export class Compaction {
     this.#hasBegun = true;
     for (const { summaryId, sessionId } of this.#deps.openJobs()) {
       if (this.#running.has(sessionId)) continue;
-      this.#deps.record(sessionId, [failed(summaryId, new AppError('cancelled', 'The program ended before the summary was written.'))]);
+      this.#deps.record(sessionId, [
+        failed(summaryId, new AppError('cancelled', 'The program ended before the summary was written.'), { ...noBill, model: null }),
+      ]);
       this.#want(sessionId, 'messages');
     }
   }
@@ -169,9 +171,13 @@ export class Compaction {
     const summaryId = ids.next('sum');
     const startedMs = clock.monotonicMs();
     let isRecorded = false;
+    let bill = noBill;
+    const onSpent = (spent: SummaryBill): void => {
+      bill = spent;
+    };
     try {
       this.#deps.record(sessionId, [{ type: 'summary.started', body: { summaryId, reason, model: plan.model, by } }]);
-      const draft = await this.#deps.write(plan.job, { model: plan.model, sessionId, summaryId }, stop.signal);
+      const draft = await this.#deps.write(plan.job, { model: plan.model, sessionId, summaryId }, { signal: stop.signal, onSpent });
       const { text, tokens, method, fallback, source, quality, modelCalls, usage, costUsd } = draft;
       const body: EventBodies['summary.written'] = {
         summaryId,
@@ -196,7 +202,8 @@ export class Compaction {
       return body;
     } catch (cause) {
       // Closing leaves it open for the next start.
-      if (!this.#isClosed && !isRecorded) this.#deps.record(sessionId, [failed(summaryId, toAppError(cause))]);
+      if (!this.#isClosed && !isRecorded)
+        this.#deps.record(sessionId, [failed(summaryId, toAppError(cause), { ...bill, model: plan.model })]);
       throw cause;
     } finally {
       this.#running.delete(sessionId);
@@ -238,6 +245,10 @@ export class Compaction {
   }
 }
 
-function failed(summaryId: string, error: AppError): AnyDraft {
-  return { type: 'summary.failed', body: { summaryId, error: error.toBody(), modelCalls: 0, model: null, usage: noUsage, costUsd: null } };
+function failed(summaryId: string, error: AppError, { model, ...bill }: SummaryBill & { readonly model: string | null }): AnyDraft {
+  const isPaid = bill.modelCalls > 0;
+  return {
+    type: 'summary.failed',
+    body: { summaryId, error: error.toBody(), ...bill, model: isPaid ? model : null, costUsd: isPaid ? bill.costUsd : null },
+  };
 }

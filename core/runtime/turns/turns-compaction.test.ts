@@ -56,9 +56,10 @@ function open(options: Options = {}) {
       conversation: (sessionId) => bench.runtime.conversations.whole(sessionId),
       model: () => ({ ref: 'lab/m', contextTokens: options.contextTokens ?? 100_000 }),
       record: (sessionId, drafts) => void bench.runtime.record(sessionId, drafts),
-      write: (job, place, signal) =>
+      write: (job, place, { signal, onSpent }) =>
         new Summarizer({
           count,
+          onSpent,
           ask: createAskSummary({ clock, later, budget: { reserve: () => admission }, models, count }, place),
         }).write(job, signal),
       redact: (text) => text.replaceAll('hunter2', '[redacted:KEY]'),
@@ -153,6 +154,27 @@ test('it is over with the panic stop: cut off, on record, and nothing begins unt
   await held.compaction.whenIdle();
   expect(types()).toEqual(['summary.started', 'summary.failed']);
   await expect(held.compaction.compact('s1', 'ada')).rejects.toMatchObject({ code: 'panic_engaged' });
+});
+
+test('a summary that is cut off between two questions is on record with what the first cost', async () => {
+  let questions = 0;
+  const { bench, talk, held, asked } = open({
+    contextTokens: 20_000,
+    writes: (request, signal) =>
+      (questions += 1) === 1
+        ? honest(request)
+        : new Promise((resolve) => signal.addEventListener('abort', () => resolve(''), { once: true })),
+  });
+  // Long enough to be summed up in two parts.
+  await talk(11, (turn) => `words ${turn} ${'w'.repeat(4_000)}`);
+  bench.passTime(1_000);
+  for (let i = 0; i < 200 && asked.length < 2; i++) await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toHaveLength(2);
+  bench.panic.engage(1, 'enough');
+  bench.log.append('system', [{ type: 'panic.engaged', body: { reason: 'enough', by: 'ada' } }]);
+  await held.compaction.whenIdle();
+  const [last] = bench.log.reads.slice('s1', { types: ['summary.failed'], limit: 1 });
+  expect(last?.body).toMatchObject({ modelCalls: 1, model: 'lab/m', usage, costUsd: 0.02, error: { code: 'cancelled' } });
 });
 
 test('what a crash cut off is taken up by the next start, once', async () => {

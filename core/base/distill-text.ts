@@ -8,6 +8,8 @@ const HEAD_SHARE = 0.3;
 const TELLING_SHARE = 0.35;
 /** Lines looked at; a text with more is cut in its middle first. */
 const LINES_MAX = 20_000;
+/** What the words for a cut take at most. */
+const LEFT_OUT_CHARS = 36;
 
 export function distillText(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
@@ -69,6 +71,7 @@ function size(lines: readonly string[]): number {
 
 function cutInside(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;
-  const half = Math.max(0, Math.floor((charsMax - 20) / 2));
-  return half === 0 ? text.slice(0, charsMax) : `${text.slice(0, half)}\n[…]\n${text.slice(-half)}`;
+  const half = Math.max(0, Math.floor((charsMax - LEFT_OUT_CHARS) / 2));
+  if (half === 0) return text.slice(0, charsMax);
+  return `${text.slice(0, half)}\n[${text.length - 2 * half} characters left out]\n${text.slice(-half)}`;
 }
