@@ -56,8 +56,20 @@ export const promptListingSchema = z.object({
 });
 export type PromptListing = z.infer<typeof promptListingSchema>;
 
+/** A version of a prompt file and how it came to be; `by` and `atMs` are null for a file that was put there beside the program. */
+export const promptVersionSchema = z.object({
+  version: z.number().int(),
+  by: z.string().nullable(),
+  atMs: z.number().int().nullable(),
+  /** The remote source it came from; null for one that was written here. */
+  url: z.string().nullable(),
+});
+export type PromptVersion = z.infer<typeof promptVersionSchema>;
+
 /** A line of a difference: `same`, `added` or `removed`. */
 const diffLineSchema = z.object({ kind: z.enum(['same', 'added', 'removed']), text: z.string() });
+export type VersionDiffLine = z.infer<typeof diffLineSchema>;
+const diffSchema = z.object({ from: z.number().int(), to: z.number().int(), lines: z.array(diffLineSchema) });
 
 /** The part of config.yaml about prompt files. */
 export const promptsConfigSchema = z
@@ -122,7 +134,7 @@ export const identityOps = {
   /** Between two versions as the model is told them; the newest two unless told. */
   'identity.diff': {
     params: z.strictObject({ ...agent, from: z.number().int().min(0).optional(), to: z.number().int().min(0).optional() }),
-    result: z.object({ from: z.number().int(), to: z.number().int(), lines: z.array(diffLineSchema) }),
+    result: diffSchema,
   },
   /** An earlier version becomes the newest one. */
   'identity.revert': { params: z.strictObject({ ...agent, version: z.number().int().min(0) }), result: capsuleVersionSchema },
@@ -130,6 +142,16 @@ export const identityOps = {
   'prompt.get': {
     params: z.strictObject({ name: promptName, version: z.number().int().min(1).optional() }),
     result: z.object({ name: z.string(), version: z.number().int(), text: z.string() }),
+  },
+  /** Newest first. */
+  'prompt.versions': {
+    params: z.strictObject({ name: promptName }),
+    result: z.object({ versions: z.array(promptVersionSchema) }),
+  },
+  /** Between two versions; the newest two unless told. Nothing is before the first. */
+  'prompt.diff': {
+    params: z.strictObject({ name: promptName, from: z.number().int().min(0).optional(), to: z.number().int().min(1).optional() }),
+    result: diffSchema,
   },
   /** A new version, written here. */
   'prompt.set': { params: z.strictObject({ name: promptName, text: z.string().min(1).max(20_000) }), result: promptListingSchema },

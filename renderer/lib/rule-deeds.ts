@@ -1,4 +1,4 @@
-// Pinning a rule and taking one back, each with the way back instead of a question before.
+// Pinning a rule, changing it and taking it back, each with the way back instead of a question before.
 
 import type { PinnedRule } from '../../core/contracts/context-ops.ts';
 import { oneLine } from './format.ts';
@@ -24,5 +24,12 @@ export function unpinRule(rule: PinnedRule, { app, words }: RuleDeed): Promise<b
   return app.attempt(async () => {
     await app.rules.unpin(rule);
     app.notices.offerUndo(words.removed(oneLine(rule.text, shownChars)), () => app.rules.restore(rule));
+  });
+}
+
+export function changeRule(rule: PinnedRule, text: string, { app, words }: RuleDeed): Promise<boolean> {
+  return app.attempt(async () => {
+    const changed = await app.rules.change(rule, text);
+    app.notices.offerUndo(words.changedTo(oneLine(changed.text, shownChars)), () => app.rules.change(changed, rule.text));
   });
 }

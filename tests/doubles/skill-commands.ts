@@ -81,6 +81,8 @@ export const skillAnswers: Answers = {
   'prompt.get': () => ({ name: 'style', version: 2, text: 'Text.' }),
   'prompt.set': () => prompt,
   'prompt.refresh': () => ({ prompts: [prompt] }),
+  'prompt.versions': () => ({ versions: [{ version: 1, by: 'cli', atMs: 1, url: null }] }),
+  'prompt.diff': () => ({ from: 1, to: 2, lines: [{ kind: 'added', text: 'Text.' }] }),
   'prompt.accept': () => prompt,
 };
 
@@ -143,6 +145,18 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
     op: 'prompt.get',
     params: { name: 'style', version: 2 },
     json: { name: 'style', version: 2, text: 'Text.' },
+  },
+  {
+    argv: ['prompts', 'versions', 'style'],
+    op: 'prompt.versions',
+    params: { name: 'style' },
+    json: [{ version: 1, by: 'cli', atMs: 1, url: null }],
+  },
+  {
+    argv: ['prompts', 'diff', 'style', '1', '2'],
+    op: 'prompt.diff',
+    params: { name: 'style', from: 1, to: 2 },
+    json: { from: 1, to: 2, lines: [{ kind: 'added', text: 'Text.' }] },
   },
   { argv: ['prompts', 'set', 'style'], op: 'prompt.set', params: { name: 'style', text: 'Text.' }, json: prompt, stdin: 'Text.' },
   { argv: ['prompts', 'refresh', 'style'], op: 'prompt.refresh', params: { name: 'style' }, json: [prompt] },

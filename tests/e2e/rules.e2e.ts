@@ -111,7 +111,7 @@ test('rules are pinned before anything was said, and those of an agent stand wit
   await main.locator('summary', { hasText: 'Angeheftete Regeln' }).press('Enter');
   await main.getByText('Nie nachts.').waitFor();
   expect(await main.getByText('Immer auf Deutsch.').count()).toBe(0);
-  await main.getByRole('button', { name: 'Regel zurücknehmen: Nie nachts.' }).press('Enter');
+  await main.getByRole('button', { name: 'Zurücknehmen: die Regel Nie nachts.' }).press('Enter');
   await main.getByText('Keine Regel ist angeheftet.').waitFor();
   expect(window.incidents).toEqual([]);
 });

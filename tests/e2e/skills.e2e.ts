@@ -1,7 +1,11 @@
-// Skills in the window: what each needs and whose word it is; trust for what was shown, the switch, and what could not be taken in.
+// Skills in the window: what each needs and whose word it is; trust for what was shown, the switch, what could not
+// be taken in, and importing a folder.
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow } from './driver/open-window.ts';
 
@@ -37,9 +41,59 @@ test(
     await trust.click();
     await card.getByRole('button', { name: 'No longer trust the skill weather' }).waitFor();
     await card.getByText('It needs what is not there').waitFor();
+    await card.getByText('Install the program where it is found by its name, then read the skills anew.').waitFor();
     const other = list.getByRole('region', { name: 'csv-summary' });
     await other.getByRole('button', { name: 'Switch off the skill csv-summary' }).click();
     await other.getByText('It is switched off.').waitFor();
+    expect(window.incidents).toEqual([]);
+  },
+);
+
+const oldWeather =
+  '---\nname: old-weather\ndescription: Tells the weather the old way.\nversion: 1.4.0\n' +
+  'metadata:\n  status: deprecated\n  replaced-by: weather\n  remove-after: "2099-12-31"\n---\n\nLook out of the window.\n';
+
+test(
+  'a folder is imported by keyboard, with a report of each skill; what is deprecated says until when, and trust names the content',
+  { timeout: 120_000 },
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tcs-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    for (const [name, text] of Object.entries({ 'old-weather': oldWeather, weather, broken: 'no head' })) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'SKILL.md'), text);
+    }
+    const window = await openWindow(browser);
+    const { page, host } = window;
+    await window.message.waitFor();
+    await window.go('Skills');
+    await page.locator('summary', { hasText: 'Import skills from a folder' }).press('Enter');
+    const form = page.getByRole('form', { name: 'Import skills from a folder' });
+    mkdirSync(join(folder, 'nothing'));
+    await form.getByLabel('Folder on this machine').fill(join(folder, 'nothing'));
+    await form.getByRole('button', { name: 'Import', exact: true }).press('Enter');
+    await page.getByRole('alert').getByText('There is no SKILL.md in').waitFor();
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await form.getByLabel('Folder on this machine').fill(folder);
+    await form.getByLabel('Folder on this machine').press('Enter');
+    const heading = page.getByRole('heading', { name: '2 skills imported, 1 left out.' });
+    await heading.waitFor();
+    await expect.poll(() => heading.evaluate((element) => element === element.ownerDocument.activeElement), { timeout: 10_000 }).toBe(true);
+    const imported = page.getByRole('list', { name: 'Imported skills' });
+    await imported.getByRole('list', { name: 'Findings about weather' }).getByText('"mood" is not a key of the standard').waitFor();
+    await page.getByRole('list', { name: 'Left out' }).getByText('It has no head.').waitFor();
+    await looksGood(page, 'skill-import', () => heading.scrollIntoViewIfNeeded());
+
+    const card = page.getByRole('list', { name: 'Skills', exact: true }).getByRole('region', { name: 'old-weather' });
+    await card.getByText('1.4.0', { exact: true }).waitFor();
+    await card.getByText('It is to go after 31 Dec 2099. Use weather instead.').waitFor();
+    await card.getByText('It is no longer offered: it is deprecated.').waitFor();
+    await card.locator('summary', { hasText: 'Text and findings' }).press('Enter');
+    const { sha256 } = (await host.op('skill.get', { name: 'old-weather' })) as { sha256: string };
+    await card.getByText(`Content: sha256 ${sha256}`).waitFor();
+    await looksGood(page, 'skill-deprecated', () => card.scrollIntoViewIfNeeded());
+    await card.getByRole('button', { name: 'Trust the skill old-weather' }).press('Enter');
+    await card.getByText('in the workspace, trusted as it is now').waitFor();
     expect(window.incidents).toEqual([]);
   },
 );

@@ -251,6 +251,8 @@ const opPins: Readonly<Record<string, string>> = {
   'identity.diff': '14bb7e0d02877f54 158443626d1b56f5',
   'identity.revert': 'bfd2741039d48b03 7397679eb6d8b3f7',
   'prompt.list': '71fc596a20f27da3 75e855ad4b34ba02',
+  'prompt.versions': '197bd525aa9cbeba 28eb0c781b0c6435',
+  'prompt.diff': '0fb64439d8a3a2be 158443626d1b56f5',
   'prompt.get': 'bab603be33c0f738 1c26004c16dd9493',
   'prompt.set': '5ee10c120bf1b7f8 072530b27aad9382',
   'prompt.refresh': '5bb63839e0bcaf88 75e855ad4b34ba02',

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
-import { riskPostures, type CapsuleVersion, type PromptListing } from '../../contracts/identity.ts';
+import { riskPostures, type CapsuleVersion, type PromptListing, type PromptVersion } from '../../contracts/identity.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import { parseCount, type Run } from './command-context.ts';
 import { facts, table, when } from './table.ts';
@@ -91,6 +91,24 @@ export function registerPrompts(program: Command, run: Run): void {
     .argument('[version]')
     .action((name: string, version?: string) =>
       run((context) => context.runOp('prompt.get', { name, ...numbered('version', version) }, { human: ({ text }) => text })),
+    );
+  prompts
+    .command('versions')
+    .description('newest first')
+    .argument('<name>')
+    .action((name: string) =>
+      run((context) =>
+        context.runOp('prompt.versions', { name }, { json: ({ versions }) => versions, human: ({ versions }) => describeMade(versions) }),
+      ),
+    );
+  prompts
+    .command('diff')
+    .description('what changed between two versions, or with the newest')
+    .argument('<name>')
+    .argument('[from]')
+    .argument('[to]')
+    .action((name: string, from?: string, to?: string) =>
+      run((context) => context.runOp('prompt.diff', { name, ...numbered('from', from), ...numbered('to', to) }, { human: describeDiff })),
     );
   prompts
     .command('set')
@@ -182,6 +200,16 @@ function describeDiff({ from, to, lines }: OpResult<'identity.diff'>): string {
   const signs = { same: ' ', added: '+', removed: '-' } as const;
   const shown = lines.map(({ kind, text }) => `${signs[kind]} ${text}`.trimEnd());
   return [`version ${from} to ${to}`, ...(shown.length === 0 ? ['The same.'] : shown)].join('\n');
+}
+
+function describeMade(versions: readonly PromptVersion[]): string {
+  const rows = versions.map(({ version, by, atMs, url }) => [
+    String(version),
+    atMs === null ? '-' : when(atMs),
+    by ?? 'beside the program',
+    url ?? 'here',
+  ]);
+  return table(['VERSION', 'WHEN', 'BY', 'FROM'], rows, 'There are no versions.');
 }
 
 function describePrompts(prompts: readonly PromptListing[]): string {

@@ -27,10 +27,26 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** By the longest run of lines both share. Both texts are short: a capsule has limits on everything. */
+/** Beyond so many pairs of lines what lies between the same beginning and the same end is told as a whole. */
+const PAIRS_MAX = 4_000_000;
+
+/** By the longest run of lines both share. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const a = before === '' ? [] : before.split('\n');
   const b = after === '' ? [] : after.split('\n');
+  const least = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < least && a[head] === b[head]) head += 1;
+  let tail = 0;
+  while (tail < least - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
+  const same = (texts: readonly string[]): DiffLine[] => texts.map((text) => ({ kind: 'same', text }));
+  const between = diffBetween(a.slice(head, a.length - tail), b.slice(head, b.length - tail));
+  return [...same(a.slice(0, head)), ...between, ...same(a.slice(a.length - tail))];
+}
+
+function diffBetween(a: readonly string[], b: readonly string[]): DiffLine[] {
+  const rest = (kind: DiffLine['kind'], texts: readonly string[]): DiffLine[] => texts.map((text) => ({ kind, text }));
+  if (a.length * b.length > PAIRS_MAX) return [...rest('removed', a), ...rest('added', b)];
   const shared = sharedLengths(a, b);
   const lines: DiffLine[] = [];
   let i = 0;
@@ -43,7 +59,6 @@ export function diffLines(before: string, after: string): DiffLine[] {
     } else if (shared(i + 1, j) >= shared(i, j + 1)) lines.push({ kind: 'removed', text: a[i++] ?? '' });
     else lines.push({ kind: 'added', text: b[j++] ?? '' });
   }
-  const rest = (kind: DiffLine['kind'], texts: readonly string[]): DiffLine[] => texts.map((text) => ({ kind, text }));
   return [...lines, ...rest('removed', a.slice(i)), ...rest('added', b.slice(j))];
 }
 

@@ -126,11 +126,37 @@ test('prompt files have versions, and a capsule names the newest or one of them'
   prompts.set('style', 'Second text.', 'test');
   prompts.set('style', 'Second text.', 'test');
   expect(prompts.list().find(({ name }) => name === 'style')).toMatchObject({ version: 2, versions: [1, 2] });
+  expect(prompts.diff('style')).toEqual({
+    from: 1,
+    to: 2,
+    lines: [
+      { kind: 'removed', text: 'First text.' },
+      { kind: 'added', text: 'Second text.' },
+    ],
+  });
+  expect(prompts.diff('style', 0, 1)).toEqual({ from: 0, to: 1, lines: [{ kind: 'added', text: 'First text.' }] });
+  expect(() => prompts.diff('style', 7)).toThrow(/no prompt style in version 7/);
   book.set('main', { prompts: ['style', 'style@1'] }, by);
   expect(book.textOfAgent('main')).toBe('Second text.\n\nFirst text.');
   expect(await codeOf(() => book.set('main', { prompts: ['missing'] }, by))).toBe('not_found');
   expect(await codeOf(() => prompts.get('style', 9))).toBe('not_found');
   expect(prompts.text('../identity')).toBeNull();
+});
+
+test('long texts are told apart in bounded time: what lies between the same beginning and the same end as a whole', () => {
+  const lines = (word: string): string => Array.from({ length: 5_000 }, (_, index) => `${word} ${index}`).join('\n');
+  const found = diffLines(`first\n${lines('a')}\nlast`, `first\n${lines('b')}\nlast`);
+  expect(found.map(({ kind }) => kind)).toEqual([
+    'same',
+    ...Array<string>(5_000).fill('removed'),
+    ...Array<string>(5_000).fill('added'),
+    'same',
+  ]);
+  expect(diffLines('a\nb\nc', 'a\nc')).toEqual([
+    { kind: 'same', text: 'a' },
+    { kind: 'removed', text: 'b' },
+    { kind: 'same', text: 'c' },
+  ]);
 });
 
 test('a source that does not answer changes nothing', async () => {

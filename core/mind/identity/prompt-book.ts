@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/identity.ts';
+import { diffLines, type DiffLine } from './capsule-text.ts';
 
 export interface PromptBookDeps {
   readonly folder: string;
@@ -54,6 +55,14 @@ export class PromptBook {
       });
     }
     return { name, version: wanted, text };
+  }
+
+  /** Nothing is before the first version. Fails with not_found. */
+  diff(name: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
+    const newer = this.get(name, to);
+    const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
+    const older = before === 0 ? { version: 0, text: '' } : this.get(name, before);
+    return { from: older.version, to: newer.version, lines: diffLines(older.text, newer.text) };
   }
 
   set(name: string, text: string, by: string): PromptListing {

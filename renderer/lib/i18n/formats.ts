@@ -119,6 +119,11 @@ export class Formats {
     return this.#occasion.format(atMs);
   }
 
+  /** A day with its year. */
+  date(atMs: number): string {
+    return this.#date.format(atMs);
+  }
+
   /** A day of a chart's axis: day and month. */
   day(atMs: number): string {
     return this.#day.format(atMs);

@@ -10,6 +10,7 @@ import type { DraftFile } from '../draft-files.ts';
 import { Approvals } from './approvals.svelte.ts';
 import { CommandResults } from './command-results.svelte.ts';
 import { Helpers } from './helpers.svelte.ts';
+import { Identities } from './identities.svelte.ts';
 import { Inspector } from './inspector.svelte.ts';
 import { Notices } from './notices.svelte.ts';
 import { OpenConversation } from './open-conversation.svelte.ts';
@@ -46,6 +47,7 @@ export class App {
   readonly schedules: Schedules;
   readonly helpers: Helpers;
   readonly rules: Rules;
+  readonly identities = new Identities();
   /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
   readonly drafts: Record<string, string>;
   /** Files that go along with it. */
@@ -264,6 +266,7 @@ export class App {
     this.schedules.apply(event);
     this.helpers.apply(event);
     this.rules.apply(event);
+    this.identities.apply(event);
     this.#conversations.get(event.sessionId)?.take(event);
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
     if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.notices.say(this.#words().turnEnded(event.body.status));

@@ -21,6 +21,7 @@ export const rules = {
   pin: 'Pin',
   tooLong: (chars: string, max: string) => `A rule has at most ${max} characters; this has ${chars}.`,
   pinned: (text: string) => `Pinned as a rule: ${text}`,
+  changedTo: (text: string) => `Changed to: ${text}`,
   removed: (text: string) => `No longer pinned: ${text}`,
   pinMessage: 'Pin as a rule',
 } as const;

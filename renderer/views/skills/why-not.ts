@@ -1,0 +1,22 @@
+// Why the agent is not told of a skill, as a code that has words in each language. In the order in which the host looks. Pure.
+
+import type { SkillListing } from '../../../core/contracts/skills.ts';
+
+export type WhyNot = 'off' | 'sunset' | 'deprecated' | 'changed' | 'none' | 'needs' | 'other';
+
+/** Null where it is told of it. */
+export function whyNot(skill: SkillListing): WhyNot | null {
+  if (skill.whyNot === null) return null;
+  if (!skill.isEnabled) return 'off';
+  if (skill.status !== 'active') return skill.status;
+  if (skill.trust === 'changed' || skill.trust === 'none') return skill.trust;
+  return skill.requirements.some(({ isMet }) => !isMet) ? 'needs' : 'other';
+}
+
+/** A day without a time, as `2026-12-31`; local midnight of it. Null for what is none. */
+export function dayOf(text: string | null): number | null {
+  const [year, month, day] = (text ?? '').split('-').map(Number);
+  if (year === undefined || month === undefined || day === undefined) return null;
+  const atMs = new Date(year, month - 1, day).getTime();
+  return Number.isNaN(atMs) ? null : atMs;
+}

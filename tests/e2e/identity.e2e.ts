@@ -1,0 +1,140 @@
+// Who an agent is, in the window: the form, its versions with what changed between them, the way back; and prompt files the same way.
+
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { looksGood } from './driver/looks.ts';
+import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser.close());
+
+interface Kept {
+  readonly version: number;
+  readonly capsule: {
+    readonly role?: string;
+    readonly constraints: readonly string[];
+    readonly risk: string;
+    readonly prompts: readonly string[];
+  };
+}
+
+const capsuleOf = async ({ host }: WindowUnderTest): Promise<Kept> => (await host.op('identity.get', {})) as Kept;
+
+async function openIdentity({ page }: WindowUnderTest): Promise<Locator> {
+  const main = page.getByRole('list', { name: 'Agents' }).getByRole('region', { name: 'main', exact: true });
+  await main.locator('summary', { hasText: 'Identity' }).press('Enter');
+  await main.getByRole('form', { name: 'Who main is' }).waitFor();
+  return main;
+}
+
+test('an agent is described in a form; versions are told apart, and each change can be taken back', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser);
+  const { page, host } = window;
+  await window.message.waitFor();
+  await host.op('prompt.set', { name: 'house-style', text: 'Be brief.' });
+  await window.go('Agents');
+  const main = await openIdentity(window);
+  const save = main.getByRole('button', { name: 'Save as a new version' });
+  expect(await save.isDisabled()).toBe(true);
+  await main.getByLabel('What it is for').fill('You keep the books.');
+  await main.getByLabel('What always holds, one a line').fill('Never push.\n\nAsk first.');
+  await main.getByLabel('How far it goes by itself').selectOption({ label: 'only looks' });
+  await main.getByText('Changes nothing at all').waitFor();
+  await main.getByRole('checkbox', { name: 'house-style' }).press('Space');
+  await main.getByLabel('Why (kept with the version)').fill('A first try');
+  await save.press('Enter');
+  const versions = main.getByRole('list', { name: 'Versions of main' });
+  await versions.getByText('A first try').waitFor();
+  expect(await capsuleOf(window)).toMatchObject({
+    version: 1,
+    capsule: { role: 'You keep the books.', constraints: ['Never push.', 'Ask first.'], risk: 'read-only', prompts: ['house-style'] },
+  });
+  await main.getByRole('group', { name: 'Identity of main' }).getByText('Be brief.').waitFor();
+
+  await main.getByLabel('What it is for').fill('You keep the books of a small shop.');
+  await save.press('Enter');
+  await versions.getByText('version 2', { exact: true }).waitFor();
+  const difference = main.getByRole('group', { name: 'Differences in version 1 to 2' });
+  expect(await difference.locator('ins').allInnerTexts()).toEqual(['+You keep the books of a small shop.']);
+  expect(await difference.locator('del').allInnerTexts()).toEqual(['-You keep the books.']);
+  await looksGood(page, 'identity', () => difference.scrollIntoViewIfNeeded());
+
+  await main.getByLabel('Compare', { exact: true }).selectOption({ label: 'nothing' });
+  await main.getByRole('group', { name: 'Differences in version 2' }).locator('ins', { hasText: 'Never push.' }).waitFor();
+
+  await versions.getByRole('button', { name: 'Use again: version 1 of main' }).press('Enter');
+  await versions.getByText('version 1 again.').waitFor();
+  expect(await main.getByLabel('What it is for').inputValue()).toBe('You keep the books.');
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await versions.getByText('version 2 again.').waitFor();
+  await expect.poll(() => main.getByLabel('What it is for').inputValue(), { timeout: 10_000 }).toBe('You keep the books of a small shop.');
+  expect((await capsuleOf(window)).version).toBe(4);
+  expect(window.incidents).toEqual([]);
+});
+
+test('what is being written stays when another door changes the same, and saving then says so', async () => {
+  const window = await openWindow(browser);
+  const { page, host } = window;
+  await window.message.waitFor();
+  await window.go('Agents');
+  const main = await openIdentity(window);
+  await main.getByLabel('How it speaks').fill('Shortly.');
+  await host.op('identity.set', { role: 'You were faster.' });
+  await main.getByRole('list', { name: 'Versions of main' }).getByText('version 1', { exact: true }).waitFor();
+  expect(await main.getByLabel('How it speaks').inputValue()).toBe('Shortly.');
+  await main.getByRole('button', { name: 'Save as a new version' }).click();
+  await page.getByRole('alert').getByText('The identity of main is at version 1 by now, not 0.').waitFor();
+  await main.getByRole('button', { name: 'Discard' }).click();
+  await expect.poll(() => main.getByLabel('What it is for').inputValue(), { timeout: 10_000 }).toBe('You were faster.');
+  expect((await capsuleOf(window)).version).toBe(1);
+});
+
+test('prompt files are written, compared and taken back; a source that brings nothing is said', { timeout: 120_000 }, async () => {
+  const window = await openWindow(browser, { config: { prompts: { house: { url: 'http://127.0.0.1:9/house.md' } } } });
+  const { page, host } = window;
+  await window.message.waitFor();
+  await host.op('prompt.set', { name: 'house', text: 'Kept here.' });
+  await window.go('Agents');
+  const list = page.getByRole('list', { name: 'Prompt files' });
+  await page.locator('summary', { hasText: 'New prompt file' }).press('Enter');
+  await page.getByLabel('Name', { exact: true }).fill('style');
+  await page.getByLabel('Text', { exact: true }).fill('One.\nTwo.');
+  await page.getByRole('button', { name: 'Add', exact: true }).press('Enter');
+  const style = list.getByRole('region', { name: 'style' });
+  await style.getByText('a file kept here', { exact: true }).waitFor();
+  await style.locator('summary', { hasText: 'Text and versions' }).press('Enter');
+  await style.getByLabel('Text', { exact: true }).fill('One.\nThree.');
+  await style.getByRole('button', { name: 'Save as a new version' }).press('Enter');
+  const difference = style.getByRole('group', { name: 'Differences in version 1 to 2' });
+  expect(await difference.locator('ins, del').allInnerTexts()).toEqual(['-Two.', '+Three.']);
+
+  const house = list.getByRole('region', { name: 'house' });
+  await house.getByText('a file kept here; the source has brought nothing newer').waitFor();
+  await house.getByRole('button', { name: 'Look now: the remote source of house' }).press('Enter');
+  await house.getByText('a file kept here, because the remote source brought nothing').waitFor();
+  await looksGood(page, 'prompt-files', () => style.scrollIntoViewIfNeeded());
+
+  await style.getByRole('button', { name: 'Use again: version 1 of style' }).press('Enter');
+  await style.getByText('version 3', { exact: true }).first().waitFor();
+  expect(await host.op('prompt.get', { name: 'style' })).toMatchObject({ version: 3, text: 'One.\nTwo.' });
+  await page.getByRole('button', { name: 'Undo', exact: true }).click();
+  await style.getByText('version 4', { exact: true }).first().waitFor();
+  expect(await host.op('prompt.get', { name: 'style' })).toMatchObject({ version: 4, text: 'One.\nThree.' });
+  expect(window.incidents).toEqual([]);
+});
+
+test('the form and the versions speak German as well', async () => {
+  const window = await openWindow(browser, { context: { locale: 'de-DE' } });
+  const { page, host } = window;
+  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor();
+  await host.op('identity.set', { role: 'Du führst die Bücher.', note: 'Anfang' });
+  await page.keyboard.press('Alt+Shift+6');
+  const main = page.getByRole('list', { name: 'Agenten' }).getByRole('region', { name: 'main', exact: true });
+  await main.locator('summary', { hasText: 'Identität' }).press('Enter');
+  await main.getByRole('list', { name: 'Versionen von main' }).getByText('Anfang').waitFor();
+  expect(await main.getByLabel('Wofür er da ist').inputValue()).toBe('Du führst die Bücher.');
+  expect(window.incidents).toEqual([]);
+});
