@@ -1,5 +1,6 @@
 // The part of the composition that remembers and reads: memory, the person's documents, and the vectors of both. Read it after compose-guard.ts.
 
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemLater } from './base/later.ts';
 import { mainAgentId } from './contracts/agents.ts';
@@ -11,8 +12,16 @@ import type { TaintSource } from './contracts/tools.ts';
 import { isInside } from './base/inside-folder.ts';
 import { memoryHash } from './store/memory/memory.ts';
 import type { VectorIndex, VectorStore } from './store/vector/vector.ts';
-import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts } from './mind/embed/embed.ts';
-import { DocumentThread, Knowledge, KnowledgePackSource, type ConfiguredSource } from './mind/knowledge/knowledge.ts';
+import {
+  Embedder,
+  EmbeddingLedger,
+  embeddingModelName,
+  embeddingPrice,
+  LlamaServer,
+  VectorKeeper,
+  type EmbeddedTexts,
+} from './mind/embed/embed.ts';
+import { DocumentThread, Knowledge, KnowledgePackSource, placeOf, sourcesOf, type SourceFolders } from './mind/knowledge/knowledge.ts';
 import {
   formExtractor,
   formResolver,
@@ -23,12 +32,12 @@ import {
   type MemoryStore,
 } from './mind/memory/memory.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import { createKnowledgeTool, createMemoryTools, readablePage, type MemoryPort } from './hands/tools/tools.ts';
+import { createKnowledgeTool, createMemoryTools, isOwnData, readablePage, type MemoryPort, type ToolHost } from './hands/tools/tools.ts';
 import { realOf, type Base, type Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
 /** Null without an embedder: then words alone are searched. */
-function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
+function composeEmbedding(base: Base, store: Store, { panic, secrets, budget }: Guard) {
   const { config, clock, environment, home, lifetimes, logger, safetyOf } = base;
   const { embeddings } = config;
   // Vectors of an earlier time leave with their texts although nobody asks for them.
@@ -46,8 +55,19 @@ function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
       ? new LlamaServer({ program: embeddings.program, file: resolve(home, embeddings.file), clock, environment })
       : null;
   if (server !== null) lifetimes.defer(() => server.dispose());
+  const ledger = new EmbeddingLedger({
+    model: embeddingModelName(embeddings),
+    usdPerMillionTokens: embeddingPrice(embeddings),
+    budget,
+    append: (body) => void store.log.append(systemSessionId, [{ type: 'embedding.used', body }]),
+    clock,
+  });
+  lifetimes.defer(() => ledger.flush());
   const embedder = new Embedder({
     config: embeddings,
+    estimate: estimateTokens,
+    spending: ledger,
+    clock,
     fetch,
     resolveSecret: (ref) => secrets.resolve(ref),
     redact: (text) => safetyOf('prompt').redact(text).text,
@@ -64,7 +84,7 @@ function composeEmbedding(base: Base, store: Store, { panic, secrets }: Guard) {
       logger,
     }),
   );
-  return { embedder, keeper, indexes };
+  return { embedder, keeper, indexes, ledger };
 }
 type Embedding = ReturnType<typeof composeEmbedding>;
 
@@ -81,7 +101,7 @@ function memoryTexts({ memories }: Store, index: VectorIndex): EmbeddedTexts {
   return {
     waiting: (limit) => memories.waiting(limit).map((one) => ({ ...one, textHash: memoryHash(one.text) })),
     countWaiting: () => memories.countWaiting(),
-    holds: ({ row, textHash }) => memories.at([row]).some(({ text }) => memoryHash(text) === textHash),
+    whereIs: ({ row, textHash }) => (memories.at([row]).some(({ text }) => memoryHash(text) === textHash) ? 'in-its-row' : 'gone'),
     put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
       memories.setEmbedded(row);
@@ -97,7 +117,10 @@ function passageTexts({ knowledge }: Store, index: VectorIndex): EmbeddedTexts {
   return {
     waiting: (limit) => knowledge.waiting(limit).map((one) => ({ ...one, scope: EVERYBODY })),
     countWaiting: () => knowledge.countWaiting(),
-    holds: ({ row, textHash }) => knowledge.hashOf(row) === textHash,
+    whereIs: ({ row, textHash }) => {
+      if (knowledge.hashOf(row) === textHash) return 'in-its-row';
+      return knowledge.holds(textHash) ? 'elsewhere' : 'gone';
+    },
     put: ({ row, scope }, vector) => {
       index.put(row, scope, vector);
       knowledge.setEmbedded(row);
@@ -119,6 +142,7 @@ function nearest({ logger }: Base, { vectors }: Store, embedding: Embedding) {
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
     if (embedding === null || 'problem' in embedding || vectors.pinned?.model !== embedding.embedder.model) return [];
+    if (embedding.ledger.problem !== null) return [];
     try {
       const asked = await embedding.embedder.embedQuery(query, signal);
       if (asked.length !== vectors.pinned.dimensions) return [];
@@ -150,9 +174,16 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
   });
   const collects = config.memory.enabled && config.memory.fromTurns;
   const port = memoryPort(store, book);
+  const folders = sourceFolders(guard);
+  const search = searchOffer(knowledge);
   return {
     /** What the operations use. */
-    ops: { memory: book, knowledge, embedder: () => embedderState(embedding) },
+    ops: {
+      memory: book,
+      knowledge,
+      sourcePlace: (path: string) => placeOf(path, folders),
+      embedder: () => embedderState(embedding),
+    },
     sources: [
       new MemoryPackSource({
         store: memory.store,
@@ -167,16 +198,19 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
         estimate: estimateTokens,
       }),
     ],
-    tools: [
-      ...(config.memory.enabled ? createMemoryTools(port) : []),
-      ...(knowledge.hasSources
-        ? [createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) })]
-        : []),
-    ],
+    tools: config.memory.enabled ? createMemoryTools(port) : [],
+    meetTools: search.meet,
+    takeSources: (sources: Config['knowledge']['sources']) => {
+      knowledge.take(sourcesOf(sources, folders));
+      search.look();
+    },
     /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
     catchUp: (): boolean => {
       const hasMore = collects && collector.catchUp();
-      if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
+      if (embedding !== null && 'keeper' in embedding) {
+        embedding.ledger?.flush();
+        embedding.keeper.poke();
+      }
       return hasMore;
     },
     daily: () => void book.dropStaleCandidates(),
@@ -187,9 +221,31 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
   };
 }
 
+/** The model is offered the search for as long as there is something to search. */
+function searchOffer(knowledge: Knowledge) {
+  const tool = createKnowledgeTool({ search: (query, about, signal) => knowledge.search({ query, ...about, signal }) });
+  let host: Pick<ToolHost, 'register'> | null = null;
+  let withdraw: (() => void) | null = null;
+  const look = (): void => {
+    if (knowledge.hasSources) withdraw ??= host?.register(tool) ?? null;
+    else {
+      withdraw?.();
+      withdraw = null;
+    }
+  };
+  const meet = (tools: Pick<ToolHost, 'register'>): void => {
+    host = tools;
+    look();
+  };
+  return { look, meet };
+}
+
 function embedderState(embedding: Embedding): OpResult<'knowledge.list'>['embedder'] {
-  if (embedding === null) return { model: null, dimensions: null, waiting: 0, problem: null };
-  return 'problem' in embedding ? { model: null, dimensions: null, waiting: 0, problem: embedding.problem } : embedding.keeper.state;
+  const none = { model: null, dimensions: null, waiting: 0 };
+  if (embedding === null) return { ...none, problem: null };
+  if ('problem' in embedding) return { ...none, problem: embedding.problem };
+  const { state } = embedding.keeper;
+  return { ...state, problem: state.problem ?? embedding.ledger.problem };
 }
 
 function composeMemory({ clock, ids, config, options }: Base, { log, memories }: Store, near: ReturnType<typeof nearest>) {
@@ -248,7 +304,7 @@ function composeKnowledge(base: Base, store: Store, guard: Guard, { near, embedd
       },
       reader,
       readPage: readablePage,
-      sources: sourcesOf(config.knowledge.sources, facts),
+      sources: sourcesOf(config.knowledge.sources, sourceFolders(guard)),
       resolvers: options.knowledgeResolvers ?? [],
       untrustedOf: (file) => untrustedOf(file, store, guard),
       skipped: [facts.home],
@@ -268,15 +324,9 @@ function untrustedOf(file: string, { marks }: Store, { facts }: Guard): readonly
   return opened && marks.writerOf(file) === null ? [] : [{ kind: 'file', where: file }];
 }
 
-function sourcesOf(sources: Config['knowledge']['sources'], { home, workspace }: Guard['facts']): ConfiguredSource[] {
-  return Object.entries(sources).map(([name, source]) => {
-    if (source.kind === 'inline') return { name, kind: 'inline', title: source.title ?? name, text: source.text };
-    const { watch, filesMax, fileBytesMax, endings } = source;
-    const folder = realOf(resolve(workspace, source.path));
-    const isOwn = isInside(folder, home) && !isInside(folder, workspace);
-    const refused = isOwn ? "It is TrayClaw's own data, which is never read as documents." : null;
-    return { name, kind: 'directory', folder, watch, filesMax, fileBytesMax, endings: endings ?? null, refused };
-  });
+function sourceFolders({ facts }: Guard): SourceFolders {
+  const opened = [facts.workspace, ...facts.extraFolders.map(realOf)];
+  return { workspace: facts.workspace, userHome: homedir(), opened, isOwn: (real) => isOwnData(real, facts) };
 }
 
 function memoryPort({ log, marks }: Store, book: MemoryBook): MemoryPort {

@@ -113,6 +113,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
     redact,
   });
   skills.meetTools(tools);
+  remembering.meetTools(tools);
   return { hooks, instanceMarker, trees, tools, outbox, planned };
 }
 
@@ -284,17 +285,24 @@ function agentParts(
   return { agents, helpers, skills, importSkills, ...identity };
 }
 
-/** Models and providers are taken while the program runs, everything else is read at start. */
-function liveConfig({ loaded, options }: Base, mind: Mind): Pick<OpsDeps, 'config' | 'takeModels'> {
+/** Models, providers and sources of knowledge are taken while the program runs, everything else is read at start. */
+function liveConfig({ loaded, options }: Base, { models: registry, remembering }: KnowingMind): Pick<OpsDeps, 'config' | 'takeSettings'> {
   const held = { ...loaded };
-  const takeModels = ({ models, providers }: Config): boolean => {
+  const takeSettings = (key: string, { models, providers, knowledge: { sources } }: Config): boolean => {
+    const isOf = (...sections: string[]): boolean => sections.some((section) => key === section || key.startsWith(`${section}.`));
     // A configuration that was handed in is not that of the file.
     if (options.config !== undefined) return false;
-    held.config = { ...held.config, models, providers };
-    mind.models.configure({ models, providers });
+    if (isOf('models', 'providers')) {
+      held.config = { ...held.config, models, providers };
+      registry.configure({ models, providers });
+      return true;
+    }
+    if (!isOf('knowledge.sources')) return false;
+    held.config = { ...held.config, knowledge: { ...held.config.knowledge, sources } };
+    remembering.takeSources(sources);
     return true;
   };
-  return { config: held, takeModels };
+  return { config: held, takeSettings };
 }
 
 type ContextParts = Pick<OpsDeps, 'packer' | 'continuity' | 'compaction' | 'packs'>;

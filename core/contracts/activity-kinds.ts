@@ -122,6 +122,7 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'summary.started': 'model',
   'summary.written': 'model',
   'summary.failed': 'model',
+  'embedding.used': 'model',
   'rule.pinned': 'decision',
   'rule.unpinned': 'decision',
   'recovery.finished': 'system',

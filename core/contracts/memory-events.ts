@@ -27,4 +27,16 @@ export const memoryEvents = {
   'memory.settled': z.object({ memoryId, otherId: z.string(), keep: z.enum(['this', 'other', 'both']), by: z.string() }),
   /** Used nowhere from here on. The log keeps that it was remembered. */
   'memory.forgotten': z.object({ memoryId, by: z.string(), reason: z.string() }),
+  /** What embedding came to: one event for a batch of texts, or for some questions together. */
+  'embedding.used': z.object({
+    model: z.string(),
+    purpose: z.enum(['texts', 'questions']),
+    count: z.number().int().positive(),
+    tokens: z.number().int().nonnegative(),
+    /** False where the server told none and they are an estimate. */
+    tokensReported: z.boolean(),
+    /** Null where the price is unknown. */
+    costUsd: z.number().nonnegative().nullable(),
+    tookMs: z.number().nonnegative(),
+  }),
 } as const;

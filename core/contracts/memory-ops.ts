@@ -10,7 +10,8 @@ import {
   memoryTextMax,
   memoryTierSchema,
 } from './memory.ts';
-import { id, none } from './op-params.ts';
+import { endingsSchema, sourceNameSchema } from './mind-config.ts';
+import { holdsSchema, id, none } from './op-params.ts';
 import { taintSourceSchema } from './tools.ts';
 
 const contradictionSchema = z.object({ otherId: z.string(), otherText: z.string(), reason: z.string() });
@@ -38,6 +39,7 @@ export const memoryHitSchema = memoryViewSchema.extend({
 });
 export type MemoryHit = z.infer<typeof memoryHitSchema>;
 
+const sourcePath = z.string().trim().min(1).max(1000);
 const queryText = z.string().min(1).max(2_000);
 const limit = z.number().int().min(1).max(500).optional();
 
@@ -59,8 +61,8 @@ export type Evidence = z.infer<typeof evidenceSchema>;
 
 const knowledgeSourceSchema = z.object({
   name: z.string(),
-  kind: z.enum(['inline', 'directory', 'resolver']),
-  /** Of a directory. */
+  kind: z.enum(['inline', 'directory', 'file', 'resolver']),
+  /** Of a directory or a file. */
   path: z.string().nullable(),
   documents: z.number().int(),
   chunks: z.number().int(),
@@ -69,6 +71,8 @@ const knowledgeSourceSchema = z.object({
   indexedAtMs: z.number().int().nullable(),
   /** What is wrong with the whole source, in a sentence. */
   problem: z.string().nullable(),
+  /** While it is read: files that are done, of so many. */
+  progress: z.object({ done: z.number().int(), total: z.number().int() }).nullable(),
 });
 
 const embedderStateSchema = z.object({
@@ -156,6 +160,46 @@ export const memoryOps = {
         }),
       ),
     }),
+  },
+  /** What adding a folder or a file would come to; changes nothing. */
+  'knowledge.preview': {
+    params: z.strictObject({ path: sourcePath, endings: endingsSchema.optional() }),
+    result: z.object({
+      /** Absolute, and real where it is there. */
+      path: z.string(),
+      kind: z.enum(['directory', 'file']).nullable(),
+      /** Outside of what is open to the agent: as a source it is opened for reading. */
+      outside: z.boolean(),
+      /** That can be read as documents. */
+      files: z.number().int(),
+      /** There are more than are counted. */
+      more: z.boolean(),
+      /** Why it cannot be added, in a sentence. */
+      problem: z.string().nullable(),
+    }),
+  },
+  /** A folder, a file or a text from now on; its place in config.yaml is knowledge.sources. Reading goes on in the background. */
+  'knowledge.add': {
+    params: z
+      .strictObject({
+        name: sourceNameSchema,
+        /** Absolute, or below the workspace; `~` is the person's own folder. */
+        path: sourcePath.optional(),
+        endings: endingsSchema.optional(),
+        watch: z.boolean().optional(),
+        /** In place of a path: the text itself, Markdown. */
+        text: z.string().min(1).max(200_000).optional(),
+        title: z.string().trim().min(1).max(200).optional(),
+        /** A person knows that it lies outside of what is open to the agent. */
+        outside: z.boolean().optional(),
+      })
+      .refine(({ path, text }) => (path === undefined) !== (text === undefined), 'a source has either a path or a text'),
+    result: z.object({ source: z.string(), path: z.string().nullable(), holds: holdsSchema }),
+  },
+  /** It is found no more. Its setting is handed back, so that it can be put back with config.set. */
+  'knowledge.remove': {
+    params: z.strictObject({ source: sourceNameSchema }),
+    result: z.object({ source: z.string(), setting: z.record(z.string(), z.unknown()), holds: holdsSchema }),
   },
   'knowledge.search': {
     params: z.strictObject({ query: queryText, source: id.optional(), limit: z.number().int().min(1).max(50).optional() }),

@@ -33,7 +33,7 @@ import {
   sandboxExplanationSchema,
   checkpointSchema,
 } from './op-results.ts';
-import { id, messageTextMax, none } from './op-params.ts';
+import { holdsSchema, id, messageTextMax, none } from './op-params.ts';
 import { agentOps } from './agent-ops.ts';
 import { activityOps } from './activity-ops.ts';
 import { deadLetterOps } from './dead-letter-ops.ts';
@@ -233,10 +233,10 @@ export const opTable = {
       problem: z.string().nullable(),
     }),
   },
-  /** `key` is a dotted path such as models.default; null removes it. Models and providers hold at once, all else from the next start on. */
+  /** `key` is a dotted path such as models.default; null removes it. Models, providers and sources of knowledge hold at once, all else from the next start on. */
   'config.set': {
     params: z.strictObject({ key: z.string().regex(/^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/), value: z.unknown() }),
-    result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()), holds: z.enum(['now', 'next-start']) }),
+    result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()), holds: holdsSchema }),
   },
   'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
   /** `look` asks the model servers of this computer again. */

@@ -157,6 +157,7 @@ const tell: Lines = {
       lines(body.fallback === undefined ? '' : e.summedUpByRule(body.fallback), body.text),
     ),
   'summary.failed': ({ body }, { e }) => line(e.notSummedUp, body.error.message, 'wait'),
+  'embedding.used': ({ body }, { e, format }) => line(e.embedded[body.purpose](body.count, format.tokens(body.tokens)), body.model),
   'rule.pinned': ({ body }, { e }) => line(e.rulePinned(body.by), body.text),
   'rule.unpinned': ({ body }, { e }) => line(e.ruleUnpinned(body.by)),
   'hook.ran': ({ body }, { e }) => line(e.hookRan(body.name, body.on, e.hookOutcomes[body.outcome]), body.reason, hookTones[body.outcome]),

@@ -43,6 +43,8 @@ export interface EmbeddingServer {
   dimensions: number;
   /** As a model that takes its time. */
   answerAfterMs: number;
+  /** What it says a request came to in tokens; null says nothing. */
+  toldTokens: number | null;
   close(): Promise<void>;
 }
 
@@ -69,7 +71,9 @@ export async function startEmbeddingServer(vectorsOf = hashed): Promise<Embeddin
       }
       void vectorsOf(input, dimensions ?? state.dimensions).then((vectors) => {
         const data = vectors.map((embedding, index) => ({ index, embedding })).toReversed();
-        const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors } : { data });
+        const [told, usage] =
+          state.toldTokens === null ? [{}, {}] : [{ prompt_eval_count: state.toldTokens }, { usage: { total_tokens: state.toldTokens } }];
+        const reply = JSON.stringify(request.url === '/api/embed' ? { embeddings: vectors, ...told } : { data, ...usage });
         if (state.answerAfterMs === 0) response.end(reply);
         else setTimeout(() => response.end(reply), state.answerAfterMs);
       });
@@ -83,6 +87,7 @@ export async function startEmbeddingServer(vectorsOf = hashed): Promise<Embeddin
     instead: null,
     dimensions: 384,
     answerAfterMs: 0,
+    toldTokens: null,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

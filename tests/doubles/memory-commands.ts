@@ -32,6 +32,7 @@ const source = {
   failed: 0,
   indexedAtMs: 1,
   problem: null,
+  progress: null,
 };
 const evidence: Evidence = {
   citation: 'notes/plan.md:1-2',
@@ -62,6 +63,9 @@ export const memoryAnswers: Partial<OpHandlers> = {
   'knowledge.list': () => ({ sources: [source], indexing: false, embedder }),
   'knowledge.status': () => ({ source, documents: [] }),
   'knowledge.search': () => ({ evidence: [evidence], embedder }),
+  'knowledge.add': ({ name, path }) => ({ source: name, path: path ?? null, holds: 'now' }),
+  'knowledge.preview': ({ path }) => ({ path, kind: 'directory', outside: false, files: 3, more: false, problem: null }),
+  'knowledge.remove': ({ source: name }) => ({ source: name, setting: { kind: 'directory', path: '/n' }, holds: 'now' }),
   'knowledge.reindex': () => ({ documents: 1, changed: 1, removed: 0, failed: 0 }),
 };
 
@@ -117,6 +121,30 @@ export const memoryCommands: readonly { argv: string[]; op: OpName; params: unkn
     op: 'knowledge.search',
     params: { query: 'the plan', source: 'notes', limit: 2 },
     json: { evidence: [evidence], embedder },
+  },
+  {
+    argv: ['knowledge', 'add', 'notes', 'sub', '--endings', 'md,.txt', '--no-watch', '--outside', '--no-wait'],
+    op: 'knowledge.add',
+    params: { name: 'notes', path: '/work-folder/sub', endings: ['md', 'txt'], watch: false, outside: true },
+    json: { source: 'notes', path: '/work-folder/sub', holds: 'now' },
+  },
+  {
+    argv: ['knowledge', 'add', 'prices', '--text', 'One costs two.', '--title', 'Prices', '--no-wait'],
+    op: 'knowledge.add',
+    params: { name: 'prices', text: 'One costs two.', title: 'Prices' },
+    json: { source: 'prices', path: null, holds: 'now' },
+  },
+  {
+    argv: ['knowledge', 'preview', '~/notes', '--endings', 'md'],
+    op: 'knowledge.preview',
+    params: { path: '~/notes', endings: ['md'] },
+    json: { path: '~/notes', kind: 'directory', outside: false, files: 3, more: false, problem: null },
+  },
+  {
+    argv: ['knowledge', 'remove', 'notes'],
+    op: 'knowledge.remove',
+    params: { source: 'notes' },
+    json: { source: 'notes', setting: { kind: 'directory', path: '/n' }, holds: 'now' },
   },
   {
     argv: ['knowledge', 'reindex', 'notes'],

@@ -37,3 +37,36 @@ test('added, proposed, contradicted: each is decided here', async () => {
   await page.getByRole('button', { name: 'Forget: Bees fly south.' }).click();
   await page.getByText('Nothing was found.').waitFor();
 });
+
+test('a folder is added to the documents, read, removed and put back; what it comes to is said before', async () => {
+  const window = await openWindow(browser, {
+    replies: [{ text: 'Yes.' }],
+    files: { 'notes/plan.md': '# Plan\n\nThe roof is tiled in October.\n', 'notes/list.txt': 'Nails and tiles.\n' },
+  });
+  const { page } = window;
+  await window.go('Memory');
+  await page.getByText('Add a folder of notes').waitFor();
+  await page.getByRole('button', { name: 'Add a folder or a file' }).click();
+  const form = page.getByRole('form', { name: 'Add a folder or a file' });
+  await form.getByRole('textbox', { name: 'Folder or file' }).fill('gone');
+  await form.getByText('There is nothing at').waitFor();
+  await form.getByRole('textbox', { name: 'Folder or file' }).fill(import.meta.dirname);
+  await form.getByText('outside of the folders that are open to the agent').waitFor();
+  await form.getByRole('button', { name: 'Open it for reading and add it' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await form.getByRole('textbox', { name: 'Folder or file' }).fill('notes');
+  await form.getByText('2 files can be read.').waitFor();
+  expect(await form.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('notes');
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  const documents = page.getByRole('list', { name: 'Documents' });
+  await documents.getByText('2 documents, 2 passages').waitFor();
+  expect(await window.host.op('knowledge.search', { query: 'roof October' })).toMatchObject({
+    evidence: [{ citation: 'notes/plan.md:1-3' }],
+  });
+  await documents.getByRole('button', { name: 'Remove notes from the documents' }).click();
+  await documents.getByText('notes was removed.').waitFor();
+  expect(await window.host.op('knowledge.list', {})).toMatchObject({ sources: [] });
+  await documents.getByRole('button', { name: 'Undo: put notes back' }).click();
+  await documents.getByText('2 documents, 2 passages').waitFor();
+  expect(await violations(page)).toEqual([]);
+});

@@ -70,7 +70,9 @@ const words =
     ' ',
   );
 
-/** No text is ever written twice, beside the one every document ends with. */
+/** No text is ever written twice, beside the one every document ends with and one document always holds. */
+const terms = '# Terms\n\nThe same in every document.\n';
+
 export class ChangingFolder {
   readonly path: string;
   readonly #random: Random;
@@ -80,11 +82,13 @@ export class ChangingFolder {
   constructor(path: string, random: Random, files: number) {
     this.path = path;
     this.#random = random;
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'terms.txt'), terms);
     for (let index = 0; index < files; index++) this.#add();
   }
 
   get size(): number {
-    return this.#files.size;
+    return this.#files.size + 1;
   }
 
   /** One document more, fewer or with another paragraph. */
@@ -131,7 +135,7 @@ export class ChangingFolder {
     const file = join(this.path, name);
     const part = join(dirname(file), '.part');
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(part, `# About ${name}\n\n${paragraphs.join('\n\n')}\n\n# Terms\n\nThe same in every document.\n`);
+    writeFileSync(part, `# About ${name}\n\n${paragraphs.join('\n\n')}\n\n${terms}`);
     renameSync(part, file);
   }
 

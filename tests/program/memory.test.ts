@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
+import { startEmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { until } from '../faults/panic-rig.ts';
 import { TestHome } from '../faults/test-home.ts';
@@ -118,4 +119,33 @@ test("the program's own data is no document", async () => {
   const { claw } = await open({ knowledge: { sources: { own: { kind: 'directory', path: '..' } } } });
   await claw.op('knowledge.reindex', {});
   expect((await claw.op('knowledge.list', {})).sources).toMatchObject([{ documents: 0, problem: expect.stringContaining('own data') }]);
+});
+
+test('embedding is paid from the budget of the day and shown in the usage; when it is used up, words go on', async () => {
+  const server = await startEmbeddingServer();
+  onTestFinished(() => server.close());
+  server.toldTokens = 60;
+  const embeddings = { kind: 'openai-compatible', baseUrl: `${server.origin}/v1`, model: 'hashed', usdPerMillionTokens: 1_000 };
+  const { claw } = await open({ embeddings, budget: { perDayUsd: 0.1 } });
+  const waiting = async () => (await claw.op('knowledge.list', {})).embedder;
+  await claw.op('memory.add', { text: 'The roof is tiled in October.' });
+  await until(async () => (await waiting()).waiting === 0, 'the text has its vector');
+  expect(await waiting()).toMatchObject({ waiting: 0, problem: null });
+  await claw.op('memory.add', { text: 'The cellar is dried in June.' });
+  await until(async () => (await waiting()).waiting === 0, 'the text has its vector');
+  const used = { model: 'openai-compatible:hashed', purpose: 'texts', count: 1, tokens: 60, tokensReported: true, costUsd: 0.06 };
+  const events: unknown[] = [];
+  for await (const event of claw.events({ after: 0 })) {
+    if (event.type === 'embedding.used' && events.push(event.body) === 2) break;
+  }
+  expect(events).toMatchObject([used, used]);
+  const problem = 'The budget of the day ($0.1) has no room for embedding; words alone are searched.';
+  await claw.op('memory.add', { text: 'The garden is planted in spring.' });
+  await until(async () => (await waiting()).waiting === 1, 'the text waits');
+  expect(await waiting()).toMatchObject({ waiting: 1, problem });
+  expect((await claw.op('memory.recall', { query: 'garden' })).hits).toMatchObject([{ foundBy: ['words'] }]);
+  expect(server.asked).toHaveLength(2);
+  const { rows } = await claw.op('usage.get', { by: 'model' });
+  expect(rows).toMatchObject([{ key: 'embeddings/openai-compatible:hashed', modelCalls: 2, inputTokens: 120, costUsd: 0.12 }]);
+  expect((await claw.op('budget.get', {})).budgets.find(({ unit }) => unit === 'usd')).toMatchObject({ scope: 'day', spent: 0.12 });
 });

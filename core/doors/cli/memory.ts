@@ -1,12 +1,12 @@
-// Commands on what is remembered and on the person's documents.
+// Commands on what is remembered.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
 import { memoryKinds, memoryStates } from '../../contracts/memory.ts';
 import type { MemoryView } from '../../contracts/memory-ops.ts';
-import type { OpParams, OpResult } from '../../contracts/ops.ts';
-import { parseCount, type CommandContext, type Run } from './command-context.ts';
+import type { OpParams } from '../../contracts/ops.ts';
+import { limited, type CommandContext, type Run } from './command-context.ts';
 import { facts, table, when } from './table.ts';
 import { oneOf } from './words.ts';
 
@@ -118,39 +118,6 @@ function registerOne(memory: Command, run: Run): void {
     );
 }
 
-export function registerKnowledge(program: Command, run: Run): void {
-  const knowledge = program.command('knowledge').description('your documents, as they are indexed');
-  knowledge
-    .command('list')
-    .description('the sources, and how search by meaning stands')
-    .action(() => run((context) => context.runOp('knowledge.list', {}, { human: describeSources })));
-  knowledge
-    .command('status')
-    .description('the documents of a source, those with a problem first')
-    .argument('<source>')
-    .option('--limit <n>')
-    .action((source: string, { limit }: { limit?: string }) => run((context) => status(context, source, limit)));
-  knowledge
-    .command('search')
-    .description('passages with the place each stands at')
-    .argument('<query...>')
-    .option('--source <name>')
-    .option('--limit <n>')
-    .action((query: string[], options: { source?: string; limit?: string }) => run((context) => search(context, query.join(' '), options)));
-  knowledge
-    .command('reindex')
-    .description('read every document anew')
-    .argument('[source]')
-    .action((source: string | undefined) =>
-      run((context) =>
-        context.runOp('knowledge.reindex', source === undefined ? {} : { source }, {
-          human: ({ documents, changed, removed, failed }) =>
-            `${documents} documents: ${changed} read, ${removed} taken out, ${failed} could not be read.`,
-        }),
-      ),
-    );
-}
-
 function list(context: CommandContext, { query, state, kind, scope, archived, contradicted, limit }: ListOptions): Promise<number> {
   const params: OpParams<'memory.list'> = {
     ...(query === undefined ? {} : { query }),
@@ -225,31 +192,6 @@ function readText(file: string): string {
   }
 }
 
-function status(context: CommandContext, source: string, limit: string | undefined): Promise<number> {
-  return context.runOp(
-    'knowledge.status',
-    { source, ...limited(limit) },
-    {
-      human: ({ documents }) =>
-        table(
-          ['DOCUMENT', 'PASSAGES', 'BYTES', 'READ', 'PROBLEM'],
-          documents.map((one) => [one.path, String(one.chunks), String(one.sizeBytes), when(one.indexedAtMs), one.problem ?? '-']),
-          'It holds no documents.',
-        ),
-    },
-  );
-}
-
-function search(context: CommandContext, query: string, { source, limit }: { source?: string; limit?: string }): Promise<number> {
-  const params = { query, ...(source === undefined ? {} : { source }), ...limited(limit) };
-  return context.runOp('knowledge.search', params, {
-    human: ({ evidence }) =>
-      evidence.length === 0
-        ? 'Nothing was found in the documents.'
-        : evidence.map(({ citation, heading, text }) => `[${citation}]${heading === '' ? '' : ` ${heading}`}\n${text}`).join('\n\n'),
-  });
-}
-
 function describe(view: MemoryView): string {
   const pairs: [string, string][] = [
     ['memory', view.memoryId],
@@ -268,30 +210,9 @@ function describe(view: MemoryView): string {
   return facts(pairs);
 }
 
-function describeSources({ sources, indexing, embedder }: OpResult<'knowledge.list'>): string {
-  const rows = sources.map((one) => [
-    one.name,
-    one.kind,
-    String(one.documents),
-    String(one.chunks),
-    String(one.failed),
-    one.problem ?? one.path ?? '-',
-  ]);
-  const meaning =
-    embedder.model === null
-      ? (embedder.problem ?? 'Words alone are searched; embeddings in config.yaml add search by meaning.')
-      : `Search by meaning: ${embedder.model}${embedder.waiting > 0 ? `, ${embedder.waiting} texts wait for a vector` : ''}${embedder.problem === null ? '' : ` (${embedder.problem})`}.`;
-  const busy = indexing ? '\nDocuments are being read.' : '';
-  return `${table(['SOURCE', 'KIND', 'DOCUMENTS', 'PASSAGES', 'FAILED', 'WHERE'], rows, 'There are no sources; add them below knowledge.sources of config.yaml.')}\n\n${meaning}${busy}`;
-}
-
 function row({ memoryId, state, kind, createdAtMs, scope, text, pinned, tier, contradictions }: MemoryView): string[] {
   const marks = [pinned ? 'pinned' : '', tier === 'full' ? '' : tier, contradictions.length > 0 ? 'contradicted' : ''].filter(Boolean);
   return [memoryId, state, kind, when(createdAtMs).slice(0, 10), scope, `${text}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`];
-}
-
-function limited(limit: string | undefined): { limit?: number } {
-  return limit === undefined ? {} : { limit: parseCount(limit, '--limit') };
 }
 
 function shareOf(text: string): number {

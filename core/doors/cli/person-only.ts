@@ -32,6 +32,8 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'memory.forget',
   'memory.settle',
   'memory.import',
+  'knowledge.add',
+  'knowledge.remove',
   'schedule.create',
   'schedule.update',
   'skill.trust',

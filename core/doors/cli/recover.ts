@@ -6,8 +6,8 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import { recoveryKindSchema } from '../../contracts/recovery.ts';
 import type { CommandContext, Run } from './command-context.ts';
+import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';
-import { LineReader } from './line-reader.ts';
 import { table } from './table.ts';
 import { cliCaller } from './turn-conversation.ts';
 
@@ -72,22 +72,6 @@ async function fixAll(context: CommandContext, claw: Claw, { checks }: Health): 
     hasFixed = true;
   }
   return hasFixed;
-}
-
-/** Silence and Enter are no yes. */
-async function confirmed(context: CommandContext, words: string, question: string): Promise<boolean> {
-  const lines = await LineReader.open(context.io);
-  const gone = new AbortController();
-  const stopListening = lines.onInterrupt(() => gone.abort());
-  try {
-    context.output.note(words);
-    lines.forgetTypedAhead();
-    const answer = await lines.ask(`${question} [y]es · [n]o (Enter: no): `, gone.signal);
-    return /^y(es)?$/i.test(answer?.trim() ?? '');
-  } finally {
-    stopListening();
-    lines.close();
-  }
 }
 
 function describeHealth({ checks }: Health): string {

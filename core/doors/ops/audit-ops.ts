@@ -4,14 +4,14 @@ import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { configSchema } from '../../contracts/config.ts';
-import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
 import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
-import { readSettings, writeSetting } from '../../store/config/config.ts';
+import { readSettings } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import { verifyLog } from '../../store/session/session.ts';
+import { changeSetting } from './change-setting.ts';
 import type { OpsDeps } from './deps.ts';
 import { testModel } from './model-test.ts';
 
@@ -68,7 +68,7 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
       warnings: [...deps.config.warnings],
       ...(await readSettings(deps.config.path)),
     }),
-    'config.set': (params, caller) => setConfig(deps, params, caller),
+    'config.set': ({ key, value }, caller) => changeSetting(deps, key, value ?? null, caller.actor),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
     'model.list': async ({ look }) => {
       await (look === true ? deps.models.discover(deps.closing) : deps.models.ready());
@@ -143,13 +143,6 @@ function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult
     ...(params.length === undefined ? {} : { length: params.length }),
   });
   return { ...page, artifact: describeArtifact(deps, page.artifact), text: page.text === null ? null : deps.safety.redact(page.text).text };
-}
-
-async function setConfig(deps: OpsDeps, params: OpParsed<'config.set'>, caller: Caller): Promise<OpResult<'config.set'>> {
-  const { path, warnings, config } = await writeSetting(deps.config.path, params.key, params.value ?? null);
-  const holds = /^(?:models|providers)(?:\.|$)/.test(params.key) && deps.takeModels(config) ? 'now' : 'next-start';
-  deps.log.append(systemSessionId, [{ type: 'config.changed', body: { keys: [params.key], by: caller.actor } }], true);
-  return { key: params.key, path, warnings: [...warnings], holds };
 }
 
 async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {

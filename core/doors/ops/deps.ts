@@ -21,7 +21,7 @@ import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { IdentityBook, PromptBook } from '../../mind/identity/identity.ts';
 import type { importSkills, SkillBook } from '../../mind/skill/skill.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
-import type { Knowledge } from '../../mind/knowledge/knowledge.ts';
+import type { Knowledge, SourcePlace } from '../../mind/knowledge/knowledge.ts';
 import type { MemoryBook } from '../../mind/memory/memory.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { HelperQueue } from '../../runtime/a2a/a2a.ts';
@@ -77,7 +77,9 @@ export interface OpsDeps {
     run(planId: string, by: string): Promise<OpResult<'recovery.run'>>;
   };
   readonly memory: MemoryBook;
-  readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'isIndexing'>;
+  readonly knowledge: Pick<Knowledge, 'list' | 'status' | 'search' | 'reindex' | 'countFiles' | 'isIndexing'>;
+  /** Where a source lies, by a person's words for it. */
+  readonly sourcePlace: (path: string) => SourcePlace;
   /** How search by meaning stands. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
   readonly schedules: Schedules;
@@ -97,8 +99,8 @@ export interface OpsDeps {
   readonly config: { readonly config: Config; readonly path: string; readonly warnings: readonly string[] };
   /** Aborted when the instance closes. */
   readonly closing: AbortSignal;
-  /** Uses the models and providers of a new configuration; false where this instance was given its own. */
-  takeModels(config: Config): boolean;
+  /** Uses what is set below the key from now on; false where that waits for a start, or this instance was given settings of its own. */
+  takeSettings(key: string, config: Config): boolean;
 }
 
 export interface SignalPorts {

@@ -1,4 +1,4 @@
-// Operations on what is remembered and on the person's documents. Thin: what they do is done in core/mind.
+// Operations on what is remembered. Thin: what they do is done in core/mind.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { sharedScope } from '../../contracts/memory.ts';
@@ -6,20 +6,23 @@ import type { memoryOps } from '../../contracts/memory-ops.ts';
 import type { Caller, OpHandlers } from '../../contracts/ops.ts';
 import type { OpsDeps } from './deps.ts';
 
-type MemoryOps = Pick<OpHandlers, keyof typeof memoryOps>;
+type MemoryOps = Pick<OpHandlers, Extract<keyof typeof memoryOps, `memory.${string}`>>;
 
 const LISTED = 100;
 const RECALLED = 10;
-const FOUND = 8;
 const usualImportance = 0.5;
 
-export function createMemoryOps({ memory, knowledge, embedder, closing }: OpsDeps): MemoryOps {
-  const signalOf = (caller: Caller): AbortSignal => (caller.signal === undefined ? closing : AbortSignal.any([caller.signal, closing]));
+/** Aborted when whoever asked has gone, or the program ends. */
+export function signalOf({ signal }: Caller, closing: AbortSignal): AbortSignal {
+  return signal === undefined ? closing : AbortSignal.any([signal, closing]);
+}
+
+export function createMemoryOps({ memory, embedder, closing }: OpsDeps): MemoryOps {
   return {
     'memory.list': ({ limit = LISTED, offset = 0, ...query }) => ({ ...memory.list({ ...query, limit, offset }), embedder: embedder() }),
     'memory.get': ({ memoryId }) => memory.get(memoryId),
     'memory.recall': async ({ query, agentId = mainAgentId, limit = RECALLED }, caller) => ({
-      hits: await memory.recall({ query, agentId, limit, signal: signalOf(caller) }),
+      hits: await memory.recall({ query, agentId, limit, signal: signalOf(caller, closing) }),
       embedder: embedder(),
     }),
     'memory.add': ({ text, kind = 'fact', scope = sharedScope, importance = usualImportance, pinned = false }, caller) => {
@@ -39,12 +42,5 @@ export function createMemoryOps({ memory, knowledge, embedder, closing }: OpsDep
     'memory.settle': ({ memoryId, otherId, keep }, caller) => memory.settle(memoryId, otherId, keep, caller.actor),
     'memory.export': () => memory.export(),
     'memory.import': ({ text, state = 'kept' }, caller) => memory.import(text, state, caller.actor),
-    'knowledge.list': () => ({ sources: knowledge.list(), indexing: knowledge.isIndexing, embedder: embedder() }),
-    'knowledge.status': ({ source, limit = LISTED }) => knowledge.status(source, limit),
-    'knowledge.search': async ({ query, source, limit = FOUND }, caller) => ({
-      evidence: await knowledge.search({ query, source, limit, signal: signalOf(caller) }),
-      embedder: embedder(),
-    }),
-    'knowledge.reindex': ({ source }) => knowledge.reindex(source),
   };
 }

@@ -18,6 +18,7 @@ import { createRecoveryOps } from './recovery-ops.ts';
 import type { OpsDeps } from './deps.ts';
 import { createContextOps } from './context-ops.ts';
 import { createCommandOps, type OtherOps } from './command-ops.ts';
+import { createKnowledgeOps } from './knowledge-ops.ts';
 import { createMemoryOps } from './memory-ops.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createOutboxOps } from './outbox-ops.ts';
@@ -46,6 +47,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createScheduleOps(deps),
     ...createSignalOps(deps),
     ...createMemoryOps(deps),
+    ...createKnowledgeOps(deps),
     ...createSkillOps(deps),
     ...createIdentityOps(deps),
     ...createDeadLetterOps(deps),

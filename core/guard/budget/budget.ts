@@ -121,6 +121,16 @@ export class BudgetBook {
     return null;
   }
 
+  /** For work of no turn and no session: null, or the limit of the day that is in the way. */
+  checkDay(nowMs: number, estimate: CallEstimate): BudgetBreach | null {
+    return breachOf(this.#scope('day', { turnId: '', sessionId: '', nowMs }), estimate);
+  }
+
+  /** Counts in the day alone. To be preceded by `checkDay`, so that what history holds is not counted twice. */
+  recordDay({ nowMs, costUsd, tokens }: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number }): void {
+    if (this.#isConfigured) addSpent(this.#sum('day', { turnId: '', sessionId: '', nowMs }), costUsd, tokens);
+  }
+
   /** Adds one finished call; `tokens` is input and output together, `costUsd` null where the price is unknown. */
   record(call: BudgetPlace & { readonly costUsd: number | null; readonly tokens: number }): void {
     assert(call.tokens >= 0 && (call.costUsd === null || call.costUsd >= 0), 'spending is never negative');

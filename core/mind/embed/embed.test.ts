@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { hashedVector, startEmbeddingServer, type EmbeddingServer } from '../../../tests/doubles/hashed-embedder.ts';
-import { systemClock } from '../../base/clock.ts';
+import { ManualClock, systemClock } from '../../base/clock.ts';
+import { AppError } from '../../contracts/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { VectorStore, vectorMigrations } from '../../store/vector/vector.ts';
@@ -24,6 +25,9 @@ function embedderFor(config: EmbeddingsConfig, more: Partial<ConstructorParamete
     resolveSecret: (ref) => Promise.resolve(`value of ${ref}`),
     redact: (text) => text.replaceAll('s3cret', '[redacted:KEY]'),
     isStopped: () => false,
+    estimate: (text) => Math.ceil(text.length / 4),
+    spending: { admit: () => undefined, record: () => undefined },
+    clock: new ManualClock(),
     serve: () => Promise.reject(new Error('nothing is served')),
     ...more,
   });
@@ -55,6 +59,31 @@ test('a question is asked once, and under the panic stop nothing is', async () =
   expect(server.asked).toHaveLength(1);
   await expect(embedderFor(openAi(server), { isStopped: () => true }).embed(['x'], still)).rejects.toMatchObject({ code: 'panic_engaged' });
   expect(server.asked).toHaveLength(1);
+});
+
+test('what the server tells of its tokens is recorded, else an estimate; without room nothing leaves', async () => {
+  const server = await serve();
+  const recorded: unknown[] = [];
+  const spending = { admit: () => undefined, record: (use: unknown) => void recorded.push(use) };
+  const embedder = embedderFor(openAi(server), { spending });
+  const use = { purpose: 'texts', count: 2, tookMs: 0 };
+  await embedder.embed(['a text', 'another'], still);
+  server.toldTokens = 7;
+  await embedder.embed(['a text', 'another'], still);
+  await embedder.embedQuery('where is it', still);
+  expect(recorded).toEqual([
+    { ...use, tokens: 4, tokensReported: false },
+    { ...use, tokens: 7, tokensReported: true },
+    { ...use, purpose: 'questions', count: 1, tokens: 7, tokensReported: true },
+  ]);
+  const full = {
+    ...spending,
+    admit: (): void => {
+      throw new AppError('over_budget', 'There is no room.');
+    },
+  };
+  await expect(embedderFor(openAi(server), { spending: full }).embed(['x'], still)).rejects.toMatchObject({ code: 'over_budget' });
+  expect(server.asked).toHaveLength(3);
 });
 
 test.each([
@@ -98,8 +127,9 @@ class Texts implements EmbeddedTexts {
     return this.texts.length - this.done.size;
   }
 
-  holds({ row, text }: WaitingText): boolean {
-    return this.texts[row] === text;
+  whereIs({ row, text }: WaitingText): 'in-its-row' | 'elsewhere' | 'gone' {
+    if (this.texts[row] === text) return 'in-its-row';
+    return this.texts.includes(text) ? 'elsewhere' : 'gone';
   }
 
   put({ row }: WaitingText, vector: Int8Array): void {
@@ -185,20 +215,23 @@ test('a text that several rows hold is sent once', async () => {
 test('a row that holds another text when its vector arrives gets that of its own', async () => {
   const server = await serve();
   const vectors = openVectors();
-  const texts = new Texts(['the old text']);
+  const texts = new Texts(['the old text', 'a moving text']);
   const embedder = embedderFor(openAi(server));
   const changing = {
     model: embedder.model,
     embed: async (asked: readonly string[], signal: AbortSignal) => {
       const made = await embedder.embed(asked, signal);
-      texts.texts[0] = 'the new text';
+      if (asked.includes('the old text')) texts.texts.splice(0, 2, 'the new text', 'an added text', 'a moving text');
       return made;
     },
   };
   await openKeeper(texts, changing, vectors).settle(() => texts.countWaiting() === 0);
-  expect(server.asked).toEqual([['the old text'], ['the new text']]);
+  expect(server.asked.slice(0, 2)).toEqual([
+    ['the old text', 'a moving text'],
+    ['the new text', 'an added text'],
+  ]);
   expect(vectors.cached('the old text')).toBeNull();
-  expect(texts.done.get(0)).toEqual(vectors.cached('the new text'));
+  expect([...texts.done]).toEqual(texts.texts.map((text, row) => [row, vectors.cached(text)]));
 });
 
 test('a change of the model that is taken back leaves the model before', () => {

@@ -1,10 +1,14 @@
 // Texts made into vectors by a model the person configured: an OpenAI-compatible server, Ollama, or a GGUF file served by llama-server.
 // Owns batches, checks of what comes back, and the vectors of the last questions. Knows nothing of what the texts are for.
 
+import type { Clock } from '../../base/clock.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';
 import { ollamaFormat, openAiFormat, type EmbeddingFormat } from './embedding-formats.ts';
+import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
+export { EmbeddingLedger } from './embedding-ledger.ts';
+export type { EmbeddingUse } from './embedding-spending.ts';
 export { LlamaServer, type LlamaServerDeps } from './llama-server.ts';
 export { VectorKeeper, type EmbeddedTexts, type VectorPlace, type WaitingText } from './vector-keeper.ts';
 
@@ -19,6 +23,10 @@ export interface EmbedderDeps {
   readonly redact: (text: string) => string;
   /** Nothing is sent while everything is stopped. */
   readonly isStopped: () => boolean;
+  /** What a text comes to in tokens, about: for the budget before it leaves, and where the server tells none. */
+  readonly estimate: (text: string) => number;
+  readonly spending: EmbeddingSpending;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Where a GGUF file is served, and the key for it; starts it. Only asked for that kind. */
   readonly serve: (signal: AbortSignal) => Promise<{ readonly baseUrl: string; readonly key: string }>;
 }
@@ -31,14 +39,26 @@ interface Asked {
 
 const BATCH = 64;
 const TEXT_CHARS_MAX = 8_000;
-const TIMEOUT_MS = 60_000;
 /** A question is asked while somebody waits for its answer. */
-const QUERY_TIMEOUT_MS = 1_500;
+const timeouts = { texts: 60_000, questions: 1_500 } as const;
 const QUERIES_KEPT = 200;
 const ANSWER_BYTES_MAX = 64_000_000;
 
+/** US dollars for a million tokens: nothing for what runs on this computer, null where nobody said. */
+export function embeddingPrice(config: EmbeddingsConfig): number | null {
+  if (config.kind === 'gguf') return 0;
+  if (config.kind === 'openai-compatible') return config.usdPerMillionTokens ?? null;
+  // Ollama passes these on to its cloud.
+  return /[:-]cloud$/.test(config.model) ? null : 0;
+}
+
+/** Names the model, where it is served, and its dimensions where they were asked for: what has another name has other vectors. */
+export function embeddingModelName(config: EmbeddingsConfig): string {
+  const size = config.dimensions === undefined ? '' : `@${config.dimensions}`;
+  return `${config.kind}:${config.kind === 'gguf' ? config.file : config.model}${size}`;
+}
+
 export class Embedder {
-  /** Names the model, where it is served, and its dimensions where they were asked for: what has another name has other vectors. */
   readonly model: string;
   readonly #deps: EmbedderDeps;
   readonly #format: EmbeddingFormat;
@@ -48,15 +68,14 @@ export class Embedder {
     this.#deps = deps;
     const { config } = deps;
     this.#format = config.kind === 'ollama' ? ollamaFormat : openAiFormat;
-    const size = config.dimensions === undefined ? '' : `@${config.dimensions}`;
-    this.model = `${config.kind}:${config.kind === 'gguf' ? config.file : config.model}${size}`;
+    this.model = embeddingModelName(config);
   }
 
   /** One vector for each text, in order. Fails as a call of a model does; panic_engaged while everything is stopped. */
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += BATCH) {
-      vectors.push(...(await this.#post(texts.slice(from, from + BATCH), signal, TIMEOUT_MS)));
+      vectors.push(...(await this.#post(texts.slice(from, from + BATCH), 'texts', signal)));
     }
     return vectors;
   }
@@ -65,7 +84,7 @@ export class Embedder {
   async embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
     const known = this.#queries.get(text);
     if (known !== undefined) return known;
-    const [vector] = await this.#post([text], signal, QUERY_TIMEOUT_MS);
+    const [vector] = await this.#post([text], 'questions', signal);
     if (vector === undefined) throw badReply('it answered with no vector');
     if (this.#queries.size >= QUERIES_KEPT) {
       const oldest = this.#queries.keys().next();
@@ -75,10 +94,13 @@ export class Embedder {
     return vector;
   }
 
-  async #post(texts: readonly string[], signal: AbortSignal, timeoutMs: number): Promise<Float32Array[]> {
-    const { config, isStopped, redact } = this.#deps;
+  async #post(texts: readonly string[], purpose: EmbeddingUse['purpose'], signal: AbortSignal): Promise<Float32Array[]> {
+    const { config, isStopped, redact, estimate, spending, clock } = this.#deps;
     if (isStopped()) throw new AppError('panic_engaged', 'Everything is stopped.');
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const estimated = texts.reduce((sum, text) => sum + estimate(text.slice(0, TEXT_CHARS_MAX)), 0);
+    spending.admit(estimated);
+    const startedMs = clock.monotonicMs();
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeouts[purpose])]);
     const { baseUrl, key } = config.kind === 'gguf' ? await this.#deps.serve(signal) : { baseUrl: config.baseUrl, key: await this.#key() };
     const input = texts.map((text) => {
       const sent = redact(text.slice(0, TEXT_CHARS_MAX));
@@ -89,7 +111,11 @@ export class Embedder {
     const dimensions = config.kind === 'gguf' ? undefined : config.dimensions;
     const url = `${baseUrl.replace(/\/+$/, '')}${this.#format.path}`;
     const reply = await this.#ask({ url, key, body: this.#format.body({ model, input, dimensions }) }, limited, signal);
-    return this.#check(this.#format.read(reply), texts.length);
+    const read = this.#format.read(reply);
+    const told = read?.tokens ?? null;
+    const tookMs = clock.monotonicMs() - startedMs;
+    spending.record({ purpose, count: texts.length, tokens: told ?? estimated, tokensReported: told !== null, tookMs });
+    return this.#check(read?.vectors ?? null, texts.length);
   }
 
   async #key(): Promise<string | null> {

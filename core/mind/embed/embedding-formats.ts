@@ -11,13 +11,18 @@ export interface EmbeddingAsked {
 export interface EmbeddingFormat {
   readonly path: string;
   body(asked: EmbeddingAsked): unknown;
-  /** In the order of the texts; null where the reply has another form. */
-  read(reply: unknown): readonly (readonly number[])[] | null;
+  /** In the order of the texts; null where the reply has another form. `tokens` is null where the server told none. */
+  read(reply: unknown): { readonly vectors: readonly (readonly number[])[]; readonly tokens: number | null } | null;
 }
 
 const vectorSchema = z.array(z.number());
-const openAiReply = z.object({ data: z.array(z.object({ index: z.number().int().optional(), embedding: vectorSchema })) });
-const ollamaReply = z.object({ embeddings: z.array(vectorSchema) });
+/** What does not fit is taken as untold: vectors are no worse for it. */
+const toldTokens = z.number().int().nonnegative().optional().catch(undefined);
+const openAiReply = z.object({
+  data: z.array(z.object({ index: z.number().int().optional(), embedding: vectorSchema })),
+  usage: z.object({ prompt_tokens: toldTokens, total_tokens: toldTokens }).nullish().catch(undefined),
+});
+const ollamaReply = z.object({ embeddings: z.array(vectorSchema), prompt_eval_count: toldTokens });
 
 export const openAiFormat: EmbeddingFormat = {
   path: '/embeddings',
@@ -28,7 +33,9 @@ export const openAiFormat: EmbeddingFormat = {
     // The order is told by the index; some servers leave it out and keep the order.
     const placed = parsed.data.data.map(({ index, embedding }, place) => ({ at: index ?? place, embedding }));
     placed.sort((a, b) => a.at - b.at);
-    return placed.every(({ at }, place) => at === place) ? placed.map(({ embedding }) => embedding) : null;
+    if (!placed.every(({ at }, place) => at === place)) return null;
+    const { usage } = parsed.data;
+    return { vectors: placed.map(({ embedding }) => embedding), tokens: usage?.total_tokens ?? usage?.prompt_tokens ?? null };
   },
 };
 
@@ -37,6 +44,6 @@ export const ollamaFormat: EmbeddingFormat = {
   body: ({ model, input, dimensions }) => ({ model, input, truncate: true, ...(dimensions === undefined ? {} : { dimensions }) }),
   read(reply) {
     const parsed = ollamaReply.safeParse(reply);
-    return parsed.success ? parsed.data.embeddings : null;
+    return parsed.success ? { vectors: parsed.data.embeddings, tokens: parsed.data.prompt_eval_count ?? null } : null;
   },
 };

@@ -16,8 +16,8 @@ export interface WaitingText {
 export interface EmbeddedTexts {
   waiting(limit: number): readonly WaitingText[];
   countWaiting(): number;
-  /** Whether its row still holds that text: it may have left, and its number may be that of another one by now. */
-  holds(text: WaitingText): boolean;
+  /** Whether its row still holds that text, or another row does: a row may have left, and its number be that of another text by now. */
+  whereIs(text: WaitingText): 'in-its-row' | 'elsewhere' | 'gone';
   /** Puts the vector into the index and notes that. */
   put(text: WaitingText, vector: Int8Array): void;
   /** All vectors are gone: every text waits again. */
@@ -118,14 +118,14 @@ export class VectorKeeper {
     if (this.#closing.signal.aborted) return;
     transact(() => {
       if (first !== undefined && place.pin(embedder.model, first.length)) for (const each of tables) each.reset();
-      const held = waiting.filter((text) => table.holds(text));
-      const wanted = new Set(held.map(({ textHash }) => textHash));
+      const placed = waiting.map((text) => ({ text, at: table.whereIs(text) }));
+      const wanted = new Set(placed.flatMap(({ text, at }) => (at === 'gone' ? [] : [text.textHash])));
       for (const [index, textHash] of [...missing.keys()].entries()) {
         const vector = made[index];
         if (vector !== undefined && wanted.has(textHash)) place.keep(textHash, vector);
       }
-      for (const text of held) {
-        const vector = place.cached(text.textHash);
+      for (const { text, at } of placed) {
+        const vector = at === 'in-its-row' ? place.cached(text.textHash) : null;
         if (vector !== null) table.put(text, vector);
       }
     });

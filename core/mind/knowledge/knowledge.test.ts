@@ -1,118 +1,15 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { appendFileSync, readFileSync, renameSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
-import { silentLogger } from '../../base/logger.ts';
-import { KnowledgeRows, knowledgeMigrations } from '../../store/knowledge/knowledge.ts';
-import { Storage } from '../../store/storage/storage.ts';
-import { vectorMigrations } from '../../store/vector/vector.ts';
-import { DocumentThread, Knowledge, KnowledgePackSource, type KnowledgeResolver } from './knowledge.ts';
+import { directory, knowledgeBench } from './knowledge-bench.ts';
+import { DocumentThread, KnowledgePackSource, type KnowledgeResolver } from './knowledge.ts';
 import { cutIntoPassages } from './passages.ts';
-import type { ConfiguredSource, DirectorySource, KnowledgeStore } from './ports.ts';
 import { isWorthALook } from './retrieval-gate.ts';
 
+const { folderOf, openBench } = knowledgeBench(onTestFinished);
+
 const still = new AbortController().signal;
-
-function folderOf(files: Readonly<Record<string, string | Buffer>>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-documents-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
-  return folder;
-}
-
-function directory(folder: string, more: Partial<DirectorySource> = {}): DirectorySource {
-  return {
-    name: 'docs',
-    kind: 'directory',
-    folder,
-    endings: null,
-    watch: false,
-    filesMax: 100,
-    fileBytesMax: 1_000_000,
-    refused: null,
-    ...more,
-  };
-}
-
-function openBench(sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[] = [], home = folderOf({})) {
-  const storage = Storage.open({ home, migrations: [...vectorMigrations, ...knowledgeMigrations] });
-  const rows = new KnowledgeRows(storage);
-  const read: string[] = [];
-  const thread = new DocumentThread(20_000);
-  const store: KnowledgeStore = {
-    seen: (source) => rows.seen(source),
-    replace: (facts, passages, atMs) => {
-      read.push(facts.path);
-      rows.replace(facts, passages, atMs);
-    },
-    touch: (file) => rows.touch(file),
-    remove: (source, path) => rows.remove(source, path),
-    sources: () => rows.sources(),
-    documents: (source, limit) => rows.documents(source, limit),
-    counts: (source) => rows.counts(source),
-    at: (found) => rows.at(found),
-    findWords: (query, limit) => rows.findWords(query, limit),
-    coverage: (query, row) => rows.coverage(query, row),
-    findMeaning: () => Promise.resolve([]),
-  };
-  const waiting: (() => void)[] = [];
-  const knowledge = new Knowledge({
-    store,
-    reader: thread,
-    readPage: (html) =>
-      Promise.resolve({
-        title: /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '',
-        markdown: html.replace(/<h1>(.*?)<\/h1>/, '\n# $1\n\n').replaceAll(/<[^>]+>/g, ''),
-      }),
-    sources,
-    resolvers,
-    untrustedOf: (file) => (file.includes('foreign') ? [{ kind: 'file', where: file }] : []),
-    skipped: [],
-    clock: new ManualClock(),
-    logger: silentLogger,
-    later: (_delayMs, action) => {
-      waiting.push(action);
-      return () => undefined;
-    },
-    onIndexed: () => undefined,
-  });
-  const close = async (): Promise<void> => {
-    await knowledge.dispose();
-    await thread.dispose();
-    storage.dispose();
-  };
-  let isClosed = false;
-  const closeOnce = async (): Promise<void> => {
-    if (isClosed) return;
-    isClosed = true;
-    await close();
-  };
-  onTestFinished(closeOnce);
-  const look = async (): Promise<string[]> => {
-    read.length = 0;
-    knowledge.start();
-    await knowledge.settled();
-    return [...read].sort();
-  };
-  const find = (query: string, source?: string) => knowledge.search({ query, source, limit: 5, signal: still });
-  return { knowledge, look, find, rows, thread, store, close: closeOnce };
-}
 
 /** A PDF of so many pages, by hand: nothing else makes one here. */
 function pdfOf(pages: readonly string[]): Buffer {
@@ -218,32 +115,6 @@ test('hidden files, links, what build tools leave behind and what cannot be read
     ['large.md', 'It is larger than 1000 bytes.'],
     ['good.md', null],
   ]);
-});
-
-test('a folder that is away for a moment takes nothing out; one taken out of the settings leaves', async () => {
-  const folder = folderOf({ 'a.md': 'Apples are red.' });
-  const home = folderOf({});
-  const first = openBench([directory(folder)], [], home);
-  await first.look();
-  renameSync(folder, `${folder}-away`);
-  await first.look();
-  expect(first.knowledge.list()).toMatchObject([{ documents: 1, problem: 'The folder is not there or may not be read.' }]);
-  expect(await first.find('apples')).toHaveLength(1);
-  renameSync(`${folder}-away`, folder);
-  await first.look();
-  expect(first.knowledge.list()).toMatchObject([{ documents: 1, problem: null }]);
-  await first.close();
-  const second = openBench([{ name: 'other', kind: 'inline', title: 'Other', text: 'Pears are green.' }], [], home);
-  await second.look();
-  expect(second.rows.sources()).toEqual(['other']);
-  expect(await second.find('apples')).toEqual([]);
-  expect((await second.find('pears'))[0]?.citation).toBe('inline:other:1');
-});
-
-test('a folder of the program itself is refused', async () => {
-  const { look, knowledge } = openBench([directory(folderOf({ 'a.md': 'x y' }), { refused: 'It is private.' })]);
-  expect(await look()).toEqual([]);
-  expect(knowledge.list()).toMatchObject([{ documents: 0, problem: 'It is private.' }]);
 });
 
 test('a document from elsewhere names itself as words of others', async () => {

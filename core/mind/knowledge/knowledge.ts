@@ -1,19 +1,30 @@
-// The person's documents: sources from config.yaml and from the program around, kept in step in the background and searched with citations.
-// Owns the watchers and the order of indexing; never writes to a document.
+// The person's documents: sources from config.yaml, which may change while it runs, and from the program around, kept in step in the
+// background and searched with citations. Owns the watchers and the order of indexing; never writes to a document.
 
 import { watch, type FSWatcher } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Evidence } from '../../contracts/memory-ops.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { ConfiguredSource, DocumentReader, KnowledgeResolver, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
+import type {
+  ConfiguredSource,
+  DirectorySource,
+  DocumentReader,
+  KnowledgeResolver,
+  KnowledgeStore,
+  ReadPage,
+  UntrustedOf,
+} from './ports.ts';
 import { searchKnowledge, type Found, type SearchRequest } from './search.ts';
 import { indexSource, type IndexReport } from './source-index.ts';
 
 export { DocumentThread } from './document-thread.ts';
 export { KnowledgePackSource } from './knowledge-pack-source.ts';
+export { placeOf, sourcesOf, type SourceFolders, type SourcePlace } from './source-place.ts';
 export type { ConfiguredSource, KnowledgeResolver, KnowledgeStore, ResolvedEvidence } from './ports.ts';
 
 export interface KnowledgeDeps {
@@ -35,24 +46,40 @@ export interface KnowledgeDeps {
 const SETTLE_MS = 500;
 /** What a watcher did not tell of is found by a look from time to time. */
 const LOOK_MS = 600_000;
+/** What was read of a source that is configured no more stays for so long, in case it comes back; it is not found meanwhile. */
+const KEPT_MS = 60_000;
+const COUNTED_MAX = 10_000;
+/** Documents taken out before others get their turn. */
+const TAKEN_OUT_AT_ONCE = 20;
 
 type SourceView = OpResult<'knowledge.list'>['sources'][number];
+
+/** A source for as long as it is configured. */
+interface Entry {
+  readonly source: ConfiguredSource;
+  readonly gone: AbortController;
+  problem: string | null;
+  progress: SourceView['progress'];
+  watcher: FSWatcher | null;
+  /** Calls off the next look. */
+  callOff: (() => void) | null;
+}
 
 export class Knowledge {
   readonly #deps: KnowledgeDeps;
   readonly #closing = new AbortController();
-  readonly #problems = new Map<string, string>();
-  readonly #watchers: FSWatcher[] = [];
-  readonly #waiting = new Map<string, () => void>();
+  readonly #entries = new Map<string, Entry>();
+  #callOffTakingOut: (() => void) | null = null;
   #queue: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
   constructor(deps: KnowledgeDeps) {
     this.#deps = deps;
+    for (const source of deps.sources) this.#entries.set(source.name, newEntry(source));
   }
 
   get hasSources(): boolean {
-    return this.#deps.sources.length + this.#deps.resolvers.length > 0;
+    return this.#entries.size + this.#deps.resolvers.length > 0;
   }
 
   get isIndexing(): boolean {
@@ -61,34 +88,36 @@ export class Knowledge {
 
   /** Takes out what is configured no more, brings the rest in step, and follows what changes. Returns at once. */
   start(): void {
-    const { store, sources } = this.#deps;
-    const named = new Set(sources.map(({ name }) => name));
-    for (const gone of store.sources().filter((name) => !named.has(name))) {
-      for (const { path } of store.seen(gone)) store.remove(gone, path);
+    this.#takeOutRest();
+    for (const entry of this.#entries.values()) this.#begin(entry);
+  }
+
+  /** The sources from now on. What is new is read, what is gone is found no more and taken out a minute later. Returns at once. */
+  take(sources: readonly ConfiguredSource[]): void {
+    const wanted = new Map(sources.map((source) => [source.name, source]));
+    for (const [name, entry] of this.#entries) {
+      if (isDeepStrictEqual(wanted.get(name), entry.source)) continue;
+      end(entry);
+      this.#entries.delete(name);
     }
     for (const source of sources) {
-      this.#look(source);
-      if (source.kind === 'directory' && source.watch) this.#follow(source.name, source.folder);
+      if (this.#entries.has(source.name)) continue;
+      const entry = newEntry(source);
+      this.#entries.set(source.name, entry);
+      this.#begin(entry);
     }
+    this.#callOffTakingOut?.();
+    this.#callOffTakingOut = this.#deps.later(KEPT_MS, () => this.#takeOutRest());
   }
 
   list(): SourceView[] {
-    const { sources, resolvers } = this.#deps;
-    const resolved = resolvers.map(({ name }): SourceView => ({
-      name,
-      kind: 'resolver',
-      path: null,
-      documents: 0,
-      chunks: 0,
-      failed: 0,
-      indexedAtMs: null,
-      problem: null,
-    }));
-    return [...sources.map((source) => this.#view(source)), ...resolved];
+    const nothing = { path: null, documents: 0, chunks: 0, failed: 0, indexedAtMs: null, problem: null, progress: null };
+    const resolved = this.#deps.resolvers.map(({ name }): SourceView => ({ name, kind: 'resolver', ...nothing }));
+    return [...[...this.#entries.values()].map((entry) => this.#view(entry)), ...resolved];
   }
 
   status(name: string, limit: number): OpResult<'knowledge.status'> {
-    const source = this.#find(name);
+    const entry = this.#find(name);
     const documents = this.#deps.store.documents(name, limit).map((document) => ({
       path: document.path,
       title: document.title,
@@ -98,26 +127,40 @@ export class Knowledge {
       indexedAtMs: document.indexedAtMs,
       problem: document.problem,
     }));
-    return { source: this.#view(source), documents };
+    return { source: this.#view(entry), documents };
   }
 
   async search(request: SearchRequest): Promise<Evidence[]> {
-    const { sources, resolvers } = this.#deps;
-    const known = [...sources, ...resolvers].some(({ name }) => name === request.source);
-    if (request.source !== undefined && !known) throw noSource(request.source);
+    const { source } = request;
+    const isKnown = source === undefined || this.#entries.has(source) || this.#deps.resolvers.some(({ name }) => name === source);
+    if (!isKnown) throw noSource(source);
     return (await this.find(request)).evidence;
   }
 
   find(request: SearchRequest): Promise<Found> {
-    return searchKnowledge(this.#deps, request);
+    const { store, resolvers, untrustedOf } = this.#deps;
+    const sources = [...this.#entries.values()].map(({ source }) => source);
+    return searchKnowledge({ store, sources, resolvers, untrustedOf }, request);
+  }
+
+  /** How many files of a folder could be read as documents; more than so many are not counted. */
+  async countFiles(folder: string, endings: readonly string[] | null): Promise<{ files: number; more: boolean; problem: string | null }> {
+    const { reader, skipped } = this.#deps;
+    const job = { kind: 'scan', folder, only: null, endings, filesMax: COUNTED_MAX, skipped } as const;
+    try {
+      const { files, more, problem } = await reader.run<'scan'>(job);
+      return { files: files.length, more, problem };
+    } finally {
+      if (this.#pending === 0) await reader.rest();
+    }
   }
 
   /** Reads every document anew; resolves when that is done. */
   async reindex(name: string | undefined): Promise<OpResult<'knowledge.reindex'>> {
-    const wanted = name === undefined ? this.#deps.sources : [this.#find(name)];
+    const wanted = name === undefined ? [...this.#entries.values()] : [this.#find(name)];
     const sum = { documents: 0, changed: 0, removed: 0, failed: 0 };
-    for (const source of wanted) {
-      const report = await this.#index(source, true);
+    for (const entry of wanted) {
+      const report = await this.#index(entry, true);
       for (const key of ['documents', 'changed', 'removed', 'failed'] as const) sum[key] += report[key];
     }
     return sum;
@@ -130,35 +173,32 @@ export class Knowledge {
 
   async dispose(): Promise<void> {
     this.#closing.abort();
-    for (const watcher of this.#watchers) watcher.close();
-    for (const callOff of this.#waiting.values()) callOff();
+    this.#callOffTakingOut?.();
+    for (const entry of this.#entries.values()) end(entry);
     await this.#queue;
   }
 
-  #view(source: ConfiguredSource): SourceView {
-    const { name, kind } = source;
-    const path = kind === 'directory' ? source.folder : null;
-    return { name, kind, path, ...this.#deps.store.counts(name), problem: this.#problems.get(name) ?? null };
+  #view({ source, problem, progress }: Entry): SourceView {
+    const { name } = source;
+    const path = source.kind === 'directory' ? pathOf(source) : null;
+    return { name, kind: kindOf(source), path, ...this.#deps.store.counts(name), problem, progress };
   }
 
-  #find(name: string): ConfiguredSource {
-    const source = this.#deps.sources.find((one) => one.name === name);
-    if (source === undefined) throw noSource(name);
-    return source;
+  #find(name: string): Entry {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw noSource(name);
+    return entry;
   }
 
-  /** One source after the other. Fails with cancelled, and as the store does. */
-  #index(source: ConfiguredSource, anew: boolean): Promise<IndexReport> {
+  #begin(entry: Entry): void {
+    this.#look(entry);
+    if (entry.source.kind === 'directory' && entry.source.watch) this.#follow(entry, entry.source);
+  }
+
+  /** One thing after the other. */
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
     this.#pending += 1;
-    const ran = this.#queue.then(async () => {
-      const { signal } = this.#closing;
-      if (signal.aborted) throw new AppError('cancelled', 'Reading documents was stopped.');
-      const report = await indexSource(this.#deps, source, anew, signal);
-      if (report.problem === null) this.#problems.delete(source.name);
-      else this.#problems.set(source.name, report.problem);
-      if (report.changed > 0) this.#deps.onIndexed();
-      return report;
-    });
+    const ran = this.#queue.then(work);
     this.#queue = ran
       .catch(() => undefined)
       .then(async () => {
@@ -168,39 +208,92 @@ export class Knowledge {
     return ran;
   }
 
+  /** Fails with cancelled, and as the store does. */
+  #index(entry: Entry, anew: boolean): Promise<IndexReport> {
+    const signal = AbortSignal.any([this.#closing.signal, entry.gone.signal]);
+    return this.#enqueue(async () => {
+      try {
+        const tell = (done: number, total: number): void => void (entry.progress = { done, total });
+        const report = await indexSource(this.#deps, entry.source, { anew, signal, tell });
+        entry.problem = report.problem;
+        if (report.changed > 0) this.#deps.onIndexed();
+        return report;
+      } finally {
+        entry.progress = null;
+      }
+    });
+  }
+
   /** In the background: what fails is kept to be shown. */
-  #look(source: ConfiguredSource): void {
-    this.#index(source, false).catch((cause: unknown) => {
-      if (this.#closing.signal.aborted) return;
-      this.#problems.set(source.name, toAppError(cause).message);
-      this.#deps.logger.log('warn', 'documents could not be indexed', { source: source.name, cause: String(cause) });
+  #look(entry: Entry): void {
+    const { name, kind } = entry.source;
+    this.#index(entry, false).catch((cause: unknown) => {
+      if (this.#closing.signal.aborted || entry.gone.signal.aborted) return;
+      entry.problem = toAppError(cause).message;
+      this.#deps.logger.log('warn', 'documents could not be indexed', { source: name, cause: String(cause) });
     });
-    if (source.kind === 'directory') this.#lookIn(LOOK_MS, source.name);
+    if (kind === 'directory') this.#lookIn(LOOK_MS, entry);
   }
 
-  #lookIn(delayMs: number, name: string): void {
-    if (this.#closing.signal.aborted) return;
-    this.#waiting.get(name)?.();
-    const callOff = this.#deps.later(delayMs, () => {
-      this.#waiting.delete(name);
-      this.#look(this.#find(name));
-    });
-    this.#waiting.set(name, callOff);
+  #lookIn(delayMs: number, entry: Entry): void {
+    if (this.#closing.signal.aborted || entry.gone.signal.aborted) return;
+    entry.callOff?.();
+    entry.callOff = this.#deps.later(delayMs, () => this.#look(entry));
   }
 
-  #follow(name: string, folder: string): void {
+  #follow(entry: Entry, { folder, only }: DirectorySource): void {
     try {
-      const watcher = watch(folder, { recursive: true, persistent: false }, () => this.#lookIn(SETTLE_MS, name));
-      watcher.on('error', () => watcher.close());
-      this.#watchers.push(watcher);
+      entry.watcher = watch(folder, { recursive: only === null, persistent: false }, () => this.#lookIn(SETTLE_MS, entry));
+      entry.watcher.on('error', () => entry.watcher?.close());
     } catch {
       // No folder yet, or none of this kind can be watched: the look from time to time finds what changed.
     }
   }
+
+  /** What is held of sources that are configured no more. */
+  #takeOutRest(): void {
+    const { store, logger } = this.#deps;
+    this.#enqueue(async () => {
+      for (const name of store.sources()) {
+        for (const [index, { path }] of store.seen(name).entries()) {
+          // It may have come back meanwhile.
+          if (this.#entries.has(name) || this.#closing.signal.aborted) break;
+          store.remove(name, path);
+          if (index % TAKEN_OUT_AT_ONCE === 0) await giveWay();
+        }
+      }
+    }).catch((cause: unknown) => {
+      logger.log('warn', 'documents of a source that is gone could not be taken out', { cause: String(cause) });
+    });
+  }
+}
+
+function newEntry(source: ConfiguredSource): Entry {
+  return { source, gone: new AbortController(), problem: null, progress: null, watcher: null, callOff: null };
+}
+
+function end({ gone, watcher, callOff }: Entry): void {
+  gone.abort();
+  watcher?.close();
+  callOff?.();
+}
+
+function kindOf(source: ConfiguredSource): 'inline' | 'directory' | 'file' {
+  return source.kind === 'directory' && source.only !== null ? 'file' : source.kind;
+}
+
+function pathOf({ folder, only }: DirectorySource): string {
+  return only === null ? folder : join(folder, only);
+}
+
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 function noSource(name: string): AppError {
   return new AppError('not_found', `There is no source ${name}.`, {
-    data: { hint: 'Sources stand in knowledge.sources of config.yaml; trayclaw knowledge list shows them.' },
+    data: { hint: 'trayclaw knowledge list shows the sources there are; trayclaw knowledge add NAME PATH adds one.' },
   });
 }

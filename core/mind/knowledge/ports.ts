@@ -51,6 +51,8 @@ export interface DirectorySource {
   readonly kind: 'directory';
   /** Absolute and real where it is there. */
   readonly folder: string;
+  /** The name of the one file in it that is read; null for all. */
+  readonly only: string | null;
   readonly endings: readonly string[] | null;
   readonly watch: boolean;
   readonly filesMax: number;

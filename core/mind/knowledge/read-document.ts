@@ -21,6 +21,8 @@ export type DocumentJob =
   | {
       readonly kind: 'scan';
       readonly folder: string;
+      /** The name of the one file that is wanted; null for all. */
+      readonly only: string | null;
       readonly endings: readonly string[] | null;
       readonly filesMax: number;
       readonly skipped: readonly string[];
@@ -59,7 +61,8 @@ export function runDocumentJob(job: DocumentJob): Promise<DocumentResults[keyof 
 }
 
 /** Hidden files and folders, links and what build tools leave behind are not looked into. */
-function scan({ folder, endings, filesMax, skipped }: Extract<DocumentJob, { kind: 'scan' }>): DocumentResults['scan'] {
+function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob, { kind: 'scan' }>): DocumentResults['scan'] {
+  if (only !== null) return scanFile(folder, only);
   const files: FoundFile[] = [];
   const wanted = endings === null ? null : new Set(endings.map((ending) => ending.toLowerCase()));
   let more = false;
@@ -90,6 +93,17 @@ function scan({ folder, endings, filesMax, skipped }: Extract<DocumentJob, { kin
     return { files: [], more: false, problem: 'The folder is not there or may not be read.' };
   }
   return { files, more, problem: null };
+}
+
+/** Named by the person: hidden or not, and whatever its ending. */
+function scanFile(folder: string, name: string): DocumentResults['scan'] {
+  const nothing = { files: [], more: false, problem: 'The file is not there or may not be read.' };
+  try {
+    const file = foundFile(folder, join(realpathSync(folder), name));
+    return file === null ? nothing : { files: [file], more: false, problem: null };
+  } catch {
+    return nothing;
+  }
 }
 
 /** Null for one that went away since its folder was read: the others beside it are still there. */

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { join, sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { isAppError } from '../../contracts/errors.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { SeenFile } from '../../store/knowledge/knowledge.ts';
 import { cutIntoPassages } from './passages.ts';
 import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage } from './ports.ts';
@@ -28,9 +28,22 @@ export interface IndexReport {
   readonly problem: string | null;
 }
 
-/** With `anew` every document is read again. Fails with cancelled. */
-export function indexSource(deps: SourceIndexDeps, source: ConfiguredSource, anew: boolean, signal: AbortSignal): Promise<IndexReport> {
-  return source.kind === 'inline' ? Promise.resolve(indexInline(deps, source)) : indexDirectory(deps, source, anew, signal);
+export interface IndexRun {
+  /** Every document is read again. */
+  readonly anew: boolean;
+  readonly signal: AbortSignal;
+  /** Files done, of so many. */
+  readonly tell: (done: number, total: number) => void;
+}
+
+/** Fails with cancelled. */
+export function indexSource(deps: SourceIndexDeps, source: ConfiguredSource, run: IndexRun): Promise<IndexReport> {
+  throwIfAborted(run.signal);
+  return source.kind === 'inline' ? Promise.resolve(indexInline(deps, source)) : indexDirectory(deps, source, run);
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new AppError('cancelled', 'Reading documents was stopped.');
 }
 
 function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: InlineSource): IndexReport {
@@ -47,25 +60,27 @@ function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: I
   return { documents: 1, changed: isSame ? 0 : 1, removed: gone.length, failed: 0, problem: null };
 }
 
-async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, anew: boolean, signal: AbortSignal): Promise<IndexReport> {
+async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { anew, signal, tell }: IndexRun): Promise<IndexReport> {
   const { store, reader, skipped } = deps;
-  const { name, folder, endings, filesMax, refused } = source;
+  const { name, folder, only, endings, filesMax, refused } = source;
   if (refused !== null) {
     const removed = store.seen(name).filter(({ path }) => store.remove(name, path)).length;
     return { documents: 0, changed: 0, removed, failed: 0, problem: refused };
   }
-  const { files, more, problem } = await reader.run<'scan'>({ kind: 'scan', folder, endings, filesMax, skipped });
+  const { files, more, problem } = await reader.run<'scan'>({ kind: 'scan', folder, only, endings, filesMax, skipped });
   // A folder that is away for a moment, a disk that is not mounted, takes nothing out of the index.
   if (problem !== null) return { documents: 0, changed: 0, removed: 0, failed: 0, problem };
   const known = new Map(store.seen(name).map((file) => [file.path, file]));
   let changed = 0;
-  for (const file of files) {
-    signal.throwIfAborted();
+  for (const [done, file] of files.entries()) {
+    throwIfAborted(signal);
+    tell(done, files.length);
     const before = known.get(file.path);
     known.delete(file.path);
     if (!anew && before !== undefined && isAsBefore(file, before)) continue;
     if (await indexFile(deps, source, { file, before: anew ? undefined : before }, signal)) changed += 1;
   }
+  throwIfAborted(signal);
   const removed = more ? 0 : [...known.keys()].filter((path) => store.remove(name, path)).length;
   const { documents, failed } = store.counts(name);
   return { documents, changed, removed, failed, problem: more ? `There are more than ${filesMax} files; the rest is left out.` : null };

@@ -116,6 +116,7 @@ function prepareAll(db: SqlDatabase) {
        FROM knowledge_passages p JOIN knowledge_documents d USING (document_id) WHERE p.passage_id IN (SELECT value FROM json_each(?))`,
     ),
     hashOf: db.prepare('SELECT text_hash FROM knowledge_passages WHERE passage_id = ?').pluck(),
+    holds: db.prepare('SELECT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = ?)').pluck(),
     documents: db.prepare(
       `SELECT ${documentColumns}, (SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id) AS passages
        FROM knowledge_documents d WHERE d.source = ? ORDER BY d.problem IS NULL, d.path LIMIT ?`,
@@ -235,6 +236,11 @@ export class KnowledgeRows {
 
   hashOf(row: number): string | null {
     return (this.#sql.hashOf.get(row) as string | undefined) ?? null;
+  }
+
+  /** Whether a passage of that text stands anywhere. */
+  holds(textHash: string): boolean {
+    return this.#sql.holds.get(textHash) === 1;
   }
 
   /** Passages without a vector, as they are embedded: with what they stand under. */

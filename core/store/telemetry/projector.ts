@@ -4,9 +4,19 @@
 
 import type Database from 'better-sqlite3';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import { noUsage } from '../../contracts/llm.ts';
+import { noUsage, type Usage } from '../../contracts/llm.ts';
 import type { ModelCallRow, TelemetryRow, TurnOutcomeRow } from './telemetry-rows.ts';
 import { callColumns, type CountedCall, type UsageRollups } from './usage-rollups.ts';
+
+interface WholeCall {
+  readonly requestId: string;
+  readonly turnId: string | null;
+  readonly model: string;
+  readonly tookMs: number;
+  readonly usage: Usage;
+  readonly usageReported: boolean;
+  readonly costUsd: number | null;
+}
 
 type CallEnd = EventOf<'model.finished'> | EventOf<'model.failed'>;
 
@@ -68,6 +78,8 @@ export class Projector {
       case 'summary.written':
       case 'summary.failed':
         return this.#summaryEnded(event);
+      case 'embedding.used':
+        return this.#embedded(event);
       case 'model.finished':
       case 'model.failed':
         return this.#modelEnded(event);
@@ -117,19 +129,40 @@ export class Projector {
   #summaryEnded(event: EventOf<'summary.written'> | EventOf<'summary.failed'>): ModelCallRow | null {
     const { summaryId, modelCalls, model, usage, costUsd } = event.body;
     if (modelCalls === 0 || model === null) return null;
+    const tookMs = event.type === 'summary.written' ? event.body.tookMs : 0;
+    return this.#callAtOnce(event, { requestId: summaryId, turnId: summaryId, model, tookMs, usage, usageReported: true, costUsd });
+  }
+
+  /** A kind of its own among the models, and of no turn. */
+  #embedded(event: EventOf<'embedding.used'>): ModelCallRow | null {
+    const { model, tokens, tokensReported, costUsd, tookMs } = event.body;
+    const usage = { inputTokens: tokens, outputTokens: 0, cachedInputTokens: 0 };
+    const requestId = `embedding-${event.seq}`;
+    return this.#callAtOnce(event, {
+      requestId,
+      turnId: null,
+      model: `embeddings/${model}`,
+      tookMs,
+      usage,
+      usageReported: tokensReported,
+      costUsd,
+    });
+  }
+
+  /** What one event tells from beginning to end. */
+  #callAtOnce(event: AnyEvent, { requestId, turnId, model, tookMs, usage, usageReported, costUsd }: WholeCall): ModelCallRow | null {
     const day = this.#dayOf(event.atMs);
     const place = placeOf(event);
-    this.#insertCall.run({ ...place, turnId: summaryId, requestId: summaryId, packId: '', model, day });
-    const before = this.#readCall.get(summaryId);
-    const figures = { status: 'finished' as const, ...usageOf(usage), usageReported: true, costUsd, firstTokenMs: null };
-    const tookMs = event.type === 'summary.written' ? event.body.tookMs : 0;
+    this.#insertCall.run({ ...place, turnId, requestId, packId: '', model, day });
+    const before = this.#readCall.get(requestId);
+    const figures = { status: 'finished' as const, ...usageOf(usage), usageReported, costUsd, firstTokenMs: null };
     const { seq, sessionId, atMs } = place;
-    const told = { seq, sessionId, atMs, requestId: summaryId, tookMs, usageReported: 1, day, billed: 1 };
+    const told = { seq, sessionId, atMs, requestId, tookMs, usageReported: Number(usageReported), day, billed: 1 };
     const begun = this.#finishCall.get({ ...figures, ...told });
-    const now = this.#readCall.get(summaryId);
+    const now = this.#readCall.get(requestId);
     if (begun === undefined || now === undefined) return null;
     this.#rollups.call(now, before);
-    return { kind: 'llm.usage', requestId: summaryId, ...place, ...begun, ...figures, tookMs };
+    return { kind: 'llm.usage', requestId, ...place, ...begun, ...figures, tookMs };
   }
 
   #modelEnded(event: CallEnd): ModelCallRow | null {

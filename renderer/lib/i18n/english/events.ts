@@ -102,6 +102,10 @@ export const events = {
   summedUp: (messages: number, tokens: string) => `${messages} earlier messages summed up in ${tokens} tokens`,
   summedUpByRule: (why: string) => `Put together by rule: ${why}`,
   summingUp: 'What left the window is being summed up',
+  embedded: {
+    texts: (made: number, tokens: string) => `Made vectors of ${made} ${made === 1 ? 'text' : 'texts'}, ${tokens} tokens`,
+    questions: (made: number, tokens: string) => `Made vectors of ${made} ${made === 1 ? 'question' : 'questions'}, ${tokens} tokens`,
+  },
   notSummedUp: 'The conversation was not summed up',
   rulePinned: (by: string) => `Rule pinned by ${by}`,
   ruleUnpinned: (by: string) => `Rule taken back by ${by}`,

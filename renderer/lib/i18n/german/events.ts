@@ -101,6 +101,10 @@ export const events: Words['activity']['events'] = {
   summedUp: (messages: number, tokens: string) => `${messages} frühere Nachrichten in ${tokens} Tokens zusammengefasst`,
   summedUpByRule: (why: string) => `Nach Regel zusammengestellt: ${why}`,
   summingUp: 'Was nicht mehr in das Fenster passt, wird zusammengefasst',
+  embedded: {
+    texts: (made: number, tokens: string) => `Vektoren für ${made} ${made === 1 ? 'Text' : 'Texte'}, ${tokens} Tokens`,
+    questions: (made: number, tokens: string) => `Vektoren für ${made} ${made === 1 ? 'Frage' : 'Fragen'}, ${tokens} Tokens`,
+  },
   notSummedUp: 'Das Gespräch wurde nicht zusammengefasst',
   rulePinned: (by: string) => `Regel angeheftet von ${by}`,
   ruleUnpinned: (by: string) => `Regel zurückgenommen von ${by}`,

@@ -1,0 +1,91 @@
+// Sources as they come, change, are away and go, and what each may be.
+
+import { renameSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { directory, knowledgeBench } from './knowledge-bench.ts';
+
+const { folderOf, openBench } = knowledgeBench(onTestFinished);
+
+test('sources that come, change and go while it runs are read, read again and taken out', async () => {
+  const folder = folderOf({ 'a.md': 'Apples are red.', 'b.txt': 'Bananas are yellow.' });
+  const { knowledge, look, find, rows, tick } = openBench([directory(folder)]);
+  await look();
+  const fruit = directory(folder, { name: 'fruit' });
+  knowledge.take([
+    directory(folder, { endings: ['md'] }),
+    fruit,
+    { name: 'pears', kind: 'inline', title: 'Pears', text: 'Pears are green.' },
+  ]);
+  await knowledge.settled();
+  expect(knowledge.list().map(({ name, documents }) => [name, documents])).toEqual([
+    ['docs', 1],
+    ['fruit', 2],
+    ['pears', 1],
+  ]);
+  knowledge.take([fruit]);
+  expect(await find('pears green')).toEqual([]);
+  expect(rows.sources().sort()).toEqual(['docs', 'fruit', 'pears']);
+  tick();
+  await knowledge.settled();
+  expect(rows.sources()).toEqual(['fruit']);
+  expect((await find('bananas')).map(({ citation }) => citation)).toEqual(['fruit/b.txt:1']);
+});
+
+test('a source that goes while it is read stops being read, and tells how far it is until then', async () => {
+  const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}.md`, `Number ${index}.`]));
+  const { knowledge, thread, rows } = openBench([directory(folderOf(files))]);
+  const run = thread.run.bind(thread);
+  const told: unknown[] = [];
+  Object.assign(thread, {
+    run: (job: Parameters<typeof run>[0]) => {
+      if (job.kind === 'read') told.push(knowledge.list()[0]?.progress);
+      if (told.length === 3) knowledge.take([]);
+      return run(job);
+    },
+  });
+  knowledge.start();
+  await knowledge.settled();
+  expect(told).toEqual([
+    { done: 0, total: 30 },
+    { done: 1, total: 30 },
+    { done: 2, total: 30 },
+  ]);
+  expect(rows.counts('docs').documents).toBeLessThanOrEqual(3);
+});
+
+test('one file is a source: the others beside it are not read, and one that is away takes nothing out', async () => {
+  const folder = folderOf({ 'a.md': 'Apples are red.', '.hidden': 'Hidden words of apples.' });
+  const { look, knowledge, find } = openBench([directory(folder, { only: '.hidden' })]);
+  expect(await look()).toEqual(['.hidden']);
+  expect((await find('apples')).map(({ citation }) => citation)).toEqual(['docs/.hidden:1']);
+  unlinkSync(join(folder, '.hidden'));
+  expect(await look()).toEqual([]);
+  expect(knowledge.list()).toMatchObject([{ kind: 'file', documents: 1, problem: 'The file is not there or may not be read.' }]);
+});
+
+test('a folder that is away for a moment takes nothing out; one taken out of the settings leaves', async () => {
+  const folder = folderOf({ 'a.md': 'Apples are red.' });
+  const home = folderOf({});
+  const first = openBench([directory(folder)], [], home);
+  await first.look();
+  renameSync(folder, `${folder}-away`);
+  await first.look();
+  expect(first.knowledge.list()).toMatchObject([{ documents: 1, problem: 'The folder is not there or may not be read.' }]);
+  expect(await first.find('apples')).toHaveLength(1);
+  renameSync(`${folder}-away`, folder);
+  await first.look();
+  expect(first.knowledge.list()).toMatchObject([{ documents: 1, problem: null }]);
+  await first.close();
+  const second = openBench([{ name: 'other', kind: 'inline', title: 'Other', text: 'Pears are green.' }], [], home);
+  await second.look();
+  expect(second.rows.sources()).toEqual(['other']);
+  expect(await second.find('apples')).toEqual([]);
+  expect((await second.find('pears'))[0]?.citation).toBe('inline:other:1');
+});
+
+test('a folder of the program itself is refused', async () => {
+  const { look, knowledge } = openBench([directory(folderOf({ 'a.md': 'x y' }), { refused: 'It is private.' })]);
+  expect(await look()).toEqual([]);
+  expect(knowledge.list()).toMatchObject([{ documents: 0, problem: 'It is private.' }]);
+});
