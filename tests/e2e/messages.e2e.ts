@@ -33,7 +33,7 @@ async function choose(window: WindowUnderTest, text: string, menu: string, ...ac
 test('a message and an answer offer what fits: only the last can be run again', async () => {
   const window = await openWindow(browser, { historyTurns: 2 });
   await turn(window, 'Question 2').waitFor();
-  const rest = ['Fork here', 'Open in Activity', 'Export this turn'];
+  const rest = ['Fork here', 'Pin as a rule', 'Open in Activity', 'Export this turn'];
   expect(await items(window, 'Question 1', ofMessage)).toEqual(['Copy', 'Edit and branch', ...rest]);
   expect(await items(window, 'Question 2', ofMessage)).toEqual(['Copy', 'Retry', 'Retry with another model', 'Edit and branch', ...rest]);
   expect(await items(window, 'Question 2', ofAnswer)).toEqual(['Copy', 'Retry', 'Retry with another model', ...rest]);
@@ -136,7 +136,13 @@ test('while a turn runs it can be copied and opened, and not forked or run again
   const window = await openWindow(browser, { replies: [{ text: 'word '.repeat(300), pieceChars: 12, delayMs: 60 }] });
   await window.send('Talk for a while');
   await window.conversation.getByText('word word').waitFor();
-  expect(await items(window, 'Talk for a while', ofMessage)).toEqual(['Copy', 'Edit and branch', 'Open in Activity', 'Export this turn']);
+  expect(await items(window, 'Talk for a while', ofMessage)).toEqual([
+    'Copy',
+    'Edit and branch',
+    'Pin as a rule',
+    'Open in Activity',
+    'Export this turn',
+  ]);
   await window.page.getByRole('button', { name: 'Stop turn' }).click();
   await window.conversation.getByText('Stopped. What was done so far is kept.').waitFor();
   expect(await items(window, 'Talk for a while', ofMessage)).toContain('Retry');

@@ -40,6 +40,8 @@ export const memory = {
     'Add a folder of notes, manuals or code: it is read on this computer and followed, and answers name the place they come from.',
   addSource: 'Add a folder or a file',
   sourcePath: 'Folder or file',
+  pathExample: '~/Documents/notes',
+  endingsExample: 'md, txt, pdf',
   sourceName: 'Name, as it is cited',
   sourceEndings: 'Only files ending in (optional)',
   sourceWatch: 'Follow changes at once',

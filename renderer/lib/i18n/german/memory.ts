@@ -40,6 +40,8 @@ export const memory: Words['memory'] = {
     'Fügen Sie einen Ordner mit Notizen, Handbüchern oder Code hinzu: Er wird auf diesem Rechner gelesen und verfolgt, und Antworten nennen die Stelle, von der sie kommen.',
   addSource: 'Ordner oder Datei hinzufügen',
   sourcePath: 'Ordner oder Datei',
+  pathExample: '~/Dokumente/Notizen',
+  endingsExample: 'md, pdf, txt',
   sourceName: 'Name, unter dem zitiert wird',
   sourceEndings: 'Nur Dateien mit der Endung (freiwillig)',
   sourceWatch: 'Änderungen sofort verfolgen',
