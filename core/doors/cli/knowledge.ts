@@ -129,7 +129,10 @@ function endingsOf(list: string): string[] {
 
 function describePreview({ path, kind, files, more, outside, problem }: OpResult<'knowledge.preview'>): string {
   if (problem !== null) return problem;
-  const what = kind === 'file' ? `${path}: one file.` : `${path}: ${more ? 'more than ' : ''}${files} files that can be read.`;
+  const what =
+    kind === 'file'
+      ? `${path}: one file.`
+      : `${path}: ${more ? 'more than ' : ''}${files} ${files === 1 ? 'file' : 'files'} that can be read.`;
   return outside ? `${what}\nIt lies outside of the folders that are open to the agent; as a source it is opened for reading.` : what;
 }
 
@@ -172,7 +175,8 @@ async function whenRead(context: CommandContext, claw: Claw, name: string): Prom
 }
 
 function factsOf({ documents, chunks, failed, problem }: Sources[number]): string {
-  return `${documents} documents, ${chunks} passages${failed === 0 ? '' : `, ${failed} could not be read`}.${problem === null ? '' : ` ${problem}`}`;
+  const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${counted(documents, 'document')}, ${counted(chunks, 'passage')}${failed === 0 ? '' : `, ${failed} could not be read`}.${problem === null ? '' : ` ${problem}`}`;
 }
 
 function describeProgress(sources: Sources): string {

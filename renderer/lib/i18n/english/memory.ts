@@ -47,7 +47,8 @@ export const memory = {
   sourceWatch: 'Follow changes at once',
   nameTaken: (name: string) => `There is a source ${name} already.`,
   oneFile: 'One file.',
-  filesFound: (count: string, more: boolean) => (more ? `More than ${count} files can be read.` : `${count} files can be read.`),
+  filesFound: (count: string, more: boolean) =>
+    more ? `More than ${count} files can be read.` : count === '1' ? 'One file can be read.' : `${count} files can be read.`,
   opensFolder: (path: string) =>
     `${path} lies outside of the folders that are open to the agent. Added here it is opened for reading: what it holds may be shown to the agent and its model, as words of others.`,
   addThis: 'Add',
@@ -62,7 +63,8 @@ export const memory = {
   sourceKinds: { inline: 'a text in the settings', directory: 'a folder', file: 'a file', resolver: 'a part of the program around' },
   readingOf: (name: string) => `Reading ${name}`,
   filesDone: (done: string, total: string) => `${done} of ${total} files`,
-  sourceFacts: (documents: string, passages: string) => `${documents} documents, ${passages} passages`,
+  sourceFacts: (documents: string, passages: string) =>
+    `${documents} ${documents === '1' ? 'document' : 'documents'}, ${passages} ${passages === '1' ? 'passage' : 'passages'}`,
   failed: (count: string) => `${count} could not be read`,
   reading: 'Documents are being read.',
   wordsOnly: 'Words alone are searched; a model below embeddings in the settings adds search by meaning.',

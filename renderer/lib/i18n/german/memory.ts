@@ -67,7 +67,8 @@ export const memory: Words['memory'] = {
   },
   readingOf: (name) => `${name} wird gelesen`,
   filesDone: (done, total) => `${done} von ${total} Dateien`,
-  sourceFacts: (documents, passages) => `${documents} Dokumente, ${passages} Stellen`,
+  sourceFacts: (documents, passages) =>
+    `${documents} ${documents === '1' ? 'Dokument' : 'Dokumente'}, ${passages} ${passages === '1' ? 'Stelle' : 'Stellen'}`,
   failed: (count) => `${count} nicht lesbar`,
   reading: 'Dokumente werden gelesen.',
   wordsOnly: 'Nur Wörter werden gesucht; ein Modell unter embeddings in den Einstellungen fügt die Suche nach Bedeutung hinzu.',
