@@ -75,6 +75,24 @@ test('any value in any encoding and any pieces is gone', () => {
   );
 });
 
+test('a value whose escapes are cut anywhere leaves no backslash behind', () => {
+  const secret = '\u0000'.repeat(8);
+  const text = `a ${JSON.stringify(JSON.stringify({ text: secret }))} b`;
+  const whole = open();
+  whole.register(secret, 'k');
+  const expected = whole.redact(text).text;
+  expect(expected).toContain('[redacted:k]');
+  for (let first = 0; first < 24; first++) {
+    for (let second = 0; second < 6; second++) {
+      const safety = open();
+      safety.register(secret, 'k');
+      const stream = safety.stream();
+      const pieces = [text.slice(0, first), text.slice(first, first + second), text.slice(first + second)];
+      expect([first, second, pieces.map((piece) => stream.push(piece)).join('') + stream.end()]).toEqual([first, second, expected]);
+    }
+  }
+});
+
 test('short values are refused, a line of a long one is found, the newest name wins', () => {
   const safety = open();
   expect([safety.register('1234567', 'pin'), safety.register('12345678', 'old'), safety.register('12345678', 'new')]).toEqual([

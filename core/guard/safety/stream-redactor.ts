@@ -13,6 +13,8 @@ export interface TextAnalyser {
 const CONTEXT_LENGTH = 128;
 /** A pattern may keep this much waiting; a registered value is always waited for. */
 const HELD_LENGTH_MAX = 32_768;
+/** Backslashes before a cut that wait with what they escape; nothing is escaped more often in earnest. */
+const BACKSLASHES_MAX = 64;
 
 export class StreamRedactor {
   readonly #redactor: TextAnalyser;
@@ -42,6 +44,8 @@ export class StreamRedactor {
     const { spans, openValue, openPattern } = this.#redactor.analyse(text, isOpen);
     const isTooMuch = text.length - Math.max(openPattern, from) > HELD_LENGTH_MAX;
     let cut = Math.max(from, isTooMuch ? openValue : Math.min(openValue, openPattern));
+    // A backslash belongs to what it escapes, which may turn out to be the beginning of a secret.
+    if (isOpen) cut = beforeBackslashes(text, cut, from);
     for (const span of spans) if (span.start < cut && cut < span.end) cut = Math.max(from, span.start);
     const ready = spans
       .filter((span) => span.end > from && span.end <= cut)
@@ -50,4 +54,11 @@ export class StreamRedactor {
     this.#context = text.slice(Math.max(0, cut - CONTEXT_LENGTH), cut);
     return renderSpans(text, ready, from, cut);
   }
+}
+
+function beforeBackslashes(text: string, cut: number, from: number): number {
+  const least = Math.max(from, cut - BACKSLASHES_MAX);
+  let at = cut;
+  while (at > least && text[at - 1] === '\\') at -= 1;
+  return at;
 }
