@@ -207,8 +207,8 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
     /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
     catchUp: (): boolean => {
       const hasMore = collects && collector.catchUp();
-      if (embedding !== null && 'keeper' in embedding) {
-        embedding.ledger?.flush();
+      if (embedding !== null && !('problem' in embedding)) {
+        embedding.ledger.flush();
         embedding.keeper.poke();
       }
       return hasMore;

@@ -40,6 +40,18 @@ export function fuseRankings<K>(rankings: readonly Ranking<K>[]): Fused<K>[] {
   return [...fused].map(([key, { score, rankings: held }]) => ({ key, score, rankings: held })).sort((a, b) => b.score - a.score);
 }
 
+type Found<K> = Ranking<K>['found'];
+
+/** Ranked by words and by meaning, in this order; `coverage` is asked for the best hit of the words, and only where both found something. */
+export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, coverage: (best: K) => number): Fused<K>[] {
+  const [best] = words;
+  const weight = best === undefined || meaning.length === 0 ? 1 : wordsWeight(coverage(best.key));
+  return fuseRankings([
+    { weight, kind: 'bm25', found: words },
+    { weight: best === undefined ? 1 : 1 - weight, kind: 'cosine', found: meaning },
+  ]);
+}
+
 /** How much words count beside meaning, when their best hit holds this share, 0 to 1, of what the question's words tell: who asks in the words
  *  of the text is answered by them, who asks in others by what it means. */
 export function wordsWeight(coverage: number): number {

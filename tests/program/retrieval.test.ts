@@ -62,13 +62,13 @@ beforeAll(async () => {
   server = await startEmbeddingServer(vectorsOf);
   ended.push(() => server.close());
   [words, both] = [await open(false), await open(true)];
-  for (let i = 0; i < 2_000; i++) {
+  for (let i = 0; i < 12_000; i++) {
     const { embedder } = await both.op('knowledge.list', {});
     if (embedder.waiting === 0 && embedder.dimensions !== null) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   throw new Error('the passages were not embedded');
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   for (const end of ended.toReversed()) await end();

@@ -14,7 +14,7 @@ import { Transcript } from './transcript.ts';
 
 export { ownWords } from './attached-files.ts';
 export { createSystemPrompt } from './system-prompt.ts';
-export type { PackPart, PackSource } from './pack-source.ts';
+export type { PackPart, PackSource } from '../../contracts/pack-source.ts';
 export { splitTail } from './pack-tail.ts';
 export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';

@@ -1,6 +1,6 @@
 // How the window of a model is shared out: what is kept free, and how much each section may take at most. Pure figures.
 
-import type { SourceSection } from './pack-source.ts';
+import type { SourceSection } from '../../contracts/pack-source.ts';
 
 export type PackSection = SourceSection | 'rules' | 'approvals' | 'tools';
 

@@ -5,7 +5,7 @@ import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons, packThings } from '../../contracts/pack-words.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { FIXED_SHARE_MAX, MESSAGES_SHARE_MIN, sectionShares, type PackSection, type TokenScale } from './pack-budget.ts';
-import type { PackPart, SourceSection } from './pack-source.ts';
+import type { PackPart, SourceSection } from '../../contracts/pack-source.ts';
 import type { LeftOut, SelectedParts } from './select-parts.ts';
 import { cutMiddle } from './shorten-messages.ts';
 import { approvalsTitle, tailHead, tailTitles } from './pack-tail.ts';

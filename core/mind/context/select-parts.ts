@@ -5,7 +5,7 @@ import type { Later } from '../../base/later.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons } from '../../contracts/pack-words.ts';
 import { sectionShares } from './pack-budget.ts';
-import { sourceSections, type PackPart, type PackSource, type SourceSection } from './pack-source.ts';
+import { sourceSections, type PackPart, type PackSource, type SourceSection } from '../../contracts/pack-source.ts';
 
 export interface LeftOut {
   readonly what: string;

@@ -1,7 +1,7 @@
 // What of the person's documents the model is shown in a turn by itself: only where the message asks for something they hold, and never more
 // than its room.
 
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
 import type { Found, SearchRequest } from './search.ts';
 import { isWorthALook, isWorthTheRoom } from './retrieval-gate.ts';
 
@@ -12,21 +12,6 @@ export interface KnowledgePackDeps {
   readonly estimate: (text: string) => number;
 }
 
-interface Request {
-  readonly query: string;
-  readonly tokensMax: number;
-  readonly signal: AbortSignal;
-}
-
-interface Part {
-  readonly id: string;
-  readonly title: string;
-  readonly text: string;
-  readonly source: string;
-  readonly score: number;
-  readonly tainted?: readonly TaintSource[];
-}
-
 export class KnowledgePackSource {
   readonly section = 'knowledge' as const;
   readonly #deps: KnowledgePackDeps;
@@ -35,11 +20,11 @@ export class KnowledgePackSource {
     this.#deps = deps;
   }
 
-  async select({ query, tokensMax, signal }: Request): Promise<readonly Part[]> {
+  async select({ query, tokensMax, signal }: Pick<PackSourceRequest, 'query' | 'tokensMax' | 'signal'>): Promise<readonly PackPart[]> {
     const { knowledge, enabled, evidenceMax, estimate } = this.#deps;
     if (!enabled || !knowledge.hasSources || !isWorthALook(query)) return [];
     const { evidence, similarity } = await knowledge.find({ query, limit: evidenceMax, signal });
-    const parts: Part[] = [];
+    const parts: PackPart[] = [];
     let room = tokensMax;
     for (const one of evidence) {
       if (!one.foundBy.includes('resolver') && !isWorthTheRoom(query, one, one === evidence[0] ? similarity : null)) continue;

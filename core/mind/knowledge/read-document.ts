@@ -66,29 +66,30 @@ function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob,
   const files: FoundFile[] = [];
   const wanted = endings === null ? null : new Set(endings.map((ending) => ending.toLowerCase()));
   let more = false;
-  const walk = (at: string, depth: number): void => {
+  const walk = (root: string, at: string, depth: number): void => {
     for (const entry of readdirSync(at, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(at, entry.name);
       if (more || entry.name.startsWith('.') || skipped.includes(path)) continue;
       if (entry.isDirectory()) {
-        if (depth < DEPTH_MAX && !skippedFolders.has(entry.name)) tryWalk(path, depth + 1);
+        if (depth < DEPTH_MAX && !skippedFolders.has(entry.name)) tryWalk(root, path, depth + 1);
       } else if (entry.isFile() && (wanted === null ? formOf(entry.name) !== null : wanted.has(endingOf(entry.name)))) {
-        const file = foundFile(folder, path);
+        const file = foundFile(root, path);
         if (file === null) continue;
         if (files.length >= filesMax) more = true;
         else files.push(file);
       }
     }
   };
-  const tryWalk = (at: string, depth: number): void => {
+  const tryWalk = (root: string, at: string, depth: number): void => {
     try {
-      walk(at, depth);
+      walk(root, at, depth);
     } catch {
       // A folder below that may not be read, or that went away meanwhile, holds nothing for us.
     }
   };
   try {
-    walk(realpathSync(folder), 0);
+    const root = realpathSync(folder);
+    walk(root, root, 0);
   } catch {
     return { files: [], more: false, problem: 'The folder is not there or may not be read.' };
   }
@@ -99,19 +100,20 @@ function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob,
 function scanFile(folder: string, name: string): DocumentResults['scan'] {
   const nothing = { files: [], more: false, problem: 'The file is not there or may not be read.' };
   try {
-    const file = foundFile(folder, join(realpathSync(folder), name));
+    const root = realpathSync(folder);
+    const file = foundFile(root, join(root, name));
     return file === null ? nothing : { files: [file], more: false, problem: null };
   } catch {
     return nothing;
   }
 }
 
-/** Null for one that went away since its folder was read: the others beside it are still there. */
-function foundFile(folder: string, path: string): FoundFile | null {
+/** `root` is real. Null for one that went away since its folder was read: the others beside it are still there. */
+function foundFile(root: string, path: string): FoundFile | null {
   const facts = lstatSync(path, { throwIfNoEntry: false });
   if (facts === undefined) return null;
   const { size, mtimeMs } = facts;
-  return { path: relative(realpathSync(folder), path).replaceAll(sep, '/'), sizeBytes: size, modifiedAtMs: Math.trunc(mtimeMs) };
+  return { path: relative(root, path).replaceAll(sep, '/'), sizeBytes: size, modifiedAtMs: Math.trunc(mtimeMs) };
 }
 
 async function readDocument(file: string, bytesMax: number): Promise<ReadDocument> {

@@ -2,7 +2,7 @@
 // thing stands and whose words it is.
 
 import { join } from 'node:path';
-import { fuseRankings, wordsWeight } from '../../base/rank-fusion.ts';
+import { fuseWordsAndMeaning } from '../../base/rank-fusion.ts';
 import type { Evidence } from '../../contracts/memory-ops.ts';
 import type { KeptPassage } from '../../store/knowledge/knowledge.ts';
 import type { ConfiguredSource, KnowledgeResolver, KnowledgeStore, UntrustedOf } from './ports.ts';
@@ -44,11 +44,11 @@ export async function searchKnowledge(deps: SearchDeps, { query, source, limit, 
     askResolvers(deps, { query, source, limit, signal }),
   ]);
   const words = store.findWords(query, RANKED);
-  const weight = wordsWeight(words[0] === undefined ? 0 : store.coverage(query, words[0].row));
-  const fused = fuseRankings([
-    { weight, kind: 'bm25', found: words.map(({ row, score }) => ({ key: row, score })) },
-    { weight: 1 - weight, kind: 'cosine', found: meaning.map(({ row, similarity }) => ({ key: row, score: similarity })) },
-  ]);
+  const fused = fuseWordsAndMeaning(
+    words.map(({ row, score }) => ({ key: row, score })),
+    meaning.map(({ row, similarity }) => ({ key: row, score: similarity })),
+    (best) => store.coverage(query, best),
+  );
   const passages = new Map(store.at(fused.map(({ key }) => key)).map((passage) => [passage.passageId, passage]));
   const perDocument = new Map<string, number>();
   const evidence: Evidence[] = [];

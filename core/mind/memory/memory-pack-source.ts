@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { MemoryView } from '../../contracts/memory-ops.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
 import type { MemorySource, MemoryStore } from './ports.ts';
 import { scopesOf } from './recall.ts';
 import { viewOf } from './view.ts';
@@ -12,22 +12,6 @@ export interface MemoryPackDeps {
   readonly source: MemorySource;
   readonly clock: Clock;
   readonly snippetsMax: number;
-}
-
-interface Request {
-  readonly session: string;
-  readonly agent: string;
-  readonly query: string;
-  readonly signal: AbortSignal;
-}
-
-interface Part {
-  readonly id: string;
-  readonly title: string;
-  readonly text: string;
-  readonly source: string;
-  readonly score?: number;
-  readonly tainted?: readonly TaintSource[];
 }
 
 const DAY_MS = 86_400_000;
@@ -40,7 +24,12 @@ export class MemoryPackSource {
     this.#deps = deps;
   }
 
-  async select({ session, agent, query, signal }: Request): Promise<readonly Part[]> {
+  async select({
+    session,
+    agent,
+    query,
+    signal,
+  }: Pick<PackSourceRequest, 'session' | 'agent' | 'query' | 'signal'>): Promise<readonly PackPart[]> {
     const { store, source, clock, snippetsMax } = this.#deps;
     if (snippetsMax === 0) return [];
     const nowMs = clock.nowMs();
@@ -68,7 +57,7 @@ export function noteUse(store: Pick<MemoryStore, 'append'>, used: readonly Memor
   if (memoryIds.length > 0) store.append([{ type: 'memory.recalled', body: { memoryIds, sessionId, turnId } }]);
 }
 
-function partOf(memory: MemoryView & { readonly score?: number }): Part {
+function partOf(memory: MemoryView & { readonly score?: number }): PackPart {
   const open = memory.contradictions.map(({ otherText }) => `\n(Not settled: it contradicts "${otherText}".)`).join('');
   return {
     id: memory.memoryId,

@@ -2,7 +2,7 @@
 // they matter. Uses what is kept and nothing else; candidates are found by nobody but a person.
 
 import type { Clock } from '../../base/clock.ts';
-import { fuseRankings, wordsWeight } from '../../base/rank-fusion.ts';
+import { fuseWordsAndMeaning } from '../../base/rank-fusion.ts';
 import { sharedScope } from '../../contracts/memory.ts';
 import type { MemoryHit } from '../../contracts/memory-ops.ts';
 import type { KeptMemory } from '../../store/memory/memory.ts';
@@ -45,11 +45,7 @@ export class MemoryRecall implements MemorySource {
       meaning.map(({ row, similarity }) => ({ row, score: similarity })),
     ).filter(({ memory }) => usable(memory));
     const known = new Map([...byWords, ...byMeaning].map(({ memory }) => [memory.row, memory]));
-    const weight = wordsWeight(byWords[0] === undefined ? 0 : store.coverage(query, byWords[0].key));
-    return fuseRankings([
-      { weight, kind: 'bm25', found: byWords },
-      { weight: 1 - weight, kind: 'cosine', found: byMeaning },
-    ])
+    return fuseWordsAndMeaning(byWords, byMeaning, (best) => store.coverage(query, best))
       .flatMap(({ key, score, rankings }) => {
         const memory = known.get(key);
         return memory === undefined ? [] : [{ memory, score: score * weightOf(memory, nowMs), rankings }];

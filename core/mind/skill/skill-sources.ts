@@ -1,10 +1,9 @@
 // What of the skills goes into a pack: a card for each that fits the message, and the beginning of the instructions of those the person
 // named or of one that fits by far best. Records what was chosen.
 
-import type { ToolSchema } from '../../contracts/llm.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { SkillListing } from '../../contracts/skills.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
 import type { Scored } from './skill-index.ts';
 import type { ShownSkill } from './skill-reader.ts';
 
@@ -18,27 +17,9 @@ export interface SkillSourceDeps {
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
 
-interface Request {
-  readonly session: string;
-  readonly agent: string;
-  readonly query: string;
-  readonly tools: readonly ToolSchema[];
-  readonly tokensMax: number;
-  readonly signal: AbortSignal;
-}
-
-interface Part {
-  readonly id: string;
-  readonly title: string;
-  readonly text: string;
-  readonly source: string;
-  readonly score?: number;
-  readonly tainted?: readonly TaintSource[];
-}
-
 interface Source<S extends string> {
   readonly section: S;
-  select(request: Request): Promise<readonly Part[]>;
+  select(request: PackSourceRequest): Promise<readonly PackPart[]>;
 }
 
 const NAMED_MAX = 8;
@@ -55,7 +36,7 @@ export function createSkillSources(deps: SkillSourceDeps): readonly [Source<'ski
   ];
 }
 
-function selectCards(deps: SkillSourceDeps, request: Request): Part[] {
+function selectCards(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
   const scored = choose(deps, request);
   const excerpts = excerptNames(deps, request, scored);
   if (scored.length + excerpts.length > 0) {
@@ -69,7 +50,7 @@ function selectCards(deps: SkillSourceDeps, request: Request): Part[] {
   });
 }
 
-function selectExcerpts(deps: SkillSourceDeps, request: Request): Part[] {
+function selectExcerpts(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
   const names = excerptNames(deps, request, choose(deps, request));
   const charsEach = Math.floor((request.tokensMax * CHARS_PER_TOKEN) / Math.max(1, names.length));
   return names.map((name) => {
@@ -80,13 +61,13 @@ function selectExcerpts(deps: SkillSourceDeps, request: Request): Part[] {
 }
 
 /** Without the tool that opens skills, cards would promise what cannot be had. */
-function choose({ skills }: SkillSourceDeps, { query, tools }: Request): Scored[] {
+function choose({ skills }: SkillSourceDeps, { query, tools }: PackSourceRequest): Scored[] {
   const offered = new Set(tools.map(({ name }) => name));
   return offered.has('skill') ? skills.shortlist(query, offered) : [];
 }
 
 /** Those the person named with `$name`, as they stand; else the one that is clearly meant. */
-function excerptNames({ skills }: SkillSourceDeps, { query }: Request, scored: readonly Scored[]): readonly string[] {
+function excerptNames({ skills }: SkillSourceDeps, { query }: PackSourceRequest, scored: readonly Scored[]): readonly string[] {
   const named = [...new Set([...query.matchAll(/(?<![\w$])\$([a-z0-9]+(?:-[a-z0-9]+)*)/g)].map(([, name = '']) => name))];
   const known = named.filter((name) => skills.has(name) && isOpen(skills.listed(name))).slice(0, NAMED_MAX);
   if (known.length > 0) return known;

@@ -1,8 +1,8 @@
 // The seam by which memory, knowledge, skills and identity reach a pack: what the packer asks of them, and what they hand back.
-// Declared here, by the consumer; they implement it without knowing this file, and compose.ts hands them in. Types only.
+// Neither side knows the other: compose.ts hands the sources in.
 
-import type { ToolSchema } from '../../contracts/llm.ts';
-import type { TaintSource } from '../../contracts/tools.ts';
+import type { ToolSchema } from './llm.ts';
+import type { TaintSource } from './tools.ts';
 
 /** The parts of a pack that come from elsewhere, in the order they stand in it. */
 export const sourceSections = ['identity', 'task', 'memory', 'knowledge', 'skill_cards', 'skill_excerpt'] as const;
