@@ -29,7 +29,7 @@ export function composeGuard(base: Base, store: Store) {
     home: realpathSync(home),
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
   };
-  const panic = new PanicSwitch();
+  const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));
   const extraFolders = facts.extraFolders.map(realFolder);
   const gate = new PolicyGate({
     store: policy,
@@ -51,7 +51,9 @@ export function composeGuard(base: Base, store: Store) {
   const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
   const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
   const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
-  secrets.registerKnown(secretRefsOf(config));
+  const secretRefs = secretRefsOf(config);
+  secrets.registerKnown(secretRefs);
+  secrets.loadKept(secretRefs);
   const sandbox = lifetimes.add(
     new Sandbox({
       config: readingSkills(config.sandbox),

@@ -39,6 +39,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     syncMeter: () => claw.syncMeter(),
     redact: (text) => claw.redact(text),
     sync: () => claw.sync(),
+    notices: claw.notices,
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

@@ -41,7 +41,12 @@ export interface CliParts {
   readonly clock: Clock;
   pause(ms: number): Promise<unknown>;
   /** Starts the runtime in this process. Fails with `store_locked` when another process owns the data folder. */
-  hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<Claw>;
+  hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<
+    Claw & {
+      /** What a person must know at the start: sentences, none where all is well. */
+      readonly notices?: readonly string[];
+    }
+  >;
   findInstance(home: string): Promise<FoundInstance | null>;
   openDoors(options: { readonly home: string; readonly claw: Claw }): Promise<OwnDoors>;
   /** Works on the files themselves; nothing may own the data folder meanwhile. */

@@ -10,9 +10,9 @@ import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
-import { verifyLog } from '../../store/session/session.ts';
 import { changeSetting } from './change-setting.ts';
 import type { OpsDeps } from './deps.ts';
+import { acceptGaps, auditLog } from './log-audit.ts';
 import { testModel } from './model-test.ts';
 
 /** What other files handle. */
@@ -52,7 +52,8 @@ type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
   return {
-    'audit.verify': () => verifyLog(deps.log.storage.db, giveWay),
+    'audit.verify': () => auditLog(deps.log),
+    'audit.accept': (_params, caller) => acceptGaps(deps.log, caller.actor),
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params, caller) => explain(deps, params, caller),
     'sandbox.explain': (params, caller) => explainSandbox(deps, params, caller),
@@ -147,13 +148,7 @@ function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult
 
 async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {
   const { storage } = deps.log;
-  const made = await createBackup(storage.db, storage.home, deps.clock.nowMs());
+  const made = await createBackup(storage.db, storage.home, { nowMs: deps.clock.nowMs() });
   pruneBackups(storage.home, deps.config.config.retention.backups);
   return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
