@@ -85,7 +85,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   const { facts, secrets, sandbox } = guard;
   const planned = composeSchedules(base, store);
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
-  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
+  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
   const { outputBytesMax, execTimeoutMs } = config.tools;

@@ -60,6 +60,17 @@ test.each(['darwin', 'win32'] as const)('on %s the system keeps it, asked with w
   expect(said).toEqual([item, { ...item, openAtLogin: true }, item, { ...item, openAtLogin: false }]);
 });
 
+test.each([
+  ['--home=C:\\Data', '--home=C:\\Data'],
+  ['--home=C:\\My Data', '"--home=C:\\My Data"'],
+  ['--home=C:\\My Data\\', '"--home=C:\\My Data\\\\"'],
+  ['say "hi"', '"say \\"hi\\""'],
+])('on Windows a word with a space comes in quotes: %s', (word, quoted) => {
+  const { login, said } = rig({ platform: 'win32', args: [word] });
+  login?.isOn();
+  expect(said).toEqual([{ path: '/opt/trayclaw/trayclaw', args: [quoted, '--background'] }]);
+});
+
 test('elsewhere it cannot be set', () => {
   expect(rig({ platform: 'freebsd' }).login).toBeNull();
 });
