@@ -4,7 +4,14 @@ import { expect, test } from 'vitest';
 import { childEnvironment } from './child-environment.ts';
 import { findShell } from './shell-command.ts';
 import { powershellPath, taskkillPath } from './windows-system.ts';
-import { endWindowsTrees, findWindowsMembers, parseWindowsList, type RunProgram, type WindowsProcess } from './windows-trees.ts';
+import {
+  endWindowsTrees,
+  findWindowsMembers,
+  parseWindowsList,
+  type RunProgram,
+  type WindowsPorts,
+  type WindowsProcess,
+} from './windows-trees.ts';
 
 test.each([
   [{ SystemRoot: 'D:\\WINNT' }, 'D:\\WINNT'],
@@ -81,14 +88,18 @@ class FakeWindows {
     this.#listFails = listFails;
   }
 
-  readonly run: RunProgram = (file, args) => {
+  get ports(): WindowsPorts {
+    return { environment: {}, run: this.#run, end: this.#end };
+  }
+
+  readonly #run: RunProgram = (file, args) => {
     this.programs.push([file.split('\\').at(-1), ...args.filter((arg) => /^[/\d]/.test(arg))].join(' '));
     if (file.endsWith('taskkill.exe')) return Promise.reject(new Error('no such process'));
     if (this.#listFails) return Promise.reject(new Error('the service is off'));
     return Promise.resolve(this.#rows.map((one) => `${one.pid} ${one.parentPid} ${one.startedMs}\r\n`).join(''));
   };
 
-  readonly end = (pid: number): boolean => {
+  readonly #end = (pid: number): boolean => {
     const isThere = this.#rows.some((one) => one.pid === pid);
     this.#rows = [...this.#rows.filter((one) => one.pid !== pid), ...this.#startedLater.splice(0)];
     if (isThere) this.ended.push(pid);
@@ -98,18 +109,18 @@ class FakeWindows {
 
 test('a stop looks again until nothing new turns up', async () => {
   const system = new FakeWindows([row(10, 4, 1_000_000), row(11, 10, 1_000_100)], { startedLater: [row(12, 11, 1_000_150)] });
-  expect(await endWindowsTrees([root], { environment: {}, ...system })).toEqual({ killed: 3, survivors: 0 });
+  expect(await endWindowsTrees([root], system.ports)).toEqual({ killed: 3, survivors: 0 });
   expect(system.ended).toEqual([10, 11, 12]);
 });
 
 test('a root that has ended already is no survivor', async () => {
   const system = new FakeWindows([row(4, 0, 0)]);
-  expect(await endWindowsTrees([root], { environment: {}, ...system })).toEqual({ killed: 0, survivors: 0 });
+  expect(await endWindowsTrees([root], system.ports)).toEqual({ killed: 0, survivors: 0 });
 });
 
 test('where the list cannot be had the system ends the tree, by its whole path', async () => {
   const system = new FakeWindows([row(10, 4, 1_000_000)], { listFails: true });
-  expect(await endWindowsTrees([root], { environment: {}, ...system })).toEqual({ killed: 1, survivors: 0 });
+  expect(await endWindowsTrees([root], system.ports)).toEqual({ killed: 1, survivors: 0 });
   expect(system.programs.at(-1)).toBe('taskkill.exe /PID 10 /T /F');
 });
 
