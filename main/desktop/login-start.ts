@@ -55,7 +55,7 @@ class AutostartFile implements LoginStart {
   constructor({ env, userHome, execPath, args }: LoginStartOptions) {
     const config = env['XDG_CONFIG_HOME'];
     this.#folder = join(config !== undefined && isAbsolute(config) ? config : join(userHome, '.config'), 'autostart');
-    this.#file = join(this.#folder, 'trayclaw.desktop');
+    this.#file = join(this.#folder, 'io.trayclaw.TrayClaw.desktop');
     // An AppImage is mounted elsewhere at each start; its own file is the one that stays.
     const program = env['APPIMAGE'] ?? execPath;
     this.#command = [program, ...args, backgroundFlag].map(quoteExec).join(' ');
