@@ -191,8 +191,8 @@ export const grantGates: readonly Gate[] = [
     name: 'grant/at-dispatch',
     prevents: 'a call runs on another grant than the one it was let through by',
     file: 'core/guard/policy/policy-store.ts',
-    text: 'only === undefined || grant.grantId === only;',
-    instead: 'only === undefined || grant.grantId !== null;',
+    text: '(only === undefined || grant.grantId === only)',
+    instead: '(only === undefined || grant.grantId !== null)',
     suites: ['core/guard/policy/policy.test.ts'],
   },
   {
