@@ -42,6 +42,8 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
     syncMeter: () => claw.syncMeter(),
+    runningTurns: () => claw.runningTurns(),
+    whenIdle: () => claw.whenIdle(),
     redact: (text) => claw.redact(text),
     sync: () => claw.sync(),
     close: () => claw.close(),
