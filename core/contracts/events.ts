@@ -222,6 +222,8 @@ const bodies = {
     scope: grantScopeSchema.nullable(),
     by: z.string(),
     grantId: z.string().nullable(),
+    /** With a no: what the person wants the agent to know. */
+    reason: z.string().optional(),
   }),
   'grant.created': z.object({ grant: grantSchema }),
   'grant.spent': z.object({ grantId: z.string(), callId: z.string() }),

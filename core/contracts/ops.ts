@@ -106,6 +106,8 @@ export const opTable = {
       scope: grantScopeSchema.optional(),
       /** Which of the approval's `choices` a scope wider than once is for; 0, the narrowest, unless told. */
       choice: z.number().int().min(0).max(20).optional(),
+      /** With a no: words for the agent. */
+      reason: z.string().trim().min(1).max(2000).optional(),
     }),
     result: approvalSchema,
   },

@@ -78,8 +78,26 @@ export const callFactsSchema = z.object({
   recipient: z.object({ channel: z.string(), chatId: z.string(), threadId: z.string().optional(), isOrigin: z.boolean() }).optional(),
   /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
   refused: z.string().optional(),
+  /** It runs code as it comes from the network. */
+  runsFetched: z.literal(true).optional(),
+  /** Of a grave command, what it does, as a headline: "Deletes build and dist and everything inside, and force-pushes to origin/main". */
+  does: z.string().optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
+
+/** Calls whose harm does not come back. Each is approved for itself: no permission of a person reaches beyond the one call. */
+export type GraveKind = Extract<ToolClass, 'destructive' | 'credential' | 'spend'> | 'network-code';
+
+export function graveKind(facts: Pick<CallFacts, 'class' | 'runsFetched'>): GraveKind | null {
+  switch (facts.class) {
+    case 'destructive':
+    case 'credential':
+    case 'spend':
+      return facts.class;
+    default:
+      return facts.runsFetched === true ? 'network-code' : null;
+  }
+}
 
 export const artifactRefSchema = z.object({
   /** SHA-256 of the content, hex. */

@@ -36,6 +36,8 @@ export interface CommandAnalysis {
   readonly hosts: readonly string[];
   /** Sentences, the gravest first. */
   readonly risks: readonly string[];
+  readonly runsFetched: boolean;
+  readonly does: string | null;
   /** Null for a line that only the shell can run. */
   readonly launch: PlainLaunch | null;
 }

@@ -86,6 +86,8 @@ export class ExecFacts {
       command: analysis.fact,
       hosts: [...analysis.hosts],
       ...(analysis.risks.length === 0 ? {} : { risks: [...analysis.risks] }),
+      ...(analysis.runsFetched ? { runsFetched: true as const } : {}),
+      ...(analysis.does === null ? {} : { does: analysis.does }),
       ...(refused === null ? {} : { refused }),
     };
     return { facts, cwd, analysis };
