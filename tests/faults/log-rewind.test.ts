@@ -297,7 +297,7 @@ describe('what is no alarm, and what a stop outlives', () => {
     const claw = await open(home);
     const db = new Database(join(home, 'trayclaw.db'));
     db.exec("CREATE TRIGGER full BEFORE INSERT ON events WHEN NEW.type = 'panic.engaged' BEGIN SELECT RAISE(ABORT, 'full'); END");
-    await expect(claw.op('panic.engage', { reason: 'stop' })).rejects.toThrow();
+    await expect(claw.op('panic.engage', { reason: 'stop' })).rejects.toMatchObject({ name: 'AppError' });
     db.exec('DROP TRIGGER full');
     db.close();
     await claw.close();

@@ -28,6 +28,6 @@ function partsOf(schema: z.core.$ZodType, value: unknown): Part[] {
   // Of several forms those that the value has.
   if (schema instanceof z.ZodUnion) return schema.options.filter((form) => z.safeParse(form, value).success).map((form) => [form, value]);
   if (schema instanceof z.ZodPipe) return [[schema.in, value]];
-  const { def } = schema._zod;
-  return 'innerType' in def ? [[def.innerType as z.core.$ZodType, value]] : [];
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return isWrapped ? [[schema.unwrap() as z.core.$ZodType, value]] : [];
 }

@@ -220,7 +220,7 @@ test.each([
 
 test('a keychain that does not answer is waited for so long and no longer, and what is missing is told', async () => {
   const { vault, keychain, registered } = open();
-  let answer = (_: string | null): void => undefined;
+  let answer: (value: string | null) => void = () => undefined;
   keychain.get = () => new Promise((resolve) => (answer = resolve));
   vault.loadKept(['keychain:lab']);
   await vault.whenKnown(5);

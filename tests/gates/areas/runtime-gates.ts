@@ -4,33 +4,6 @@ import type { Gate } from '../gate.ts';
 
 export const runtimeGates: readonly Gate[] = [
   {
-    name: 'runtime/log-end',
-    prevents: 'a log that lost its end starts as if it were whole',
-    file: 'core/store/session/log-head.ts',
-    text: "return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);",
-    instead: 'return null;',
-    suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'removed|cut in half',
-  },
-  {
-    name: 'runtime/log-head-missing',
-    prevents: 'a head file that was taken away is not missed',
-    file: 'core/store/session/log-head.ts',
-    text: ": gap('head-missing', null);",
-    instead: ": (gap('head-missing', null), null);",
-    suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'head file is removed',
-  },
-  {
-    name: 'runtime/log-rewind-stops',
-    prevents: 'a panic stop is lifted by taking the end of the log away',
-    file: 'core/compose-start.ts',
-    text: '(head.wasStopped || (gap !== null && isRewound(gap)))',
-    instead: 'false',
-    suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'older copy',
-  },
-  {
     name: 'runtime/outbox-hooks',
     prevents: 'a message leaves that a hook refused',
     file: 'core/runtime/outbox/dispatch.ts',
