@@ -187,8 +187,7 @@ export function composeStore(base: Base) {
     identityRows,
     continuity,
   ];
-  const bootedAtMs = base.options.faults?.bootedAtMs ?? Math.round(systemClock.nowMs() - uptime() * 1_000);
-  const head = lifetimes.add(new LogHead({ storage, clock, logger, bootedAtMs }));
+  const head = composeHead(base, storage);
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
   const telemetry = new Telemetry({ db: storage.db, sinks: composeSinks(base) });
   /** True while there is more to take in. */
@@ -224,6 +223,11 @@ export function composeStore(base: Base) {
   };
 }
 export type Store = ReturnType<typeof composeStore>;
+
+function composeHead({ options, lifetimes, clock, logger }: Base, storage: Storage): LogHead {
+  const bootedAtMs = options.faults?.bootedAtMs ?? Math.round(systemClock.nowMs() - uptime() * 1_000);
+  return lifetimes.add(new LogHead({ storage, clock, logger, bootedAtMs }));
+}
 
 /** Where a folder of the settings really lies; one that is not there yet is looked for by its own name from time to time. */
 export function realOf(path: string): string {

@@ -187,6 +187,20 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
   const deadLetters = composeDeadLetters(base, store, guard, turns);
   const { helpers, tools } = composeHelpers(base, store, guard, turns);
   for (const tool of tools) hands.tools.register(tool);
+  composeUpkeep(base, store, guard, { mind, turns, deadLetters });
+  return { deltas, turns, deadLetters, helpers, compaction };
+}
+type Runtime = ReturnType<typeof composeRuntime>;
+
+interface KeptUp {
+  readonly mind: KnowingMind;
+  readonly turns: TurnRuntime;
+  readonly deadLetters: ReturnType<typeof composeDeadLetters>;
+}
+
+function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, deadLetters }: KeptUp): void {
+  const { clock, logger, lifetimes } = base;
+  const { log } = store;
   lifetimes.add(
     new Upkeep({
       clock,
@@ -213,14 +227,12 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
       },
     }),
   );
-  return { deltas, turns, deadLetters, helpers, compaction };
 }
-type Runtime = ReturnType<typeof composeRuntime>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
 async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
   const { clock, ids, logger, lifetimes, options, safety } = base;
-  const { log, head, policy, artifacts, storage } = store;
+  const { log, head, policy, artifacts } = store;
   const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
@@ -287,13 +299,11 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   signals.begin(options.resume);
   joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
   const work = workHere(runtime.turns, hasLeft ? taking : null);
-  return Object.assign(claw, {
-    ...work,
-    syncMeter: () => storage.syncMeter,
-    redact,
-    sync: () => head.secure(),
-    notices: startNotices(store, guard),
-  });
+  return Object.assign(claw, work, hostedParts(store, guard, redact));
+}
+
+function hostedParts({ storage, head, log }: Store, guard: Guard, redact: (text: string) => string) {
+  return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 
 function processesOf({ trees }: Hands): OpsDeps['processes'] {
