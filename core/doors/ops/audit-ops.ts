@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { readsOf } from '../../contracts/tools.ts';
 import { configSchema } from '../../contracts/config.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
@@ -126,7 +127,7 @@ function explainSandbox(
 ): Promise<OpResult<'sandbox.explain'>> {
   if (command === undefined) return deps.sandbox.explain(null);
   const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
-  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command?.plain?.reads ?? null });
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) });
 }
 
 function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {

@@ -73,7 +73,7 @@ test('a reader reads, and by its name it can be allowed', () => {
     risks: [],
     runsFetched: false,
     does: null,
-    launch: { file: '/usr/bin/cat', argv: ['cat', 'a.txt'], environment: {} },
+    launch: { kind: 'plain', file: '/usr/bin/cat', argv: ['cat', 'a.txt'], environment: {} },
   });
 });
 
@@ -340,4 +340,81 @@ test('the list of harmless settings is anchored', () => {
   expect(readFileSync(new URL('../../base/git-settings.ts', import.meta.url), 'utf8')).toContain("'^(?:core");
   expect(configProblem('[xcore]\nbare = false', { isOwnFolder: () => false, as: 'read' })).toBe('xcore.bare');
   expect(configProblem('[core]\nbarexyz = false', { isOwnFolder: () => false, as: 'read' })).toBe('core.barexyz');
+});
+
+test.each([
+  ['ls && pwd', 'lists files and prints the folder it runs in'],
+  ['ls | grep ts', 'lists files and searches in files'],
+  ['cat a.txt | head -n 3 | wc -l', 'prints files, prints the beginning of files and counts lines, words and bytes'],
+  ['cat a.txt || echo none', 'prints files and prints text'],
+  ['ls; cat a.txt', 'lists files and prints files'],
+  ['ls missing 2>/dev/null', 'lists files'],
+  ['ls missing 2>&1 | head', 'lists files and prints the beginning of files'],
+  ['echo "a && b" | wc', 'prints text and counts lines, words and bytes'],
+])('joined readers read: %s', (line, reads) => {
+  expect(look(line).fact).toMatchObject({ joined: { reads, needs: [] } });
+});
+
+test.each([
+  'ls && rm a.txt',
+  'rm a.txt && ls',
+  'ls | sh',
+  'ls | xargs cat',
+  'cat a.txt | tee b.txt',
+  'ls > out.txt',
+  'ls >> /dev/null.txt',
+  'ls 2> errors.txt',
+  'ls & cat a.txt',
+  'ls |& cat',
+  'ls &>/dev/null',
+  'cd src && ls',
+  'export A=1; ls',
+  'A=1 ls && ls',
+  'ls && $(cat a.txt)',
+  'ls && `cat a.txt`',
+  'ls\ncat a.txt',
+  'ls;; cat a.txt',
+  'ls && (cat a.txt)',
+  '! ls && ls',
+  'time ls | wc',
+  'ls && ./bin/ls',
+  "ls && echo 'a",
+  'npm test | head',
+  'npm test && ls',
+  'ls && npm test extra > x',
+])('a line with more in it is asked about as a whole: %s', (line) => {
+  expect(look(line, process.env['PATH']).fact).toEqual({ line, cwd: workspace, unclear: expect.any(String) });
+});
+
+test('the last part may be a command that is allowed by its name', () => {
+  expect(look('ls && npm test', process.env['PATH']).fact.joined).toMatchObject({ reads: null, needs: [{ family: ['npm', 'test'] }] });
+});
+
+test('git that only looks joins with readers and with itself', () => {
+  const repository = join(root, 'workspace', 'joined-repository');
+  execFileSync('git', ['init', '-q', repository]);
+  const joined = (line: string) => look(line, environment.PATH, repository);
+  expect(joined('git status && git log | head').fact.joined).toMatchObject({
+    reads: null,
+    needs: [{ family: ['git', 'status'] }, { family: ['git', 'log'] }],
+  });
+  expect(joined('git status && git push').fact.joined).toBeUndefined();
+  expect(joined('git status && git status').launch).toMatchObject({ kind: 'line', environment: { GIT_OPTIONAL_LOCKS: '0' } });
+  writeFileSync(join(repository, '.git', 'config'), '[core]\n\tfsmonitor = touch PWNED\n', { flag: 'a' });
+  expect(joined('git status && ls').fact.joined).toBeUndefined();
+  rmSync(repository, { recursive: true });
+});
+
+test('what runs is written from what was read, each program by its file', () => {
+  expect(look(`cat a.txt | grep "it's" 2>/dev/null && ls`).launch).toEqual({
+    kind: 'line',
+    line: `'/usr/bin/cat' 'a.txt' | '/usr/bin/grep' 'it'\\''s' 2>/dev/null && '/usr/bin/ls'`,
+    environment: {},
+  });
+});
+
+test('the paths of every part count', () => {
+  const { paths } = look('ls && cat .env');
+  expect(paths.some(({ protectedBy }) => protectedBy !== null)).toBe(true);
+  expect(look('ls | cat ../x').paths.some(({ insideWorkspace }) => !insideWorkspace)).toBe(true);
 });

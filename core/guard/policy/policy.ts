@@ -14,11 +14,11 @@ import {
 } from '../../contracts/policy.ts';
 import { graveKind, type CallFacts, type GraveKind, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import { bindingsHash, bindingsOf, changedBindings } from './bindings.ts';
+import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
 import { choicesFor } from './grant-choices.ts';
-import { exactMatch, matches, type GrantableCall } from './grant-match.ts';
+import { exactMatch, isOfWords, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
 import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
 import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type EntryWords, type PreApproval } from './pre-approved.ts';
@@ -163,7 +163,7 @@ export class PolicyGate {
   #covering(request: JudgedCall): Covering {
     const { store, clock } = this.#deps;
     const { facts, sessionId, taint, dispatch } = request;
-    const bindings = bindingsOf(facts) ?? [];
+    const bindings = callBindings(facts) ?? [];
     const call = { ...this.#grantable(request), ...(bindings.length === 0 ? {} : { boundTo: bindingsHash(bindings) }) };
     const only = dispatch === undefined ? {} : { only: dispatch.grantId };
     const isGrave = graveKind(facts) !== null;
@@ -281,8 +281,8 @@ export class PolicyGate {
 
   #grant(given: NewGrant): Grant {
     const { scope, match, covers, sessionId, approvalId, nowMs } = given;
-    const isBound = (match.kind === 'command' || match.kind === 'family') && match.bindingsHash !== undefined;
-    const bindings = isBound && given.facts !== undefined ? bindingsOf(given.facts) : null;
+    const isBound = isOfWords(match) && match.bindingsHash !== undefined;
+    const bindings = isBound && given.facts !== undefined ? callBindings(given.facts) : null;
     return {
       grantId: this.#deps.ids.next('grt'),
       scope,
