@@ -24,7 +24,8 @@ export class Notices {
 
   fail(cause: unknown): void {
     const { message, hint, code } = toOpFailure(cause);
-    if (code !== 'cancelled') this.#add(message, hint, false, code);
+    // What releases the stop is in its banner.
+    if (code !== 'cancelled') this.#add(message, code === 'panic_engaged' ? undefined : hint, false, code);
   }
 
   tell(message: string, hint?: string): void {
