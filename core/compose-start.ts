@@ -2,7 +2,7 @@
 
 import { systemSessionId } from './contracts/events.ts';
 import type { PanicSwitch } from './guard/panic/panic.ts';
-import { recoverLog } from './runtime/turns/turns.ts';
+import { recoverLog, type TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
@@ -43,4 +43,19 @@ export function collectGarbage({ clock, config }: Base, { storage, artifacts }: 
     olderThanDays: Math.min(artifactDays, undoDays),
     isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
   });
+}
+
+/** What runs in this process. `taking` resolves once what an earlier process left is taken up; null when nothing is. */
+export function workHere(turns: Pick<TurnRuntime, 'runningTurns' | 'whenIdle'>, taking: Promise<void> | null) {
+  let isTaking = taking !== null;
+  const taken = (taking ?? Promise.resolve()).finally(() => {
+    isTaking = false;
+  });
+  return {
+    runningTurns: (): number => turns.runningTurns + (isTaking ? 1 : 0),
+    whenIdle: async (): Promise<void> => {
+      await taken;
+      await turns.whenIdle();
+    },
+  };
 }

@@ -30,7 +30,7 @@ import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
 import { composeRemembering } from './compose-remembering.ts';
 import { composeIdentity, composeSkills, type Identity, type Skills } from './compose-skills.ts';
 import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
-import { collectGarbage, settle } from './compose-start.ts';
+import { collectGarbage, settle, workHere } from './compose-start.ts';
 import { composeTelegram } from './compose-telegram.ts';
 
 export { firstUses } from './compose-ahead.ts';
@@ -40,6 +40,10 @@ export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './c
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
   syncMeter(): SyncMeter;
+  /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
+  runningTurns(): number;
+  /** Resolves when none of them runs. */
+  whenIdle(): Promise<void>;
   /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
   redact(text: string): string;
   /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
@@ -85,7 +89,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   const { facts, secrets, sandbox } = guard;
   const planned = composeSchedules(base, store);
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
-  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
+  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
   const { outputBytesMax, execTimeoutMs } = config.tools;
@@ -264,11 +268,13 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   });
   await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
-  begin(base, guard, mind, runtime);
+  const taking = begin(base, guard, mind, runtime);
+  const hasLeft = log.index.openTurns().some((row) => row.status !== 'waiting');
   signals.begin(options.resume);
   joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
   void secrets.registerStored(secretRefsOf(loaded.config));
-  return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
+  const work = workHere(runtime.turns, hasLeft ? taking : null);
+  return Object.assign(claw, { ...work, syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
 }
 
 function processesOf({ trees }: Hands): OpsDeps['processes'] {
@@ -320,25 +326,25 @@ function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Paramete
   return telemetry.usage({ ...query, nowMs: clock.nowMs() });
 }
 
-/** Goes on with what was under way, once a model is known; under a panic stop nothing moves. */
+/** Goes on with what was under way, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
 function begin(
   { options, logger }: Base,
   { panic }: Guard,
   { models, skills, remembering }: KnowingMind,
   { turns, deadLetters, helpers, compaction }: Runtime,
-): void {
+): Promise<void> | null {
   skills.begin(options.resume);
   if (options.resume !== false) remembering.begin();
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
     // What the stop cut off before the last run ended is written down as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
-    if (options.resume === false) return;
+    if (options.resume === false) return null;
     turns.watchQuestions();
     deadLetters.begin();
     helpers.begin();
     compaction.begin();
-    return;
+    return null;
   }
   const looking = models.ready();
   const goOn = (): void => {
@@ -347,10 +353,11 @@ function begin(
     helpers.begin();
     compaction.begin();
   };
-  if (looking === null) goOn();
-  else {
-    void looking.then(goOn).catch((cause: unknown) => {
-      logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
-    });
+  if (looking === null) {
+    goOn();
+    return null;
   }
+  return looking.then(goOn).catch((cause: unknown) => {
+    logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
+  });
 }

@@ -71,7 +71,13 @@ export class CommandRig {
   constructor() {
     const clock = systemClock;
     const logger = silentLogger;
-    this.trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker: this.#marker });
+    this.trees = new ProcessTrees({
+      clock,
+      logger,
+      table: createProcessTable(process.platform),
+      environment: process.env,
+      instanceMarker: this.#marker,
+    });
     const tools = createBuiltInTools({
       sandbox: noSandbox,
       web: silentWeb(),

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configProblem } from '../../base/git-settings.ts';
 import type { PathFact } from '../../contracts/tools.ts';
 import { CommandAnalyst, literalWords, type CommandPlaces } from './command.ts';
-import { configProblem } from './git-config.ts';
 import { findProtected } from './protected-walk.ts';
 import { readTask } from './task-profiles.ts';
 
@@ -337,7 +337,7 @@ test('looking at a command takes next to no time', () => {
 });
 
 test('the list of harmless settings is anchored', () => {
-  expect(readFileSync(new URL('git-config.ts', import.meta.url), 'utf8')).toContain("'^(?:core");
-  expect(configProblem('[xcore]\nbare = false', () => false)).toBe('xcore.bare');
-  expect(configProblem('[core]\nbarexyz = false', () => false)).toBe('core.barexyz');
+  expect(readFileSync(new URL('../../base/git-settings.ts', import.meta.url), 'utf8')).toContain("'^(?:core");
+  expect(configProblem('[xcore]\nbare = false', { isOwnFolder: () => false, as: 'read' })).toBe('xcore.bare');
+  expect(configProblem('[core]\nbarexyz = false', { isOwnFolder: () => false, as: 'read' })).toBe('core.barexyz');
 });

@@ -207,6 +207,7 @@ test.each([
   ['Could not connect: No such file or directory', 'absent'],
   ['The given address is empty', 'absent'],
   ['libsecret-1.so.0: cannot open shared object file: No such file or directory', 'absent'],
+  ['Failed to load keytar native addon, checked ["../build/Release"] on prebuilds/linux-x64', 'absent'],
   ['Cannot create an item in a locked collection', 'locked'],
   ['Object does not exist at path “/org/freedesktop/secrets/collection/login”', 'locked'],
   ['Something else', 'failed'],
