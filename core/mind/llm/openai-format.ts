@@ -2,6 +2,7 @@
 // Must not keep state: what was serialised is kept by RequestBodies.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
+import { wireCallId } from './call-ids.ts';
 import {
   inWords,
   jsonText,
@@ -26,6 +27,7 @@ export interface OpenAiFormatOptions {
 export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
   const show = (said: Spoken): Spoken => (options.seesImages ? said : inWords(said));
   return {
+    takesWordsAfterResults: true,
     prefix(request) {
       const parts = [`{"model":${jsonText(request.modelId)},"stream":true,"stream_options":{"include_usage":true}`];
       if (request.tools.length > 0) {
@@ -62,7 +64,7 @@ function groupTexts(group: MessageGroup, show: (said: Spoken) => Spoken): string
   const messages: string[] = [];
   if (group.assistant !== null) messages.push(assistantText(group.assistant));
   for (const result of group.results) {
-    messages.push(`{"role":"tool","tool_call_id":${jsonText(result.id)},"content":${jsonText(result.text)}}`);
+    messages.push(`{"role":"tool","tool_call_id":${jsonText(wireCallId(result.id, 'any'))},"content":${jsonText(result.text)}}`);
   }
   for (const said of group.said) messages.push(userText(show(said)));
   return messages;
@@ -73,7 +75,7 @@ function assistantText(message: AssistantMessage): string {
   const content = message.text === '' ? 'null' : jsonText(message.text);
   const calls = message.calls.map(
     (call) =>
-      `{"id":${jsonText(call.id)},"type":"function","function":{"name":${jsonText(safeToolName(call.tool))},"arguments":${jsonText(safeArgs(call.args))}}}`,
+      `{"id":${jsonText(wireCallId(call.id, 'any'))},"type":"function","function":{"name":${jsonText(safeToolName(call.tool))},"arguments":${jsonText(safeArgs(call.args))}}}`,
   );
   return `{"role":"assistant","content":${content},"tool_calls":[${calls.join(',')}]}`;
 }

@@ -8,6 +8,8 @@ import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } 
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
+  /** False where a server takes no user message directly after results: a short answer is put between. */
+  readonly takesWordsAfterResults: boolean;
   /** Everything before the first message. `tail` says whether a message is already in it. */
   prefix(request: ModelRequest): { readonly text: string; readonly tail: Tail };
   /** Text to append for a group, separators included, and where that leaves the region. */
@@ -25,6 +27,15 @@ export interface BodyLease {
   isCallIdTaken(id: string): boolean;
   release(isClean: boolean): void;
 }
+
+/** Ends a request that would end with an answer: vendors refuse that, or continue the answer word by word. */
+const GO_ON = 'Go on.';
+const BRIDGE: MessageGroup = {
+  assistant: { role: 'assistant', text: 'I have these results.', calls: [] },
+  results: [],
+  said: [],
+  isSettled: true,
+};
 
 const SLAB_BYTES_MIN = 16 * 1024;
 const PREFIXES_KEPT = 4;
@@ -71,6 +82,16 @@ interface Mark {
   readonly count: number;
   readonly sizeBytes: number;
   readonly tail: Tail;
+  readonly end: End;
+}
+
+/** What the message region ends with. */
+type End = 'nothing' | 'words' | 'results' | 'answer';
+
+function endOf({ assistant, results, said }: MessageGroup, before: End): End {
+  if (said.length > 0) return 'words';
+  if (results.length > 0) return 'results';
+  return assistant === null ? before : 'answer';
 }
 
 /** Bytes, and whether a request may still be reading them. */
@@ -89,7 +110,7 @@ class Conversation {
   readonly #callIds = new Set<string>();
   #slab = new Slab(0);
   #prefix: Prefix | null = null;
-  #at: Mark = { count: 0, sizeBytes: 0, tail: 'empty' };
+  #at: Mark = { count: 0, sizeBytes: 0, tail: 'empty', end: 'nothing' };
   #groupStart: Mark = this.#at;
   #isSettled = true;
   #last: ChatMessage | undefined;
@@ -102,8 +123,19 @@ class Conversation {
     this.#settlePrefix(prefix);
     if (this.#slab.users > 0 || this.#slab.isSpoiled) this.#move(prefix.bytes.length, this.#slab.bytes.length);
     this.#catchUp(request.messages);
-    const length = this.#write(this.#format.suffix(request, this.#at.tail));
+    const length = this.#write(this.#suffix(request));
     return this.#hold(prefix.bytes.length + this.#at.sizeBytes + length);
+  }
+
+  /** Never part of what is kept: the next request may continue differently. */
+  #suffix(request: ModelRequest): string {
+    const { tail, end } = this.#at;
+    const last = request.tail ?? (end === 'answer' ? GO_ON : undefined);
+    if (last === undefined) return this.#format.suffix(request, tail);
+    const asked = { ...request, tail: last };
+    if (end !== 'results' || this.#format.takesWordsAfterResults) return this.#format.suffix(asked, tail);
+    const bridge = this.#format.group(BRIDGE, tail);
+    return bridge.text + this.#format.suffix(asked, bridge.tail);
   }
 
   #hold(sizeBytes: number): BodyLease {
@@ -134,7 +166,7 @@ class Conversation {
   }
 
   #restart(prefix: Prefix): void {
-    this.#at = { count: 0, sizeBytes: 0, tail: prefix.tail };
+    this.#at = { count: 0, sizeBytes: 0, tail: prefix.tail, end: 'nothing' };
     this.#groupStart = this.#at;
     this.#isSettled = true;
     this.#last = undefined;
@@ -176,7 +208,8 @@ class Conversation {
     for (let i = count; i < end; i++) {
       const message = messages[i];
       if (message?.role !== 'user' && message?.role !== 'note') continue;
-      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1);
+      this.#bridge();
+      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1, 'words');
     }
     return end;
   }
@@ -186,12 +219,26 @@ class Conversation {
     this.#groupStart = this.#at;
     this.#isSettled = group.isSettled;
     for (const call of group.assistant?.calls ?? []) this.#callIds.add(call.id);
-    this.#append(this.#format.group(group, this.#at.tail), end);
+    const isApart = !this.#format.takesWordsAfterResults && group.results.length > 0;
+    for (const part of isApart
+      ? [
+          { ...group, said: [] },
+          { ...group, assistant: null, results: [] },
+        ]
+      : [group]) {
+      if (part.assistant === null && part.said.length > 0) this.#bridge();
+      this.#append(this.#format.group(part, this.#at.tail), end, endOf(part, this.#at.end));
+    }
   }
 
-  #append(piece: { readonly text: string; readonly tail: Tail }, count: number): void {
+  #bridge(): void {
+    if (this.#at.end !== 'results' || this.#format.takesWordsAfterResults) return;
+    this.#append(this.#format.group(BRIDGE, this.#at.tail), this.#at.count, 'answer');
+  }
+
+  #append(piece: { readonly text: string; readonly tail: Tail }, count: number, end: End): void {
     const length = this.#write(piece.text);
-    this.#at = { count, sizeBytes: this.#at.sizeBytes + length, tail: piece.tail };
+    this.#at = { count, sizeBytes: this.#at.sizeBytes + length, tail: piece.tail, end };
   }
 
   /** Writes after the message region; the caller decides whether the region grows by it. Returns the bytes written. */
