@@ -4,7 +4,7 @@
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
 
-/** Where the message region stands: nothing in it yet, complete, or inside a message that can take more blocks. */
+/** Where the message region stands: nothing in it yet, complete, or open for what the format puts before the next message. */
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
