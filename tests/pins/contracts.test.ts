@@ -271,7 +271,7 @@ const opPins: Readonly<Record<string, string>> = {
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '5704ef672edc8c58 05684ac7509f970a',
-  'model.test': '42fb303277d3c257 f943ae84d771e42b',
+  'model.test': 'd154eb9c87cd4bbd f943ae84d771e42b',
   'model.presets': '71fc596a20f27da3 b852408c6acac689',
   'secret.set': 'dff323245cf626d4 be67607543b7a18a',
   'secret.list': '71fc596a20f27da3 ae28a9b08dd17db7',
@@ -326,7 +326,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '3be9e13c50057241',
+  configSchema: '631d1af9de053111',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

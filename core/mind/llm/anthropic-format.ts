@@ -16,6 +16,7 @@ import {
   type ToolMessage,
 } from './message-groups.ts';
 import type { Tail, WireFormat } from './request-body.ts';
+import { withoutWords } from './wire-words.ts';
 
 const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
 const EMPTY_TEXT = '(empty)';
@@ -26,15 +27,16 @@ export interface AnthropicFormatOptions {
   maxOutputTokens(modelId: string): number;
   /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
   thinkingBefore(callId: string): readonly string[];
+  /** Schema words this server was found not to take. */
+  readonly refused: ReadonlySet<string>;
 }
 
 export function createAnthropicFormat(options: AnthropicFormatOptions): WireFormat {
   const saidBlocks = (said: Spoken): string[] => spokenBlocks(options.seesImages ? said : inWords(said));
   return {
-    takesWordsAfterResults: true,
     prefix(request) {
       const parts = [`{"model":${jsonText(request.modelId)},"stream":true`];
-      if (request.tools.length > 0) parts.push(`,"tools":[${toolTexts(request.tools).join(',')}]`);
+      if (request.tools.length > 0) parts.push(`,"tools":[${toolTexts(request.tools, options.refused).join(',')}]`);
       if (request.system !== '') parts.push(`,"system":[{"type":"text","text":${jsonText(request.system)},${CACHE_MARK}}]`);
       parts.push(',"messages":[');
       return { text: parts.join(''), tail: 'empty' };
@@ -60,7 +62,8 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
       return { text: (tail === 'empty' ? '' : ',') + openUser(saidBlocks(said)), tail: 'open' };
     },
     suffix(request: ModelRequest, tail) {
-      const maxTokens = request.maxOutputTokens ?? options.maxOutputTokens(request.modelId);
+      const most = options.maxOutputTokens(request.modelId);
+      const maxTokens = Math.min(request.maxOutputTokens ?? most, most);
       return `${lastWords(request, tail)}],"max_tokens":${maxTokens}}`;
     },
   };
@@ -112,9 +115,9 @@ function assistantText(message: AssistantMessage, options: AnthropicFormatOption
   return `{"role":"assistant","content":[${blocks.join(',')}]}`;
 }
 
-function toolTexts(tools: readonly ToolSchema[]): string[] {
+function toolTexts(tools: readonly ToolSchema[], refused: ReadonlySet<string>): string[] {
   return tools.map((tool, index) => {
-    const text = JSON.stringify({ name: tool.name, description: tool.description, input_schema: tool.parameters });
+    const text = JSON.stringify({ name: tool.name, description: tool.description, input_schema: withoutWords(tool.parameters, refused) });
     return index === tools.length - 1 ? `${text.slice(0, -1)},${CACHE_MARK}}` : text;
   });
 }

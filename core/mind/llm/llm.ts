@@ -24,6 +24,7 @@ import {
 import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
+import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
 export { ExactCounters } from './exact-counters.ts';
@@ -49,6 +50,8 @@ export interface ModelRouterDeps {
   readonly probeTimeoutMs?: number;
   /** What a server was found to take, where that is less than what is told of it. */
   readonly learned?: { windowOf(ref: string): number | null };
+  /** Keeps what servers refused beyond this process; without it, it is learned again at each start. */
+  readonly refusedWords?: RefusedWordsStore;
 }
 
 export interface StreamOptions {
@@ -79,6 +82,7 @@ export class ModelRouter {
   #config: ModelRouterDeps['config'];
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
+  readonly #refusedWords: RefusedWordsStore;
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
 
@@ -86,6 +90,7 @@ export class ModelRouter {
     this.#deps = deps;
     this.#config = deps.config;
     this.#localServers = deps.localServers ?? wellKnownServers;
+    this.#refusedWords = deps.refusedWords ?? new RefusedWordsInMemory();
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
@@ -111,11 +116,16 @@ export class ModelRouter {
 
   /** Never fails: an unknown provider gives defaults and no prices. */
   info(ref: string): ModelInfo {
-    const { provider, modelId } = splitRef(ref);
-    const found = this.#discovered.find((model) => model.ref === ref);
-    const told = describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+    const told = this.#told(ref);
     const learned = this.#deps.learned?.windowOf(ref) ?? null;
     return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
+  }
+
+  /** What config and the server say of it, whatever was learned since. */
+  #told(ref: string): ModelInfo {
+    const { provider, modelId } = splitRef(ref);
+    const found = this.#discovered.find((model) => model.ref === ref);
+    return describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
   }
 
   knows(ref: string): boolean {
@@ -228,6 +238,7 @@ export class ModelRouter {
     const config = this.#config;
     const limits = config.models.timeouts;
     const full: ModelRequest = { ...request, modelId };
+    let adaptations = 0;
     for (let attempt = 1; ; attempt++) {
       const answer = async (watched: DeltaSink, signal: AbortSignal): Promise<ModelReply> => {
         const client = await this.#client(provider);
@@ -237,9 +248,14 @@ export class ModelRouter {
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
       const { error, hasDelivered } = outcome;
       if (error.code === 'model_auth') this.#forget(provider);
-      const waitMs = run.signal.aborted ? null : retryWaitMs({ attempt, error, hasDelivered }, config.models.retries, random);
+      // The server named what it does not take, and the next request does without it: once a call, whatever `retries` says.
+      const { leftOut } = error.data;
+      const isAdapted: boolean = leftOut !== undefined && !hasDelivered && adaptations === 0;
+      if (isAdapted) adaptations += 1;
+      const failed = { attempt: attempt - adaptations, error, hasDelivered };
+      const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
       if (waitMs === null) throw error;
-      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code });
+      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
     }
@@ -263,7 +279,8 @@ export class ModelRouter {
       connectTimeoutMs: this.#config.models.timeouts.connectMs,
       nowMs: () => this.#deps.clock.nowMs(),
       nextCallId: this.#nextCallId,
-      contextTokens: (name, modelId) => this.info(`${name}/${modelId}`).contextTokens,
+      contextTokens: (name, modelId) => this.#told(`${name}/${modelId}`).contextTokens,
+      refusedWords: this.#refusedWords,
     });
     this.#clients.set(provider, { baseUrl, client });
     client.catch(() => {

@@ -3,27 +3,47 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
-import { refusalWords, vendorRefusal, type Vendor } from '../../../tests/doubles/vendors/vendors.ts';
+import type { ServerName } from '../../contracts/server-names.ts';
+import { refusalWords, vendorRefusal, vendors, type Vendor } from '../../../tests/doubles/vendors/vendors.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
+import { createOllamaFormat } from './ollama-format.ts';
 import { createOpenAiFormat } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
+import { serverProfile } from './server-profile.ts';
 
 const parameters = { type: 'object', properties: { path: { type: 'string' } } };
 const tools: ModelRequest['tools'] = [{ name: 'read', description: 'Reads.', parameters }];
-const anthropic = createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 100, thinkingBefore: () => [] });
-const openAi = createOpenAiFormat({ seesImages: true, maxTokensKey: 'max_completion_tokens', needsNoReasoningWithTools: () => false });
+const noWords: ReadonlySet<string> = new Set();
+const anthropic = createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 100, thinkingBefore: () => [], refused: noWords });
+const ollama = createOllamaFormat({ seesImages: true, contextTokens: () => 8192, thinkingBefore: () => '', refused: noWords });
+const chat = (preset: ServerName, modelId: string): readonly [Vendor, string, WireFormat] => [
+  vendors.find((vendor) => vendor === preset) ?? 'openai',
+  modelId,
+  createOpenAiFormat({
+    seesImages: true,
+    profile: serverProfile('http://127.0.0.1', preset),
+    refused: noWords,
+    keptOf: () => undefined,
+    needsNoReasoningWithTools: () => false,
+  }),
+];
 
 const formats: readonly (readonly [Vendor, string, WireFormat])[] = [
-  ['openai', 'gpt-4o', openAi],
-  ['openai', 'gpt-5', openAi],
-  ['groq', 'llama-4', openAi],
-  ['xai', 'grok-4', openAi],
-  ['openrouter', 'openai/gpt-4o', openAi],
-  ['llamacpp', 'local', openAi],
-  ['lmstudio', 'local', openAi],
+  chat('openai', 'gpt-4o'),
+  chat('openai', 'gpt-5'),
+  chat('groq', 'llama-4'),
+  chat('deepseek', 'deepseek-v4'),
+  chat('gemini', 'gemini-3-pro'),
+  chat('mistral', 'mistral-large'),
+  chat('xai', 'grok-4'),
+  chat('openrouter', 'openai/gpt-4o'),
+  chat('llamacpp', 'local'),
+  chat('lmstudio', 'local'),
   ['anthropic', 'claude-sonnet-4-5', anthropic],
   ['anthropic', 'claude-opus-4-8', anthropic],
+  ['ollama', 'qwen3', ollama],
 ];
+const [, , openAi] = chat('openai', 'gpt-4o');
 
 const anyText = fc.oneof(fc.constantFrom('', ' ', '\n', 'words', 'ends in a space ', '\uD800'), fc.string({ maxLength: 20 }));
 const anyId = fc.oneof(

@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
-import { assistant, createRequest, note, result, user } from './fixtures/conversation.ts';
+import { assistant, plainServer, createRequest, note, result, user } from './fixtures/conversation.ts';
+import { noWords } from './wire-words.ts';
 import { createOpenAiFormat, needsNoReasoningWithTools } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 
-const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, maxTokensKey: 'max_tokens', needsNoReasoningWithTools });
-const anthropic = (): WireFormat => createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [] });
+const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, ...plainServer, needsNoReasoningWithTools });
+const anthropic = (): WireFormat =>
+  createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [], refused: noWords });
 const formats = { openAi, anthropic };
 
 function send(bodies: RequestBodies, request: ModelRequest): unknown {

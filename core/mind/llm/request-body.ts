@@ -4,12 +4,10 @@
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
 
-/** Where the message region stands: nothing in it yet, complete, or inside a message that can take more blocks. */
+/** Where the message region stands: nothing in it yet, complete, or open for what the format puts before the next message. */
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
-  /** False where a server takes no user message directly after results: a short answer is put between. */
-  readonly takesWordsAfterResults: boolean;
   /** Everything before the first message. `tail` says whether a message is already in it. */
   prefix(request: ModelRequest): { readonly text: string; readonly tail: Tail };
   /** Text to append for a group, separators included, and where that leaves the region. */
@@ -28,14 +26,8 @@ export interface BodyLease {
   release(isClean: boolean): void;
 }
 
-/** Ends a request that would end with an answer: vendors refuse that, or continue the answer word by word. */
+/** After an answer that nothing follows but the end or another answer: vendors refuse that, or continue the answer word by word. */
 const GO_ON = 'Go on.';
-const BRIDGE: MessageGroup = {
-  assistant: { role: 'assistant', text: 'I have these results.', calls: [] },
-  results: [],
-  said: [],
-  isSettled: true,
-};
 
 const SLAB_BYTES_MIN = 16 * 1024;
 const PREFIXES_KEPT = 4;
@@ -82,16 +74,8 @@ interface Mark {
   readonly count: number;
   readonly sizeBytes: number;
   readonly tail: Tail;
-  readonly end: End;
-}
-
-/** What the message region ends with. */
-type End = 'nothing' | 'words' | 'results' | 'answer';
-
-function endOf({ assistant, results, said }: MessageGroup, before: End): End {
-  if (said.length > 0) return 'words';
-  if (results.length > 0) return 'results';
-  return assistant === null ? before : 'answer';
+  /** Whether an answer is the last message. */
+  readonly endsInAnswer: boolean;
 }
 
 /** Bytes, and whether a request may still be reading them. */
@@ -110,7 +94,7 @@ class Conversation {
   readonly #callIds = new Set<string>();
   #slab = new Slab(0);
   #prefix: Prefix | null = null;
-  #at: Mark = { count: 0, sizeBytes: 0, tail: 'empty', end: 'nothing' };
+  #at: Mark = { count: 0, sizeBytes: 0, tail: 'empty', endsInAnswer: false };
   #groupStart: Mark = this.#at;
   #isSettled = true;
   #last: ChatMessage | undefined;
@@ -127,15 +111,11 @@ class Conversation {
     return this.#hold(prefix.bytes.length + this.#at.sizeBytes + length);
   }
 
-  /** Never part of what is kept: the next request may continue differently. */
+  /** What is said last here is never part of what is kept: the next request may continue differently. */
   #suffix(request: ModelRequest): string {
-    const { tail, end } = this.#at;
-    const last = request.tail ?? (end === 'answer' ? GO_ON : undefined);
-    if (last === undefined) return this.#format.suffix(request, tail);
-    const asked = { ...request, tail: last };
-    if (end !== 'results' || this.#format.takesWordsAfterResults) return this.#format.suffix(asked, tail);
-    const bridge = this.#format.group(BRIDGE, tail);
-    return bridge.text + this.#format.suffix(asked, bridge.tail);
+    const { tail, endsInAnswer } = this.#at;
+    const isOpenEnded = endsInAnswer && request.tail === undefined;
+    return this.#format.suffix(isOpenEnded ? { ...request, tail: GO_ON } : request, tail);
   }
 
   #hold(sizeBytes: number): BodyLease {
@@ -166,7 +146,7 @@ class Conversation {
   }
 
   #restart(prefix: Prefix): void {
-    this.#at = { count: 0, sizeBytes: 0, tail: prefix.tail, end: 'nothing' };
+    this.#at = { count: 0, sizeBytes: 0, tail: prefix.tail, endsInAnswer: false };
     this.#groupStart = this.#at;
     this.#isSettled = true;
     this.#last = undefined;
@@ -208,8 +188,7 @@ class Conversation {
     for (let i = count; i < end; i++) {
       const message = messages[i];
       if (message?.role !== 'user' && message?.role !== 'note') continue;
-      this.#bridge();
-      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1, 'words');
+      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1, false);
     }
     return end;
   }
@@ -219,26 +198,17 @@ class Conversation {
     this.#groupStart = this.#at;
     this.#isSettled = group.isSettled;
     for (const call of group.assistant?.calls ?? []) this.#callIds.add(call.id);
-    const isApart = !this.#format.takesWordsAfterResults && group.results.length > 0;
-    for (const part of isApart
-      ? [
-          { ...group, said: [] },
-          { ...group, assistant: null, results: [] },
-        ]
-      : [group]) {
-      if (part.assistant === null && part.said.length > 0) this.#bridge();
-      this.#append(this.#format.group(part, this.#at.tail), end, endOf(part, this.#at.end));
+    const { assistant, results, said } = group;
+    if (assistant !== null && this.#at.endsInAnswer) {
+      this.#append(this.#format.spoken(spoken({ role: 'note', text: GO_ON }), this.#at.tail), this.#at.count, false);
     }
+    const endsInAnswer = assistant === null ? said.length === 0 && this.#at.endsInAnswer : results.length + said.length === 0;
+    this.#append(this.#format.group(group, this.#at.tail), end, endsInAnswer);
   }
 
-  #bridge(): void {
-    if (this.#at.end !== 'results' || this.#format.takesWordsAfterResults) return;
-    this.#append(this.#format.group(BRIDGE, this.#at.tail), this.#at.count, 'answer');
-  }
-
-  #append(piece: { readonly text: string; readonly tail: Tail }, count: number, end: End): void {
+  #append(piece: { readonly text: string; readonly tail: Tail }, count: number, endsInAnswer: boolean): void {
     const length = this.#write(piece.text);
-    this.#at = { count, sizeBytes: this.#at.sizeBytes + length, tail: piece.tail, end };
+    this.#at = { count, sizeBytes: this.#at.sizeBytes + length, tail: piece.tail, endsInAnswer };
   }
 
   /** Writes after the message region; the caller decides whether the region grows by it. Returns the bytes written. */
