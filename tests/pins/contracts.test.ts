@@ -270,11 +270,11 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 9846688016288870',
+  'config.get': '71fc596a20f27da3 8348664df24306c1',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '5704ef672edc8c58 05684ac7509f970a',
-  'model.test': '42fb303277d3c257 f943ae84d771e42b',
+  'model.test': 'd154eb9c87cd4bbd f943ae84d771e42b',
   'model.presets': '71fc596a20f27da3 b852408c6acac689',
   'secret.set': 'dff323245cf626d4 be67607543b7a18a',
   'secret.list': '71fc596a20f27da3 ae28a9b08dd17db7',
@@ -329,7 +329,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '551c17080e6c7380',
+  configSchema: '8b53f907b3099540',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

@@ -7,7 +7,7 @@ import { RandomIds } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
@@ -24,6 +24,7 @@ import {
 import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
+import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
 export { ExactCounters } from './exact-counters.ts';
@@ -49,6 +50,8 @@ export interface ModelRouterDeps {
   readonly probeTimeoutMs?: number;
   /** What a server was found to take, where that is less than what is told of it. */
   readonly learned?: { windowOf(ref: string): number | null };
+  /** Keeps what servers refused beyond this process; without it, it is learned again at each start. */
+  readonly refusedWords?: RefusedWordsStore;
 }
 
 export interface StreamOptions {
@@ -64,12 +67,14 @@ export type RoutedReply = ModelReply & {
 
 export interface ProbeOptions {
   readonly provider?: ProviderConfig | undefined;
+  /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
+  readonly tools: readonly ToolSchema[];
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 /** Some vendors take no smaller limit than 16. */
-const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
+const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
 
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
@@ -77,6 +82,7 @@ export class ModelRouter {
   #config: ModelRouterDeps['config'];
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
+  readonly #refusedWords: RefusedWordsStore;
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
 
@@ -84,6 +90,7 @@ export class ModelRouter {
     this.#deps = deps;
     this.#config = deps.config;
     this.#localServers = deps.localServers ?? wellKnownServers;
+    this.#refusedWords = deps.refusedWords ?? new RefusedWordsInMemory();
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
@@ -109,11 +116,16 @@ export class ModelRouter {
 
   /** Never fails: an unknown provider gives defaults and no prices. */
   info(ref: string): ModelInfo {
-    const { provider, modelId } = splitRef(ref);
-    const found = this.#discovered.find((model) => model.ref === ref);
-    const told = describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+    const told = this.#told(ref);
     const learned = this.#deps.learned?.windowOf(ref) ?? null;
     return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
+  }
+
+  /** What config and the server say of it, whatever was learned since. */
+  #told(ref: string): ModelInfo {
+    const { provider, modelId } = splitRef(ref);
+    const found = this.#discovered.find((model) => model.ref === ref);
+    return describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
   }
 
   knows(ref: string): boolean {
@@ -193,12 +205,12 @@ export class ModelRouter {
   /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { providers, models } = this.#config;
-    const { timeoutMs: totalMs, provider, signal } = how;
+    const { timeoutMs: totalMs, provider, signal, tools } = how;
     const tried = provider === undefined ? providers : { ...providers, [splitRef(ref).provider]: provider };
     const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
     const router = new ModelRouter({ ...this.#deps, config: { providers: tried, models: { ...models, retries: 0, timeouts } } });
     try {
-      const reply = await router.stream(ref, probeRequest, { text: () => undefined }, { signal });
+      const reply = await router.stream(ref, { ...probeRequest, tools }, { text: () => undefined }, { signal });
       return { reply, costUsd: router.cost(ref, reply.usage) };
     } finally {
       await router.close();
@@ -226,6 +238,7 @@ export class ModelRouter {
     const config = this.#config;
     const limits = config.models.timeouts;
     const full: ModelRequest = { ...request, modelId };
+    let adaptations = 0;
     for (let attempt = 1; ; attempt++) {
       const answer = async (watched: DeltaSink, signal: AbortSignal): Promise<ModelReply> => {
         const client = await this.#client(provider);
@@ -235,9 +248,14 @@ export class ModelRouter {
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
       const { error, hasDelivered } = outcome;
       if (error.code === 'model_auth') this.#forget(provider);
-      const waitMs = run.signal.aborted ? null : retryWaitMs({ attempt, error, hasDelivered }, config.models.retries, random);
+      // The server named what it does not take, and the next request does without it: once a call, whatever `retries` says.
+      const { leftOut } = error.data;
+      const isAdapted: boolean = leftOut !== undefined && !hasDelivered && adaptations === 0;
+      if (isAdapted) adaptations += 1;
+      const failed = { attempt: attempt - adaptations, error, hasDelivered };
+      const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
       if (waitMs === null) throw error;
-      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code });
+      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
     }
@@ -261,7 +279,8 @@ export class ModelRouter {
       connectTimeoutMs: this.#config.models.timeouts.connectMs,
       nowMs: () => this.#deps.clock.nowMs(),
       nextCallId: this.#nextCallId,
-      contextTokens: (name, modelId) => this.info(`${name}/${modelId}`).contextTokens,
+      contextTokens: (name, modelId) => this.#told(`${name}/${modelId}`).contextTokens,
+      refusedWords: this.#refusedWords,
     });
     this.#clients.set(provider, { baseUrl, client });
     client.catch(() => {

@@ -30,6 +30,57 @@ export interface ReplyReader {
   finish(): RawReply;
 }
 
+/** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are an eighth of it. */
+export const answerBytesMax = 4 * 1024 * 1024;
+
+/** What an answer says, as it comes in: kept, handed on, and bounded. */
+export class ReplyText {
+  readonly #provider: string;
+  readonly #sink: ProgressSink;
+  #sizeBytes = 0;
+  text = '';
+  reasoning = '';
+
+  constructor(provider: string, sink: ProgressSink) {
+    this.#provider = provider;
+    this.#sink = sink;
+  }
+
+  addText(value: unknown): void {
+    if (typeof value !== 'string' || value === '') return;
+    this.charge(value);
+    this.text += value;
+    this.#sink.text(value);
+  }
+
+  addReasoning(value: unknown): void {
+    if (typeof value !== 'string' || value === '') return;
+    this.charge(value);
+    this.reasoning += value;
+    this.#sink.reasoning?.(value);
+  }
+
+  /** Counts a piece that is kept elsewhere (arguments of a call). Throws `model_bad_reply` when the answer is longer than any model's. */
+  charge(piece: string): void {
+    this.#sizeBytes += Buffer.byteLength(piece, 'utf8');
+    if (this.#sizeBytes > answerBytesMax) throw endless(this.#provider);
+  }
+}
+
+function endless(provider: string): AppError {
+  return new AppError(
+    'model_bad_reply',
+    `${provider} sent an answer of more than ${answerBytesMax / 1024 / 1024} MB; the rest was not read.`,
+    {
+      data: {
+        provider,
+        limitBytes: answerBytesMax,
+        hint: 'The model repeats itself or the server is broken. Ask again, or choose another model.',
+      },
+    },
+  );
+}
+
 export interface CallIds {
   next(): string;
   isTaken(id: string): boolean;
