@@ -12,7 +12,8 @@ import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
 
 export type Step =
-  | { readonly say: string; readonly lost?: boolean }
+  /** `after` is what the runtime adds to the last answer. */
+  | { readonly say: string; readonly lost?: boolean; readonly after?: string }
   | { readonly ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean } }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
   | { readonly hang: true };
@@ -229,8 +230,8 @@ export class FakeClaw implements Claw {
     }
   }
 
-  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean }): void {
-    turn.text = step.say;
+  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean; readonly after?: string }): void {
+    turn.text = step.say + (step.after ?? '');
     const { sessionId, turnId } = turn;
     for (const text of step.lost === true ? [] : (step.say.match(/\S+\s*|\s+/g) ?? [])) {
       this.emitDelta({ kind: 'text', sessionId, turnId, callId: null, text });

@@ -23,7 +23,10 @@ const tools = [
     },
   },
 ];
-type Body = { tools: { function: { parameters: Record<string, unknown> } }[]; messages: Record<string, unknown>[] } & Record<string, unknown>;
+type Body = { tools: { function: { parameters: Record<string, unknown> } }[]; messages: Record<string, unknown>[] } & Record<
+  string,
+  unknown
+>;
 const bodies = (server: ScriptedServer): Body[] => server.seen.map(({ body }) => JSON.parse(body) as Body);
 
 function routerTo(server: ScriptedServer, extra: object = {}, refusedWords = new RefusedWordsInMemory()) {

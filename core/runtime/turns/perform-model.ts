@@ -34,13 +34,18 @@ function unlessRefused<T extends Step | Promise<Step>>(runner: RunningTurn, erro
 }
 
 function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step | Promise<Step> {
-  const { model } = runner;
+  const { model, deps } = runner;
   if (model === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
   }
+  const asking = deps.models.askWindow?.(model, runner.abort.signal) ?? null;
+  return asking === null ? choosePack(runner, intent, model) : asking.then(() => choosePack(runner, intent, model));
+}
+
+function choosePack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
   const choosing = choosePackParts(runner, model);
-  if (choosing === null) return recordPack(runner, intent, model);
+  if (choosing === null) return runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model);
   // Cut off meanwhile: nothing is shown to the model any more.
   return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
 }
@@ -54,7 +59,7 @@ function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' 
     model: deps.models.info(model),
     tools: runner.offered(),
     smaller: intent.smaller,
-    ...(runner.refusedTokens === null ? {} : { refusedTokens: runner.refusedTokens }),
+    ...(runner.refused === null ? {} : { refused: runner.refused }),
     identity: runner.identity,
     rules: deps.continuity.rulesFor(sessionId, runner.origin.agentId).map(({ text }) => text),
     approvals: openApprovals(runner),
@@ -154,9 +159,24 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
 }
 
 function learnOverflow(runner: RunningTurn, { model, pack }: ModelCall, error: AppError): void {
-  const limit = error.data['limitTokens'];
-  runner.refusedTokens = pack.tokens;
-  runner.deps.learning?.overflowed({ ref: model, packTokens: pack.tokens, limitTokens: typeof limit === 'number' ? limit : null });
+  const { learning } = runner.deps;
+  const limitTokens = tokensIn(error, 'limitTokens');
+  const requestTokens = tokensIn(error, 'requestTokens');
+  runner.refused = {
+    tokens: pack.tokens,
+    ...(limitTokens === null ? {} : { limitTokens }),
+    ...(requestTokens === null ? {} : { requestTokens }),
+  };
+  const { counted } = pack;
+  if (requestTokens !== null && counted !== undefined) {
+    learning?.observe({ ref: model, fixed: counted.fixed, flow: counted.flow, reportedTokens: requestTokens });
+  }
+  learning?.overflowed({ ref: model, packTokens: pack.tokens, limitTokens });
+}
+
+function tokensIn(error: AppError, field: 'limitTokens' | 'requestTokens'): number | null {
+  const tokens = error.data[field];
+  return typeof tokens === 'number' ? tokens : null;
 }
 
 function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): Promise<void> } {
