@@ -244,7 +244,7 @@ export const opTable = {
     params: z.strictObject({ look: z.boolean().optional() }),
     result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }),
   },
-  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  /** Asks the model for a word, with the tools of a turn: whether key, name, address and tools are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
   'model.test': {
     params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
     result: z.object({

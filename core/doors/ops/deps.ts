@@ -7,7 +7,7 @@ import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import type { telegramOps } from '../../contracts/telegram-ops.ts';
-import type { ModelReply } from '../../contracts/llm.ts';
+import type { ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ScheduleFired } from '../../contracts/schedule.ts';
@@ -63,6 +63,7 @@ export interface OpsDeps {
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
   readonly tools: {
     list(): ToolListing[];
+    schemas(): readonly ToolSchema[];
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
   readonly artifacts: ArtifactPort;
@@ -131,7 +132,12 @@ export interface ModelListPort {
   /** A tiny question, tried once. Fails as every call of a model. */
   probe(
     ref: string,
-    how: { readonly provider?: ProviderConfig | undefined; readonly signal: AbortSignal; readonly timeoutMs: number },
+    how: {
+      readonly provider?: ProviderConfig | undefined;
+      readonly tools: readonly ToolSchema[];
+      readonly signal: AbortSignal;
+      readonly timeoutMs: number;
+    },
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
   /** Whether there is a provider of that name. */
   knows(ref: string): boolean;

@@ -4,6 +4,7 @@
 // and so that the block which is last when a request is sent carries the mark up to which the vendor caches the conversation.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
+import { wireCallId } from './call-ids.ts';
 import {
   inWords,
   jsonText,
@@ -76,11 +77,6 @@ function lastWords(request: ModelRequest, tail: Tail): string {
   return tail === 'open' ? `${mark},${block}]}` : `${tail === 'empty' ? '' : ','}{"role":"user","content":[${block}]}`;
 }
 
-/** The API allows letters, digits, _ and - in call ids; other vendors' ids in the same conversation may hold more. */
-function safeId(id: string): string {
-  return id.replace(/[^A-Za-z0-9_-]/g, '_');
-}
-
 function openUser(blocks: readonly string[]): string {
   return `{"role":"user","content":[${withoutLastBrace(blocks)}`;
 }
@@ -103,7 +99,7 @@ function spokenBlocks({ text, images }: Spoken): string[] {
 
 function resultBlock(result: ToolMessage): string {
   const error = result.isError ? ',"is_error":true' : '';
-  return `{"type":"tool_result","tool_use_id":${jsonText(safeId(result.id))},"content":${jsonText(result.text)}${error}}`;
+  return `{"type":"tool_result","tool_use_id":${jsonText(wireCallId(result.id, 'plain'))},"content":${jsonText(result.text)}${error}}`;
 }
 
 function assistantText(message: AssistantMessage, options: AnthropicFormatOptions): string {
@@ -112,7 +108,7 @@ function assistantText(message: AssistantMessage, options: AnthropicFormatOption
   if (message.text.trim() !== '') blocks.push(textBlock(message.text));
   for (const call of message.calls) {
     blocks.push(
-      `{"type":"tool_use","id":${jsonText(safeId(call.id))},"name":${jsonText(safeToolName(call.tool))},"input":${safeArgs(call.args)}}`,
+      `{"type":"tool_use","id":${jsonText(wireCallId(call.id, 'plain'))},"name":${jsonText(safeToolName(call.tool))},"input":${safeArgs(call.args)}}`,
     );
   }
   if (blocks.length === 0) blocks.push(textBlock(''));

@@ -7,7 +7,7 @@ import { RandomIds } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { askWindow } from './ask-window.ts';
 import { runAttempt } from './attempt.ts';
@@ -68,12 +68,14 @@ export type RoutedReply = ModelReply & {
 
 export interface ProbeOptions {
   readonly provider?: ProviderConfig | undefined;
+  /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
+  readonly tools: readonly ToolSchema[];
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 /** Some vendors take no smaller limit than 16. */
-const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
+const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
 
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
@@ -244,12 +246,12 @@ export class ModelRouter {
   /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { providers, models } = this.#config;
-    const { timeoutMs: totalMs, provider, signal } = how;
+    const { timeoutMs: totalMs, provider, signal, tools } = how;
     const tried = provider === undefined ? providers : { ...providers, [splitRef(ref).provider]: provider };
     const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
     const router = new ModelRouter({ ...this.#deps, config: { providers: tried, models: { ...models, retries: 0, timeouts } } });
     try {
-      const reply = await router.stream(ref, probeRequest, { text: () => undefined }, { signal });
+      const reply = await router.stream(ref, { ...probeRequest, tools }, { text: () => undefined }, { signal });
       return { reply, costUsd: router.cost(ref, reply.usage) };
     } finally {
       await router.close();

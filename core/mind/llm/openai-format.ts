@@ -1,8 +1,8 @@
 // The OpenAI chat-completions request as JSON text pieces. Source: OpenAI API reference, chat completions (2026).
 // Must not keep state: what was serialised is kept by RequestBodies.
 
-import { createHash } from 'node:crypto';
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
+import { wireCallId } from './call-ids.ts';
 import {
   inWords,
   jsonText,
@@ -85,17 +85,13 @@ function groupTexts(group: MessageGroup, options: OpenAiFormatOptions, show: (sa
   const messages: string[] = [];
   if (group.assistant !== null) messages.push(assistantText(group.assistant, options));
   for (const result of group.results) {
-    messages.push(`{"role":"tool","tool_call_id":${jsonText(wireId(result.id, options.profile))},"content":${jsonText(result.text)}}`);
+    messages.push(
+      `{"role":"tool","tool_call_id":${jsonText(wireCallId(result.id, options.profile.callIds))},"content":${jsonText(result.text)}}`,
+    );
   }
   if (!options.profile.userAfterTool && group.results.length > 0 && group.said.length > 0) messages.push(BRIDGE);
   for (const said of group.said) messages.push(userText(show(said)));
   return messages;
-}
-
-/** The id itself, or for a server that wants nine letters and digits always the same nine for it. */
-function wireId(id: string, { callIds }: ServerProfile): string {
-  if (callIds === 'any' || /^[A-Za-z0-9]{9}$/.test(id)) return id;
-  return createHash('sha256').update(id).digest('hex').slice(0, 9);
 }
 
 function assistantText(message: AssistantMessage, options: OpenAiFormatOptions): string {
@@ -103,7 +99,7 @@ function assistantText(message: AssistantMessage, options: OpenAiFormatOptions):
   const content = message.text === '' ? 'null' : jsonText(message.text);
   const calls = message.calls.map(
     (call, index) =>
-      `{"id":${jsonText(wireId(call.id, options.profile))},"type":"function","function":{"name":${jsonText(safeToolName(call.tool))},"arguments":${jsonText(safeArgs(call.args))}}${extraContent(call.id, index === 0, options)}}`,
+      `{"id":${jsonText(wireCallId(call.id, options.profile.callIds))},"type":"function","function":{"name":${jsonText(safeToolName(call.tool))},"arguments":${jsonText(safeArgs(call.args))}}${extraContent(call.id, index === 0, options)}}`,
   );
   return `{"role":"assistant","content":${content}${reasoningBack(message, options)},"tool_calls":[${calls.join(',')}]}`;
 }
