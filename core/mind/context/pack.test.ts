@@ -237,7 +237,7 @@ test.each([
 test('tools that do not fit go by need, not by place, and stay in the order given', () => {
   const tool = (name: string) => ({ name, description: 'd '.repeat(150), parameters: { type: 'object', properties: {} } });
   const tools = ['other', 'calc', 'web_fetch', 'exec', 'list_dir', 'read_file'].map(tool);
-  const { tools: kept, event } = ask(new ConversationWriter().transcript, { model: model(2_600), tools });
+  const { tools: kept, event } = ask(new ConversationWriter().transcript, { model: model(1_200), tools });
   expect(kept.map(({ name }) => name)).toEqual(['exec', 'list_dir', 'read_file']);
   expect(event.dropped).toMatchObject([{ count: 3, reason: 'the window of this model is too small for all tools' }]);
 });

@@ -8,7 +8,7 @@ import { withoutApi } from './wire-dialects.ts';
 import { isLoopback } from './model-catalog.ts';
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
-const LOCAL_MS = 500;
+const LOCAL_MS = 2_000;
 const REMOTE_MS = 2_500;
 const WINDOW_TOKENS_MIN = 512;
 const WINDOW_TOKENS_MAX = 20_000_000;

@@ -1,5 +1,6 @@
 // Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
 
+import { GrowingText } from '../../base/growing-text.ts';
 import { toAppError, type AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
@@ -101,6 +102,9 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   }
 }
 
+/** Of an answer that broke off, so much is kept: an endless one would fill the log. */
+const PARTIAL_CHARS_MAX = 256 * 1024;
+
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
 
 interface ModelCall {
@@ -117,10 +121,8 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
   // Written while the model works: nothing is promised to anybody until the answer is in.
   const writeNoMore = runner.flushSoon(deps.wantsDeltas());
   const startedMs = deps.clock.monotonicMs();
-  let partialText = '';
-  const sink = createSink(runner, (delta) => {
-    partialText += delta;
-  });
+  const partial = new GrowingText();
+  const sink = createSink(runner, (delta) => partial.add(delta));
   try {
     const { system, tools, messages, tail } = call.pack;
     const request = { system, tools, messages, ...(tail === undefined ? {} : { tail }) };
@@ -147,7 +149,9 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     if (error.code === 'model_context_overflow') learnOverflow(runner, call, error);
     const tookMs = deps.clock.monotonicMs() - startedMs;
-    const billed = partialText === '' ? null : estimateSpent(deps, call, partialText);
+    const whole = partial.toString();
+    const billed = whole === '' ? null : estimateSpent(deps, call, whole);
+    const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
     runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs, ...billed?.recorded });
     tellHooks(runner, 'after_model', () => ({
       model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
