@@ -146,6 +146,7 @@ export function composeDoctor(
         },
         secretStatus: () => secrets.status(),
         secretNames: () => secrets.list(),
+        unreadSecrets: () => secrets.unread,
         sandbox: () => sandbox.health(),
       }),
       { check: () => options.moreChecks?.() ?? [] },

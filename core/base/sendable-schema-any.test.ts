@@ -135,6 +135,10 @@ function fits({ type, items }: SentSchema, value: unknown): boolean {
   return type === 'object' ? isPlainObject(value) : type === 'integer' ? typeof value === 'number' : typeof value === type;
 }
 
+function withoutNulls(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
+}
+
 test('what a model gives in the sent form is what the schema wants, with null for all it leaves out', () => {
   const flat = objectParts(leaf).chain((parts) => valueOf(parts).map((value) => ({ schema: z.strictObject(shapeOf(parts)), value })));
   fc.assert(
@@ -150,7 +154,8 @@ test('what a model gives in the sent form is what the schema wants, with null fo
           return [name, Object.hasOwn(value, key) ? asModel(node, value[key]) : null];
         }),
       );
-      expect(schema.parse(sendable.fromModel(args))).toEqual(value);
+      // Where null is taken it is what was said; elsewhere it is what was left out.
+      expect(withoutNulls(schema.parse(sendable.fromModel(args)))).toEqual(withoutNulls(value));
     }),
     { numRuns: 500 },
   );

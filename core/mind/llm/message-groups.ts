@@ -42,11 +42,15 @@ export function groupMessages(messages: readonly ChatMessage[], start: number, e
     if (message === undefined || message.role === 'assistant') continue;
     if (message.role !== 'tool') said.push(spoken(message));
     else if (assistant !== null && !found.has(message.id) && assistant.calls.some((call) => call.id === message.id))
-      found.set(message.id, message.text.trim() === '' ? { ...message, text: NO_OUTPUT } : message);
+      found.set(message.id, withOutput(message));
     else said.push({ text: orphanText(message), images: [] });
   }
   const results = (assistant?.calls ?? []).map((call) => found.get(call.id) ?? missingResult(call));
   return { assistant, results, said, isSettled: found.size === results.length };
+}
+
+function withOutput(result: ToolMessage): ToolMessage {
+  return result.text.trim() === '' ? { ...result, text: NO_OUTPUT } : result;
 }
 
 /** Words on the wire, and images that were sent along. */
