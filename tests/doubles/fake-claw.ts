@@ -13,7 +13,8 @@ import type { ToolRunResult } from '../../core/contracts/tools.ts';
 import type { HostedRuntime } from '../../core/doors/cli/cli.ts';
 
 export type Step =
-  | { readonly say: string; readonly lost?: boolean }
+  /** `after` is what the runtime adds to the last answer. */
+  | { readonly say: string; readonly lost?: boolean; readonly after?: string }
   | { readonly ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean } }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
   | { readonly hang: true };
@@ -238,8 +239,8 @@ export class FakeClaw implements HostedRuntime {
     }
   }
 
-  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean }): void {
-    turn.text = step.say;
+  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean; readonly after?: string }): void {
+    turn.text = step.say + (step.after ?? '');
     const { sessionId, turnId } = turn;
     for (const text of step.lost === true ? [] : (step.say.match(/\S+\s*|\s+/g) ?? [])) {
       this.emitDelta({ kind: 'text', sessionId, turnId, callId: null, text });

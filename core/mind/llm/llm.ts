@@ -9,6 +9,7 @@ import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import { askWindow } from './ask-window.ts';
 import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
 import { demoModelId } from './demo-client.ts';
@@ -21,7 +22,7 @@ import {
   type DiscoveredModel,
   type LocalServer,
 } from './local-servers.ts';
-import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
+import { costOf, describeModel, preferredModels, serverToAsk, type KnownProvider, type ServerToAsk } from './model-catalog.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
 import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
@@ -85,6 +86,8 @@ export class ModelRouter {
   readonly #refusedWords: RefusedWordsStore;
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
+  /** What servers said of their windows, by model; a promise while one is asked. */
+  readonly #windows = new Map<string, number | null | Promise<void>>();
 
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
@@ -101,6 +104,7 @@ export class ModelRouter {
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
     this.#config = config;
     for (const provider of changed) this.#forget(provider);
+    if (changed.length > 0) this.#windows.clear();
   }
 
   /** models.default, else the first configured provider with a known model, else a local model that was found, else the demo. */
@@ -125,7 +129,44 @@ export class ModelRouter {
   #told(ref: string): ModelInfo {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
-    return describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+    const asked = this.#windows.get(ref);
+    const reported = (typeof asked === 'number' ? asked : null) ?? found?.contextTokens ?? null;
+    return describeModel(ref, modelId, this.#provider(provider), reported);
+  }
+
+  /**
+   * Asks the server of a model whose window is not known how much it takes, once while the program runs. Null where there is nothing
+   * to wait for; never rejects.
+   */
+  askWindow(ref: string, signal: AbortSignal): Promise<void> | null {
+    const known = this.#windows.get(ref);
+    if (known !== undefined) return known instanceof Promise ? known : null;
+    const { provider, modelId } = splitRef(ref);
+    const found = this.#provider(provider);
+    const isReported = this.#discovered.some((model) => model.ref === ref && model.contextTokens !== null);
+    const server = found === null || isReported ? null : serverToAsk(found.config, modelId);
+    if (server === null) {
+      this.#windows.set(ref, null);
+      return null;
+    }
+    const asking = this.#askServer(server, signal).then((window) => {
+      // A turn that was stopped meanwhile has not heard the answer.
+      if (window === null && signal.aborted) this.#windows.delete(ref);
+      else this.#windows.set(ref, window);
+    });
+    this.#windows.set(ref, asking);
+    return asking;
+  }
+
+  async #askServer({ keyRef, ...question }: ServerToAsk, signal: AbortSignal): Promise<number | null> {
+    try {
+      const key = keyRef === undefined ? null : (await this.#deps.secrets.resolve(keyRef)).trim();
+      const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...question.headers };
+      return await askWindow({ ...question, headers }, signal);
+    } catch {
+      // A missing key is told by the call itself.
+      return null;
+    }
   }
 
   knows(ref: string): boolean {

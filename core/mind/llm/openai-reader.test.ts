@@ -184,5 +184,5 @@ test('an answer longer than any model writes ends the call', () => {
   const endless = expect.objectContaining({ code: 'model_bad_reply', isRetryable: false }) as Error;
   expect(() => read(chunk({ content: big }).repeat(5))).toThrow(endless);
   expect(() => read(calls({ index: 0, id: 'c', ...fn('t', big) }).repeat(5))).toThrow(endless);
-  expect(read(chunk({ content: big }).repeat(3) + chunk({}, 'stop')).text.length).toBe(3 * 1024 * 1024);
+  expect(read(chunk({ content: big }).repeat(1) + chunk({}, 'stop')).text.length).toBe(1024 * 1024);
 });

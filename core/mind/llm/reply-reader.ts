@@ -1,6 +1,7 @@
 // What the readers of all wire formats share: the reader's shape, call ids made whole, and errors for unreadable answers.
 // Must not know any vendor's fields.
 
+import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 
@@ -30,33 +31,41 @@ export interface ReplyReader {
   finish(): RawReply;
 }
 
-/** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are an eighth of it. */
-export const answerBytesMax = 4 * 1024 * 1024;
+/** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it. */
+export const answerBytesMax = 2 * 1024 * 1024;
 
 /** What an answer says, as it comes in: kept, handed on, and bounded. */
 export class ReplyText {
   readonly #provider: string;
   readonly #sink: ProgressSink;
+  readonly #text = new GrowingText();
+  readonly #reasoning = new GrowingText();
   #sizeBytes = 0;
-  text = '';
-  reasoning = '';
 
   constructor(provider: string, sink: ProgressSink) {
     this.#provider = provider;
     this.#sink = sink;
   }
 
+  get text(): string {
+    return this.#text.toString();
+  }
+
+  get reasoning(): string {
+    return this.#reasoning.toString();
+  }
+
   addText(value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
     this.charge(value);
-    this.text += value;
+    this.#text.add(value);
     this.#sink.text(value);
   }
 
   addReasoning(value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
     this.charge(value);
-    this.reasoning += value;
+    this.#reasoning.add(value);
     this.#sink.reasoning?.(value);
   }
 

@@ -25,6 +25,8 @@ export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 export interface ModelPort {
   defaultRef(): string | null;
   info(ref: string): ModelInfo;
+  /** Asks a server whose window is not known for it, once while the program runs. Null where there is nothing to wait for; never rejects. */
+  askWindow?(ref: string, signal: AbortSignal): Promise<void> | null;
   cost(ref: string, usage: Usage): number | null;
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
   stream(
