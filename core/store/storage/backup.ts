@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { mapStorageError } from './storage-errors.ts';
@@ -34,7 +35,7 @@ export async function createBackup(db: Database.Database, home: string, nowMs: n
   const file = join(folder, `trayclaw-${stamp}.db`);
   const part = `${file}.part`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, folder);
     await db.backup(part);
     seal(part);
     const check = verifyBackup(part);

@@ -1,13 +1,14 @@
 // The SQLite file: opening, the single-owner lock, transactions with and without a disk-sync barrier, migrations, integrity.
 // Knows nothing of events. Every SQLite failure leaves here as a `store_*` error.
 
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
-import { mapStorageError } from './storage-errors.ts';
+import { homeError, mapStorageError } from './storage-errors.ts';
 
 export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export type { Migration } from './migrations.ts';
@@ -217,9 +218,10 @@ export class Storage {
 
 function makeHome(home: string): void {
   try {
-    if (!existsSync(home)) mkdirSync(home, { recursive: true, mode: 0o700 });
+    const stat = statSync(home, { throwIfNoEntry: false });
+    if (stat?.isDirectory() !== true) makeFolders({ mkdirSync, statSync }, home);
     else if (process.platform !== 'win32') chmodSync(home, 0o700);
   } catch (cause) {
-    throw mapStorageError(cause);
+    throw homeError(home, cause);
   }
 }
