@@ -50,6 +50,7 @@ const plain = [
   'secret list',
   'backup list',
   'undo',
+  'history',
   'activity search',
   'dlq list',
   'doctor',
@@ -106,6 +107,9 @@ export const samples: Readonly<Record<string, Sample>> = {
 
   ask: act(() => ['Calculate 1 + 1']),
   tool: act(() => ['calc', '{"expression":"1+1"}']),
+  calc: act(() => ['1+1']),
+  'turns cancel': act(({ turn }) => [turn]),
+  'turns steer': act(({ turn }) => [turn, 'Be brief.']),
   chat: act(() => [], { stdin: 'Calculate 2 + 2\n/quit\n' }),
   'approvals approve': act(({ approval }) => [approval]),
   'approvals deny': act(({ approval }) => [approval]),

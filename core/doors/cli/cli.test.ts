@@ -136,6 +136,7 @@ const rows: readonly Row[] = [
     op: 'safety.url',
     params: { url: 'http://10.0.0.1' },
     json: { decision: 'deny', reason: 'private', url: 'http://10.0.0.1' },
+    code: 3,
   },
   {
     argv: ['safety', 'redact'],

@@ -8,6 +8,7 @@ import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
+import { keepPrivate } from './private-files.ts';
 import { homeError, mapStorageError } from './storage-errors.ts';
 
 export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
@@ -221,6 +222,7 @@ function makeHome(home: string): void {
     const stat = statSync(home, { throwIfNoEntry: false });
     if (stat?.isDirectory() !== true) makeFolders({ mkdirSync, statSync }, home);
     else if (process.platform !== 'win32') chmodSync(home, 0o700);
+    keepPrivate(home);
   } catch (cause) {
     throw homeError(home, cause);
   }
