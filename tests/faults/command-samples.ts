@@ -131,6 +131,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'turns retry': act(({ turn }) => [turn]),
   'turns branch': act(({ turn }) => [turn, 'Calculate 3 + 3']),
   'model test': act(() => ['demo/offline']),
+  'audit accept': act(() => []),
   'config set': act(() => ['limits.steps', '40']),
   'secret set': act(() => ['name'], { stdin: 'a value to keep\n' }),
   'secret unlock': act(() => [], { stdin: 'a passphrase\n' }),

@@ -57,7 +57,9 @@ function joined(parts: CliParts, instance: FoundInstance, options: ConnectOption
 async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Connection | null> {
   let claw: HostedRuntime;
   try {
-    claw = await parts.hostClaw({ home: options.home, resume: options.need === 'live' });
+    const hosted = await parts.hostClaw({ home: options.home, resume: options.need === 'live' });
+    for (const notice of hosted.notices ?? []) options.note(notice);
+    claw = hosted;
   } catch (cause) {
     if (isAppError(cause) && cause.code === 'store_locked') return null;
     throw cause;

@@ -22,6 +22,8 @@ export interface CliIo {
 
 /** A runtime in this process. */
 export interface HostedRuntime extends Claw {
+  /** What a person must know at the start: sentences, none where all is well. */
+  readonly notices?: readonly string[];
   /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
   runningTurns(): number;
   /** Resolves when none of them runs. */

@@ -59,6 +59,11 @@ export function homeError(home: string, cause: unknown): AppError {
   return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
 }
 
+/** What SQLite threw as a `store_*` error; anything else as it is. For places where other things fail as well. */
+export function mapSqliteError(cause: unknown): unknown {
+  return readCode(cause)?.startsWith('SQLITE_') === true ? mapStorageError(cause) : cause;
+}
+
 function readCode(cause: unknown): string | null {
   if (typeof cause !== 'object' || cause === null || !('code' in cause)) return null;
   return typeof cause.code === 'string' ? cause.code : null;
