@@ -1,8 +1,9 @@
 // The part of the composition that decides: the gate and everything it goes by.
 
-import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { makeFolders } from './base/make-folders.ts';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
 import { Checkpoints } from './store/checkpoint/checkpoint.ts';
@@ -126,7 +127,7 @@ function readingSkills(sandbox: Config['sandbox']): Config['sandbox'] {
 
 function openWorkspace(home: string, config: Config): string {
   const folder = resolve(home, config.workspace.path ?? 'workspace');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders({ mkdirSync, statSync }, folder);
   return realpathSync(folder);
 }
 

@@ -221,6 +221,11 @@ export interface ToolDefinition<A = unknown> {
   readonly class: ToolClass;
   idempotency(args: A): Idempotency;
   readonly timeoutMs?: number;
+  /**
+   * How long after an abort its own result is waited for; 0 unless given. For a tool that then knows how what it began has ended: its
+   * result is recorded, also while the program closes.
+   */
+  readonly abortGraceMs?: number;
   /** What the call would touch. May look at the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */

@@ -170,6 +170,11 @@ export class FakeClaw implements HostedRuntime {
         const newest = new Map([...this.#turns.values()].map((turn) => [turn.sessionId, turn.status]));
         return { sessions: [...newest].map(([sessionId, status]) => this.sessionInfo(sessionId, status)), nextCursor: null };
       },
+      'session.get': ({ sessionId }) => {
+        const turn = [...this.#turns.values()].findLast((one) => one.sessionId === sessionId);
+        if (turn === undefined) throw new AppError('not_found', `There is no session ${sessionId}.`);
+        return { session: this.sessionInfo(sessionId, turn.status), events: [], earlierBefore: null };
+      },
       'command.run': ({ line, sessionId }) => {
         const command = /^\/(\w+)/.exec(line)?.[1] ?? '';
         return { command, text: `did ${line}`, sessionId: sessionId ?? null, turnId: null, waiting: false, file: null };

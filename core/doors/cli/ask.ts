@@ -1,7 +1,8 @@
-// `ask` and `tool`: one message, or one tool call without a model, through the same gate as everything else.
+// `ask`, `tool` and `calc`: one message, or one tool call without a model, through the same gate as everything else.
 
 import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
+import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
@@ -35,21 +36,55 @@ export function registerAsk(program: Command, run: Run): void {
     .action((name: string, args: string, options: AskOptions) =>
       run((context) => runTool(context, name, { args, session: options.session })),
     );
+  program
+    .command('calc')
+    .description('calculate, with no model')
+    .argument('<expression...>', 'such as 2*(3+4) or sqrt(2)')
+    .action((words: string[]) =>
+      run((context) => runTool(context, 'calc', { args: JSON.stringify({ expression: words.join(' ') }), session: undefined })),
+    );
 }
 
 async function ask(context: CommandContext, given: string, options: AskOptions): Promise<number> {
   const text = given === '-' ? await context.readStdin() : given;
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
   const message: OpParams<'message.send'> = {
-    text,
+    text: messageOf(text),
     ...(options.session === undefined ? {} : { sessionId: options.session }),
     ...(options.agent === undefined ? {} : { agentId: options.agent }),
   };
   return context.withClaw('live', async ({ claw }) => {
+    await assertSession(claw, options.session);
+    if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
     const streams = !context.output.isJson;
     const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).send(message));
     return reportEnd(context, end);
   });
+}
+
+/** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
+async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
+  if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
+}
+
+/** A command with a slash in front, as in chat. */
+async function runCommandLine(
+  context: CommandContext,
+  claw: Claw,
+  { line, sessionId }: { readonly line: string; readonly sessionId: string | undefined },
+): Promise<number> {
+  const ran = await claw.op('command.run', { line, ...(sessionId === undefined ? {} : { sessionId }) }, cliCaller);
+  const { turnId, waiting, command } = ran;
+  if (turnId === null || !(waiting || command === 'retry')) {
+    context.output.result(ran, () => context.output.forStdout(ran.file?.text ?? ran.text));
+    return exitCodes.done;
+  }
+  context.output.note(ran.text);
+  const streams = !context.output.isJson;
+  const end = await withLines(context, (lines) =>
+    new TurnConversation(context, { claw, lines, streams }).run(() => Promise.resolve({ turnId })),
+  );
+  return reportEnd(context, end);
 }
 
 /** A new turn takes up the work of an ended one; followed like a message. */
@@ -73,7 +108,7 @@ export function reportAnswer(context: CommandContext, { result, wasInterrupted }
   const { output } = context;
   if (output.isJson) output.jsonLine(result);
   else {
-    output.raw('\n');
+    if (result.text !== '') output.raw('\n');
     if (result.error !== undefined) output.explain(result.error);
     if (result.status === 'waiting') sayPending(context, result.pending ?? []);
   }
@@ -84,6 +119,7 @@ async function runTool(context: CommandContext, tool: string, given: { args: str
   const args = parseJsonArgument(given.args, 'The tool arguments');
   const params: OpParams<'tool.run'> = { tool, args, wait: false, ...(given.session === undefined ? {} : { sessionId: given.session }) };
   return context.withClaw('live', async (connection) => {
+    await assertSession(connection.claw, given.session);
     let started: OpResult<'tool.run'> | null = null;
     const end = await withLines(context, (lines) => {
       const conversation = new TurnConversation(context, { claw: connection.claw, lines, streams: false });
@@ -113,7 +149,7 @@ async function finalResult(connection: Connection, started: OpResult<'tool.run'>
   return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forUser, artifacts: call.artifacts };
 }
 
-async function exitCodeOfCall({ claw }: Connection, outcome: ToolOutcome | 'waiting'): Promise<number> {
+export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {
   if (outcome === 'ok') return exitCodes.done;
   if (outcome === 'waiting') return exitCodes.waiting;
   // A stop shows up as a denied or cancelled call; scripts need to know that it was the stop.

@@ -136,6 +136,7 @@ const rows: readonly Row[] = [
     op: 'safety.url',
     params: { url: 'http://10.0.0.1' },
     json: { decision: 'deny', reason: 'private', url: 'http://10.0.0.1' },
+    code: 3,
   },
   {
     argv: ['safety', 'redact'],
@@ -209,7 +210,7 @@ const rows: readonly Row[] = [
     params: { sessionId: 's', format: 'markdown' },
     json: { text: 'markdown text\n' },
   },
-  { argv: ['sessions', 'delete', 's'], op: 'session.delete', params: { sessionId: 's' }, json: { sessionId: 's', events: 4 } },
+  { argv: ['sessions', 'delete', 's', '--yes'], op: 'session.delete', params: { sessionId: 's' }, json: { sessionId: 's', events: 4 } },
   ...scheduleCommands,
   ...memoryCommands,
   ...skillCommands,

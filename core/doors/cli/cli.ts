@@ -4,6 +4,7 @@ import type { Command, OutputConfiguration } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
+import { groupForHelp } from './help-groups.ts';
 import { resolveHome } from '../../store/config/config.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
@@ -68,7 +69,7 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 
 /** The tree of commands; `run` gets what each of them does. */
 export async function createProgram(version: string, run: Run, output: OutputConfiguration = {}): Promise<Command> {
-  const { Command: CommandLine } = await import('commander');
+  const { Command: CommandLine, Help } = await import('commander');
   const program = new CommandLine('trayclaw');
   program
     .description('A local-first agent that asks before anything risky.')
@@ -81,6 +82,7 @@ export async function createProgram(version: string, run: Run, output: OutputCon
     .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
     .showHelpAfterError(false);
   for (const register of await commandFamilies()) register(program, run);
+  groupForHelp(program, new Help());
   return program;
 }
 

@@ -27,6 +27,7 @@ export function registerSecrets(program: Command, run: Run): void {
     .action(() => run((context) => context.withClaw('any', (connection) => unlock(context, connection))));
   secrets
     .command('list')
+    .description('list the names of secrets')
     .action(() =>
       run((context) =>
         context.runOp('secret.list', {}, { json: ({ names }) => names, human: ({ names }) => names.join('\n') || 'No secrets.' }),
@@ -34,6 +35,7 @@ export function registerSecrets(program: Command, run: Run): void {
     );
   secrets
     .command('delete')
+    .description('delete a secret')
     .argument('<name>')
     .action((name: string) =>
       run((context) =>

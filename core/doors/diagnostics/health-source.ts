@@ -27,6 +27,11 @@ export function well(id: string, detail: string): Finding {
   return { id, ok: true, detail };
 }
 
+/** Nothing is wrong, and there is something a person may want to do. */
+export function note(id: string, detail: string, fix: string): Finding {
+  return { id, ok: true, detail, fix };
+}
+
 export function unwell(id: string, detail: string, fix: string, repair?: Repair): Finding {
   return { id, ok: false, detail, fix, ...(repair === undefined ? {} : { repair }) };
 }

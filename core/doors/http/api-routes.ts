@@ -82,6 +82,8 @@ export class ApiRoutes {
     if (!parsed.success) throw new AppError('invalid_params', z.prettifyError(parsed.error));
     const { text, sessionId, agentId } = parsed.data;
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
+    // A session that is named must be there: a slip of the pen begins no new conversation.
+    if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);
     const { turnId } = await this.#options.claw.op('message.send', params, caller);
     return this.#options.claw.op('turn.wait', { turnId }, caller);
   }

@@ -17,6 +17,8 @@ import { shownPath } from './path-argument.ts';
 const TIMEOUT_MS_MAX = 3_600_000;
 const POLL_WAIT_MS_MAX = 60_000;
 const HOST_GRACE_MS = 10_000;
+/** Ending a process tree takes well below a second. */
+const ABORT_GRACE_MS = 3_000;
 
 const actions = ['run', 'list', 'poll', 'read', 'write', 'kill'] as const;
 type Action = (typeof actions)[number];
@@ -74,6 +76,7 @@ export function createExec(deps: ExecToolDeps): ToolDefinition {
     input,
     class: 'exec',
     idempotency: (args) => (isReading(args.action) ? 'pure' : 'unsafe'),
+    abortGraceMs: ABORT_GRACE_MS,
     timeoutMs: Math.max(TIMEOUT_MS_MAX, deps.execTimeoutMs) + HOST_GRACE_MS,
     facts: (args, context) => commandFacts(args, context, facts, sessions),
     summarize: summarizeExec,

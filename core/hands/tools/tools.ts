@@ -109,13 +109,15 @@ export class ToolHost {
 
   /**
    * Runs a checked call and never throws: whatever a tool does becomes a result. A run over its time limit ends as
-   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice.
+   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice;
+   * after an abort a tool with `abortGraceMs` may still tell its own end.
    */
   async run(parsed: ParsedCall, context: ToolContext, options: { readonly timeoutMs?: number } = {}): Promise<HostedResult> {
     const startedMs = this.#clock.monotonicMs();
     const timeoutMs = options.timeoutMs ?? parsed.tool.timeoutMs ?? TIMEOUT_MS;
     const end = await raceRun(parsed.tool, parsed.args, context, {
       timeoutMs,
+      abortGraceMs: parsed.tool.abortGraceMs ?? 0,
       liveBytesMax: LIVE_BYTES_MAX,
       onLate: (cause) => this.#log('debug', 'a tool failed after its run was over', parsed.name, cause),
     });
@@ -126,7 +128,7 @@ export class ToolHost {
       redact: this.#redact,
       onSpillFailure: (cause) => this.#log('warn', 'the whole output of a tool could not be kept', parsed.name, cause),
     });
-    return { ...result, tookMs: this.#clock.monotonicMs() - startedMs };
+    return { ...result, isOwnEnd: end.kind === 'returned', tookMs: this.#clock.monotonicMs() - startedMs };
   }
 
   #sendableOf(tool: ToolDefinition): SendableTool {

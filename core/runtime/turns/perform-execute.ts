@@ -182,13 +182,15 @@ async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): 
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
+  if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
   const result = await tools.run(parsed, createContext(runner, call, { output, heard }));
+  runner.tellingCalls.ended(call.callId);
   const given = output.end();
   if (given !== null) await given;
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
-  // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
-  if (runner.halted) return;
+  // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
+  if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { result, sessions: [...heard] });
   finish(runner, call, result, isMarked);

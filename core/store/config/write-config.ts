@@ -1,8 +1,10 @@
 // Changes one setting in config.yaml: comments and order stay, the whole file is checked first, and a crash leaves the old or the new one.
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
+import { readText } from './read-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 /**
@@ -10,7 +12,7 @@ import { AppError } from '../../contracts/errors.ts';
  */
 export async function writeSetting(path: string, key: string, value: unknown): Promise<LoadedConfig> {
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const document = parseDocument(existsSync(path) ? readText(path) : '');
   const [first] = document.errors;
   if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
   const steps = key.split('.');
@@ -24,7 +26,7 @@ export async function writeSetting(path: string, key: string, value: unknown): P
 function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.part`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, dirname(path));
     const handle = openSync(fresh, 'w', 0o600);
     try {
       writeSync(handle, text);
