@@ -11,9 +11,16 @@ import { type AskResult, type SessionInfo } from '../../core/contracts/op-result
 import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
 
+interface AskedCall {
+  readonly tool: string;
+  readonly args: string;
+  readonly onlyOnce?: boolean;
+  readonly opens?: { readonly path: string; readonly identity: string };
+}
+
 export type Step =
   | { readonly say: string; readonly lost?: boolean }
-  | { readonly ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean } }
+  | { readonly ask: AskedCall }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
   | { readonly hang: true };
 
@@ -111,7 +118,7 @@ export class FakeClaw implements Claw {
 
   sessionInfo(sessionId: string, status: TurnStatus | null = null): SessionInfo {
     const about = { title: 'Fake', agentId: 'main', channel: 'cli', archived: false, lastText: '', events: 1, pendingApprovals: 0 };
-    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null };
+    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null, workspace: null };
     return { sessionId, ...about, ...marks, createdAtMs: nowMs, updatedAtMs: nowMs, status };
   }
 
@@ -154,6 +161,8 @@ export class FakeClaw implements Claw {
         const result = { callId: callIdOf(turn), outcome, forUser: turn.text, forModel: turn.text, artifacts: [] } satisfies ToolRunResult;
         return { ...result, turnId: turn.turnId, sessionId: turn.sessionId, ...(pending.length > 0 ? { pending } : {}) };
       },
+      'workspace.look': ({ path }) => ({ path, state: 'configured', reason: '', risks: [], trustedBy: null }),
+      'workspace.list': () => ({ configured: '/data/workspace', workspaces: [] }),
       'approval.list': ({ all }) => ({ approvals: this.approvals.filter((one) => all === true || one.state === 'pending') }),
       'approval.decide': ({ approvalId, decision, scope }, caller) => this.#decide(approvalId, decision, scope ?? { kind: 'once' }, caller),
       'session.list': () => {
@@ -244,7 +253,7 @@ export class FakeClaw implements Claw {
     });
   }
 
-  #askFor(turn: Turn, ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean }): void {
+  #askFor(turn: Turn, ask: AskedCall): void {
     turn.status = 'waiting';
     const approval: Approval = {
       approvalId: this.#ids.next('apr'),
@@ -254,7 +263,7 @@ export class FakeClaw implements Claw {
       risk: 'It can change files.',
       reason: 'Not allowed by a rule.',
       ruleId: 'ask.write',
-      facts: { class: 'write', paths: [], command: null, hosts: [] },
+      facts: { class: 'write', paths: [], command: null, hosts: [], ...(ask.opens === undefined ? {} : { opens: ask.opens }) },
       args: ask.args,
       ...(ask.onlyOnce === true ? { widerScope: null } : widerScopes),
       origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: 'a.example' }] },

@@ -17,6 +17,7 @@ import type { FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { IdentityBook, PromptBook } from '../../mind/identity/identity.ts';
 import type { importSkills, SkillBook } from '../../mind/skill/skill.ts';
@@ -53,6 +54,7 @@ export interface OpsDeps {
   readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
+  readonly workspaces: Workspaces;
   readonly controlplane: {
     retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
     branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };

@@ -60,6 +60,7 @@ function guardedContext(
 ): ToolContext {
   return {
     workspace: context.workspace,
+    ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
     home: context.home,
     extraFolders: context.extraFolders,
     callId: context.callId,

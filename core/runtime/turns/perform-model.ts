@@ -56,6 +56,7 @@ function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' 
     smaller: intent.smaller,
     ...(runner.refusedTokens === null ? {} : { refusedTokens: runner.refusedTokens }),
     identity: runner.identity,
+    workspace: runner.workspace,
     rules: deps.continuity.rulesFor(sessionId, runner.origin.agentId).map(({ text }) => text),
     approvals: openApprovals(runner),
     selected: runner.chosen?.parts ?? null,

@@ -43,6 +43,8 @@ export interface RunningTurn {
   readonly place: TurnPlace;
   readonly state: TurnState;
   readonly model: string | null;
+  /** The session's own folder; null for the configured workspace. */
+  readonly workspace: string | null;
   /** Turns whose work this one takes up, oldest first. */
   readonly continues: readonly string[];
   /** Who is at work, and the door its turn came through. */

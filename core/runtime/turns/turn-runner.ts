@@ -34,6 +34,7 @@ export class TurnRunner implements RunningTurn {
   readonly drifts = new Map<string, number>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #workspace: string | null = null;
   #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
   #bounds: TurnBounds | null = null;
@@ -60,6 +61,10 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get workspace(): string | null {
+    return this.#workspace;
   }
 
   get continues(): readonly string[] {
@@ -221,8 +226,9 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  #start({ model, continues, channel, agentId, bounds, helper }: EventBodies['turn.started']): void {
+  #start({ model, continues, channel, agentId, bounds, helper, workspace }: EventBodies['turn.started']): void {
     this.#model = model;
+    this.#workspace = workspace ?? null;
     this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
     this.#bounds = bounds ?? null;
