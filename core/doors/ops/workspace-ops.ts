@@ -65,10 +65,13 @@ function trust(deps: OpsDeps, { path: given }: OpParsed<'workspace.trust'>): Tru
 }
 
 function forget(deps: OpsDeps, { path }: OpParsed<'workspace.forget'>, caller: Caller): OpResult<'workspace.forget'> {
-  const real = deps.workspaces.look(path).path;
+  const { path: real, trustedBy } = deps.workspaces.look(path);
   const trusted = deps.policy.trustedWorkspaces().filter((grant) => folderOf(grant) === real || folderOf(grant) === path);
-  if (trusted.length === 0)
-    throw new AppError('not_found', `${path} is no trusted folder.`, { data: { hint: 'List them with: trayclaw folders list' } });
+  if (trusted.length === 0) {
+    const hint =
+      trustedBy === null ? 'List the trusted ones with: trayclaw folders list' : `The trust in ${trustedBy} covers it: forget that one.`;
+    throw new AppError('not_found', `${path} was not trusted itself.`, { data: { hint } });
+  }
   deps.log.append(
     systemSessionId,
     trusted.map(({ grantId }) => ({ type: 'grant.revoked' as const, body: { grantId, by: caller.actor } })),
