@@ -106,14 +106,18 @@ function pathsIn(operand: string): readonly string[] {
 
 /**
  * What keeps git from writing to its index (`git status` heeds the first, `git diff` the setting), from starting a pager in a terminal,
- * and from asking a monitor for changes whatever its settings say by then.
+ * and from asking a monitor for changes, running hooks or taking a mere folder for a repository, whatever lies there by then.
  */
 export const quietGit: Readonly<Record<string, string>> = {
   GIT_OPTIONAL_LOCKS: '0',
   GIT_PAGER: 'cat',
-  GIT_CONFIG_COUNT: '2',
+  GIT_CONFIG_COUNT: '4',
   GIT_CONFIG_KEY_0: 'diff.autoRefreshIndex',
   GIT_CONFIG_VALUE_0: 'false',
   GIT_CONFIG_KEY_1: 'core.fsmonitor',
   GIT_CONFIG_VALUE_1: 'false',
+  GIT_CONFIG_KEY_2: 'core.hooksPath',
+  GIT_CONFIG_VALUE_2: '/dev/null',
+  GIT_CONFIG_KEY_3: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_3: 'explicit',
 };

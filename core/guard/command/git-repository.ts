@@ -3,8 +3,9 @@
 
 import { lstatSync, readFileSync, statSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
+import { isGitForm, pointerTarget } from '../../base/git-places.ts';
+import { configProblem } from '../../base/git-settings.ts';
 import { isInside } from '../../base/inside-folder.ts';
-import { configProblem } from './git-config.ts';
 import { readIndex, type TrackedFiles } from './git-index.ts';
 
 export interface RepositoryLook {
@@ -70,7 +71,8 @@ class Look {
     for (const file of new Set(configs)) {
       const text = readSmall(file);
       if (text === undefined) return 'has settings that cannot be read';
-      const problem = text === null ? null : configProblem(text, (path) => join(isAbsolute(path) ? path : join(folder, path)) === root);
+      const isOwnFolder = (path: string): boolean => join(isAbsolute(path) ? path : join(folder, path)) === root;
+      const problem = text === null ? null : configProblem(text, { isOwnFolder, as: 'read' });
       if (problem !== null) return `has settings of its own that could run something or lead elsewhere (${problem})`;
     }
     // Read-only commands run this one hook, when they renew the index.
@@ -100,11 +102,15 @@ function discover(cwd: string): { root: string; problem: string | null } | null 
   for (let folder = cwd; ; folder = dirname(folder)) {
     if (look(join(folder, '.git')) !== null) return { root: folder, problem: null };
     // A folder of the form of a .git is a repository to git, with settings that arrived like any other file.
-    if (look(join(folder, 'HEAD')) !== null && (look(join(folder, 'objects')) !== null || look(join(folder, 'commondir')) !== null)) {
-      return { root: folder, problem: 'is a bare one' };
-    }
+    if (isGitForm(formOf(folder))) return { root: folder, problem: 'is a bare one' };
     if (dirname(folder) === folder) return null;
   }
+}
+
+function formOf(folder: string): ReadonlySet<string> {
+  return new Set(
+    ['HEAD', 'objects', 'refs', 'commondir'].filter((name) => look(join(folder, name)) !== null).map((name) => name.toLowerCase()),
+  );
 }
 
 function gitFolder(root: string): string | null {
@@ -112,14 +118,14 @@ function gitFolder(root: string): string | null {
   const stat = look(path);
   if (stat?.isDirectory() === true) return path;
   if (stat?.isFile() !== true) return null;
-  const target = /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(readSmall(path) ?? '')?.[1];
-  return target === undefined ? null : plainFolder(target, root);
+  return plainFolder(pointerTarget(path, readSmall(path) ?? ''));
 }
 
 function commonFolder(folder: string): string | null {
-  const pointer = readSmall(join(folder, 'commondir'));
-  if (pointer === null) return folder;
-  return pointer === undefined ? null : plainFolder(pointer.trim(), folder);
+  const pointer = join(folder, 'commondir');
+  const text = readSmall(pointer);
+  if (text === null) return folder;
+  return text === undefined ? null : plainFolder(pointerTarget(pointer, text));
 }
 
 function isRepository(folder: string, common: string): boolean {
@@ -130,8 +136,8 @@ function isRepository(folder: string, common: string): boolean {
 }
 
 /** A folder that is reached without any link. */
-function plainFolder(target: string, base: string): string | null {
-  const path = isAbsolute(target) ? join(target) : join(base, target);
+function plainFolder(path: string | null): string | null {
+  if (path === null) return null;
   for (let part = path; dirname(part) !== part; part = dirname(part)) {
     if (look(part)?.isDirectory() !== true) return null;
   }

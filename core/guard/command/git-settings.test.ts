@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { configProblem } from './git-config.ts';
+import { configProblem } from '../../base/git-settings.ts';
 import { readIndex } from './git-index.ts';
 import { quietGit } from './git-profiles.ts';
 import { lookAtRepository } from './git-repository.ts';
@@ -49,7 +49,7 @@ test.each([
   ['[core "x]\nbare = false', 'a setting that cannot be read'],
   ['name = x', 'a setting that cannot be read'],
 ])('settings %j: %s', (text, problem) => {
-  expect(configProblem(text, (path) => path === '../sub')).toBe(problem);
+  expect(configProblem(text, { isOwnFolder: (path) => path === '../sub', as: 'read' })).toBe(problem);
 });
 
 test('the list of tracked files is read in every version git writes', () => {

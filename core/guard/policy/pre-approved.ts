@@ -1,9 +1,10 @@
 // policy.allowCommands and rules that allow a command by its words: what they cover, and that they hold for the command as it was when
 // it first ran. Pure over the grants that were made of first uses.
 
+import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
-import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
+import { bindingsOf, needsOf, type CallFacts, type CommandBinding, type CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash, changedBindings } from './bindings.ts';
 import { sameWords } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
@@ -38,7 +39,9 @@ export class AllowedCommands {
   }
 
   covers(fact: CommandFact): boolean {
-    return this.#entries.some((words) => isNamedBy(fact, words));
+    if (fact.joined === undefined) return this.#entries.some((words) => isNamedBy(fact, words));
+    const { needs } = fact.joined;
+    return needs.length > 0 && needs.every(({ family }) => this.#entries.some((words) => sameWords(family, words)));
   }
 }
 
@@ -53,16 +56,35 @@ export function staysInside(facts: CallFacts, opened: readonly string[]): boolea
 
 /** How a command stands that config.yaml allows by its words. `grants` are those of first uses, taken back ones included. */
 export function judgePreApproval(tool: string, command: CommandFact, grants: readonly Grant[], workspace: string): PreApproval {
-  const { plain, line, cwd } = command;
-  const words = plain?.family ?? null;
-  const covers = `\`${words === null ? line : words.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
+  const needs = needsOf(command);
+  const within: Judging = { tool, command, grants, workspace };
+  if (needs !== null && needs.length > 0) return gravest(needs.map(({ family, bindings }) => judgeWords({ family, bindings }, within)));
+  return judgeWords({ family: null, bindings: bindingsOf(command) ?? [] }, within);
+}
+
+interface Judging {
+  readonly tool: string;
+  readonly command: CommandFact;
+  readonly grants: readonly Grant[];
+  readonly workspace: string;
+}
+
+interface Words {
+  /** Null where only the whole line says what it does. */
+  readonly family: readonly string[] | null;
+  readonly bindings: readonly CommandBinding[];
+}
+
+function judgeWords({ family, bindings }: Words, { tool, command, grants, workspace }: Judging): PreApproval {
+  const { line, cwd } = command;
+  const covers = `\`${family === null ? line : family.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
   const none = { grant: null, match: null, covers, changes: [] };
-  if (plain === undefined || plain.bindings.length === 0) return { ...none, state: 'free' };
-  const bound = bindingsHash(plain.bindings);
+  if (bindings.length === 0) return { ...none, state: 'free' };
+  const bound = bindingsHash(bindings);
   const match: GrantMatch =
-    words === null
+    family === null
       ? { kind: 'command', tool, line, cwd, bindingsHash: bound }
-      : { kind: 'family', tool, family: words, cwd, bindingsHash: bound };
+      : { kind: 'family', tool, family: [...family], cwd, bindingsHash: bound };
   const earlier = grants.filter((grant) => isOfSameWords(grant.match, match));
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
@@ -70,8 +92,18 @@ export function judgePreApproval(tool: string, command: CommandFact, grants: rea
   // In another folder other files decide what it does: that is a change as well.
   const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? held[0];
   if (last !== undefined)
-    return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, plain.bindings, workspace) };
+    return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, bindings, workspace) };
   return earlier.length > 0 ? { ...none, match, state: 'revoked' } : { ...none, match, state: 'first' };
+}
+
+const gravity: readonly PreApproval['state'][] = ['revoked', 'changed', 'first', 'bound', 'free'];
+
+/** A line stands as the worst of its parts. One grant can be written down for a call: of two parts that run for the first time neither is. */
+function gravest(judged: readonly PreApproval[]): PreApproval {
+  const [worst] = judged.toSorted((a, b) => gravity.indexOf(a.state) - gravity.indexOf(b.state));
+  assert(worst !== undefined, 'a command is judged by its parts');
+  const fresh = new Set(judged.flatMap(({ state, covers }) => (state === 'first' ? [covers] : [])));
+  return worst.state === 'first' && fresh.size > 1 ? { ...worst, state: 'revoked' } : worst;
 }
 
 export function isOfConfig(grant: Grant): boolean {

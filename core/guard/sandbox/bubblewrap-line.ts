@@ -88,9 +88,11 @@ function pins(places: readonly ProtectedPlace[], root: string): string[] {
   return fromTheTop.flatMap((folder) => ['--ro-bind', folder, folder]);
 }
 
-function shutPlace({ path, kind, isFolder, git }: ProtectedPlace): string[] {
+function shutPlace({ path, kind, isFolder, git, link }: ProtectedPlace): string[] {
   // What is in a hooks folder is shut with it.
   if (git === 'hook') return [];
+  // A mount would land on what the link leads to, which is shut part by part; the link itself is put back.
+  if (git === 'pointer' && link !== null) return [];
   if (kind === 'code') return ['--ro-bind', path, path];
   return isFolder ? ['--tmpfs', path, '--remount-ro', path] : shutFile(path);
 }

@@ -1,9 +1,10 @@
 // Looks through the folders a confined command may write for places that are protected in them, before it runs and after. Bounded:
 // a tree too large to be looked through is said to be so, never passed. Changes nothing, follows no symbolic link.
 
-import { lstatSync, readdirSync, type Dirent } from 'node:fs';
-import { basename, join } from 'node:path';
-import { gitReason, protectionOfName, type ProtectedKind, type ProtectedName } from './protected-names.ts';
+import { lstatSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
+import { join } from 'node:path';
+import { findGitPlaces, pointersBelow, type GitFinding } from './git-scan.ts';
+import { protectionOfName, type ProtectedKind, type ProtectedName } from './protected-names.ts';
 
 export interface ProtectedPlace {
   readonly path: string;
@@ -13,8 +14,10 @@ export interface ProtectedPlace {
   /** Of the entry itself; another stamp is another content. */
   readonly stamp: string;
   /** Which part of a git folder it is; null for a name that is protected anywhere. */
-  readonly git: 'config' | 'hooks' | 'hook' | null;
+  readonly git: GitFinding['git'] | null;
   readonly mayAppear: boolean;
+  /** What a symbolic link leads to, as it is written: a link cannot be made unwritable, only put back. */
+  readonly link: string | null;
 }
 
 export interface ProtectedScan {
@@ -26,6 +29,8 @@ export interface ProtectedScan {
 export interface ScanOptions {
   /** Real paths. */
   readonly folders: readonly string[];
+  /** The person's own folder, whose git settings hold everywhere. */
+  readonly userHome: string;
   /** Further places of the person's own choice. */
   readonly isDenied: (path: string) => boolean;
   readonly signal: AbortSignal;
@@ -41,94 +46,108 @@ const skippedInGitFolder = new Set(['objects', 'refs', 'logs', 'lfs', 'hooks']);
 
 /** Rejects only when the signal aborts. */
 export async function scanProtected(options: ScanOptions): Promise<ProtectedScan> {
-  const places = new Map<string, ProtectedPlace>();
-  const waiting = [...new Set(options.folders)];
+  const scan = new Scan(options);
   const foldersMax = options.foldersMax ?? FOLDERS_MAX;
   let seen = 0;
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    if (++seen > foldersMax || places.size > PLACES_MAX) return { places, isComplete: false };
+  for (let folder = scan.next(); folder !== undefined; folder = scan.next()) {
+    if (++seen > foldersMax || scan.places.size > PLACES_MAX) return { places: scan.places, isComplete: false };
     if (seen % FOLDERS_BEFORE_GIVING_WAY === 0) {
       options.signal.throwIfAborted();
       await giveWay();
     }
-    for (const next of lookInto(folder, options.isDenied, places)) waiting.push(next);
+    scan.lookInto(folder);
   }
-  return { places, isComplete: true };
+  return { places: scan.places, isComplete: true };
 }
 
-/** Adds what is protected in a folder and returns the folders to look into next. */
-function lookInto(folder: string, isDenied: (path: string) => boolean, places: Map<string, ProtectedPlace>): string[] {
-  const entries = entriesOf(folder);
-  if (entries === null) {
-    add(places, folder, { kind: 'code', reason: 'it cannot be looked into' }, { isFolder: true });
-    return [];
+class Scan {
+  readonly places = new Map<string, ProtectedPlace>();
+  readonly #options: ScanOptions;
+  readonly #waiting: string[];
+  readonly #seen = new Set<string>();
+  /** Folders that pointers lead to: git takes them for its own, whatever their form. */
+  readonly #pointedAt = new Set<string>();
+
+  constructor(options: ScanOptions) {
+    this.#options = options;
+    this.#waiting = [...options.folders];
   }
-  const isGit = isGitFolder(folder, entries);
-  if (isGit) addGitPlaces(folder, entries, places);
-  const next: string[] = [];
-  for (const entry of entries) {
-    const path = join(folder, entry.name);
-    const protection = protectionOfName(entry.name) ?? (isDenied(path) ? listed : null);
-    if (protection !== null) add(places, path, protection, { isFolder: entry.isDirectory() });
-    else if (entry.isDirectory() && entry.name !== 'node_modules' && !(isGit && skippedInGitFolder.has(entry.name))) next.push(path);
+
+  next(): string | undefined {
+    for (let folder = this.#waiting.pop(); folder !== undefined; folder = this.#waiting.pop()) {
+      if (this.#seen.has(folder)) continue;
+      this.#seen.add(folder);
+      return folder;
+    }
+    return undefined;
   }
-  return next;
+
+  /** Adds what is protected in a folder, and notes the folders to look into next. */
+  lookInto(folder: string): void {
+    const entries = entriesOf(folder);
+    if (entries === null) {
+      this.#add(folder, { kind: 'code', reason: 'it cannot be looked into' }, { isFolder: true });
+      return;
+    }
+    const isGit = this.#findGit(folder, entries);
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      const isFolder = entry.isDirectory();
+      const protection = protectionOfName(entry.name) ?? (this.#options.isDenied(path) ? listed : null);
+      if (protection !== null) this.#add(path, protection, { isFolder });
+      else if (!isFolder || (isGit && skippedInGitFolder.has(entry.name))) continue;
+      else if (entry.name === 'node_modules') this.#waiting.push(...pointersBelow(path));
+      else this.#waiting.push(path);
+    }
+  }
+
+  #findGit(folder: string, entries: readonly Dirent[]): boolean {
+    const { folders, userHome } = this.#options;
+    const names = new Set(entries.map(({ name }) => name));
+    const found = findGitPlaces({ folder, names, isPointedAt: this.#pointedAt.has(folder), writable: folders, userHome });
+    for (const { path, git, reason } of found.places) {
+      this.#add(path, { kind: 'code', reason }, { isFolder: isFolderItself(path), git });
+    }
+    for (const target of found.leadsTo) {
+      if (this.#pointedAt.has(target)) continue;
+      this.#pointedAt.add(target);
+      // It may have been looked into before it was known to be git's.
+      this.#seen.delete(target);
+      if (isFolderItself(target)) this.#waiting.push(target);
+    }
+    return found.isGitFolder;
+  }
+
+  #add(path: string, named: ProtectedName, { isFolder, git }: { readonly isFolder: boolean; readonly git?: GitFinding['git'] }): void {
+    const stamp = stampOf(path, isFolder);
+    if (stamp === null) return;
+    const { kind, reason } = named;
+    this.places.set(path, { path, kind, reason, isFolder, git: git ?? null, mayAppear: named.mayAppear === true, ...stamp });
+  }
 }
 
 const listed: ProtectedName = { kind: 'secret', reason: 'sandbox.files.deny lists it' };
-const runByGit: ProtectedName = { kind: 'code', reason: gitReason };
-
-/** By its form as well as its name: git takes any folder of this form for a repository when it is run in it. */
-function isGitFolder(folder: string, entries: readonly Dirent[]): boolean {
-  if (basename(folder).toLowerCase() === '.git') return true;
-  const names = new Set(entries.map(({ name }) => name.toLowerCase()));
-  return names.has('head') && ((names.has('objects') && names.has('refs')) || names.has('commondir'));
-}
-
-function addGitPlaces(folder: string, entries: readonly Dirent[], places: Map<string, ProtectedPlace>): void {
-  for (const entry of entries) {
-    const path = join(folder, entry.name);
-    const name = entry.name.toLowerCase();
-    const isFolder = entry.isDirectory();
-    if (name === 'config' || name === 'config.worktree') add(places, path, runByGit, { isFolder, git: 'config' });
-    if (name !== 'hooks') continue;
-    add(places, path, runByGit, { isFolder, git: 'hooks' });
-    if (isFolder) addHooks(path, places);
-  }
-}
-
-function addHooks(folder: string, places: Map<string, ProtectedPlace>): void {
-  for (const entry of entriesOf(folder) ?? []) {
-    // The samples git itself puts there are run by nobody.
-    if (entry.isFile() && entry.name.endsWith('.sample')) continue;
-    add(places, join(folder, entry.name), runByGit, { isFolder: entry.isDirectory(), git: 'hook' });
-  }
-}
-
-interface PlaceForm {
-  readonly isFolder: boolean;
-  readonly git?: ProtectedPlace['git'];
-}
-
-function add(places: Map<string, ProtectedPlace>, path: string, named: ProtectedName, { isFolder, git }: PlaceForm): void {
-  const stamp = stampOf(path, isFolder);
-  if (stamp === null) return;
-  places.set(path, {
-    path,
-    kind: named.kind,
-    reason: named.reason,
-    isFolder,
-    stamp,
-    git: git ?? null,
-    mayAppear: named.mayAppear === true,
-  });
-}
 
 /** A folder is the same as long as it is that folder: what is in it is looked at on its own. */
-function stampOf(path: string, isFolder: boolean): string | null {
+function stampOf(path: string, isFolder: boolean): Pick<ProtectedPlace, 'stamp' | 'link'> | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;
-  return isFolder ? `${stat.dev}:${stat.ino}` : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.mode}`;
+  if (isFolder) return { stamp: `${stat.dev}:${stat.ino}`, link: null };
+  const link = stat.isSymbolicLink() ? linkAt(path) : null;
+  return { stamp: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.mode}`, link };
+}
+
+function linkAt(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // Gone between two looks.
+    return null;
+  }
+}
+
+function isFolderItself(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Null for a folder that cannot be listed. */

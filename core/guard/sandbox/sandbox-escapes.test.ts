@@ -230,6 +230,16 @@ test.skipIf(!hasBubblewrap)('hooks, settings and keys that appear in new nested 
   if (bench.has('closed')) chmodSync(join(bench.workspace, 'closed'), 0o700);
 });
 
+test.skipIf(!hasBubblewrap)('pointers that lead git elsewhere are moved away, one that leads to a known folder stays', async () => {
+  await bench.shell('git init -q . && git -c user.name=t -c user.email=t@t commit -q --allow-empty -m one');
+  const { report } = await bench.shell(`
+    git worktree add -q beside; mkdir -p later sub out
+    echo ../later/none > .git/commondir; echo 'gitdir: /elsewhere' > sub/.git; ln -s ../none out/.git`);
+  expect(['.git/commondir', 'sub/.git', 'out/.git'].filter((path) => bench.has(path))).toEqual([]);
+  expect(report.remarks).toHaveLength(3);
+  expect(['beside/.git', '.git/worktrees/beside/commondir'].filter((path) => !bench.has(path))).toEqual([]);
+});
+
 test.skipIf(!hasBubblewrap)('a repository can be worked in: commits, branches and clones are no change of what is protected', async () => {
   const git = 'git -c user.name=t -c user.email=t@t -c init.defaultBranch=main';
   writeFileSync(join(bench.workspace, 'a'), 'a');

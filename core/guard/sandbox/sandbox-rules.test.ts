@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { configProblem } from '../../base/git-settings.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { bubblewrapArguments } from './bubblewrap-line.ts';
-import { findRunnableSetting } from './git-config-check.ts';
 import { protectionOfName } from './protected-names.ts';
 import { accessOf, createPolicy, foldersWith, passEnvironment, type SandboxPolicy } from './sandbox-policy.ts';
 import { createSyscallFilter } from './syscall-filter.ts';
+
+const kept = { isOwnFolder: () => false, as: 'kept' } as const;
 
 test.each([
   ['[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n', null],
@@ -27,18 +29,23 @@ test.each([
   ['[remote "o"]\n\turl = ext::sh -c evil\n', 'remote.o.url'],
   ['[remote "o"]\n\turl = "ext::sh"\n', 'remote.o.url'],
   ['[remote "o"]\n\tuploadpack = evil\n', 'remote.o.uploadpack'],
-  ['[core] fsmonitor = evil\n', ': [core] fsmonitor = evil'],
-  ['[user]\n\tname = a \\\n[core]\n', 'user: name = a \\'],
+  ['[core] fsmonitor = evil\n', 'core.fsmonitor'],
+  ['[user]\n\tname = a \\\n[core]\n', 'a setting that cannot be read'],
+  ['[remote "o"]\n\turl = e"xt"::sh -c evil\n', 'remote.o.url'],
 ])('a git configuration is fine only when it names nothing that is run: %j', (text, expected) => {
-  expect(findRunnableSetting(text)).toBe(expected);
+  expect(configProblem(text, kept)).toBe(expected);
 });
 
 test('whatever the letters, a setting that is not known is found', () => {
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}$/);
   fc.assert(
     fc.property(name, name, (section, key) => {
-      fc.pre(!['core', 'extensions', 'remote', 'branch', 'user', 'init', 'pull', 'push'].includes(section));
-      return findRunnableSetting(`[core]\n\tbare = false\n[${section}]\n\t${key} = x\n`) === `${section}.${key}`;
+      fc.pre(
+        ![...'core extensions remote branch user init pull push color column gui advice pack gc diff log status'.split(' ')].includes(
+          section,
+        ),
+      );
+      return configProblem(`[core]\n\tbare = false\n[${section}]\n\t${key} = x\n`, kept) === `${section}.${key}`;
     }),
   );
 });
@@ -229,7 +236,7 @@ test('an environment is cut down to the names of the list', () => {
 test('folders are mounted from the top down, protected places last, and what is hidden is closed at the very end', () => {
   const { root, policy } = openPolicy({});
   const workspace = join(root, 'person/trayclaw/workspace');
-  const place = { kind: 'code', isFolder: true, reason: '', stamp: '', git: 'hooks', mayAppear: false } as const;
+  const place = { kind: 'code', isFolder: true, reason: '', stamp: '', git: 'hooks', mayAppear: false, link: null } as const;
   const args = bubblewrapArguments({ ...bareRun(root), policy, places: [{ ...place, path: `${workspace}/a/.git/hooks` }] });
   const at = (...words: string[]): number => args.findIndex((_, index) => words.every((word, n) => args[index + n] === word));
   const order = [

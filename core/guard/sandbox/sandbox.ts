@@ -136,9 +136,10 @@ export class Sandbox implements CommandSandbox {
   }
 
   #scan(policy: SandboxPolicy, signal: AbortSignal): Promise<ProtectedScan> {
-    const { foldersMax } = this.#options;
+    const { foldersMax, userHome } = this.#options;
     return scanProtected({
       folders: foldersWith('write', policy),
+      userHome,
       isDenied: policy.isDenied,
       signal,
       ...(foldersMax === undefined ? {} : { foldersMax }),
@@ -170,7 +171,7 @@ export class Sandbox implements CommandSandbox {
   async #undo({ policy, before }: FinishedRun): Promise<string[]> {
     // The look must not be called off with the command: it is what the command's end is for.
     const after = await this.#scan(policy, new AbortController().signal);
-    const changes = findChanges(before, after);
+    const changes = findChanges(before, after, foldersWith('write', policy));
     const stamp = new Date(this.#options.clock.nowMs()).toISOString().replaceAll(/[-:.]/g, '');
     const folder = join(this.#options.facts.home, 'undone', `${stamp}-${process.pid}-${++this.#undone}`);
     const undone = undoAppeared(changes, folder);

@@ -1,54 +1,55 @@
 // What a confined command did to protected places, found by comparing two looks, and undone: new ones are moved out of the way
 // into a folder of their own, never deleted. Touches nothing else.
 
-import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { findRunnableSetting } from './git-config-check.ts';
+import { harmOfConfig, harmOfPointer } from './git-scan.ts';
 import type { ProtectedPlace, ProtectedScan } from './protected-scan.ts';
 
 export interface ProtectedChange {
   readonly path: string;
   readonly what: 'appeared' | 'changed' | 'is gone';
   readonly reason: string;
+  /** What a symbolic link led to before: it can be put back. */
+  readonly link: string | null;
 }
 
-const CONFIG_BYTES_MAX = 100_000;
 const KEPT_FOLDERS_MAX = 50;
 const CHANGES_MAX = 200;
 
-/** A part of a place that appeared with it is not named again. */
-export function findChanges(before: ProtectedScan, after: ProtectedScan): ProtectedChange[] {
+/** `writable`: the folders that were looked through. A part of a place that appeared with it is not named again. */
+export function findChanges(before: ProtectedScan, after: ProtectedScan, writable: readonly string[]): ProtectedChange[] {
   const changes: ProtectedChange[] = [];
   for (const place of after.places.values()) {
     const earlier = before.places.get(place.path);
     if (earlier === undefined) {
-      const reason = harmOf(place);
-      if (reason !== null) changes.push({ path: place.path, what: 'appeared', reason });
+      const reason = harmOf(place, writable);
+      if (reason !== null) changes.push({ path: place.path, what: 'appeared', reason, link: null });
     } else if (earlier.stamp !== place.stamp) {
-      changes.push({ path: place.path, what: 'changed', reason: place.reason });
+      changes.push({ path: place.path, what: 'changed', reason: place.reason, link: earlier.link });
     }
   }
-  for (const { path, reason } of before.places.values()) if (!after.places.has(path)) changes.push({ path, what: 'is gone', reason });
+  for (const { path, reason, link } of before.places.values()) {
+    if (!after.places.has(path)) changes.push({ path, what: 'is gone', reason, link });
+  }
   return changes;
 }
 
 /** Why a new one cannot stay, or null: a repository may be made, as long as nothing in it is run. */
-function harmOf(place: ProtectedPlace): string | null {
+function harmOf(place: ProtectedPlace, writable: readonly string[]): string | null {
   if (place.mayAppear) return null;
-  // A hooks folder is judged by what is in it; anything else of that name leads somewhere.
-  if (place.git === 'hooks') return place.isFolder ? null : place.reason;
-  if (place.git !== 'config') return place.reason;
-  const setting = readConfig(place.path);
-  return setting === null ? null : `git may run what its setting ${setting} names`;
-}
-
-function readConfig(path: string): string | null {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat?.isFile() !== true || stat.size > CONFIG_BYTES_MAX) return '(not a plain file)';
-  try {
-    return findRunnableSetting(readFileSync(path, 'utf8'));
-  } catch {
-    return '(not readable)';
+  switch (place.git) {
+    case 'config':
+      return harmOfConfig(place.path, writable);
+    case 'pointer':
+      return harmOfPointer(place.path, writable);
+    case 'hooks':
+      // A hooks folder is judged by what is in it; anything else of that name leads somewhere.
+      return place.isFolder ? null : place.reason;
+    case 'hook':
+    case 'named':
+    case null:
+      return place.reason;
   }
 }
 
@@ -58,17 +59,27 @@ export interface UndoResult {
   readonly left: readonly string[];
 }
 
-/** Moves what appeared into `folder`, at most 200 entries of one run; the folders of the last 50 runs are kept. */
+/** Moves what appeared into `folder`, and what stands in place of a link, at most 200 entries of one run; the last 50 runs are kept. */
 export function undoAppeared(changes: readonly ProtectedChange[], folder: string): UndoResult {
   const moved: string[] = [];
   const left: string[] = [];
-  const appeared = changes.filter(({ what }) => what === 'appeared').map(({ path }) => path);
-  for (const [index, path] of appeared.entries()) {
-    const isMoved = index < CHANGES_MAX && moveAway(path, join(folder, `${index + 1}-${basename(path)}`));
-    (isMoved ? moved : left).push(path);
+  const undoable = changes.filter(({ what, link }) => what === 'appeared' || link !== null);
+  for (const [index, { path, what, link }] of undoable.entries()) {
+    const isAway = what === 'is gone' || (index < CHANGES_MAX && moveAway(path, join(folder, `${index + 1}-${basename(path)}`)));
+    (isAway && (link === null || putBack(path, link)) ? moved : left).push(path);
   }
   if (moved.length > 0) pruneFolders(dirname(folder));
   return { moved, left };
+}
+
+function putBack(path: string, link: string): boolean {
+  try {
+    symlinkSync(link, path);
+    return true;
+  } catch {
+    // Said to the person as not put back.
+    return false;
+  }
 }
 
 function moveAway(path: string, target: string): boolean {
@@ -105,8 +116,14 @@ function pruneFolders(folder: string): void {
 /** One sentence a change, for the person and the model. At most ten. */
 export function describeChanges(changes: readonly ProtectedChange[], undone: UndoResult, folder: string): string[] {
   const moved = new Set(undone.moved);
-  const sentences = changes.slice(0, 10).map(({ path, what, reason }) => {
-    const end = moved.has(path) ? `it was moved to ${folder}` : what === 'appeared' ? 'it could not be moved away' : 'it was not put back';
+  const sentences = changes.slice(0, 10).map(({ path, what, reason, link }) => {
+    const end = moved.has(path)
+      ? link === null
+        ? `it was moved to ${folder}`
+        : 'the link that was there is back'
+      : what === 'appeared'
+        ? 'it could not be moved away'
+        : 'it was not put back';
     return `${path} ${what}, and ${reason}: ${end}`;
   });
   return changes.length > 10 ? [...sentences, `and ${changes.length - 10} more`] : sentences;

@@ -1,6 +1,6 @@
 // The few questions path resolution asks the file system, as a port, and its answer from the real one. Changes nothing.
 
-import { lstatSync, readlinkSync } from 'node:fs';
+import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
 
 export interface PathEntry {
@@ -16,15 +16,20 @@ export interface PathFileSystem {
   lookUp(path: string): PathLookup;
   /** The target of a symbolic link, as it is written, or null when it is none any more. */
   readLink(path: string): string | null;
+  /** The text of a small file, links followed; null where none can be read. */
+  readText(path: string): string | null;
 }
 
-export const realPathFileSystem: PathFileSystem = { lookUp, readLink };
+const TEXT_BYTES_MAX = 256_000;
+
+export const realPathFileSystem: PathFileSystem = { lookUp, readLink, readText };
 
 /** Answers as they were at the first time of asking. Not for longer than one look. */
 export function rememberLookUps(files: PathFileSystem): PathFileSystem {
   const known = new Map<string, PathLookup>();
   return {
     readLink: (path) => files.readLink(path),
+    readText: (path) => files.readText(path),
     lookUp: (path) => {
       const found = known.get(path) ?? files.lookUp(path);
       known.set(path, found);
@@ -48,6 +53,16 @@ function lookUp(path: string): PathLookup {
 function readLink(path: string): string | null {
   try {
     return readlinkSync(path);
+  } catch (cause) {
+    if (errnoOf(cause) === undefined) throw cause;
+    return null;
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true && stat.size <= TEXT_BYTES_MAX ? readFileSync(path, 'utf8') : null;
   } catch (cause) {
     if (errnoOf(cause) === undefined) throw cause;
     return null;

@@ -92,6 +92,7 @@ test('a part that cannot be looked at is outside and protected', () => {
     files: {
       lookUp: (path) => (path.endsWith('dark') ? 'unreadable' : realPathFileSystem.lookUp(path)),
       readLink: (path) => realPathFileSystem.readLink(path),
+      readText: (path) => realPathFileSystem.readText(path),
     },
   });
   expect(blind.of('dark/x', 'read', context)).toMatchObject({
@@ -140,6 +141,13 @@ test.each([
   const fact = of(given, 'read');
   expect({ inside: fact.insideWorkspace, protected: fact.protectedBy !== null }).toEqual({ inside: false, protected: true });
 });
+
+test.each(['.git/commondir', '.git/info/attributes', '.git/worktrees/x/commondir', 'sub/.git', 'sub/.GIT', 'sub/HEAD', 'sub/commondir'])(
+  '%s may be read and is asked about before it is written',
+  (path) => {
+    expect([facts.of(path, 'read', context).protectedBy, facts.of(path, 'write', context).protectedBy === null]).toEqual([null, false]);
+  },
+);
 
 test.each(['environment.ts', '.envelope', 'git/hooks', 'ssh/x', 'notes.env', '.github/workflows/ci.yml', 'src/etc/passwd'])(
   '%s is an ordinary file',

@@ -4,8 +4,9 @@
 import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
 import { rememberLookUps, type PathFileSystem } from './file-system-port.ts';
+import { gitWriteReason, type GitDisk } from '../../base/git-places.ts';
 import { isInside } from '../../base/inside-folder.ts';
-import { protectionOf, type ProtectedFolders } from './protected-places.ts';
+import { plain, protectionOf, type ProtectedFolders } from './protected-places.ts';
 import { resolveRealPath, type PathProblem } from './real-path.ts';
 
 export interface PathFactsOptions {
@@ -28,23 +29,26 @@ const problems: Readonly<Record<PathProblem, string>> = {
 
 export class PathFacts {
   readonly #files: PathFileSystem;
+  readonly #disk: GitDisk;
   readonly userHome: string;
 
   constructor(options: PathFactsOptions) {
-    this.#files = options.files;
+    const { files } = options;
+    this.#files = files;
+    this.#disk = { kindOf: (path) => kindOf(files.lookUp(path)), textOf: (path) => files.readText(path) };
     this.userHome = options.userHome;
   }
 
   /** One path of a call. A path that cannot be followed is outside and protected, and its `real` is what was given. */
   of(given: string, access: PathFact['access'], context: FactContext): PathFact {
     const resolved = resolveRealPath(given, context.workspace, this.userHome, this.#files);
-    return factOf(given, access, resolved, () => this.folders(context));
+    return this.#factOf(given, access, resolved, () => this.folders(context));
   }
 
   /** One path as a command in the folder `base` uses it: a `~` in it is a letter. */
   inFolder(given: string, base: string, access: PathFact['access'], folders: KnownFolders): PathFact {
     const path = given === '' || isAbsolute(given) ? given : `${base}${sep}${given}`;
-    return factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
+    return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
   }
 
   /** The same, asking the disk about each place once: for one look at many paths. */
@@ -69,6 +73,24 @@ export class PathFacts {
     };
   }
 
+  #factOf(
+    given: string,
+    access: PathFact['access'],
+    resolved: ReturnType<typeof resolveRealPath>,
+    foldersOf: () => KnownFolders,
+  ): PathFact {
+    if (!resolved.ok) return { given, real: given, access, insideWorkspace: false, protectedBy: problems[resolved.error] };
+    const { real, fileLinks } = resolved.value;
+    const folders = foldersOf();
+    const insideWorkspace = folders.opened.some((folder) => isInside(real, folder));
+    const protectedBy = protectionOf(real, folders) ?? this.#writeReason(real, access) ?? hardLinkReason(access, fileLinks);
+    return { given, real, access, insideWorkspace, protectedBy };
+  }
+
+  #writeReason(real: string, access: PathFact['access']): string | null {
+    return access === 'read' ? null : gitWriteReason({ real, folded: plain(real), userHome: this.userHome }, this.#disk);
+  }
+
   /** A folder that cannot be followed keeps its letters: then it opens nothing that resolves elsewhere. */
   #realFolder(folder: string, base: string): string {
     const resolved = resolveRealPath(folder, base, this.userHome, this.#files);
@@ -76,22 +98,10 @@ export class PathFacts {
   }
 }
 
-function factOf(
-  given: string,
-  access: PathFact['access'],
-  resolved: ReturnType<typeof resolveRealPath>,
-  foldersOf: () => KnownFolders,
-): PathFact {
-  if (!resolved.ok) return { given, real: given, access, insideWorkspace: false, protectedBy: problems[resolved.error] };
-  const { real, fileLinks } = resolved.value;
-  const folders = foldersOf();
-  return {
-    given,
-    real,
-    access,
-    insideWorkspace: folders.opened.some((folder) => isInside(real, folder)),
-    protectedBy: protectionOf(real, folders) ?? hardLinkReason(access, fileLinks),
-  };
+/** What cannot be looked at is there all the same. */
+function kindOf(found: ReturnType<PathFileSystem['lookUp']>): ReturnType<GitDisk['kindOf']> {
+  if (found === 'absent' || found === 'too-long') return null;
+  return found === 'unreadable' ? 'other' : found.kind;
 }
 
 function hardLinkReason(access: PathFact['access'], fileLinks: number): string | null {

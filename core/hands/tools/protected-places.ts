@@ -196,7 +196,7 @@ function places(reason: string, paths: readonly string[]): Place[] {
  * Folds away the spellings disks treat as the same name: case, Unicode forms, code points some disks ignore, and the
  * dots, spaces and `:stream` suffixes Windows drops.
  */
-function plain(path: string): string {
+export function plain(path: string): string {
   if (hasOneSpelling.test(path) && !trailingDot.test(path)) return path.toLowerCase();
   const folded = path
     .normalize('NFKC')

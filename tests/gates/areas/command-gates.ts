@@ -102,7 +102,7 @@ export const commandGates: readonly Gate[] = [
   {
     name: 'command/git-harmless-list',
     prevents: 'an unknown setting of git counts as harmless',
-    file: 'core/guard/command/git-config.ts',
+    file: 'core/base/git-settings.ts',
     text: 'if (!harmless.test(key)) return false;',
     instead: '',
     suites: ['core/guard/command/git-settings.test.ts', 'core/guard/command/command.test.ts'],
@@ -242,6 +242,14 @@ export const commandGates: readonly Gate[] = [
     file: 'core/hands/tools/path-facts.ts',
     text: "if (access === 'read' || fileLinks <= 1) return null;",
     instead: 'return null;',
+    suites: ['core/hands/tools/path-facts.test.ts'],
+  },
+  {
+    name: 'command/git-writes',
+    prevents: 'a file that leads git to code is written like any other',
+    file: 'core/hands/tools/path-facts.ts',
+    text: "return access === 'read' ? null : gitWriteReason(",
+    instead: 'return true ? null : gitWriteReason(',
     suites: ['core/hands/tools/path-facts.test.ts'],
   },
 ];

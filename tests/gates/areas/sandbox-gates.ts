@@ -158,10 +158,18 @@ export const sandboxGates: readonly Gate[] = [
   {
     name: 'sandbox/git-config',
     prevents: 'a repository made inside brings settings that run something',
-    file: 'core/guard/sandbox/git-config-check.ts',
-    text: 'if (!harmless.some((pattern) => pattern.test(name))) return name;',
-    instead: '',
+    file: 'core/guard/sandbox/undo-changes.ts',
+    text: 'return harmOfConfig(place.path, writable);',
+    instead: 'return null;',
     suites: ['core/guard/sandbox/sandbox-rules.test.ts', 'core/guard/sandbox/sandbox-escapes.test.ts'],
+  },
+  {
+    name: 'sandbox/git-pointer',
+    prevents: 'a pointer that a command left leads git to code',
+    file: 'core/guard/sandbox/undo-changes.ts',
+    text: 'return harmOfPointer(place.path, writable);',
+    instead: 'return null;',
+    suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
   },
   {
     name: 'sandbox/visible-folder',
