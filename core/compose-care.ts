@@ -90,7 +90,6 @@ export function composeHooks(
 }
 
 interface Watched {
-  readonly tryModel: Parameters<typeof modelChecks>[0]['tryModel'];
   readonly mind: { readonly models: ModelRouter };
   readonly deadLetters: DeadLetters;
   readonly schedules: { list(): readonly ScheduleView[] };
@@ -98,12 +97,7 @@ interface Watched {
 }
 
 /** Who else has something to say of its health adds a source here. */
-export function composeDoctor(
-  base: Base,
-  store: Store,
-  guard: Guard,
-  { mind, deadLetters, schedules, telegram, tryModel }: Watched,
-): Doctor {
+export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, deadLetters, schedules, telegram }: Watched): Doctor {
   const { home, loaded, clock, environment, options, config, ids } = base;
   const { log } = store;
   const { panic, facts, secrets, sandbox } = guard;
@@ -129,7 +123,6 @@ export function composeDoctor(
         limitsUsd: usdLimitsOf(config),
         hasPrice: (ref) => models.cost(ref, noUsage) !== null,
         resolveSecret: (ref) => secrets.resolve(ref),
-        tryModel,
       }),
       stateChecks({
         warnings: loaded.warnings,

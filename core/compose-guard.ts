@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { makeFolders } from './base/make-folders.ts';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
+import type { FactContext } from './contracts/tools.ts';
 import { Checkpoints } from './store/checkpoint/checkpoint.ts';
 import { BudgetBook, type HistorySum } from './guard/budget/budget.ts';
 import { literalWords } from './guard/command/command.ts';
@@ -15,8 +16,9 @@ import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { TaintBook } from './guard/taint/taint.ts';
-import { isOwnData } from './hands/tools/tools.ts';
-import type { Base, Store } from './compose-base.ts';
+import { Workspaces } from './guard/workspace/workspace.ts';
+import { isOwnData, protectionOf } from './hands/tools/tools.ts';
+import { realOf, type Base, type Store } from './compose-base.ts';
 import { bundledSkills } from './compose-skills.ts';
 
 /** More than a person can have allowed by hand. */
@@ -43,6 +45,7 @@ export function composeGuard(base: Base, store: Store) {
     domains: domainSets,
     entryWords: literalWords,
   });
+  const workspaces = composeWorkspaces(facts, policy);
   const taint = new TaintBook({
     store: marks,
     reads: log.reads,
@@ -86,9 +89,19 @@ export function composeGuard(base: Base, store: Store) {
     isStopped: () => panic.engaged,
     forbids: (path) => (isOwnData(path, facts) ? "It is TrayClaw's own data, which is never written this way." : null),
   });
-  return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
+  return { facts, workspaces, panic, gate, taint, secrets, budget, sandbox, checkpoints };
 }
 export type Guard = ReturnType<typeof composeGuard>;
+
+function composeWorkspaces(facts: FactContext, policy: Store['policy']): Workspaces {
+  return new Workspaces({
+    facts,
+    trusted: () => policy.trustedWorkspaces(),
+    protectionOf: (real) => protectionOf(real, facts),
+    userHome: realOf(homedir()),
+    temporaryFolder: realOf(tmpdir()),
+  });
+}
 
 /** What can be read at once is known when this returns; the rest is being read. */
 function composeSecrets({ home, config, environment, safety, logger }: Base): Secrets {

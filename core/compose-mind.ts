@@ -19,7 +19,7 @@ export function composeMind(
 ) {
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
-  const models = new ModelRouter({ config, secrets, clock, logger, learned: learning, refusedWords: learning.refusedWords });
+  const models = new ModelRouter({ config, secrets, clock, logger, learned: learning });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });

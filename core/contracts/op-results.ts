@@ -27,6 +27,8 @@ export const sessionInfoSchema = z.object({
   seenSeq: z.number().int(),
   /** The model chosen for this session; null for the default one. */
   model: z.string().nullable(),
+  /** The folder it works in; null for the configured workspace. */
+  workspace: z.string().nullable(),
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 

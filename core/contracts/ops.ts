@@ -48,6 +48,7 @@ import { sessionOps } from './session-ops.ts';
 import { signalOps } from './signal-ops.ts';
 import { skillOps } from './skill-ops.ts';
 import { telegramOps } from './telegram-ops.ts';
+import { workspaceOps, workspacePath } from './workspace-ops.ts';
 
 /** One call, or every call of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
@@ -65,6 +66,10 @@ export const opTable = {
       attachments: z.array(attachmentSchema).max(50).optional(),
       /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
       forwardedFrom: z.string().min(1).max(200).optional(),
+      /** Absolute path of the folder a new session works in; for a session that is there, the folder it has. Asks a person unless trusted. */
+      workspace: workspacePath.optional(),
+      /** For the turn of this message only. */
+      model: modelRefSchema.optional(),
     }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
   },
@@ -142,7 +147,13 @@ export const opTable = {
   'panic.status': { params: none, result: panicStatusSchema },
 
   'policy.explain': {
-    params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
+    params: z.strictObject({
+      tool: z.string().min(1),
+      args: z.unknown(),
+      cwd: z.string().optional(),
+      /** As in this session: its folder is the workspace. */
+      sessionId: id.optional(),
+    }),
     result: policyDecisionSchema.extend({
       mode: policyModeSchema,
       /** The grant that covers it. */
@@ -177,6 +188,7 @@ export const opTable = {
   ...memoryOps,
   ...skillOps,
   ...identityOps,
+  ...workspaceOps,
 
   'audit.verify': {
     params: none,
@@ -250,7 +262,7 @@ export const opTable = {
     params: z.strictObject({ look: z.boolean().optional() }),
     result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }),
   },
-  /** Asks the model for a word, with the tools of a turn: whether key, name, address and tools are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
   'model.test': {
     params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
     result: z.object({

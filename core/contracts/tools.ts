@@ -104,6 +104,10 @@ export const callFactsSchema = z.object({
   request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
   /** The chat a message would go to. `isOrigin`: the turn came from there, and its answer goes there. */
   recipient: z.object({ channel: z.string(), chatId: z.string(), threadId: z.string().optional(), isOrigin: z.boolean() }).optional(),
+  /** The session's own folder, where it does not work in the configured workspace: what "the workspace" means for this call. */
+  workspace: z.string().optional(),
+  /** The folder a person is asked to trust as a workspace, and which folder that is now. */
+  opens: z.object({ path: z.string(), identity: z.string() }).optional(),
   /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
   refused: z.string().optional(),
   /** It runs code as it comes from the network. */
@@ -112,6 +116,20 @@ export const callFactsSchema = z.object({
   does: z.string().optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
+
+/** Calls whose harm does not come back. Each is approved for itself: no permission of a person reaches beyond the one call. */
+export type GraveKind = Extract<ToolClass, 'destructive' | 'credential' | 'spend'> | 'network-code';
+
+export function graveKind(facts: Pick<CallFacts, 'class' | 'runsFetched'>): GraveKind | null {
+  switch (facts.class) {
+    case 'destructive':
+    case 'credential':
+    case 'spend':
+      return facts.class;
+    default:
+      return facts.runsFetched === true ? 'network-code' : null;
+  }
+}
 
 export const artifactRefSchema = z.object({
   /** SHA-256 of the content, hex. */
@@ -170,8 +188,10 @@ export interface SearchHit {
 }
 
 export interface FactContext {
-  /** Absolute real path of the workspace folder. */
+  /** Absolute real path of the workspace folder: the session's own, or the configured one. */
   readonly workspace: string;
+  /** The configured workspace, where the session works in another folder: it stays readable after an approval. */
+  readonly configuredWorkspace?: string;
   /** TrayClaw's own data folder, which no tool may write. */
   readonly home: string;
   /** Further folders the person opened in config. */
@@ -226,6 +246,8 @@ export interface ToolDefinition<A = unknown> {
    * result is recorded, also while the program closes.
    */
   readonly abortGraceMs?: number;
+  /** Only the program calls it, on behalf of a person. It is never listed, and a call by a model or a client is refused. */
+  readonly isInternal?: true;
   /** What the call would touch. May look at the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */

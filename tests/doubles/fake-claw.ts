@@ -12,10 +12,16 @@ import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
 import type { HostedRuntime } from '../../core/doors/cli/cli.ts';
 
+interface AskedCall {
+  readonly tool: string;
+  readonly args: string;
+  readonly onlyOnce?: boolean;
+  readonly opens?: { readonly path: string; readonly identity: string };
+}
+
 export type Step =
-  /** `after` is what the runtime adds to the last answer. */
-  | { readonly say: string; readonly lost?: boolean; readonly after?: string }
-  | { readonly ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean } }
+  | { readonly say: string; readonly lost?: boolean }
+  | { readonly ask: AskedCall }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
   | { readonly hang: true };
 
@@ -121,7 +127,7 @@ export class FakeClaw implements HostedRuntime {
 
   sessionInfo(sessionId: string, status: TurnStatus | null = null): SessionInfo {
     const about = { title: 'Fake', agentId: 'main', channel: 'cli', archived: false, lastText: '', events: 1, pendingApprovals: 0 };
-    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null };
+    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null, workspace: null };
     return { sessionId, ...about, ...marks, createdAtMs: nowMs, updatedAtMs: nowMs, status };
   }
 
@@ -164,6 +170,8 @@ export class FakeClaw implements HostedRuntime {
         const result = { callId: callIdOf(turn), outcome, forUser: turn.text, forModel: turn.text, artifacts: [] } satisfies ToolRunResult;
         return { ...result, turnId: turn.turnId, sessionId: turn.sessionId, ...(pending.length > 0 ? { pending } : {}) };
       },
+      'workspace.look': ({ path }) => ({ path, state: 'configured', reason: '', risks: [], trustedBy: null }),
+      'workspace.list': () => ({ configured: '/data/workspace', workspaces: [] }),
       'approval.list': ({ all }) => ({ approvals: this.approvals.filter((one) => all === true || one.state === 'pending') }),
       'approval.decide': ({ approvalId, decision, scope }, caller) => this.#decide(approvalId, decision, scope ?? { kind: 'once' }, caller),
       'session.list': () => {
@@ -244,8 +252,8 @@ export class FakeClaw implements HostedRuntime {
     }
   }
 
-  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean; readonly after?: string }): void {
-    turn.text = step.say + (step.after ?? '');
+  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean }): void {
+    turn.text = step.say;
     const { sessionId, turnId } = turn;
     for (const text of step.lost === true ? [] : (step.say.match(/\S+\s*|\s+/g) ?? [])) {
       this.emitDelta({ kind: 'text', sessionId, turnId, callId: null, text });
@@ -259,7 +267,7 @@ export class FakeClaw implements HostedRuntime {
     });
   }
 
-  #askFor(turn: Turn, ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean }): void {
+  #askFor(turn: Turn, ask: AskedCall): void {
     turn.status = 'waiting';
     const approval: Approval = {
       approvalId: this.#ids.next('apr'),
@@ -269,7 +277,7 @@ export class FakeClaw implements HostedRuntime {
       risk: 'It can change files.',
       reason: 'Not allowed by a rule.',
       ruleId: 'ask.write',
-      facts: { class: 'write', paths: [], command: null, hosts: [] },
+      facts: { class: 'write', paths: [], command: null, hosts: [], ...(ask.opens === undefined ? {} : { opens: ask.opens }) },
       args: ask.args,
       ...(ask.onlyOnce === true ? { widerScope: null } : widerScopes),
       origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: 'a.example' }] },

@@ -13,27 +13,46 @@ import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+import { choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
 
-export interface AskOptions {
-  readonly session?: string;
+export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
+  readonly model?: string;
+  readonly file?: readonly string[];
+}
+
+/** The options that `ask` and `chat` share. */
+export function addMessageOptions(command: Command): Command {
+  return command
+    .option('--session <id>', 'go on with this session, in its folder')
+    .option('--continue', 'go on with the latest session of this folder')
+    .option('--cwd <folder>', 'work in this folder; asks first unless it is trusted')
+    .option('--agent <id>', 'the agent to ask')
+    .option('--model <provider/model>', 'the model to ask')
+    .option('--file <path>', 'attach a file; may be repeated', (path: string, files: readonly string[] | undefined) => [
+      ...(files ?? []),
+      path,
+    ]);
+}
+
+/** What of a message follows from the options alone. */
+export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'message.send'>, 'agentId' | 'model'> {
+  return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
 
 export function registerAsk(program: Command, run: Run): void {
-  program
+  const command = program
     .command('ask')
-    .description('ask the agent and wait for the answer')
-    .argument('<text...>', 'what to ask; - reads it from standard input')
-    .option('--session <id>', 'go on with this session')
-    .option('--agent <id>', 'the agent to ask')
-    .action((words: string[], options: AskOptions) => run((context) => ask(context, words.join(' '), options)));
+    .description('ask the agent, in this folder, and wait for the answer')
+    .argument('<text...>', 'what to ask; - reads it from standard input');
+  addMessageOptions(command).action((words: string[], options: AskOptions) => run((context) => ask(context, words.join(' '), options)));
   program
     .command('tool')
     .description('run one tool through the gate, with no model')
     .argument('<name>', 'the tool')
     .argument('[args]', 'its arguments as JSON', '{}')
     .option('--session <id>', 'run it in this session')
-    .action((name: string, args: string, options: AskOptions) =>
+    .action((name: string, args: string, options: { readonly session?: string }) =>
       run((context) => runTool(context, name, { args, session: options.session })),
     );
   program
@@ -48,16 +67,20 @@ export function registerAsk(program: Command, run: Run): void {
 async function ask(context: CommandContext, given: string, options: AskOptions): Promise<number> {
   const text = given === '-' ? await context.readStdin() : given;
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
-  const message: OpParams<'message.send'> = {
-    text: messageOf(text),
-    ...(options.session === undefined ? {} : { sessionId: options.session }),
-    ...(options.agent === undefined ? {} : { agentId: options.agent }),
-  };
+  const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
     await assertSession(claw, options.session);
     if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
     const streams = !context.output.isJson;
-    const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).send(message));
+    const end = await withLines(context, async (lines) => {
+      const place = await choosePlace(context, options, { claw, lines });
+      return new TurnConversation(context, { claw, lines, streams }).send({
+        text: messageOf(text),
+        ...place,
+        ...messageOptions(options),
+        ...files,
+      });
+    });
     return reportEnd(context, end);
   });
 }

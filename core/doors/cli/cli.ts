@@ -90,6 +90,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
   const families = await Promise.all([
     import('./ask.ts').then((part) => [part.registerAsk]),
     import('./chat.ts').then((part) => [part.registerChat]),
+    import('./folders.ts').then((part) => [part.registerFolders]),
     import('./approvals.ts').then((part) => [part.registerApprovals, part.registerGrants, part.registerOutcomes]),
     import('./sessions.ts').then((part) => [part.registerSessions, part.registerArtifacts]),
     import('./policy.ts').then((part) => [part.registerPolicy]),

@@ -4,7 +4,6 @@ import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
-import type { OpResult } from '../../contracts/ops.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
 import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
 
@@ -16,8 +15,6 @@ export interface ModelChecksDeps {
   readonly hasPrice: (ref: string) => boolean;
   /** Fails as reading a secret does. */
   resolveSecret(ref: string): Promise<unknown>;
-  /** A question to the model, with the tools of a turn. */
-  tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error'>>;
 }
 
 const REACH_MS = 1_500;
@@ -32,10 +29,10 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
 
 export function modelChecks(deps: ModelChecksDeps): HealthSource {
   return {
-    check: async (full) => {
+    check: async () => {
       const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
-      return [checkModel(deps), ...checkPrice(deps), ...found.flat(), ...(full ? await checkTurn(deps) : [])];
+      return [checkModel(deps), ...checkPrice(deps), ...found.flat()];
     },
   };
 }
@@ -58,15 +55,6 @@ function checkPrice({ defaultModel, limitsUsd, hasPrice }: ModelChecksDeps): Fin
       'Set the prices of the model, or a limit in tokens, in config.yaml.',
     ),
   ];
-}
-
-/** Costs a question, so it is no part of the quick look: only a server that takes what a turn sends answers turns. */
-async function checkTurn(deps: ModelChecksDeps): Promise<Finding[]> {
-  const ref = deps.defaultModel();
-  if (ref === null || ref.startsWith('demo/')) return [];
-  const { ok, tookMs, error } = await deps.tryModel(ref);
-  if (ok) return [well('model.turn', `${ref} answers, and takes the tools of a turn (${tookMs} ms).`)];
-  return [unwell('model.turn', `${ref}: ${error?.message ?? 'no answer.'}`, error?.hint ?? 'Try another model: trayclaw model test.')];
 }
 
 /** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */

@@ -48,7 +48,8 @@ type OtherFamily =
   | 'knowledge'
   | 'skill'
   | 'identity'
-  | 'prompt';
+  | 'prompt'
+  | 'workspace';
 type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
@@ -108,7 +109,11 @@ function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>, caller: Call
   const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
   if (!parsed.ok) throw parsed.error;
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
-  const facts = definition.facts(args, deps.facts);
+  const session = params.sessionId === undefined ? null : deps.log.index.session(params.sessionId);
+  if (params.sessionId !== undefined && session === null) throw new AppError('not_found', `There is no session ${params.sessionId}.`);
+  const workspace = session?.workspace ?? null;
+  const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
+  const facts = workspace === null ? seen : { ...seen, workspace };
   // As in a session of its own, which has read nothing of anybody.
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);

@@ -7,7 +7,7 @@ import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import type { telegramOps } from '../../contracts/telegram-ops.ts';
-import type { ModelReply, ToolSchema } from '../../contracts/llm.ts';
+import type { ModelReply } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ScheduleFired } from '../../contracts/schedule.ts';
@@ -17,6 +17,7 @@ import type { FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { IdentityBook, PromptBook } from '../../mind/identity/identity.ts';
 import type { importSkills, SkillBook } from '../../mind/skill/skill.ts';
@@ -54,6 +55,7 @@ export interface OpsDeps {
   readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
+  readonly workspaces: Workspaces;
   readonly controlplane: {
     retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
     branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };
@@ -64,7 +66,6 @@ export interface OpsDeps {
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
   readonly tools: {
     list(): ToolListing[];
-    schemas(): readonly ToolSchema[];
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
   readonly artifacts: ArtifactPort;
@@ -133,12 +134,7 @@ export interface ModelListPort {
   /** A tiny question, tried once. Fails as every call of a model. */
   probe(
     ref: string,
-    how: {
-      readonly provider?: ProviderConfig | undefined;
-      readonly tools: readonly ToolSchema[];
-      readonly signal: AbortSignal;
-      readonly timeoutMs: number;
-    },
+    how: { readonly provider?: ProviderConfig | undefined; readonly signal: AbortSignal; readonly timeoutMs: number },
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
   /** Whether there is a provider of that name. */
   knows(ref: string): boolean;

@@ -152,7 +152,7 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
 test('a grave call takes no wider yes from any door, a yes takes no reason, and a no is told to the agent with its words', async () => {
   const waiting = await claw.op('tool.run', { tool: 'exec', args: { command: 'rm -rf build' }, wait: false });
   const approvalId = waiting.pending?.[0]?.approvalId ?? '';
-  for (const channel of ['http', 'cli', 'tray', 'telegram'] as const) {
+  for (const channel of ['http', 'cli', 'tray', 'telegram']) {
     for (const scope of [{ kind: 'minutes', minutes: 15 }, { kind: 'session' }, { kind: 'always' }] as const)
       await expect(
         claw.op('approval.decide', { approvalId, decision: 'approve', scope }, { channel, actor: channel }),

@@ -29,6 +29,7 @@ import { createSignalOps } from './signal-ops.ts';
 import { createSkillOps } from './skill-ops.ts';
 import { createIdentityOps } from './identity-ops.ts';
 import { createTelegramOps } from './telegram-ops.ts';
+import { createWorkspaceOps } from './workspace-ops.ts';
 
 export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
 
@@ -54,6 +55,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createRecoveryOps(deps),
     ...createTelegramOps(deps),
     ...createOutboxOps(deps),
+    ...createWorkspaceOps(deps),
   };
   return { ...ops, ...createCommandOps(deps, ops) };
 }

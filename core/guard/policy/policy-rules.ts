@@ -54,6 +54,7 @@ export const ruleIds = [
   'grant.minutes',
   'grant.session',
   'grant.always',
+  'ask.workspace',
   'ask.write-outside-workspace',
   'ask.write',
   'ask.exec',
@@ -137,6 +138,8 @@ function lockedDown(input: RuleInput): RuleDecision | null {
 
 /** These ask whatever was allowed; a yes is for this one call. */
 const questions: readonly Rule[] = [
+  ({ facts: { opens } }) =>
+    opens === undefined ? null : askOnce('ask.workspace', `No person has let TrayClaw work in ${opens.path}, as this folder is now.`),
   ({ facts }) => {
     const guarded = facts.paths.find((path) => path.protectedBy !== null);
     if (guarded === undefined) return null;

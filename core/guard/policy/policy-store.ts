@@ -167,6 +167,11 @@ export class PolicyStore {
     return grants;
   }
 
+  /** Folders a person trusts as workspaces. */
+  trustedWorkspaces(): readonly Grant[] {
+    return this.#liveGrants().filter((grant) => grant.match.kind === 'workspace');
+  }
+
   #reaching({ sessionId, nowMs, only, onlyOnce }: GrantMoment): Grant[] {
     const live = this.#liveGrants();
     if (live.length === 0) return [];

@@ -28,6 +28,8 @@ export interface SandboxJob {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** The folder of the session; the configured workspace unless told. */
+  readonly workspace?: string;
   /** Already cut down to the pass list. */
   readonly environment: Readonly<Record<string, string>>;
   readonly marker: SpawnMarker;

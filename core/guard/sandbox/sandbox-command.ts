@@ -17,6 +17,8 @@ export interface SandboxCommand {
   readonly reads: string | null;
   /** Further folders it may read, real paths: where a skill's scripts lie. */
   readonly readFolders?: readonly string[];
+  /** The folder of the session, real path; the configured workspace unless told. */
+  readonly workspace?: string;
   readonly signal: AbortSignal;
 }
 

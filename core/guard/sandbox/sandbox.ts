@@ -111,13 +111,13 @@ export class Sandbox implements CommandSandbox {
     return (await this.#backend.availability()).missing;
   }
 
-  #policy(readFolders: readonly string[] = []): SandboxPolicy {
+  #policy({ readFolders = [], workspace }: Pick<SandboxCommand, 'readFolders' | 'workspace'> = {}): SandboxPolicy {
     const { config, facts, userHome, environment } = this.#options;
-    return createPolicy(config, { facts, userHome, environment }, readFolders);
+    return createPolicy(config, { facts, userHome, environment, ...(workspace === undefined ? {} : { workspace }) }, readFolders);
   }
 
   async #confine(command: SandboxCommand, backend: SandboxBackend): Promise<WrappedCommand> {
-    const policy = this.#policy(command.readFolders);
+    const policy = this.#policy(command);
     assertVisible(command.cwd, policy);
     const before = await this.#scan(policy, command.signal);
     if (!before.isComplete) throw tooLarge(policy);

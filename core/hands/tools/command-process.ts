@@ -20,6 +20,8 @@ export interface CommandOptions {
   readonly pty: boolean;
   /** A person said yes to it. */
   readonly attended: boolean;
+  /** The folder of its session. */
+  readonly workspace: string;
   /** What it reads, in words, where it is known to do nothing else. */
   readonly reads: string | null;
   /** Without it the command reads the end of its input at once. */

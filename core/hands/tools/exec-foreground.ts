@@ -50,6 +50,7 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
       marker: context.processMarker,
       pty: run.pty,
       attended: context.attended,
+      workspace: context.workspace,
       reads: run.reads,
       keepInput: false,
       signal: context.signal,

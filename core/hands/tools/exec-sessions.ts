@@ -65,6 +65,7 @@ export class ExecSessions {
         marker: context.processMarker,
         pty: run.pty,
         attended: context.attended,
+        workspace: context.workspace,
         reads: run.reads,
         keepInput: true,
         signal: context.signal,

@@ -70,6 +70,7 @@ function guardedContext(
 ): ToolContext {
   return {
     workspace: context.workspace,
+    ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
     home: context.home,
     extraFolders: context.extraFolders,
     callId: context.callId,

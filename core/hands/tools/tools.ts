@@ -24,7 +24,8 @@ export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
-export { isOwnData } from './protected-places.ts';
+export { createOpenWorkspace } from './open-workspace.ts';
+export { isOwnData, protectionOf } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
 export { runProgram, type ProgramDeps, type ProgramEnd } from './run-program.ts';
@@ -97,7 +98,10 @@ export class ToolHost {
 
   /** What a model is told, by name. The very same object until a tool comes or goes. */
   schemas(): readonly ToolSchema[] {
-    this.#schemas ??= [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map((tool) => this.#sendableOf(tool).schema);
+    this.#schemas ??= [...this.#tools.values()]
+      .filter((tool) => tool.isInternal !== true)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((tool) => this.#sendableOf(tool).schema);
     return this.#schemas;
   }
 

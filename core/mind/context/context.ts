@@ -7,16 +7,16 @@ import type { EventBodies } from '../../contracts/events.ts';
 import { packAddenda, packReasons, packSectionOrder, packThings } from '../../contracts/pack-words.ts';
 import type { ReadAttachment } from './attached-files.ts';
 import type { TokenCounter } from './message-rows.ts';
-import { budgetOf, evenScale, spendable, type RefusedPack, type TokenScale } from './pack-budget.ts';
+import { budgetOf, evenScale, spendable, type TokenScale } from './pack-budget.ts';
 import { SectionBuilder } from './pack-sections.ts';
 import type { SelectedParts } from './select-parts.ts';
+import type { SystemPrompt } from './system-prompt.ts';
 import { Transcript } from './transcript.ts';
 
 export { ownWords } from './attached-files.ts';
 export { createSystemPrompt } from './system-prompt.ts';
 export type { PackPart, PackSource } from '../../contracts/pack-source.ts';
 export { splitTail } from './pack-tail.ts';
-export type { RefusedPack } from './pack-budget.ts';
 export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 
@@ -27,10 +27,12 @@ export interface PackRequest {
   readonly tools: readonly ToolSchema[];
   /** True after the model refused a pack as too large. */
   readonly smaller: boolean;
-  /** That one; the window of the model stands for it where it is not known any more. */
-  readonly refused?: RefusedPack;
+  /** How large that one was; the window of the model where nobody remembers. */
+  readonly refusedTokens?: number;
   /** Of the agent, below the standing instructions; empty for none. */
   readonly identity?: string;
+  /** The session's own folder; null for the configured workspace. */
+  readonly workspace?: string | null;
   /** Pinned by a person, oldest first. */
   readonly rules?: readonly string[];
   /** What waits for the person's answer, one line each. */
@@ -58,7 +60,7 @@ export interface ContextDeps {
   /** None: everything is estimated, and nothing learned. */
   readonly meter?: TokenMeterPort;
   /** The standing instructions; the same text as long as nothing it tells has changed. */
-  readonly system: () => string;
+  readonly system: SystemPrompt;
   /** Takes secrets out of a text before a model sees it. */
   readonly redact?: (text: string) => string;
   /** The beginning of a file that was sent along. May throw; then the model is told that it could not be read. */
@@ -84,8 +86,8 @@ export class ContextPacker {
   }
 
   /** The standing instructions as the next pack will hold them. */
-  get systemText(): string {
-    return this.#deps.system();
+  systemText(workspace: string | null): string {
+    return this.#deps.system(workspace);
   }
 
   createTranscript(): Transcript {
@@ -96,7 +98,7 @@ export class ContextPacker {
     const { transcript, model } = request;
     const counter = this.#deps.meter?.counterOf(model.ref) ?? this.#estimate;
     const scale = this.#deps.meter?.scaleOf(model.ref) ?? evenScale;
-    const { budgetTokens } = budgetOf(model.contextTokens, request.smaller ? (request.refused ?? { tokens: model.contextTokens }) : null);
+    const { budgetTokens } = budgetOf(model.contextTokens, request.smaller ? (request.refusedTokens ?? model.contextTokens) : null);
     const builder = new SectionBuilder({
       count: (text) => this.#countKept(counter, text),
       scale,
@@ -142,7 +144,7 @@ export class ContextPacker {
 
   #instructions(builder: SectionBuilder, request: PackRequest, selected: SelectedParts | null): string {
     return [
-      builder.system(this.#deps.system()),
+      builder.system(this.#deps.system(request.workspace ?? null)),
       builder.text('identity', request.identity ?? ''),
       builder.instructions('identity', selected),
       builder.rules(request.rules ?? []),

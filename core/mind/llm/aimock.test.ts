@@ -1,4 +1,4 @@
-// An independent mock of the vendors' APIs answers every adapter.
+// An independent mock of the vendors' APIs answers every adapter: own formats, AI SDK packages, Ollama.
 
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,9 +26,12 @@ beforeAll(async () => {
 afterAll(() => mock.stop());
 
 const providers: readonly (readonly [string, () => ProviderConfig])[] = [
-  ['openai', () => ({ kind: 'openai', apiKey: 'env:KEY', baseUrl: `${mock.url}/v1` })],
-  ['openai-compatible', () => ({ kind: 'openai-compatible', baseUrl: `${mock.url}/v1` })],
-  ['anthropic', () => ({ kind: 'anthropic', apiKey: 'env:KEY', baseUrl: mock.url })],
+  ['openai, native', () => ({ kind: 'openai', apiKey: 'env:KEY', baseUrl: `${mock.url}/v1` })],
+  ['openai-compatible, native', () => ({ kind: 'openai-compatible', baseUrl: `${mock.url}/v1` })],
+  ['anthropic, native', () => ({ kind: 'anthropic', apiKey: 'env:KEY', baseUrl: mock.url })],
+  ['openai, ai-sdk', () => ({ kind: 'openai', apiKey: 'env:KEY', baseUrl: `${mock.url}/v1`, via: 'ai-sdk' })],
+  ['openai-compatible, ai-sdk', () => ({ kind: 'openai-compatible', baseUrl: `${mock.url}/v1`, via: 'ai-sdk' })],
+  ['anthropic, ai-sdk', () => ({ kind: 'anthropic', apiKey: 'env:KEY', baseUrl: mock.url, via: 'ai-sdk' })],
   ['ollama', () => ({ kind: 'ollama', baseUrl: mock.url })],
 ];
 

@@ -7,9 +7,8 @@ import { RandomIds } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import { askWindow } from './ask-window.ts';
 import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
 import { demoModelId } from './demo-client.ts';
@@ -22,10 +21,9 @@ import {
   type DiscoveredModel,
   type LocalServer,
 } from './local-servers.ts';
-import { costOf, describeModel, preferredModels, serverToAsk, type KnownProvider, type ServerToAsk } from './model-catalog.ts';
+import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
-import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
 export { ExactCounters } from './exact-counters.ts';
@@ -51,8 +49,6 @@ export interface ModelRouterDeps {
   readonly probeTimeoutMs?: number;
   /** What a server was found to take, where that is less than what is told of it. */
   readonly learned?: { windowOf(ref: string): number | null };
-  /** Keeps what servers refused beyond this process; without it, it is learned again at each start. */
-  readonly refusedWords?: RefusedWordsStore;
 }
 
 export interface StreamOptions {
@@ -68,14 +64,12 @@ export type RoutedReply = ModelReply & {
 
 export interface ProbeOptions {
   readonly provider?: ProviderConfig | undefined;
-  /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
-  readonly tools: readonly ToolSchema[];
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
 /** Some vendors take no smaller limit than 16. */
-const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
+const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
 
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
@@ -83,17 +77,13 @@ export class ModelRouter {
   #config: ModelRouterDeps['config'];
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
-  readonly #refusedWords: RefusedWordsStore;
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
-  /** What servers said of their windows, by model; a promise while one is asked. */
-  readonly #windows = new Map<string, number | null | Promise<void>>();
 
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
     this.#config = deps.config;
     this.#localServers = deps.localServers ?? wellKnownServers;
-    this.#refusedWords = deps.refusedWords ?? new RefusedWordsInMemory();
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
@@ -104,7 +94,6 @@ export class ModelRouter {
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
     this.#config = config;
     for (const provider of changed) this.#forget(provider);
-    if (changed.length > 0) this.#windows.clear();
   }
 
   /** models.default, else the first configured provider with a known model, else a local model that was found, else the demo. */
@@ -120,53 +109,11 @@ export class ModelRouter {
 
   /** Never fails: an unknown provider gives defaults and no prices. */
   info(ref: string): ModelInfo {
-    const told = this.#told(ref);
-    const learned = this.#deps.learned?.windowOf(ref) ?? null;
-    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
-  }
-
-  /** What config and the server say of it, whatever was learned since. */
-  #told(ref: string): ModelInfo {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
-    const asked = this.#windows.get(ref);
-    const reported = (typeof asked === 'number' ? asked : null) ?? found?.contextTokens ?? null;
-    return describeModel(ref, modelId, this.#provider(provider), reported);
-  }
-
-  /**
-   * Asks the server of a model whose window is not known how much it takes, once while the program runs. Null where there is nothing
-   * to wait for; never rejects.
-   */
-  askWindow(ref: string, signal: AbortSignal): Promise<void> | null {
-    const known = this.#windows.get(ref);
-    if (known !== undefined) return known instanceof Promise ? known : null;
-    const { provider, modelId } = splitRef(ref);
-    const found = this.#provider(provider);
-    const isReported = this.#discovered.some((model) => model.ref === ref && model.contextTokens !== null);
-    const server = found === null || isReported ? null : serverToAsk(found.config, modelId);
-    if (server === null) {
-      this.#windows.set(ref, null);
-      return null;
-    }
-    const asking = this.#askServer(server, signal).then((window) => {
-      // A turn that was stopped meanwhile has not heard the answer.
-      if (window === null && signal.aborted) this.#windows.delete(ref);
-      else this.#windows.set(ref, window);
-    });
-    this.#windows.set(ref, asking);
-    return asking;
-  }
-
-  async #askServer({ keyRef, ...question }: ServerToAsk, signal: AbortSignal): Promise<number | null> {
-    try {
-      const key = keyRef === undefined ? null : (await this.#deps.secrets.resolve(keyRef)).trim();
-      const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...question.headers };
-      return await askWindow({ ...question, headers }, signal);
-    } catch {
-      // A missing key is told by the call itself.
-      return null;
-    }
+    const told = describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
+    const learned = this.#deps.learned?.windowOf(ref) ?? null;
+    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
   }
 
   knows(ref: string): boolean {
@@ -246,12 +193,12 @@ export class ModelRouter {
   /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { providers, models } = this.#config;
-    const { timeoutMs: totalMs, provider, signal, tools } = how;
+    const { timeoutMs: totalMs, provider, signal } = how;
     const tried = provider === undefined ? providers : { ...providers, [splitRef(ref).provider]: provider };
     const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
     const router = new ModelRouter({ ...this.#deps, config: { providers: tried, models: { ...models, retries: 0, timeouts } } });
     try {
-      const reply = await router.stream(ref, { ...probeRequest, tools }, { text: () => undefined }, { signal });
+      const reply = await router.stream(ref, probeRequest, { text: () => undefined }, { signal });
       return { reply, costUsd: router.cost(ref, reply.usage) };
     } finally {
       await router.close();
@@ -279,7 +226,6 @@ export class ModelRouter {
     const config = this.#config;
     const limits = config.models.timeouts;
     const full: ModelRequest = { ...request, modelId };
-    let adaptations = 0;
     for (let attempt = 1; ; attempt++) {
       const answer = async (watched: DeltaSink, signal: AbortSignal): Promise<ModelReply> => {
         const client = await this.#client(provider);
@@ -289,14 +235,9 @@ export class ModelRouter {
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
       const { error, hasDelivered } = outcome;
       if (error.code === 'model_auth') this.#forget(provider);
-      // The server named what it does not take, and the next request does without it: once a call, whatever `retries` says.
-      const { leftOut } = error.data;
-      const isAdapted: boolean = leftOut !== undefined && !hasDelivered && adaptations === 0;
-      if (isAdapted) adaptations += 1;
-      const failed = { attempt: attempt - adaptations, error, hasDelivered };
-      const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
+      const waitMs = run.signal.aborted ? null : retryWaitMs({ attempt, error, hasDelivered }, config.models.retries, random);
       if (waitMs === null) throw error;
-      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
+      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
     }
@@ -320,8 +261,7 @@ export class ModelRouter {
       connectTimeoutMs: this.#config.models.timeouts.connectMs,
       nowMs: () => this.#deps.clock.nowMs(),
       nextCallId: this.#nextCallId,
-      contextTokens: (name, modelId) => this.#told(`${name}/${modelId}`).contextTokens,
-      refusedWords: this.#refusedWords,
+      contextTokens: (name, modelId) => this.info(`${name}/${modelId}`).contextTokens,
     });
     this.#clients.set(provider, { baseUrl, client });
     client.catch(() => {

@@ -25,8 +25,6 @@ export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 export interface ModelPort {
   defaultRef(): string | null;
   info(ref: string): ModelInfo;
-  /** Asks a server whose window is not known for it, once while the program runs. Null where there is nothing to wait for; never rejects. */
-  askWindow?(ref: string, signal: AbortSignal): Promise<void> | null;
   cost(ref: string, usage: Usage): number | null;
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
   stream(
@@ -149,6 +147,14 @@ export interface LearningPort {
   overflowed(refused: { readonly ref: string; readonly packTokens: number; readonly limitTokens: number | null }): void;
 }
 
+/** Where turns work. */
+export interface WorkspacePort {
+  /** Null is the configured workspace. Fails with `denied` while a folder is not trusted. */
+  contextOf(workspace: string | null): FactContext;
+  /** Whether a person trusts the folder as it is now. */
+  holds(workspace: string): boolean;
+}
+
 export interface TurnDeps {
   readonly crashPoints: CrashPoints;
   readonly log: SessionLog;
@@ -180,7 +186,7 @@ export interface TurnDeps {
   readonly checkpoints: CheckpointPort;
   /** Conversations an artifact came up in. */
   artifactSessions(idOrAlias: string): readonly string[];
-  readonly facts: FactContext;
+  readonly workspaces: WorkspacePort;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
   readonly instanceMarker: Readonly<Record<string, string>>;

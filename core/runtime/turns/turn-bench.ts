@@ -190,7 +190,10 @@ export class TurnBench {
       continuity: this.continuity,
       ...(this.#options.packSources === undefined ? {} : { packSources: this.#options.packSources }),
       ...(this.#options.learning === undefined ? {} : { learning: this.#options.learning }),
-      facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
+      workspaces: {
+        holds: () => false,
+        contextOf: () => ({ workspace: this.workspace, home: this.home, extraFolders: [] }),
+      },
       limits: {
         steps: 50,
         turnMs: 3_600_000,

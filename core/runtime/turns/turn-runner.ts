@@ -10,7 +10,7 @@ import type { HelperOrigin } from '../../contracts/helper-events.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
-import type { RefusedPack, Transcript, TranscriptEvent } from '../../mind/context/context.ts';
+import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
@@ -32,10 +32,11 @@ export class TurnRunner implements RunningTurn {
   readonly abort = new AbortController();
   readonly callFacts = new Map<string, CallFacts>();
   chosen: ChosenParts | null = null;
-  refused: RefusedPack | null = null;
+  refusedTokens: number | null = null;
   readonly drifts = new Map<string, number>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #workspace: string | null = null;
   #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
   #bounds: TurnBounds | null = null;
@@ -64,6 +65,10 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get workspace(): string | null {
+    return this.#workspace;
   }
 
   get continues(): readonly string[] {
@@ -236,8 +241,9 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  #start({ model, continues, channel, agentId, bounds, helper }: EventBodies['turn.started']): void {
+  #start({ model, continues, channel, agentId, bounds, helper, workspace }: EventBodies['turn.started']): void {
     this.#model = model;
+    this.#workspace = workspace ?? null;
     this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
     this.#bounds = bounds ?? null;

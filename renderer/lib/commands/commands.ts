@@ -140,8 +140,7 @@ const hostCommands: readonly Command[] = [
     group: 'host',
     name: (words) => words.releaseStop,
     isPossible: ({ app }) => app.system.panic.engaged,
-    // Leads to the step that asks; it does not release on its own.
-    run: ({ app }) => void (app.system.asksRelease = true),
+    run: ({ app }) => app.attempt(() => app.system.releasePanic()),
   },
   {
     id: 'look-now',

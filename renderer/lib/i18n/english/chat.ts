@@ -86,8 +86,8 @@ export const chat = {
       'Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
     undone: (by: string, isAgain: boolean, files: number, refused: number) =>
       (files === 0
-        ? `Undo by ${by}: nothing was put back`
-        : `${isAgain ? 'Done again' : 'Undone'} by ${by}: ${counted(files, 'file')} put back`) +
+        ? `Undo over ${by}: nothing was put back`
+        : `${isAgain ? 'Done again' : 'Undone'} over ${by}: ${counted(files, 'file')} put back`) +
       (refused === 0 ? '.' : `, ${refused} refused.`),
   },
 
@@ -175,7 +175,6 @@ export const chat = {
     cut: (count: number) => `${counted(count, 'line')} removed`,
     differences: (name: string) => `Differences in ${name}`,
     more: (count: number) => `Show more (${counted(count, 'line')} not shown)`,
-    unchanged: (count: number) => `⋯ ${counted(count, 'unchanged line')}`,
   },
 
   undo: {
