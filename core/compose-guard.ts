@@ -31,27 +31,6 @@ export function composeGuard(base: Base, store: Store) {
   };
   const panic = new PanicSwitch();
   const extraFolders = facts.extraFolders.map(realFolder);
-  const gate = new PolicyGate({
-    store: policy,
-    clock,
-    ids,
-    panic,
-    policy: config.policy,
-    workspace,
-    extraFolders,
-    domains: domainSets,
-    entryWords: literalWords,
-  });
-  const taint = new TaintBook({
-    store: marks,
-    reads: log.reads,
-    folders: [workspace, ...extraFolders],
-    files: { exists: (path) => existsSync(path), isExecutable },
-  });
-  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
-  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
-  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
-  secrets.registerKnown(secretRefsOf(config));
   const sandbox = lifetimes.add(
     new Sandbox({
       config: readingSkills(config.sandbox),
@@ -64,6 +43,28 @@ export function composeGuard(base: Base, store: Store) {
       temporaryFolder: tmpdir(),
     }),
   );
+  const gate = new PolicyGate({
+    store: policy,
+    clock,
+    ids,
+    panic,
+    policy: config.policy,
+    workspace,
+    extraFolders,
+    domains: domainSets,
+    entryWords: literalWords,
+    confines: () => sandbox.confines(),
+  });
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
+  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
+  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
+  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
+  secrets.registerKnown(secretRefsOf(config));
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();

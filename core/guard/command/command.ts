@@ -38,6 +38,8 @@ export interface CommandAnalysis {
   readonly risks: readonly string[];
   /** Null for a line that only the shell can run. */
   readonly launch: PlainLaunch | null;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
 }
 
 export interface CommandAnalystOptions {

@@ -108,7 +108,9 @@ function discover(cwd: string): { root: string; problem: string | null } | null 
 }
 
 function formOf(folder: string): ReadonlySet<string> {
-  return new Set(['HEAD', 'objects', 'refs', 'commondir'].filter((name) => look(join(folder, name)) !== null).map((name) => name.toLowerCase()));
+  return new Set(
+    ['HEAD', 'objects', 'refs', 'commondir'].filter((name) => look(join(folder, name)) !== null).map((name) => name.toLowerCase()),
+  );
 }
 
 function gitFolder(root: string): string | null {

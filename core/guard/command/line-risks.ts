@@ -9,6 +9,7 @@ import { hostsOf } from './line-hosts.ts';
 import type { CommandPlaces } from './places.ts';
 import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
 import { nameOf } from './wrappers.ts';
+import { needsWholeMachine } from './whole-machine.ts';
 import { writeTargets } from './write-targets.ts';
 
 export interface LineLook {
@@ -16,6 +17,8 @@ export interface LineLook {
   readonly risks: readonly string[];
   readonly hosts: readonly string[];
   readonly paths: readonly PathFact[];
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
 }
 
 const ranks: readonly Risk['class'][] = ['destructive', 'credential', 'network', 'exec'];
@@ -56,7 +59,7 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
   const sorted = [...new Set(found)].sort((a, b) => gravity(a) - gravity(b));
   const risks = [...new Set(sorted.map(({ sentence }) => sentence))].slice(0, RISKS_MAX);
   const gravest = ranks.find((rank) => sorted.some((risk) => risk.class === rank));
-  return { class: gravest ?? 'exec', risks, hosts: [...hosts], paths: [...paths.values()] };
+  return { class: gravest ?? 'exec', risks, hosts: [...hosts], paths: [...paths.values()], needsWholeMachine: isWhole && needsWholeMachine(commands) };
 }
 
 /** Lower is graver: the place in the table; what is found in other ways comes right after what destroys. */

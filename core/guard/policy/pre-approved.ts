@@ -4,13 +4,16 @@
 import { isInside } from '../../base/inside-folder.ts';
 import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
-import { bindingsHash, changedBindings } from './bindings.ts';
+import { bindingsHash, changedBindings, namesOf } from './bindings.ts';
 import { sameWords } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
 
 export interface PreApproval {
-  /** free: nothing that could change decides what it does. first: never run before. bound: as it was then. */
-  readonly state: 'free' | 'first' | 'bound' | 'changed' | 'revoked';
+  /**
+   * free: nothing that could change decides what it does. first: never run before. bound: as it was then. written: the agent wrote some
+   * of what it runs, and no person has said yes to that.
+   */
+  readonly state: 'free' | 'first' | 'bound' | 'changed' | 'written' | 'revoked';
   /** The grant of its first use, where it is bound. */
   readonly grant: Grant | null;
   /** What the grant of a first use would be. */
@@ -51,9 +54,27 @@ export function staysInside(facts: CallFacts, opened: readonly string[]): boolea
   );
 }
 
-/** How a command stands that config.yaml allows by its words. `grants` are those of first uses, taken back ones included. */
-export function judgePreApproval(tool: string, command: CommandFact, grants: readonly Grant[], workspace: string): PreApproval {
+/** When the agent wrote which files. */
+export interface AgentWrites {
+  writtenAtMs(path: string): number | null;
+  lastWrittenAtMs(): number | null;
+}
+
+export interface KnownOfCommands {
+  /** Of first uses, taken back ones included. */
+  readonly grants: readonly Grant[];
+  readonly workspace: string;
+  /** The opened folders. */
+  readonly roots: readonly string[];
+  readonly writes: AgentWrites;
+  /** Whether a command that runs without a yes is confined here. */
+  confines(): boolean;
+}
+
+/** How a command stands that config.yaml allows by its words. */
+export function judgePreApproval(tool: string, command: CommandFact, known: KnownOfCommands): PreApproval {
   const { plain, line, cwd } = command;
+  const { grants, workspace, roots } = known;
   const words = plain?.family ?? null;
   const covers = `\`${words === null ? line : words.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
   const none = { grant: null, match: null, covers, changes: [] };
@@ -66,12 +87,27 @@ export function judgePreApproval(tool: string, command: CommandFact, grants: rea
   const earlier = grants.filter((grant) => isOfSameWords(grant.match, match));
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
-  if (same !== undefined) return { ...none, state: 'bound', grant: same };
-  // In another folder other files decide what it does: that is a change as well.
-  const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? held[0];
+  if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, command, known);
+  // In another folder other files decide what it does: that is a change as well, but for the opened folders themselves, which stand each
+  // for itself.
+  const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? (roots.includes(cwd) ? undefined : held[0]);
   if (last !== undefined)
     return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, plain.bindings, workspace) };
-  return earlier.length > 0 ? { ...none, match, state: 'revoked' } : { ...none, match, state: 'first' };
+  if (earlier.length > 0 && held.length === 0) return { ...none, match, state: 'revoked' };
+  return withWritten({ ...none, match, state: 'first' }, command, known);
+}
+
+/** What was first used as the agent wrote it was never the person's; nor is what runs unconfined after the agent wrote anything. */
+function withWritten(pre: PreApproval, { plain }: CommandFact, known: KnownOfCommands): PreApproval {
+  const { writes, workspace } = known;
+  const files = (plain?.bindings ?? []).filter(({ kind }) => kind === 'script' || kind === 'config');
+  const written = pre.state === 'first' ? files.filter(({ name }) => writes.writtenAtMs(name) !== null) : [];
+  if (written.length > 0) return { ...pre, state: 'written', changes: namesOf(written, workspace) };
+  // Of a reader, and of git in a repository that runs nothing, all that decides is bound.
+  const runsFiles = plain?.reads === null && plain.family?.[0] !== 'git';
+  if (!runsFiles || known.confines()) return pre;
+  const sinceMs = pre.grant?.createdAtMs ?? 0;
+  return (writes.lastWrittenAtMs() ?? -1) >= sinceMs ? { ...pre, state: 'written', changes: [] } : pre;
 }
 
 export function isOfConfig(grant: Grant): boolean {

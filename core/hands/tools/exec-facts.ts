@@ -31,6 +31,8 @@ export interface ConfirmedCommand {
   readonly environment: Readonly<Record<string, string>>;
   /** What it reads, in words, where it is known to do nothing else. */
   readonly reads: string | null;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
 }
 
 export class ExecFacts {
@@ -70,6 +72,7 @@ export class ExecFacts {
       run: launch === null ? { kind: 'line', line: call.command } : { kind: 'plain', file: launch.file, argv: launch.argv },
       environment: launch?.environment ?? {},
       reads: analysis.fact.plain?.reads ?? null,
+      needsWholeMachine: analysis.needsWholeMachine,
     };
   }
 
