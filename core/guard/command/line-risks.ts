@@ -59,7 +59,13 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
   const sorted = [...new Set(found)].sort((a, b) => gravity(a) - gravity(b));
   const risks = [...new Set(sorted.map(({ sentence }) => sentence))].slice(0, RISKS_MAX);
   const gravest = ranks.find((rank) => sorted.some((risk) => risk.class === rank));
-  return { class: gravest ?? 'exec', risks, hosts: [...hosts], paths: [...paths.values()], needsWholeMachine: isWhole && needsWholeMachine(commands) };
+  return {
+    class: gravest ?? 'exec',
+    risks,
+    hosts: [...hosts],
+    paths: [...paths.values()],
+    needsWholeMachine: isWhole && needsWholeMachine(commands),
+  };
 }
 
 /** Lower is graver: the place in the table; what is found in other ways comes right after what destroys. */
