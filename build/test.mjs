@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findChromium, findOnPath } from './chromium.mjs';
 import { listFiles, projectRoot } from './files.mjs';
+import { findLeftovers } from './leftovers.mjs';
 import { runsOnPinnedNode } from './node24.mjs';
 
 /** @typedef {import('./test-tally.mjs').Tally} Tally */
@@ -23,11 +24,13 @@ function runTests(filters) {
     process.stdout.write('the build failed, so no test ran\n');
     return finish({ passed: 0, failed: 1, skipped: 0, files: 0, slowest: [] }, false);
   }
-  const scratch = mkdtempSync(join(tmpdir(), 'trayclaw-test-'));
+  // Short: the socket of a data folder below it has to fit into the 108 bytes the system allows.
+  const scratch = mkdtempSync(join(tmpdir(), 'tc-'));
   try {
     const tallyFile = join(scratch, 'tally.json');
-    const run = runVitest(filters, tallyFile);
+    const run = runVitest(filters, tallyFile, scratch);
     const tally = readTally(tallyFile);
+    tally.failed += reportLeftovers(scratch);
     if (tally.files === 0) process.stdout.write(filters.length > 0 ? `no test file matches ${filters.join(' ')}\n` : 'no test ran\n');
     finish(tally, run.status === 0);
   } finally {
@@ -38,10 +41,11 @@ function runTests(filters) {
 /**
  * @param {string[]} filters
  * @param {string} tallyFile
+ * @param {string} scratch where every temporary folder of the run lies
  */
-function runVitest(filters, tallyFile) {
+function runVitest(filters, tallyFile, scratch) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts', ...filters];
-  const env = { TRAYCLAW_TEST_TALLY: tallyFile };
+  const env = { TRAYCLAW_TEST_TALLY: tallyFile, TMPDIR: scratch, TEMP: scratch, TMP: scratch };
   if (!listFiles(projectRoot, ['tests/e2e']).some((path) => path.endsWith('.e2e.ts'))) return node(args, env);
   const chromium = findChromium();
   if (chromium === null) {
@@ -49,6 +53,17 @@ function runVitest(filters, tallyFile) {
     return node([...args, '--project', '!e2e*'], env);
   }
   return node(args, { ...env, TRAYCLAW_CHROMIUM: chromium }, displayWrapper());
+}
+
+/**
+ * A process that outlives the run is a failure: it holds memory and ports of the person who runs the tests.
+ * @param {string} scratch
+ * @returns {number} how many there are
+ */
+function reportLeftovers(scratch) {
+  const left = findLeftovers(scratch);
+  for (const { pid, command } of left) process.stdout.write(`left running by a test: ${pid} ${command}\n`);
+  return left.length;
 }
 
 /** On Linux without a display, windows need a virtual one; without that the browser still runs headless. */

@@ -1,6 +1,7 @@
 // The ground of the composition: what is handed in from outside, and the stores. Read it before compose.ts.
 
 import { readFileSync, realpathSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock, type Clock } from './base/clock.ts';
 import { isInside } from './base/inside-folder.ts';
@@ -18,7 +19,7 @@ import type { LoadedConfig } from './store/config/config.ts';
 import { ContinuityRows, continuityMigrations } from './store/continuity/continuity.ts';
 import { KnowledgeRows, knowledgeMigrations } from './store/knowledge/knowledge.ts';
 import { MemoryRows, memoryMigrations } from './store/memory/memory.ts';
-import { SessionLog, sessionMigrations } from './store/session/session.ts';
+import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { JsonlSink, Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { VectorStore, vectorMigrations } from './store/vector/vector.ts';
@@ -32,6 +33,7 @@ import { IdentityRows, identityMigrations } from './mind/identity/identity.ts';
 import { skillMigrations, SkillRows } from './mind/skill/skill.ts';
 import { HelperRows, helperMigrations } from './runtime/a2a/a2a.ts';
 import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
+import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
 import { ScheduleBook, scheduleMigrations } from './runtime/schedule/schedule.ts';
 import { SignalBook, signalMigrations } from './runtime/signals/signals.ts';
 import type { KnowledgeResolver } from './mind/knowledge/knowledge.ts';
@@ -78,6 +80,8 @@ export interface FaultHooks {
   readonly crashPoints?: CrashPoints;
   /** Puts a double in place of a part, so that a test can show what that part prevents. */
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
+  /** When the machine came up. */
+  readonly bootedAtMs?: number;
   /** What the machine would say of itself. */
   readonly machine?: Pick<MachineChecksDeps, 'freeBytes'>;
   /** The same for the redactor of one sink. */
@@ -183,14 +187,18 @@ export function composeStore(base: Base) {
     identityRows,
     continuity,
   ];
-  const log = new SessionLog({ storage, clock, logger, scrub, projections });
+  const head = composeHead(base, storage);
+  const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
   const telemetry = new Telemetry({ db: storage.db, sinks: composeSinks(base) });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
+  const backups = lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup }));
   return {
     storage,
+    backups,
+    head,
     policy,
     marks,
     log,
@@ -215,6 +223,11 @@ export function composeStore(base: Base) {
   };
 }
 export type Store = ReturnType<typeof composeStore>;
+
+function composeHead({ options, lifetimes, clock, logger }: Base, storage: Storage): LogHead {
+  const bootedAtMs = options.faults?.bootedAtMs ?? Math.round(systemClock.nowMs() - uptime() * 1_000);
+  return lifetimes.add(new LogHead({ storage, clock, logger, bootedAtMs }));
+}
 
 /** Where a folder of the settings really lies; one that is not there yet is looked for by its own name from time to time. */
 export function realOf(path: string): string {

@@ -139,6 +139,7 @@ export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, de
         },
         secretStatus: () => secrets.status(),
         secretNames: () => secrets.list(),
+        unreadSecrets: () => secrets.unread,
         sandbox: () => sandbox.health(),
       }),
       { check: () => options.moreChecks?.() ?? [] },

@@ -21,7 +21,7 @@ import { bundledSkills } from './compose-skills.ts';
 /** More than a person can have allowed by hand. */
 const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
-  const { home, config, clock, ids, logger, environment, safety, lifetimes } = base;
+  const { home, config, clock, ids, logger, environment, lifetimes } = base;
   const { policy, marks, telemetry, log, catchUp, helperRows } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
@@ -29,7 +29,7 @@ export function composeGuard(base: Base, store: Store) {
     home: realpathSync(home),
     extraFolders: config.workspace.extraFolders.map((folder) => resolve(home, folder)),
   };
-  const panic = new PanicSwitch();
+  const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));
   const extraFolders = facts.extraFolders.map(realFolder);
   const sandbox = lifetimes.add(
     new Sandbox({
@@ -61,10 +61,7 @@ export function composeGuard(base: Base, store: Store) {
     folders: [workspace, ...extraFolders],
     files: { exists: (path) => existsSync(path), isExecutable },
   });
-  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
-  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
-  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
-  secrets.registerKnown(secretRefsOf(config));
+  const secrets = composeSecrets(base);
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();
@@ -92,6 +89,17 @@ export function composeGuard(base: Base, store: Store) {
   return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
 }
 export type Guard = ReturnType<typeof composeGuard>;
+
+/** What can be read at once is known when this returns; the rest is being read. */
+function composeSecrets({ home, config, environment, safety, logger }: Base): Secrets {
+  const vault = new Vault({ path: join(home, 'secrets.vault'), passphrase: () => environment['TRAYCLAW_VAULT_PASSPHRASE'] ?? null });
+  const secretStore = new SecretStore({ kind: config.secrets.store, keychain: new KeytarKeychain(), vault });
+  const secrets = new Secrets({ store: secretStore, env: environment, registrar: safety, logger, home });
+  const secretRefs = secretRefsOf(config);
+  secrets.registerKnown(secretRefs);
+  secrets.loadKept(secretRefs);
+  return secrets;
+}
 
 function total(sums: readonly HistorySum[]): HistorySum {
   return sums.reduce((a, b) => ({

@@ -1,8 +1,10 @@
 // What the program does with its data when it starts and once a day: settling what the last run left, and throwing away what nothing needs.
 
-import { systemSessionId } from './contracts/events.ts';
+import { systemSessionId, type AnyDraft } from './contracts/events.ts';
+import { describeGap, gapAdvice, isRewound } from './contracts/log-gap.ts';
 import type { PanicSwitch } from './guard/panic/panic.ts';
-import { recoverLog } from './runtime/turns/turns.ts';
+import { openGaps } from './store/session/session.ts';
+import { recoverLog, type TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
@@ -10,13 +12,12 @@ const DAY_MS = 86_400_000;
 
 type RecoveryDeps = Parameters<typeof recoverLog>[0];
 
-/** Before anything runs: the panic state, and what the last run left. */
-export async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { readonly panic: PanicSwitch }): Promise<void> {
+/** Before anything runs: what is missing of the log, the panic state, and what the last run left. */
+export async function settle(
+  deps: RecoveryDeps & Pick<Base, 'options' | 'clock' | 'logger'> & Pick<Store, 'log' | 'head'> & { readonly panic: PanicSwitch },
+): Promise<void> {
   const { log, panic } = deps;
-  if (log.index.session(systemSessionId) === null) {
-    const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
-    log.append(systemSessionId, [{ type: 'session.created', body }]);
-  }
+  noteGap(deps);
   const switched = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
   panic.restore(switched);
   if (panic.engaged)
@@ -27,6 +28,38 @@ export async function settle(deps: RecoveryDeps & Pick<Base, 'options'> & { read
   if (recovery.recoveredTurns + recovery.unknownOutcomes + recovery.reaped > 0) {
     log.append(systemSessionId, [{ type: 'instance.started', body: { version: deps.options.version ?? 'library', ...recovery } }]);
   }
+}
+
+/** One transaction, on the disk before the head file is written again. After a rewind a stop may be what is missing: it holds. */
+function noteGap({ log, head, clock, logger }: Pick<Store, 'log' | 'head'> & Pick<Base, 'clock' | 'logger'>): void {
+  const { gap } = head;
+  const [switched] = log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
+  const stops = switched?.type !== 'panic.engaged' && (head.wasStopped || (gap !== null && isRewound(gap)));
+  const drafts: AnyDraft[] = [];
+  if (log.index.session(systemSessionId) === null) {
+    const body = { title: 'System', agentId: 'system', channel: 'library', forkedFrom: null };
+    drafts.push({ type: 'session.created', body });
+  }
+  if (gap !== null) drafts.push({ type: 'log.gap_found', body: gap });
+  if (stops) {
+    const reason = gap === null ? 'It was engaged, and nothing in the log says that it was released.' : describeGap(gap);
+    drafts.push({ type: 'panic.engaged', atMs: clock.nowMs(), body: { reason, by: 'trayclaw' } });
+  }
+  log.append(systemSessionId, drafts, gap !== null || stops);
+  head.begin();
+  if (gap !== null) logger.log('warn', describeGap(gap), { missing: gap.missing });
+}
+
+const unreadSecrets = 'Until its secrets can be read, what needs one is refused, and they are not recognised in messages and files.';
+
+/** What a person is told at every start until it is settled. */
+export function startNotices({ log }: Pick<Store, 'log'>, { secrets }: Pick<Guard, 'secrets'>): string[] {
+  const gaps = openGaps(log.reads);
+  const lines = gaps.map(({ body }) => describeGap(body));
+  return [
+    ...(lines.length === 0 ? [] : [...lines, gapAdvice]),
+    ...(secrets.unread === null ? [] : [`${secrets.unread.message} ${unreadSecrets}`]),
+  ];
 }
 
 /** What a session refers to stays; what is kept for undo as long as undo may need it; everything else until its time is over. */
@@ -43,4 +76,19 @@ export function collectGarbage({ clock, config }: Base, { storage, artifacts }: 
     olderThanDays: Math.min(artifactDays, undoDays),
     isReferenced: (sha256) => used.get(sha256, nowMs - artifactDays * DAY_MS) !== undefined || checkpoints.needs(sha256),
   });
+}
+
+/** What runs in this process. `taking` resolves once what an earlier process left is taken up; null when nothing is. */
+export function workHere(turns: Pick<TurnRuntime, 'runningTurns' | 'whenIdle'>, taking: Promise<void> | null) {
+  let isTaking = taking !== null;
+  const taken = (taking ?? Promise.resolve()).finally(() => {
+    isTaking = false;
+  });
+  return {
+    runningTurns: (): number => turns.runningTurns + (isTaking ? 1 : 0),
+    whenIdle: async (): Promise<void> => {
+      await taken;
+      await turns.whenIdle();
+    },
+  };
 }

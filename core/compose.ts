@@ -11,10 +11,10 @@ import type { Claw } from './contracts/claw.ts';
 import type { Config } from './contracts/config.ts';
 import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
-import { restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
+import { mapSqliteError, restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
 import { GuardedFetch } from './guard/egress/egress.ts';
 import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
-import { secretRefsOf, type Secrets } from './guard/secret/secret.ts';
+import type { Secrets } from './guard/secret/secret.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
 import { createAgendaTools, createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
 import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
@@ -30,20 +30,29 @@ import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
 import { composeRemembering } from './compose-remembering.ts';
 import { composeIdentity, composeSkills, type Identity, type Skills } from './compose-skills.ts';
 import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
-import { collectGarbage, settle } from './compose-start.ts';
+import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 import { composeTelegram } from './compose-telegram.ts';
 
 export { firstUses } from './compose-ahead.ts';
 export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './compose-base.ts';
 
+/** A keychain may be waiting for a person who is not there. */
+const SECRETS_MAX_MS = 8_000;
+
 /** The runtime of this process. */
 export interface HostedClaw extends Claw {
   /** Time spent waiting for the disk so far. */
   syncMeter(): SyncMeter;
+  /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
+  runningTurns(): number;
+  /** Resolves when none of them runs. */
+  whenIdle(): Promise<void>;
   /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
   redact(text: string): string;
   /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
   sync(): void;
+  /** What a person must know at the start: sentences, none where all is well. */
+  readonly notices: readonly string[];
 }
 
 /**
@@ -67,7 +76,8 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<HostedCl
     return await openDoors(base, store, guard, mind, hands, runtime);
   } catch (cause) {
     await lifetimes.dispose();
-    throw cause;
+    // A damaged page may be met by any part that reads at its start.
+    throw mapSqliteError(cause);
   }
 }
 
@@ -85,7 +95,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   const { facts, secrets, sandbox } = guard;
   const planned = composeSchedules(base, store);
   const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
-  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker });
+  const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
   const { outputBytesMax, execTimeoutMs } = config.tools;
@@ -177,6 +187,20 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
   const deadLetters = composeDeadLetters(base, store, guard, turns);
   const { helpers, tools } = composeHelpers(base, store, guard, turns);
   for (const tool of tools) hands.tools.register(tool);
+  composeUpkeep(base, store, guard, { mind, turns, deadLetters });
+  return { deltas, turns, deadLetters, helpers, compaction };
+}
+type Runtime = ReturnType<typeof composeRuntime>;
+
+interface KeptUp {
+  readonly mind: KnowingMind;
+  readonly turns: TurnRuntime;
+  readonly deadLetters: ReturnType<typeof composeDeadLetters>;
+}
+
+function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, deadLetters }: KeptUp): void {
+  const { clock, logger, lifetimes } = base;
+  const { log } = store;
   lifetimes.add(
     new Upkeep({
       clock,
@@ -189,22 +213,26 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
         () => mind.remembering.catchUp(),
         () => deadLetters.catchUp(),
         () => mind.learning.save(),
-        () => store.storage.checkpoint(),
+        () => {
+          store.head.secure();
+          return false;
+        },
       ],
+      betweenTurns: () => store.head.secure(),
+      isBusy: () => turns.runningTurns > 0,
       daily: () => {
+        void store.backups.run();
         collectGarbage(base, store, guard);
         mind.remembering.daily();
       },
     }),
   );
-  return { deltas, turns, deadLetters, helpers, compaction };
 }
-type Runtime = ReturnType<typeof composeRuntime>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
 async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
-  const { clock, ids, logger, lifetimes, loaded, options, safety } = base;
-  const { log, policy, artifacts, storage } = store;
+  const { clock, ids, logger, lifetimes, options, safety } = base;
+  const { log, head, policy, artifacts } = store;
   const { panic, facts, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
@@ -217,6 +245,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   const telegram: Telegram = composeTelegram(base, store, guard, hands.outbox, () => claw);
   const deps: OpsDeps = {
     log,
+    head,
     controlplane,
     outbox: hands.outbox,
     chats: store.chats,
@@ -262,13 +291,19 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     redactDeep: (value) => base.safetyOf('doors').redactDeep(value),
     close: () => lifetimes.dispose(),
   });
-  await settle({ ...base, log, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
+  await secrets.whenKnown(SECRETS_MAX_MS);
+  await settle({ ...base, log, head, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
-  begin(base, guard, mind, runtime);
+  const taking = begin(base, guard, mind, runtime);
+  const hasLeft = log.index.openTurns().some((row) => row.status !== 'waiting');
   signals.begin(options.resume);
   joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
-  void secrets.registerStored(secretRefsOf(loaded.config));
-  return Object.assign(claw, { syncMeter: () => storage.syncMeter, redact, sync: () => void storage.checkpoint() });
+  const work = workHere(runtime.turns, hasLeft ? taking : null);
+  return Object.assign(claw, work, hostedParts(store, guard, redact));
+}
+
+function hostedParts({ storage, head, log }: Store, guard: Guard, redact: (text: string) => string) {
+  return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 
 function processesOf({ trees }: Hands): OpsDeps['processes'] {
@@ -320,25 +355,25 @@ function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Paramete
   return telemetry.usage({ ...query, nowMs: clock.nowMs() });
 }
 
-/** Goes on with what was under way, once a model is known; under a panic stop nothing moves. */
+/** Goes on with what was under way, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
 function begin(
   { options, logger }: Base,
   { panic }: Guard,
   { models, skills, remembering }: KnowingMind,
   { turns, deadLetters, helpers, compaction }: Runtime,
-): void {
+): Promise<void> | null {
   skills.begin(options.resume);
   if (options.resume !== false) remembering.begin();
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
     // What the stop cut off before the last run ended is written down as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
-    if (options.resume === false) return;
+    if (options.resume === false) return null;
     turns.watchQuestions();
     deadLetters.begin();
     helpers.begin();
     compaction.begin();
-    return;
+    return null;
   }
   const looking = models.ready();
   const goOn = (): void => {
@@ -347,10 +382,11 @@ function begin(
     helpers.begin();
     compaction.begin();
   };
-  if (looking === null) goOn();
-  else {
-    void looking.then(goOn).catch((cause: unknown) => {
-      logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
-    });
+  if (looking === null) {
+    goOn();
+    return null;
   }
+  return looking.then(goOn).catch((cause: unknown) => {
+    logger.log('error', 'unfinished turns could not be taken up', { cause: String(cause) });
+  });
 }

@@ -1,7 +1,10 @@
 // The library: the runtime in your own process.
 
+import { versions } from 'node:process';
+import { describeOldNode } from './base/node-floor.ts';
 import { createTrayClaw as createRuntime, type HostedClaw, type TrayClawOptions } from './compose.ts';
 import type { Claw } from './contracts/claw.ts';
+import { AppError } from './contracts/errors.ts';
 import type { DeltaNotice } from './contracts/events.ts';
 import type { AskResult } from './contracts/op-results.ts';
 
@@ -31,14 +34,19 @@ export interface TrayClaw extends HostedClaw {
 
 /** Starts TrayClaw on a data folder. See `TrayClawOptions`; `config` has the shape of config.yaml. */
 export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw> {
+  const oldNode = describeOldNode(versions.node);
+  if (oldNode !== null) throw new AppError('store_failed', oldNode, { data: { hint: 'Install Node 22.19 or newer.' } });
   const claw = await createRuntime(options);
   return {
     op: (name, params, caller) => claw.op(name, params, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
     syncMeter: () => claw.syncMeter(),
+    runningTurns: () => claw.runningTurns(),
+    whenIdle: () => claw.whenIdle(),
     redact: (text) => claw.redact(text),
     sync: () => claw.sync(),
+    notices: claw.notices,
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
   };

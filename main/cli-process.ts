@@ -23,7 +23,10 @@ export interface ProcessOptions {
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
   const redaction: Redaction = { redact: null };
   reportCrashes(redaction);
+  // As long as a command is at work the process stays, also where all that it waits for holds nothing open.
+  const alive = setInterval(() => undefined, 60_000);
   const code = await runCli(argv, processIo(), processParts(options, redaction));
+  clearInterval(alive);
   await Promise.all([flushed(process.stdout), flushed(process.stderr)]);
   process.exit(code);
 }

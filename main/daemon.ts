@@ -3,11 +3,18 @@
 import { readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';
+import { describeOldNode } from '../core/base/node-floor.ts';
 
 const packageRoot = new URL('../', import.meta.url);
 const { version } = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')) as { version: string };
 
-const { compileCacheFolder } = await import('./compile-cache.ts');
-enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
-const { runProcess } = await import('./cli-process.ts');
-await runProcess(['serve', ...process.argv.slice(2)], { version, packageRoot });
+const oldNode = describeOldNode(process.versions.node);
+if (oldNode !== null) {
+  process.stderr.write(`${oldNode}\n`);
+  process.exitCode = 1;
+} else {
+  const { compileCacheFolder } = await import('./compile-cache.ts');
+  enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
+  const { runProcess } = await import('./cli-process.ts');
+  await runProcess(['serve', ...process.argv.slice(2)], { version, packageRoot });
+}

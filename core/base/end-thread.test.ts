@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { Deferred } from './deferred.ts';
 import { endThread } from './end-thread.ts';
 
-test('a thread that is going holds no process open, and is waited for', async () => {
+test('a thread that is going is waited for', async () => {
   const worker = new Worker('for (;;);', { eval: true });
   const calls: string[] = [];
   await endThread({
@@ -17,4 +19,19 @@ test('a thread that is going holds no process open, and is waited for', async ()
   });
   expect(calls).toEqual(['terminate', 'unref']);
   expect(worker.threadId).toBe(-1);
+});
+
+test('a thread that does not go is waited for only so long, and then holds no process open', async () => {
+  const calls: string[] = [];
+  const gone = new Deferred<number>();
+  await endThread({ terminate: () => gone.promise, unref: () => calls.push('unref') }, 5);
+  expect(calls).toEqual(['unref']);
+  gone.resolve(0);
+});
+
+test('a process that ends with the wait has an exit code of its own', () => {
+  const file = new URL('./end-thread.ts', import.meta.url).href;
+  const wait = `const { Worker } = await import('node:worker_threads'); const { endThread } = await import('${file}');
+    const worker = new Worker('for (;;);', { eval: true }); worker.unref(); await endThread(worker); process.exit(7);`;
+  for (let round = 0; round < 3; round++) expect(spawnSync(process.execPath, ['--input-type=module', '-e', wait]).status).toBe(7);
 });

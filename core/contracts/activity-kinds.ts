@@ -80,6 +80,8 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'panic.measured': 'system',
   'panic.released': 'system',
   'instance.started': 'system',
+  'log.gap_found': 'system',
+  'log.gap_accepted': 'system',
   'config.changed': 'system',
   'telegram.updates_taken': 'system',
   'telegram.message_held': 'message',

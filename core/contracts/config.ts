@@ -285,6 +285,15 @@ export const configSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  backup: z
+    .strictObject({
+      /** Copies of the database that nobody has to ask for. */
+      automatic: z.boolean().default(true),
+      everyHours: z.number().min(1).max(8760).default(24),
+      /** The newest automatic ones kept; those a person made are counted by retention.backups. */
+      keep: z.number().int().positive().max(1000).default(3),
+    })
+    .prefault({}),
   retention: z
     .strictObject({
       artifactDays: z.number().int().positive().default(90),

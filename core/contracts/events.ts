@@ -18,6 +18,7 @@ import { signalEvents } from './signal-events.ts';
 import { skillEvents } from './skill-events.ts';
 import { telegramEvents } from './telegram-events.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
+import { logGapEvents } from './log-gap.ts';
 import { recoveryEvents } from './recovery.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
@@ -221,6 +222,8 @@ const bodies = {
     scope: grantScopeSchema.nullable(),
     by: z.string(),
     grantId: z.string().nullable(),
+    /** With a no: what the person wants the agent to know. */
+    reason: z.string().optional(),
   }),
   'grant.created': z.object({ grant: grantSchema }),
   'grant.spent': z.object({ grantId: z.string(), callId: z.string() }),
@@ -287,6 +290,7 @@ const bodies = {
     unknownOutcomes: z.number().int(),
     reaped: z.number().int(),
   }),
+  ...logGapEvents,
   'config.changed': z.object({ keys: z.array(z.string()), by: z.string() }),
 
   ...telegramEvents,

@@ -106,6 +106,8 @@ export const opTable = {
       scope: grantScopeSchema.optional(),
       /** Which of the approval's `choices` a scope wider than once is for; 0, the narrowest, unless told. */
       choice: z.number().int().min(0).max(20).optional(),
+      /** With a no: words for the agent. */
+      reason: z.string().trim().min(1).max(2000).optional(),
     }),
     result: approvalSchema,
   },
@@ -183,8 +185,12 @@ export const opTable = {
       events: z.number().int(),
       sessions: z.number().int(),
       firstBad: z.object({ seq: z.number().int(), sessionId: z.string(), sessionSeq: z.number().int(), reason: z.string() }).optional(),
+      /** What is wrong beside the chain: the end of the log is missing, or the database file is damaged. */
+      faults: z.array(z.object({ kind: z.enum(['gap', 'database']), detail: z.string(), hint: z.string() })).optional(),
     }),
   },
+  /** A person goes on with the log as it is, after events of it were found missing. */
+  'audit.accept': { params: none, result: z.object({ accepted: z.number().int() }) },
   'replay.run': {
     params: z.strictObject({ turnId: id }),
     result: z.object({

@@ -48,6 +48,8 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
     cwd: z.string(),
     bindingsHash: z.string(),
   }),
+  /** git where it only looks (status, diff, log, show and their like), in the same folder, made of the same things. */
+  z.strictObject({ kind: z.literal('git-reads'), tool: z.string(), cwd: z.string(), bindingsHash: z.string() }),
   /** Requests to one host and no other. */
   z.strictObject({ kind: z.literal('host'), tool: z.string(), host: z.string() }),
 ]);

@@ -53,17 +53,45 @@ export const plainCommandSchema = z.object({
 });
 export type PlainCommand = z.infer<typeof plainCommandSchema>;
 
+/** A line of plain commands joined by `&&`, `||`, `;` or `|`, of which all but the last are known to only look. It is run by the shell. */
+export const joinedCommandSchema = z.object({
+  /** What its parts read, in words, where all of them are known to do nothing else; otherwise null. */
+  reads: z.string().nullable(),
+  /** The parts that need a permission: the words that name each, and what it is made of. */
+  needs: z.array(plainCommandSchema.pick({ family: true, bindings: true }).extend({ family: z.array(z.string()).min(1) })),
+  bindings: z.array(commandBindingSchema),
+});
+export type JoinedCommand = z.infer<typeof joinedCommandSchema>;
+
 export const commandFactSchema = z.object({
   /** Exactly what runs. */
   line: z.string(),
   /** Real path of the folder it runs in. */
   cwd: z.string(),
-  /** Absent where the line is more than one plain command, or was not fully understood. */
+  /** Absent where the line is more than one command, or was not fully understood. */
   plain: plainCommandSchema.optional(),
+  /** Where it is several plain commands that together are as safe as each. */
+  joined: joinedCommandSchema.optional(),
   /** Why it is not plain: "it contains a command substitution". */
   unclear: z.string().optional(),
 });
 export type CommandFact = z.infer<typeof commandFactSchema>;
+
+/** What a command reads, in words, where it is known to do nothing else; otherwise null. */
+export function readsOf({ plain, joined }: CommandFact): string | null {
+  return plain?.reads ?? joined?.reads ?? null;
+}
+
+/** What decides what a command does; null where nothing is known of it. */
+export function bindingsOf({ plain, joined }: CommandFact): readonly CommandBinding[] | null {
+  return plain?.bindings ?? joined?.bindings ?? null;
+}
+
+/** The parts of a command that need a permission, each by the words that name it; null where it has no such words. */
+export function needsOf({ plain, joined }: CommandFact): JoinedCommand['needs'] | null {
+  if (joined !== undefined) return joined.needs;
+  return plain === undefined || plain.family === null ? null : [{ family: plain.family, bindings: plain.bindings }];
+}
 
 export const callFactsSchema = z.object({
   class: toolClassSchema,
@@ -78,8 +106,26 @@ export const callFactsSchema = z.object({
   recipient: z.object({ channel: z.string(), chatId: z.string(), threadId: z.string().optional(), isOrigin: z.boolean() }).optional(),
   /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
   refused: z.string().optional(),
+  /** It runs code as it comes from the network. */
+  runsFetched: z.literal(true).optional(),
+  /** Of a grave command, what it does, as a headline: "Deletes build and dist and everything inside, and force-pushes to origin/main". */
+  does: z.string().optional(),
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
+
+/** Calls whose harm does not come back. Each is approved for itself: no permission of a person reaches beyond the one call. */
+export type GraveKind = Extract<ToolClass, 'destructive' | 'credential' | 'spend'> | 'network-code';
+
+export function graveKind(facts: Pick<CallFacts, 'class' | 'runsFetched'>): GraveKind | null {
+  switch (facts.class) {
+    case 'destructive':
+    case 'credential':
+    case 'spend':
+      return facts.class;
+    default:
+      return facts.runsFetched === true ? 'network-code' : null;
+  }
+}
 
 export const artifactRefSchema = z.object({
   /** SHA-256 of the content, hex. */

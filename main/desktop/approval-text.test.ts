@@ -66,6 +66,18 @@ test('refusal comes first, and wider scopes only where they may be given', () =>
   expect(labels({ widerScope: null })).toEqual(['Deny', 'Approve once', 'Open details']);
 });
 
+test('what is grave says what is lost, and is approved neither in a dialog nor in a notification', () => {
+  const command = { line: 'rm -rf build', cwd: '/ws' };
+  const grave = approvalOf({
+    widerScope: null,
+    facts: { class: 'destructive', paths: [], command, hosts: [], does: 'Deletes build and everything inside' },
+  });
+  expect(dialogText(grave).message).toBe('Deletes build and everything inside');
+  expect(noticeText(grave).body).toMatch(/^Deletes build/);
+  expect(dialogChoices(grave, true).map(({ label }) => label)).toEqual(['Deny', 'Open details']);
+  expect(fitsNotice(grave)).toBe(false);
+});
+
 test('whatever a model writes, the text is bounded, and what can be approved is all there', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 3_000 }), fc.string({ unit: 'binary', maxLength: 3_000 }), (summary, args) => {

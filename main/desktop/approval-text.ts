@@ -3,6 +3,7 @@
 
 import { revealed } from '../../core/base/visible-text.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
+import { graveKind } from '../../core/contracts/tools.ts';
 
 export interface DialogText {
   readonly message: string;
@@ -20,7 +21,7 @@ const SOURCES_MAX = 5;
 
 export function dialogText(approval: Approval): DialogText {
   const exact = revealed(exactCall(approval));
-  const summary = revealed(approval.summary);
+  const summary = revealed(headlineOf(approval));
   const showsAll = exact.length <= EXACT_LENGTH_MAX && exact.split('\n').length <= EXACT_LINES_MAX && summary.length <= SUMMARY_LENGTH_MAX;
   const shown = showsAll ? exact : cutCall(exact);
   const risks = approval.facts.risks ?? [];
@@ -36,14 +37,20 @@ export function dialogText(approval: Approval): DialogText {
 }
 
 export function noticeText(approval: Approval): { title: string; body: string } {
-  const summary = cut(revealed(approval.summary).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
+  const summary = cut(revealed(headlineOf(approval)).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
   // What can be approved there stands there, word for word.
   const lines = fitsNotice(approval) ? [summary, revealed(exactCall(approval)), approval.risk] : [summary, approval.risk];
   return { title: 'TrayClaw asks', body: lines.join('\n') };
 }
 
-/** A notification has room for one line: what is longer is answered where it can be read. */
+/** What is lost or sent, where that is known; else what it wants. */
+function headlineOf({ summary, facts }: Approval): string {
+  return facts.does ?? summary;
+}
+
+/** A notification has room for one line: what is longer, and what is grave, is answered where it can be read. */
 export function fitsNotice(approval: Approval): boolean {
+  if (graveKind(approval.facts) !== null) return false;
   const exact = revealed(exactCall(approval));
   return (
     dialogText(approval).showsAll &&
@@ -79,11 +86,11 @@ export interface DialogChoice {
   readonly answer: { readonly decision: 'approve'; readonly scope: GrantScope } | { readonly decision: 'deny' } | 'details';
 }
 
-/** Refusal first: it is what Return and Escape mean. */
+/** Refusal first: it is what Return and Escape mean. What is grave is approved in the window only, where a yes takes a second deed. */
 export function dialogChoices(approval: Approval, showsAll: boolean): readonly DialogChoice[] {
   const deny: DialogChoice = { label: 'Deny', answer: { decision: 'deny' } };
   const details: DialogChoice = { label: 'Open details', answer: 'details' };
-  if (!showsAll) return [deny, details];
+  if (!showsAll || graveKind(approval.facts) !== null) return [deny, details];
   const scopes: readonly (readonly [string, GrantScope])[] = [
     ['Approve once', { kind: 'once' }],
     ['Approve for 15 minutes', { kind: 'minutes', minutes: 15 }],

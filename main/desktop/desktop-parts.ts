@@ -20,7 +20,7 @@ import { IpcRouter } from './ipc-router.ts';
 import { createLoginStart, trySetLoginStart, type LoginStart } from './login-start.ts';
 import { MainWindow, type MainWindowOptions } from './main-window.ts';
 import { PageRecovery } from './page-recovery.ts';
-import { PanicKeys } from './panic-keys.ts';
+import { isWayland, PanicKeys } from './panic-keys.ts';
 import { windowTitle } from './tray-menu.ts';
 import type { TrayPart } from './tray.ts';
 import { Updates } from './updates.ts';
@@ -69,6 +69,7 @@ export function createParts(options: PartsOptions): Parts {
       globalShortcut,
       accelerator: options.panicKeys,
       platform: process.platform,
+      isWayland: isWayland(process.platform, process.env),
       logger,
       panic: () => options.panic(keysCaller),
     }),

@@ -25,7 +25,7 @@ function rig(changes: Partial<LoginStartOptions> = {}) {
     },
   };
   const login = createLoginStart({ app, platform: 'linux', env: {}, userHome, execPath: '/opt/trayclaw/trayclaw', args: [], ...changes });
-  const file = join(userHome, '.config', 'autostart', 'trayclaw.desktop');
+  const file = join(userHome, '.config', 'autostart', 'io.trayclaw.TrayClaw.desktop');
   return { login, said, file, userHome };
 }
 
@@ -60,6 +60,17 @@ test.each(['darwin', 'win32'] as const)('on %s the system keeps it, asked with w
   expect(said).toEqual([item, { ...item, openAtLogin: true }, item, { ...item, openAtLogin: false }]);
 });
 
+test.each([
+  ['--home=C:\\Data', '--home=C:\\Data'],
+  ['--home=C:\\My Data', '"--home=C:\\My Data"'],
+  ['--home=C:\\My Data\\', '"--home=C:\\My Data\\\\"'],
+  ['say "hi"', '"say \\"hi\\""'],
+])('on Windows a word with a space comes in quotes: %s', (word, quoted) => {
+  const { login, said } = rig({ platform: 'win32', args: [word] });
+  login?.isOn();
+  expect(said).toEqual([{ path: '/opt/trayclaw/trayclaw', args: [quoted, '--background'] }]);
+});
+
 test('elsewhere it cannot be set', () => {
   expect(rig({ platform: 'freebsd' }).login).toBeNull();
 });
@@ -91,7 +102,7 @@ test('the folder a person chose counts only as an absolute one', () => {
   const { userHome } = rig();
   const inside = rig({ env: { XDG_CONFIG_HOME: join(userHome, 'settings') } });
   inside.login?.set(true);
-  expect(existsSync(join(userHome, 'settings', 'autostart', 'trayclaw.desktop'))).toBe(true);
+  expect(existsSync(join(userHome, 'settings', 'autostart', 'io.trayclaw.TrayClaw.desktop'))).toBe(true);
   const relative = rig({ env: { XDG_CONFIG_HOME: 'settings' } });
   relative.login?.set(true);
   expect(existsSync(relative.file)).toBe(true);

@@ -29,7 +29,9 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   if (options.platform === 'linux') return new AutostartFile(options);
   if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
   const { app, execPath } = options;
-  const item = { path: execPath, args: [...options.args, backgroundFlag] };
+  // Electron puts the words on one line as they are, so on Windows one with a space has to come in quotes.
+  const args = [...options.args, backgroundFlag].map((word) => (options.platform === 'win32' ? quoteWindows(word) : word));
+  const item = { path: execPath, args };
   return {
     isOn: () => app.getLoginItemSettings(item).openAtLogin,
     set: (isOn) => app.setLoginItemSettings({ ...item, openAtLogin: isOn }),
@@ -53,7 +55,7 @@ class AutostartFile implements LoginStart {
   constructor({ env, userHome, execPath, args }: LoginStartOptions) {
     const config = env['XDG_CONFIG_HOME'];
     this.#folder = join(config !== undefined && isAbsolute(config) ? config : join(userHome, '.config'), 'autostart');
-    this.#file = join(this.#folder, 'trayclaw.desktop');
+    this.#file = join(this.#folder, 'io.trayclaw.TrayClaw.desktop');
     // An AppImage is mounted elsewhere at each start; its own file is the one that stays.
     const program = env['APPIMAGE'] ?? execPath;
     this.#command = [program, ...args, backgroundFlag].map(quoteExec).join(' ');
@@ -96,4 +98,10 @@ function quoteExec(word: string): string {
         .replaceAll('\\', '\\\\')
         .replaceAll('\n', '\\n')
         .replaceAll('\r', '\\r')}"`;
+}
+
+/** Quoting that CommandLineToArgvW undoes: backslashes count only before a quote. */
+function quoteWindows(word: string): string {
+  if (word !== '' && !/[\s"]/.test(word)) return word;
+  return `"${word.replaceAll(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
 }

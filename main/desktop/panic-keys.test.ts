@@ -2,11 +2,11 @@
 
 import { expect, test } from 'vitest';
 import { RecordingLogger } from './desktop-bench.ts';
-import { PanicKeys, panicKeysCheck, readable } from './panic-keys.ts';
+import { isWayland, PanicKeys, panicKeysCheck, readable } from './panic-keys.ts';
 
 const accelerator = 'CommandOrControl+Alt+Shift+Escape';
 
-function rig(register: (keys: string) => boolean = () => true, keys = accelerator) {
+function rig(register: (keys: string) => boolean = () => true, keys = accelerator, onWayland = false) {
   const held = new Map<string, () => void>();
   const logger = new RecordingLogger();
   let presses = 0;
@@ -22,6 +22,7 @@ function rig(register: (keys: string) => boolean = () => true, keys = accelerato
     },
     accelerator: keys,
     platform: 'linux',
+    isWayland: onWayland,
     logger,
     panic: () => (presses += 1),
   });
@@ -40,6 +41,25 @@ test('held keys stop everything, are named as a person reads them, and are given
   });
   panicKeys.dispose();
   expect([[...held.keys()], panicKeys.shown]).toEqual([['Control+A'], null]);
+});
+
+test('on Wayland keys are asked for, and held once they were pressed', () => {
+  const { panicKeys, held, presses } = rig(() => true, accelerator, true);
+  expect([panicKeys.state.kind, panicKeys.shown]).toEqual(['asked', null]);
+  expect(panicKeysCheck(panicKeys.state)?.detail).toContain('Wayland does not say whether it was granted. Press it once to be sure');
+  held.get(accelerator)?.();
+  expect([presses(), panicKeys.state.kind, panicKeys.shown]).toEqual([1, 'held', 'Ctrl+Alt+Shift+Esc']);
+  panicKeys.dispose();
+  expect(held.size).toBe(0);
+});
+
+test.each([
+  ['linux', { XDG_SESSION_TYPE: 'wayland' }, true],
+  ['linux', { WAYLAND_DISPLAY: 'wayland-0' }, true],
+  ['linux', { XDG_SESSION_TYPE: 'x11', WAYLAND_DISPLAY: '' }, false],
+  ['darwin', { XDG_SESSION_TYPE: 'wayland' }, false],
+] as const)('%s with %j: Wayland %j', (platform, env, expected) => {
+  expect(isWayland(platform, env)).toBe(expected);
 });
 
 test('keys another program has are said to be, and not given back', () => {

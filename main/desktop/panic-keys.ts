@@ -9,12 +9,16 @@ export interface PanicKeysOptions {
   /** In Electron's words: "CommandOrControl+Alt+Shift+Escape". Empty for none. */
   readonly accelerator: string;
   readonly platform: NodeJS.Platform;
+  /** The portal of a Wayland desktop may refuse the keys after it took the request, and Electron is not told. */
+  readonly isWayland: boolean;
   readonly logger: Logger;
   readonly panic: () => void;
 }
 
 export type PanicKeysState =
   | { readonly kind: 'held'; readonly shown: string }
+  /** Asked for, with no word on whether they were granted: until the first press. */
+  | { readonly kind: 'asked'; readonly shown: string }
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly shown: string; readonly why: string };
 
@@ -31,30 +35,39 @@ export class PanicKeys {
     return this.#state;
   }
 
-  /** The keys as a person reads them, where they work. */
+  /** The keys as a person reads them, where they are known to work. */
   get shown(): string | null {
     return this.#state.kind === 'held' ? this.#state.shown : null;
   }
 
   dispose(): void {
-    if (this.#state.kind === 'held') this.#options.globalShortcut.unregister(this.#options.accelerator);
+    if (this.#state.kind === 'held' || this.#state.kind === 'asked') this.#options.globalShortcut.unregister(this.#options.accelerator);
     this.#state = { kind: 'none' };
   }
 
   #hold(): PanicKeysState {
-    const { globalShortcut, accelerator, platform, logger, panic } = this.#options;
+    const { globalShortcut, accelerator, platform, isWayland, logger, panic } = this.#options;
     const shown = readable(accelerator, platform);
     const refuse = (why: string): PanicKeysState => {
       logger.log('warn', 'the keys of the panic stop could not be had', { accelerator, why });
       return { kind: 'refused', shown, why };
     };
+    const onPress = (): void => {
+      this.#state = { kind: 'held', shown };
+      panic();
+    };
     try {
-      return globalShortcut.register(accelerator, panic) ? { kind: 'held', shown } : refuse(`Another program has the keys ${shown}.`);
+      if (!globalShortcut.register(accelerator, onPress)) return refuse(`Another program has the keys ${shown}.`);
+      return { kind: isWayland ? 'asked' : 'held', shown };
     } catch {
       // Electron throws for a text that names no keys.
       return refuse(`"${accelerator}" is not a combination of keys.`);
     }
   }
+}
+
+export function isWayland(platform: NodeJS.Platform, env: Readonly<Record<string, string | undefined>>): boolean {
+  return platform === 'linux' && (env['XDG_SESSION_TYPE'] === 'wayland' || (env['WAYLAND_DISPLAY'] ?? '') !== '');
 }
 
 /** For the health check: null where no keys were asked for. */
@@ -64,6 +77,12 @@ export function panicKeysCheck(state: PanicKeysState): HealthCheck | null {
       return null;
     case 'held':
       return { id: 'panic-keys', ok: true, detail: `${state.shown} stops everything, whichever program is in front.` };
+    case 'asked':
+      return {
+        id: 'panic-keys',
+        ok: true,
+        detail: `${state.shown} was asked of the desktop, and Wayland does not say whether it was granted. Press it once to be sure: it stops everything, and you release it in the window.`,
+      };
     case 'refused':
       return {
         id: 'panic-keys',

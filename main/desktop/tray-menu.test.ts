@@ -50,7 +50,14 @@ test('idle, waiting, stopped, with everything there is', () => {
     'Start at login',
     'Quit TrayClaw',
   ]);
-  expect(labels({ status: stopped, panicKeys: 'Ctrl+Alt+Shift+Esc' })).toContain('Release panic stop');
+});
+
+test('the stop stays in its place and does nothing more; the release is elsewhere', () => {
+  const calm = labels({ panicKeys: 'Ctrl+Alt+Shift+Esc' });
+  const held = labels({ status: stopped, panicKeys: 'Ctrl+Alt+Shift+Esc' });
+  const place = calm.indexOf('Panic stop (Ctrl+Alt+Shift+Esc)');
+  expect([held[place], held.indexOf('Release panic stop') > place + 1]).toEqual(['Stopped', true]);
+  expect(trayMenu({ ...facts, status: stopped }, actions())[place]).toEqual({ id: 'panic', label: 'Stopped', enabled: false });
 });
 
 test('every entry does what it says', () => {

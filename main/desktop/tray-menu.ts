@@ -42,6 +42,7 @@ export function trayMenu(
       click: () => actions.setPaused(id, !isPaused),
     })),
     { type: 'separator' },
+    ...(status.panic.engaged ? releaseItems(actions) : []),
     ...(startsAtLogin === null
       ? []
       : [
@@ -74,8 +75,13 @@ function approvalItems({ approvals, panic }: DesktopStatus, actions: TrayActions
 }
 
 function panicItem({ panic }: DesktopStatus, panicKeys: string | null, actions: TrayActions): MenuItemConstructorOptions {
-  if (panic.engaged) return { id: 'release-panic', label: 'Release panic stop', click: () => actions.releasePanic() };
+  if (panic.engaged) return { id: 'panic', label: 'Stopped', enabled: false };
   return { id: 'panic', label: panicKeys === null ? 'Panic stop' : `Panic stop (${panicKeys})`, click: () => actions.panic() };
+}
+
+/** In a group of its own: never where the stop was, so that a second press on that place releases nothing. */
+function releaseItems(actions: TrayActions): MenuItemConstructorOptions[] {
+  return [{ id: 'release-panic', label: 'Release panic stop', click: () => actions.releasePanic() }, { type: 'separator' }];
 }
 
 export function trayTooltip(status: DesktopStatus): string {

@@ -125,6 +125,8 @@ const tell: Lines = {
       body.refused.length === 0 ? 'good' : 'wait',
     ),
   'panic.engaged': ({ body }, { e }) => line(e.panic(body.by), body.reason, 'bad'),
+  'log.gap_found': ({ body }, { e }) => line(e.logGap(body.missing), '', 'bad'),
+  'log.gap_accepted': ({ body }, { e }) => line(e.logGapAccepted(body.by)),
   'panic.released': ({ body }, { e }) => line(e.panicReleased(body.by)),
   'a2a.called': ({ body }, { e }) => line(e.helperCalled(body.agentId, body.label), body.task),
   'a2a.started': ({ body }, { e }) => line(e.helperStarted(body.attempt)),

@@ -273,6 +273,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'session.export': ({ format }) => ({ text: `${format} text\n` }),
     'session.delete': ({ sessionId }) => ({ sessionId, events: 4 }),
     'audit.verify': () => ({ ok: false, events: 3, sessions: 1, firstBad: { seq: 2, sessionId: 's', sessionSeq: 2, reason: 'hash' } }),
+    'audit.accept': () => ({ accepted: 1 }),
     'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
     'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
     'health.fix': ({ checkId }) => ({ checkId, harmless: true, will: ['Mends it.'], did: ['Mended it.'], check: null }),

@@ -3,13 +3,14 @@
 
 import { Emitter } from '../../core/base/emitter.ts';
 import { CountingIds } from '../../core/base/ids.ts';
-import type { Claw, EventsQuery } from '../../core/contracts/claw.ts';
+import type { EventsQuery } from '../../core/contracts/claw.ts';
 import { AppError, type ErrorBody } from '../../core/contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DeltaNotice, TurnStatus } from '../../core/contracts/events.ts';
 import { opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../core/contracts/ops.ts';
 import { type AskResult, type SessionInfo } from '../../core/contracts/op-results.ts';
 import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
+import type { HostedRuntime } from '../../core/doors/cli/cli.ts';
 
 export type Step =
   | { readonly say: string; readonly lost?: boolean }
@@ -44,7 +45,7 @@ const widerScopes = {
   ],
 };
 
-export class FakeClaw implements Claw {
+export class FakeClaw implements HostedRuntime {
   readonly calls: RecordedCall[] = [];
   readonly log: AnyEvent[] = [];
   readonly approvals: Approval[] = [];
@@ -96,6 +97,14 @@ export class FakeClaw implements Claw {
     this.isClosed = true;
     this.#changed.emit();
     return Promise.resolve();
+  }
+
+  runningTurns(): number {
+    return [...this.#turns.values()].filter((turn) => turn.status === 'running').length;
+  }
+
+  async whenIdle(): Promise<void> {
+    while (this.runningTurns() > 0) await this.#next(undefined);
   }
 
   emitDelta(delta: DeltaNotice): void {

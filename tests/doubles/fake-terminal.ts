@@ -2,8 +2,7 @@
 
 import { PassThrough, Writable } from 'node:stream';
 import { ManualClock } from '../../core/base/clock.ts';
-import type { Claw } from '../../core/contracts/claw.ts';
-import { runCli, type CliIo, type CliParts, type FoundInstance, type OwnDoors } from '../../core/doors/cli/cli.ts';
+import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRuntime, type OwnDoors } from '../../core/doors/cli/cli.ts';
 
 export interface TerminalOptions {
   readonly isTty?: boolean;
@@ -92,7 +91,7 @@ export interface FakeParts extends CliParts {
   readonly hosted: { home: string; resume: boolean }[];
 }
 
-export function fakeParts(claw: Claw, changes: Partial<CliParts> = {}): FakeParts {
+export function fakeParts(claw: HostedRuntime, changes: Partial<CliParts> = {}): FakeParts {
   const clock = new ManualClock();
   const doors = new FakeDoors();
   const hosted: { home: string; resume: boolean }[] = [];
@@ -117,7 +116,7 @@ export function fakeParts(claw: Claw, changes: Partial<CliParts> = {}): FakePart
   };
 }
 
-export function foundInstance(claw: Claw, record: Partial<FoundInstance['record']> = {}): FoundInstance {
+export function foundInstance(claw: HostedRuntime, record: Partial<FoundInstance['record']> = {}): FoundInstance {
   return { claw, record: { pid: 9, token: 'other', version: '1.0.0', ...record } };
 }
 
@@ -134,7 +133,7 @@ export async function runCommand(argv: readonly string[], parts: CliParts, optio
 }
 
 /** A person at a terminal; `finish` gives the exit code. */
-export function atTerminal(claw: Claw, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
+export function atTerminal(claw: HostedRuntime, argv: readonly string[]): { terminal: FakeTerminal; finish: Promise<number> } {
   const terminal = new FakeTerminal({ isTty: true });
   return { terminal, finish: runCli(argv, terminal.io, fakeParts(claw)) };
 }

@@ -1,7 +1,7 @@
-// Reads a request for an answer in any of the three formats, and says what the vendor would refuse about it.
+// Reads a request for an answer in any of the three formats.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import { isPlainObject } from '../../core/base/json.ts';
 
 export type WireFormat = 'openai' | 'anthropic' | 'ollama';
 
@@ -32,7 +32,7 @@ export interface ModelRequestSeen {
 
 type Item =
   | { readonly kind: 'user' | 'note'; readonly text: string }
-  | { readonly kind: 'assistant'; readonly calls: readonly string[] }
+  | { readonly kind: 'assistant' }
   | { readonly kind: 'result'; readonly id: string; readonly text: string };
 
 const NOTE_START = '<runtime-note>';
@@ -64,59 +64,6 @@ export function readRequest(
   };
 }
 
-/** The vendors' rules for conversations: every call answered directly after it, no result without its call, objects as arguments. */
-export function findViolation(seen: ModelRequestSeen): string | null {
-  if (seen.model === '') return 'you must provide a model parameter';
-  const messages = list(seen.body['messages']);
-  if (messages.length === 0) return 'messages: at least one message is required';
-  const unpaired = seen.format === 'ollama' ? null : findUnpaired(readItems(seen.format, seen.body));
-  if (unpaired !== null) return unpaired;
-  return seen.format === 'anthropic' ? findAnthropicViolation(seen.body, messages) : findArgumentsViolation(messages);
-}
-
-/** Ollama's calls and results carry no ids, so only the others are held to this. */
-function findUnpaired(items: readonly Item[]): string | null {
-  const open = new Set<string>();
-  const unanswered = (): string => `these call ids have no tool result directly after them: ${[...open].join(', ')}`;
-  for (const item of items) {
-    if (item.kind === 'result') {
-      if (!open.delete(item.id)) return `unexpected tool result for the call id ${item.id}`;
-      continue;
-    }
-    if (open.size > 0) return unanswered();
-    if (item.kind !== 'assistant') continue;
-    for (const id of item.calls) {
-      if (open.has(id)) return `the call id ${id} is used twice in one message`;
-      open.add(id);
-    }
-  }
-  return open.size > 0 ? unanswered() : null;
-}
-
-function findAnthropicViolation(body: Readonly<Record<string, unknown>>, messages: readonly Record<string, unknown>[]): string | null {
-  if (typeof body['max_tokens'] !== 'number') return 'max_tokens: Field required';
-  if (messages[0]?.['role'] !== 'user') return 'messages: first message must use the "user" role';
-  for (const message of messages) {
-    const content = message['content'];
-    if (content === '' || (Array.isArray(content) && content.length === 0)) return 'messages: text content blocks must be non-empty';
-    for (const block of list(content)) {
-      if (block['type'] === 'text' && text(block['text']).trim() === '') return 'messages: text content blocks must be non-empty';
-      if (block['type'] === 'tool_use' && !isPlainObject(block['input'])) return 'tool_use.input: Input should be a valid dictionary';
-    }
-  }
-  return null;
-}
-
-function findArgumentsViolation(messages: readonly Record<string, unknown>[]): string | null {
-  for (const call of messages.flatMap((message) => list(message['tool_calls']))) {
-    const fn = call['function'];
-    const args = isPlainObject(fn) ? fn['arguments'] : undefined;
-    const value = typeof args === 'string' ? parseJson(args) : { ok: true, value: args };
-    if (!value.ok || !isPlainObject('value' in value ? value.value : null)) return 'tool_calls.function.arguments must be a JSON object';
-  }
-  return null;
-}
-
 function readItems(format: WireFormat, body: Readonly<Record<string, unknown>>): Item[] {
   return list(body['messages']).flatMap((message) => (format === 'anthropic' ? anthropicItems(message) : openAiItems(message)));
 }
@@ -127,7 +74,7 @@ function openAiItems(message: Record<string, unknown>): Item[] {
     case 'user':
       return [spoken(content)];
     case 'assistant':
-      return [{ kind: 'assistant', calls: list(message['tool_calls']).map((call) => text(call['id'])) }];
+      return [{ kind: 'assistant' }];
     case 'tool':
       return [{ kind: 'result', id: text(message['tool_call_id']), text: content }];
     default:
@@ -137,10 +84,7 @@ function openAiItems(message: Record<string, unknown>): Item[] {
 
 function anthropicItems(message: Record<string, unknown>): Item[] {
   const content = message['content'];
-  if (message['role'] === 'assistant') {
-    const calls = list(content).filter((block) => block['type'] === 'tool_use');
-    return [{ kind: 'assistant', calls: calls.map((block) => text(block['id'])) }];
-  }
+  if (message['role'] === 'assistant') return [{ kind: 'assistant' }];
   if (typeof content === 'string') return [spoken(content)];
   return list(content).flatMap((block): Item[] => {
     if (block['type'] === 'tool_result') return [{ kind: 'result', id: text(block['tool_use_id']), text: contentText(block['content']) }];

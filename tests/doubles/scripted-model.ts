@@ -1,5 +1,5 @@
 // A model server on loopback that answers from a script, in three wire formats: OpenAI chat completions and Anthropic messages (both as
-// server-sent events) and Ollama's NDJSON. It records what it was asked, and refuses what the vendors refuse. For tests only.
+// server-sent events) and Ollama's NDJSON. It records what it was asked, and refuses what the vendor it plays refuses. For tests only.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,8 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import { encodeRefusal, type Refusal } from './scripted-model-refusals.ts';
-import { findViolation, readRequest, type ModelRequestSeen, type WireFormat } from './scripted-model-requests.ts';
+import { readRequest, type ModelRequestSeen, type WireFormat } from './scripted-model-requests.ts';
 import { encodeReply, type Reply } from './scripted-model-replies.ts';
+import { refusalWords, vendorRefusal, type Vendor } from './vendors/vendors.ts';
 
 export type { ModelRequestSeen, WireFormat } from './scripted-model-requests.ts';
 export type { Reply, ScriptedCall, Trouble } from './scripted-model-replies.ts';
@@ -40,6 +41,8 @@ export interface Rule {
 export interface ScriptedModelOptions {
   /** Requests with another key are refused with 401. */
   readonly key?: string;
+  /** Whose rules hold for requests in the OpenAI chat format; OpenAI's own by default. */
+  readonly vendor?: Exclude<Vendor, 'anthropic' | 'ollama'>;
 }
 
 const paths: Readonly<Record<string, WireFormat>> = {
@@ -125,10 +128,10 @@ export class ScriptedModel {
     }
     const seen = readRequest(format, this.requests.length, { headers: request.headers, body: parsed.value, bodyBytes: bodyText.length });
     this.requests.push(seen);
-    const violation = findViolation(seen);
-    if (violation !== null) {
-      this.violations.push(violation);
-      sendRefusal(response, format, { refuse: 'rejected', message: violation });
+    const no = vendorRefusal(format === 'openai' ? (this.#options.vendor ?? 'openai') : format, parsed.value);
+    if (no !== null) {
+      this.violations.push(refusalWords(no));
+      response.writeHead(no.status, { 'content-type': 'application/json' }).end(JSON.stringify(no.body));
       return;
     }
     if (this.#options.key !== undefined && seen.key !== this.#options.key) {

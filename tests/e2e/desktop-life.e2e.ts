@@ -85,7 +85,7 @@ test('hostile links lead nowhere', async () => {
 });
 
 test('start at login: the autostart file comes and goes, and the menu says so', async () => {
-  const file = '.config/autostart/trayclaw.desktop';
+  const file = '.config/autostart/io.trayclaw.TrayClaw.desktop';
   expect(app.readFile(file)).toBe(null);
   expect(await app.driver.clickMenu('login-start')).toBe(true);
   expect(app.readFile(file)?.split('\n')).toEqual([

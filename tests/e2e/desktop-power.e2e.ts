@@ -58,7 +58,7 @@ test('what changed while asleep, the tray shows after it', async () => {
   await app.driver.clickMenu('login-start');
   await expect.poll(isChecked).toBe(true);
   await app.driver.power('suspend');
-  rmSync(join(app.home, '.config/autostart/trayclaw.desktop'));
+  rmSync(join(app.home, '.config/autostart/io.trayclaw.TrayClaw.desktop'));
   expect(await isChecked()).toBe(true);
   await app.driver.power('resume');
   expect(await isChecked()).toBe(false);

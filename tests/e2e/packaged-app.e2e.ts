@@ -65,7 +65,7 @@ test.skipIf(!isLinux)('the archive holds what was listed, and native code lies b
     `node_modules/sqlite-vec-linux-${process.arch}/vec0.so`,
   ]);
   const { main, desktopName, devDependencies } = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<string, unknown>;
-  expect([main, desktopName, devDependencies]).toEqual(['dist/desktop.js', 'trayclaw.desktop', undefined]);
+  expect([main, desktopName, devDependencies]).toEqual(['dist/desktop.js', 'io.trayclaw.TrayClaw.desktop', undefined]);
   expect(readFileSync(join(resources, 'app-update.yml'), 'utf8')).toBe('updaterCacheDirName: trayclaw-updater\n');
 });
 

@@ -17,6 +17,7 @@ import { defineTool, type TrayClaw } from '../../core/index.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
 import { OpFailure } from '../../renderer/lib/client.ts';
 import { HttpClient } from '../../renderer/lib/http-client.ts';
+import { FakeClaw } from '../doubles/fake-claw.ts';
 import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
@@ -141,7 +142,7 @@ async function throughCommandLine<N extends OpName>(running: Claw, name: N, para
     close: () => Promise.resolve(),
   };
   const parts = {
-    ...fakeParts(borrowed),
+    ...fakeParts(new FakeClaw()),
     findInstance: () => Promise.resolve({ record: { pid: 1, token, version: 'test' }, claw: borrowed }),
   };
   await runCli([...command, '--json', '--quiet'], terminal.io, parts);

@@ -6,8 +6,9 @@ import * as z from 'zod';
 import { systemClock } from '../../core/base/clock.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { AppError } from '../../core/contracts/errors.ts';
-import type { CallFacts, ToolContext, ToolDefinition } from '../../core/contracts/tools.ts';
+import { readsOf, type CallFacts, type ToolContext, type ToolDefinition } from '../../core/contracts/tools.ts';
 import { literalWords } from '../../core/guard/command/command.ts';
+import { readJoinedLine, type JoinedPart } from '../../core/guard/command/joined-line.ts';
 import { AllowedCommands } from '../../core/guard/policy/policy.ts';
 import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
@@ -56,8 +57,9 @@ export function readCorpus(): z.infer<typeof corpusSchema> {
 /** A line nobody would be asked about: it only reads inside, or its name is on the list. */
 export function isFree(facts: CallFacts, list: readonly string[] = allowed): boolean {
   const { command, paths } = facts;
-  if (command?.plain === undefined || paths.some((path) => !path.insideWorkspace || path.protectedBy !== null)) return false;
-  return command.plain.reads !== null || new AllowedCommands(list, literalWords).covers(command);
+  if (command === null || (command.plain ?? command.joined) === undefined) return false;
+  if (paths.some((path) => !path.insideWorkspace || path.protectedBy !== null)) return false;
+  return readsOf(command) !== null || new AllowedCommands(list, literalWords).covers(command);
 }
 
 export class CommandRig {
@@ -71,7 +73,13 @@ export class CommandRig {
   constructor() {
     const clock = systemClock;
     const logger = silentLogger;
-    this.trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), instanceMarker: this.#marker });
+    this.trees = new ProcessTrees({
+      clock,
+      logger,
+      table: createProcessTable(process.platform),
+      environment: process.env,
+      instanceMarker: this.#marker,
+    });
     const tools = createBuiltInTools({
       sandbox: noSandbox,
       web: silentWeb(),
@@ -162,7 +170,7 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
   const shown = hasSandbox() ? sampleOf(asked, options.askedSample ?? options.sample, random) : [];
   const escapes = compareWithBash(compared, rig);
   const askedThatDidMore = observe(shown, stubNames).filter(({ calls, created }) => calls.length > 1 || created.length > 0).length;
-  const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !runsProject.has(line.trim().split(/\s/)[0] ?? '')), options.sample, random); // prettier-ignore
+  const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !line.split(/[\s;&|]+/).some((word) => runsProject.has(word))), options.sample, random); // prettier-ignore
   return {
     lines: options.lines,
     distinct: seen.size,
@@ -179,12 +187,21 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
 function compareWithBash(lines: readonly string[], rig: CommandRig): string[] {
   const observed = observe(lines, stubNames);
   return lines.flatMap((line, index) => {
-    const argv = rig.facts(line).command?.plain?.argv;
     const { calls = [], created = [] } = observed[index] ?? {};
+    const parts = rig.facts(line).command?.joined === undefined ? null : readJoinedLine(line);
+    if (parts !== null && created.length === 0) return differenceOfParts(line, parts, calls);
+    const argv = rig.facts(line).command?.plain?.argv;
     if (created.length > 0) return [`${JSON.stringify(line)} made ${created.join(', ')}`];
     if (calls.length === 1 && JSON.stringify(calls[0]) === JSON.stringify(argv)) return [];
     return [`${JSON.stringify(line)} is ${JSON.stringify(argv)} here and ${JSON.stringify(calls)} in bash`];
   });
+}
+
+/** Which parts run depends on how those before them end, and piped ones begin in any order; more than the parts never runs. */
+function differenceOfParts(line: string, parts: readonly JoinedPart[], calls: readonly (readonly string[])[]): string[] {
+  const known = new Set(parts.map(({ argv }) => JSON.stringify(argv)));
+  const isKnown = calls.length > 0 && calls.length <= parts.length && calls.every((call) => known.has(JSON.stringify(call)));
+  return isKnown ? [] : [`${JSON.stringify(line)} is ${[...known].join(' ')} here and ${JSON.stringify(calls)} in bash`];
 }
 
 async function runForReal(lines: readonly string[], rig: CommandRig): Promise<string[]> {

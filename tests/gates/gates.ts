@@ -7,6 +7,7 @@ import { grantGates } from './areas/grant-gates.ts';
 import { memoryGates } from './areas/memory-gates.ts';
 import { networkGates } from './areas/network-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
+import { logGates } from './areas/log-gates.ts';
 import { runtimeGates } from './areas/runtime-gates.ts';
 import { sandboxGates } from './areas/sandbox-gates.ts';
 import { secretGates } from './areas/secret-gates.ts';
@@ -20,6 +21,7 @@ import type { Gate } from './gate.ts';
 export const gates: readonly Gate[] = [
   ...policyGates,
   ...grantGates,
+  ...logGates,
   ...runtimeGates,
   ...undoGates,
   ...commandGates,

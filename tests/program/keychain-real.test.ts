@@ -2,7 +2,7 @@
 // the absent one is tried; CI installs it, and there its lack is a failure.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,14 @@ const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const isInstalled = (command: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)));
 const hasService = process.platform === 'linux' && ['gnome-keyring-daemon', 'dbus-run-session'].every(isInstalled);
+/** The library of the keychain, where it is installed and can be hidden from one process. */
+const library = process.platform === 'linux' && isInstalled('bwrap') ? findLibrary() : null;
 const isOnCi = process.env['CI'] !== undefined && process.platform === 'linux';
+
+function findLibrary(): string | null {
+  const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name));
+  return folders.map((folder) => join(folder, 'libsecret-1.so.0')).find((file) => existsSync(file)) ?? null;
+}
 
 /** Runs a script of the shell in a session bus of its own; `$NODE` is this Node. Everything in it ends with the bus. */
 function inSession(script: string): string {
@@ -72,6 +79,15 @@ test.runIf(hasService)('the program keeps a secret there and shows its name only
     "$NODE" "$CLI" secret list; "$NODE" "$CLI" secret status; ls "$TRAYCLAW_HOME"`);
   expect(out).toContain('Stored lab.\nlab\nSecrets are kept in the keychain of this computer.\n');
   expect(out).not.toContain('secrets.vault');
+});
+
+test.skipIf(library === null)('without the library of the keychain it is absent as well', () => {
+  const hidden = ['--dev-bind', '/', '/', '--ro-bind', '/dev/null', realpathSync(library ?? '')];
+  const run = spawnSync('bwrap', [...hidden, process.execPath, child, 'absent'], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
+    encoding: 'utf8',
+  });
+  expect(answersOf(run.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
 });
 
 test.runIf(process.platform === 'linux')(

@@ -70,6 +70,7 @@ export function describeApproval(approval: Approval, paint: Paint): string {
   const { facts } = approval;
   const lines = [
     '',
+    ...(facts.does === undefined ? [] : [paint('red', paint('bold', revealed(facts.does)))]),
     paint('yellow', paint('bold', revealed(approval.summary))),
     `Risk: ${revealed(approval.risk)}`,
     `Why it is asked: ${revealed(approval.reason)} (${revealed(approval.ruleId)})`,

@@ -1,6 +1,6 @@
 // The command line: every command is the operations table seen from a terminal. Owns parsing, printing and exit codes; decides nothing.
 
-import type { Command } from 'commander';
+import type { Command, OutputConfiguration } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
@@ -9,7 +9,7 @@ import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
-export type { CliIo, CliParts, DesktopRun, FoundInstance, OwnDoors } from './ports.ts';
+export type { CliIo, CliParts, DesktopRun, FoundInstance, HostedRuntime, OwnDoors } from './ports.ts';
 
 interface GlobalOptions {
   readonly home?: string;
@@ -40,31 +40,18 @@ interface Shell {
 
 async function parseAndRun(argv: readonly string[], shell: Shell): Promise<number> {
   const { io, parts, early } = shell;
-  const { Command: CommandLine, CommanderError } = await import('commander');
-  const program = new CommandLine('trayclaw');
+  const { CommanderError } = await import('commander');
   let usageText = '';
-  program
-    .description('A local-first agent that asks before anything risky.')
-    .option('--home <folder>', 'the data folder')
-    .option('--json', 'print one JSON document')
-    .option('--quiet', 'no progress')
-    .version(parts.version, '-V, --version')
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => io.stdout.write(text),
-      writeErr: (text) => (usageText += text),
-      getOutHasColors: () => false,
-      getErrHasColors: () => false,
-    })
-    .showHelpAfterError(false);
-
   let exitCode: number = exitCodes.done;
   const run: Run = async (body) => {
     const options = program.opts<GlobalOptions>();
     const output = new Output(io, { isJson: options.json === true, isQuiet: options.quiet === true });
     exitCode = await body(new CommandContext({ io, parts, output, home: resolveHome(options.home, io) }));
   };
-  for (const register of await commandFamilies()) register(program, run);
+  const program = await createProgram(parts.version, run, {
+    writeOut: (text) => io.stdout.write(text),
+    writeErr: (text) => (usageText += text),
+  });
 
   try {
     await program.parseAsync([...argv], { from: 'user' });
@@ -77,6 +64,24 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
     reportUsage(early, io, text);
     return exitCodes.usage;
   }
+}
+
+/** The tree of commands; `run` gets what each of them does. */
+export async function createProgram(version: string, run: Run, output: OutputConfiguration = {}): Promise<Command> {
+  const { Command: CommandLine } = await import('commander');
+  const program = new CommandLine('trayclaw');
+  program
+    .description('A local-first agent that asks before anything risky.')
+    .option('--home <folder>', 'the data folder')
+    .option('--json', 'print one JSON document')
+    .option('--quiet', 'no progress')
+    .version(version, '-V, --version')
+    // What follows is inherited by the commands below, so it comes before them.
+    .exitOverride()
+    .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
+    .showHelpAfterError(false);
+  for (const register of await commandFamilies()) register(program, run);
+  return program;
 }
 
 async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {

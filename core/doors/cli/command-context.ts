@@ -1,6 +1,6 @@
 // What every command works with: the terminal, the options all commands share, and a Claw for as long as it is needed.
 
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
@@ -65,10 +65,15 @@ export class CommandContext {
 
   async withClaw(need: Need, use: (connection: Connection) => Promise<number>): Promise<number> {
     const connection = await this.connect(need);
+    let drains = true;
     try {
       return await use(connection);
+    } catch (cause) {
+      // Whoever said twice that it is to end is not made to wait for what does not.
+      drains = !(isAppError(cause) && cause.code === 'cancelled');
+      throw cause;
     } finally {
-      await connection.close();
+      await connection.close({ drains });
     }
   }
 

@@ -1,14 +1,15 @@
 // Gets a Claw for a command: the running instance where there is one, else a runtime hosted in this process for as long as it takes.
 // A hosted one is open to other processes meanwhile and leaves only when nobody's work is under way.
 
+import { Deferred, sleep } from '../../base/deferred.ts';
 import { Lifetimes } from '../../base/disposable.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
-import type { EventType } from '../../contracts/events.ts';
-import type { CliParts, FoundInstance, OwnDoors } from './ports.ts';
+import type { CliParts, FoundInstance, HostedRuntime, OwnDoors } from './ports.ts';
 
 const joinWithinMs = 3_000;
 const retryMs = 100;
+const closeWithinMs = 10_000;
 
 /** live: turns must be able to go on here, so unfinished ones are resumed. any: a look at the data is enough. */
 export type Need = 'any' | 'live';
@@ -18,7 +19,7 @@ export interface Connection {
   /** The instance this is a client of; null when the runtime runs in this process. */
   readonly instance: FoundInstance | null;
   readonly doors: OwnDoors | null;
-  /** A hosted runtime first waits for work under way, unless told not to. */
+  /** A hosted runtime first waits for work under way, unless told not to; then the caller holds the time. */
   close(options?: { readonly drains: boolean }): Promise<void>;
 }
 
@@ -54,9 +55,11 @@ function joined(parts: CliParts, instance: FoundInstance, options: ConnectOption
 
 /** Null when another process owns the data folder just now. */
 async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Connection | null> {
-  let claw: Claw;
+  let claw: HostedRuntime;
   try {
-    claw = await parts.hostClaw({ home: options.home, resume: options.need === 'live' });
+    const hosted = await parts.hostClaw({ home: options.home, resume: options.need === 'live' });
+    for (const notice of hosted.notices ?? []) options.note(notice);
+    claw = hosted;
   } catch (cause) {
     if (isAppError(cause) && cause.code === 'store_locked') return null;
     throw cause;
@@ -72,10 +75,22 @@ async function tryHosting(parts: CliParts, options: ConnectOptions): Promise<Con
     const lifetimes = new Lifetimes();
     lifetimes.defer(() => claw.close());
     lifetimes.add(doors);
-    if (how.drains) lifetimes.defer(() => drain(claw, doors, options));
-    await lifetimes.dispose();
+    if (!how.drains) return lifetimes.dispose();
+    await drain(claw, doors, options);
+    await inTime(lifetimes.dispose(), options);
   };
   return { claw, instance: null, doors, close };
+}
+
+/** What is committed is on the disk, so a part that does not close costs nothing but the wait. */
+async function inTime(closing: Promise<void>, options: ConnectOptions): Promise<void> {
+  const late = new AbortController();
+  try {
+    const isLate = await Promise.race([closing.then(() => false), sleep(closeWithinMs, late.signal)]);
+    if (isLate) options.note('Closing takes too long; TrayClaw ends without waiting for it. Nothing that was recorded is lost.');
+  } finally {
+    late.abort();
+  }
 }
 
 function stillLocked(home: string, found: FoundInstance | null): AppError {
@@ -84,36 +99,23 @@ function stillLocked(home: string, found: FoundInstance | null): AppError {
   return new AppError('store_locked', `${who} uses the data folder ${home} ${what}.`, { isRetryable: true });
 }
 
-/** Waits for what others asked of this process and for turns that run; Ctrl-C ends the waiting. */
-async function drain(claw: Claw, doors: OwnDoors, options: ConnectOptions): Promise<void> {
-  const over = new AbortController();
-  const interrupted = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve(), { once: true }));
-  const stopListening = options.onInterrupt(() => over.abort());
-  // Subscribed before looking, so that a turn ending in between is not waited for.
-  const events = claw.events({ after: 'latest', signal: over.signal })[Symbol.asyncIterator]();
-  let next = events.next();
+/** Waits for what others asked of this process and for turns that run in it; Ctrl-C ends the waiting. A turn that no process runs is not waited for. */
+async function drain(claw: HostedRuntime, doors: OwnDoors, options: ConnectOptions): Promise<void> {
+  const interrupted = new Deferred<void>();
+  let isInterrupted = false;
+  const stopListening = options.onInterrupt(() => {
+    isInterrupted = true;
+    interrupted.resolve();
+  });
   let hasSaid = false;
   try {
-    while (!over.signal.aborted && (doors.openRequests > 0 || (await hasRunningTurn(claw)))) {
+    while (!isInterrupted && (doors.openRequests > 0 || claw.runningTurns() > 0)) {
       if (!hasSaid) options.note('Waiting for work that is still under way here; Ctrl-C ends it.');
       hasSaid = true;
-      if (doors.openRequests > 0) await Promise.race([doors.whenIdle(), interrupted]);
-      else {
-        let item = await next;
-        while (item.done !== true && !endsRunning.has(item.value.type)) item = await events.next();
-        if (item.done === true) return;
-        next = events.next();
-      }
+      await Promise.race([doors.openRequests > 0 ? doors.whenIdle() : claw.whenIdle(), interrupted.promise]);
     }
   } finally {
-    over.abort();
     stopListening();
+    interrupted.resolve();
   }
-}
-
-const endsRunning: ReadonlySet<EventType> = new Set(['turn.finished', 'turn.waiting']);
-
-async function hasRunningTurn(claw: Claw): Promise<boolean> {
-  const { sessions } = await claw.op('session.list', { limit: 1000 });
-  return sessions.some((session) => session.status === 'running');
 }

@@ -37,11 +37,15 @@ export function registerInsight(program: Command, run: Run): void {
     .command('show')
     .argument('<id>')
     .action((packId: string) => run((context) => context.runOp('pack.get', { packId }, { human: describePack })));
-  program
-    .command('audit')
-    .description('the event log')
+  const audit = program.command('audit').description('the event log');
+  audit
     .command('verify')
+    .description('look through all of it, and the database under it')
     .action(() => run(verifyAudit));
+  audit
+    .command('accept')
+    .description('go on with the log as it is, after events of it were found missing')
+    .action(() => run(acceptGaps));
   program
     .command('replay')
     .description('decide a recorded turn again and compare')
@@ -266,13 +270,30 @@ function verifyAudit(context: CommandContext): Promise<number> {
     'audit.verify',
     {},
     {
-      human: (result, paint) =>
-        result.firstBad === undefined
-          ? `${paint('green', 'Intact')}: ${result.events} events in ${result.sessions} sessions.`
-          : `${paint('red', 'Damaged')}: event ${result.firstBad.seq} (${result.firstBad.sessionId} #${result.firstBad.sessionSeq}): ${result.firstBad.reason}`,
+      human: describeAudit,
       exitCode: (result) => (result.ok ? exitCodes.done : exitCodes.failed),
     },
   );
+}
+
+function describeAudit({ ok, events, sessions, firstBad, faults }: OpResult<'audit.verify'>, paint: Paint): string {
+  if (ok) return `${paint('green', 'Intact')}: ${events} events in ${sessions} sessions.`;
+  const bad =
+    firstBad === undefined
+      ? []
+      : [`${paint('red', 'Damaged')}: event ${firstBad.seq} (${firstBad.sessionId} #${firstBad.sessionSeq}): ${firstBad.reason}`];
+  const others = (faults ?? []).map(
+    ({ kind, detail, hint }) => `${paint('red', kind === 'gap' ? 'Not intact' : 'Damaged')}: ${detail}\n${hint}`,
+  );
+  return [...others, ...bad].join('\n');
+}
+
+function acceptGaps(context: CommandContext): Promise<number> {
+  const view = (result: OpResult<'audit.accept'>): string =>
+    result.accepted === 0
+      ? 'Nothing of the log was found missing.'
+      : 'Accepted: the log goes on as it is. If everything is stopped, release it with: trayclaw panic --release';
+  return context.runOp('audit.accept', {}, { human: view });
 }
 
 function replay(context: CommandContext, turnId: string): Promise<number> {

@@ -13,6 +13,7 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'outbox.settle',
   'chat.bind',
   'panic.release',
+  'audit.accept',
   'budget.allow',
   'command.run',
   'config.set',

@@ -20,6 +20,16 @@ export interface CliIo {
   onInterrupt(listener: () => void): () => void;
 }
 
+/** A runtime in this process. */
+export interface HostedRuntime extends Claw {
+  /** What a person must know at the start: sentences, none where all is well. */
+  readonly notices?: readonly string[];
+  /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
+  runningTurns(): number;
+  /** Resolves when none of them runs. */
+  whenIdle(): Promise<void>;
+}
+
 /** A running instance of the same person, found through its data folder. */
 export interface FoundInstance {
   readonly record: { readonly pid: number; readonly url?: string | undefined; readonly token: string; readonly version: string };
@@ -41,7 +51,7 @@ export interface CliParts {
   readonly clock: Clock;
   pause(ms: number): Promise<unknown>;
   /** Starts the runtime in this process. Fails with `store_locked` when another process owns the data folder. */
-  hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<Claw>;
+  hostClaw(options: { readonly home: string; readonly resume: boolean }): Promise<HostedRuntime>;
   findInstance(home: string): Promise<FoundInstance | null>;
   openDoors(options: { readonly home: string; readonly claw: Claw }): Promise<OwnDoors>;
   /** Works on the files themselves; nothing may own the data folder meanwhile. */

@@ -1,6 +1,6 @@
 // What the runtime itself has to say: calls of unknown outcome, failed turns, secrets, sandbox, the stop, the settings.
 
-import { toAppError } from '../../contracts/errors.ts';
+import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { ScheduleView } from '../../contracts/schedule-ops.ts';
 import { readSettings } from '../../store/config/config.ts';
@@ -21,6 +21,8 @@ export interface StateChecksDeps {
   secretStatus(): Promise<OpResult<'secret.status'>>;
   /** Fails where what is kept cannot be read. */
   secretNames(): Promise<readonly string[]>;
+  /** Why kept values are not known to the redactor. */
+  unreadSecrets(): AppError | null;
   sandbox(): Promise<Omit<Finding, 'id' | 'repair'>>;
 }
 
@@ -113,6 +115,8 @@ async function checkSecrets(deps: StateChecksDeps): Promise<Finding> {
   if (locked) return unwell('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
   try {
     await deps.secretNames();
+    const unread = deps.unreadSecrets();
+    if (unread !== null) return unwell('secrets', unread.message, unread.hint ?? 'Start TrayClaw again.');
     return well('secrets', detail);
   } catch (cause) {
     const { message, hint } = toAppError(cause);

@@ -3,8 +3,9 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../store/artifact/artifact.ts';
-import { emptySearch, searchFault, verifyLog, verifyTail, type SessionLog } from '../../store/session/session.ts';
+import { emptySearch, openGaps, searchFault, verifyLog, verifyTail, type SessionLog } from '../../store/session/session.ts';
 import { createBackup, listBackups } from '../../store/storage/storage.ts';
 import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
 
@@ -30,6 +31,7 @@ export function storeChecks(deps: StoreChecksDeps): HealthSource {
     check: async (full) => [
       checkStorage(deps, full),
       await checkChain(deps, full),
+      checkEnd(deps),
       checkEvents(deps, full),
       checkSearch(deps, full),
       await checkArtifacts(deps, full),
@@ -66,6 +68,13 @@ async function checkChain({ log }: StoreChecksDeps, full: boolean): Promise<Find
   if (report.firstBad === undefined) return well('chain', `The chain of ${what} is whole.`);
   const { seq, sessionId, sessionSeq, reason } = report.firstBad;
   return unwell('chain', `Event ${seq} (${sessionId} #${sessionSeq}): ${reason}.`, restoreHint);
+}
+
+/** What the start found missing, until a person has accepted it. */
+function checkEnd({ log }: StoreChecksDeps): Finding {
+  const gaps = openGaps(log.reads);
+  if (gaps.length === 0) return well('log-end', 'The log ends where the head file says.');
+  return unwell('log-end', gaps.map(({ body }) => describeGap(body)).join(' '), gapAdvice);
 }
 
 /** Reading is what finds an event that cannot be read, and notes it. */
@@ -151,7 +160,7 @@ function makeBackup({ log, home, clock }: StoreChecksDeps) {
   return {
     harmless: true,
     will: ['Makes a backup of the database.'],
-    run: async () => [`Made the backup ${(await createBackup(log.storage.db, home, clock.nowMs())).file}.`],
+    run: async () => [`Made the backup ${(await createBackup(log.storage.db, home, { nowMs: clock.nowMs() })).file}.`],
   };
 }
 

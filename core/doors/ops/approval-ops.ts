@@ -40,9 +40,10 @@ function decideApproval(deps: OpsDeps, params: OpParsed<'approval.decide'>, call
     );
   }
   if (params.decision === 'deny') {
-    answer(deps, approval, { decision: 'deny', scope: null, by: caller.actor, grant: null });
+    answer(deps, approval, { decision: 'deny', scope: null, by: caller.actor, grant: null, ...reasonOf(params) });
     return deps.policy.approval(params.approvalId) ?? approval;
   }
+  if (params.reason !== undefined) throw new AppError('invalid_params', 'A reason goes with a no; a yes takes none.');
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const scope: GrantScope = params.scope ?? { kind: 'once' };
   const grant = deps.gate.grantFor(approval, scope, hashOf(deps, approval), params.choice);
@@ -51,10 +52,16 @@ function decideApproval(deps: OpsDeps, params: OpParsed<'approval.decide'>, call
   return deps.policy.approval(params.approvalId) ?? approval;
 }
 
+function reasonOf({ reason }: OpParsed<'approval.decide'>): { readonly reason?: string } {
+  return reason === undefined ? {} : { reason };
+}
+
 interface Answer {
   readonly decision: 'approve' | 'deny';
   readonly scope: GrantScope | null;
   readonly by: string;
+  /** Words for the agent, with a no. */
+  readonly reason?: string;
   /** A grant that this answer creates. */
   readonly grant: Grant | null;
   /** A grant that was there and covers the call. */
@@ -75,6 +82,7 @@ function answer(deps: OpsDeps, approval: Approval, given: Answer): void {
       scope: given.scope,
       by: given.by,
       grantId: given.grant?.grantId ?? given.coveredBy ?? null,
+      ...(given.reason === undefined ? {} : { reason: given.reason }),
     },
   };
   const { grant } = given;

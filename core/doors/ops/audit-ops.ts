@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
+import { readsOf } from '../../contracts/tools.ts';
 import { configSchema } from '../../contracts/config.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { replayTurn } from '../../agent/brain/brain.ts';
@@ -10,9 +11,9 @@ import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
-import { verifyLog } from '../../store/session/session.ts';
 import { changeSetting } from './change-setting.ts';
 import type { OpsDeps } from './deps.ts';
+import { acceptGaps, auditLog } from './log-audit.ts';
 import { testModel } from './model-test.ts';
 
 /** What other files handle. */
@@ -52,7 +53,8 @@ type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
   return {
-    'audit.verify': () => verifyLog(deps.log.storage.db, giveWay),
+    'audit.verify': () => auditLog(deps.log),
+    'audit.accept': (_params, caller) => acceptGaps(deps.log, caller.actor),
     'replay.run': (params) => replay(deps, params.turnId),
     'policy.explain': (params, caller) => explain(deps, params, caller),
     'sandbox.explain': (params, caller) => explainSandbox(deps, params, caller),
@@ -125,7 +127,7 @@ function explainSandbox(
 ): Promise<OpResult<'sandbox.explain'>> {
   if (command === undefined) return deps.sandbox.explain(null);
   const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
-  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command?.plain?.reads ?? null });
+  return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) });
 }
 
 function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {
@@ -147,13 +149,7 @@ function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult
 
 async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {
   const { storage } = deps.log;
-  const made = await createBackup(storage.db, storage.home, deps.clock.nowMs());
+  const made = await createBackup(storage.db, storage.home, { nowMs: deps.clock.nowMs() });
   pruneBackups(storage.home, deps.config.config.retention.backups);
   return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
-}
-
-function giveWay(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

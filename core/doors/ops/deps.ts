@@ -33,10 +33,11 @@ import type { ArtifactInfo, ArtifactPage } from '../../store/artifact/artifact.t
 import type { DeadLetters } from '../../runtime/dlq/dlq.ts';
 import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
 import type { ContinuityRows } from '../../store/continuity/continuity.ts';
-import type { SessionLog } from '../../store/session/session.ts';
+import type { LogHead, SessionLog } from '../../store/session/session.ts';
 
 export interface OpsDeps {
   readonly log: SessionLog;
+  readonly head: Pick<LogHead, 'secure'>;
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly logger: Logger;

@@ -149,6 +149,24 @@ test('direct calls, artifacts, policy, safety, usage, config, models, health', a
   expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
 });
 
+test('a grave call takes no wider yes from any door, a yes takes no reason, and a no is told to the agent with its words', async () => {
+  const waiting = await claw.op('tool.run', { tool: 'exec', args: { command: 'rm -rf build' }, wait: false });
+  const approvalId = waiting.pending?.[0]?.approvalId ?? '';
+  for (const channel of ['http', 'cli', 'tray', 'telegram']) {
+    for (const scope of [{ kind: 'minutes', minutes: 15 }, { kind: 'session' }, { kind: 'always' }] as const)
+      await expect(
+        claw.op('approval.decide', { approvalId, decision: 'approve', scope }, { channel, actor: channel }),
+      ).rejects.toMatchObject({ code: 'invalid_params', message: expect.stringContaining('for this one call only') as string });
+  }
+  await expect(claw.op('approval.decide', { approvalId, decision: 'approve', reason: 'x' })).rejects.toMatchObject({
+    code: 'invalid_params',
+  });
+  expect((await claw.op('approval.list', {})).approvals.map((one) => [one.approvalId, one.state])).toContainEqual([approvalId, 'pending']);
+  await claw.op('approval.decide', { approvalId, decision: 'deny', reason: ' Keep it for the release. ' });
+  const { calls } = await claw.op('turn.get', { turnId: waiting.turnId });
+  expect(calls[0]).toMatchObject({ outcome: 'denied', forUser: expect.stringContaining('Keep it for the release.') as string });
+});
+
 test('backups are made, listed and checked', async () => {
   const { file, events } = await claw.op('backup.create', {});
   expect(await claw.op('backup.verify', { file })).toEqual({ ok: true, events, detail: 'ok' });

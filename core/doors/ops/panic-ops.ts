@@ -20,6 +20,7 @@ export function createPanicOps(deps: OpsDeps): PanicOps {
       if (deps.panic.engaged) {
         const events = deps.log.append(systemSessionId, [{ type: 'panic.released', body: { by: caller.actor } }], true);
         deps.panic.restore(events);
+        deps.head.secure();
       }
       return deps.panic.status;
     },
@@ -34,6 +35,8 @@ async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicS
   const unrecorded = record(deps, reason, by);
   deps.runtime.stopAll('The panic stop was pressed.');
   const { killed, tookMs } = await ending;
+  // Also where nothing could be recorded: the head file holds the stop.
+  deps.head.secure();
   if (unrecorded !== null) throw unrecorded;
   if (killed > 0 || !wasEngaged)
     deps.panic.restore(deps.log.append(systemSessionId, [{ type: 'panic.measured', body: { killed, tookMs } }]));

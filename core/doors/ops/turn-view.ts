@@ -131,9 +131,9 @@ function gated({ decision, ruleId, reason }: EventBodies['policy.decided']): Par
   return { decision, ruleId, reason, outcome: decision === 'ask' ? 'waiting' : 'proposed' };
 }
 
-function answered({ decision, by }: EventBodies['approval.decided']): Partial<TurnCall> {
+function answered({ decision, by, reason }: EventBodies['approval.decided']): Partial<TurnCall> {
   if (decision === 'approve') return { decision: 'approved' };
-  const why = by === timedOut ? 'nobody answered in time' : `${by} said no`;
+  const why = by === timedOut ? 'nobody answered in time' : `${by} said no${reason === undefined ? '' : `: ${reason}`}`;
   return { decision: decision === 'deny' ? 'denied' : 'withdrawn', outcome: 'denied', forUser: `Not done: ${why}.` };
 }
 

@@ -160,6 +160,7 @@ export function questionText(approval: Approval): { text: string; rest: string |
   const shown = isLong ? `${exact.slice(0, SHOWN_MAX)}…` : exact;
   const sources = (origin?.taint ?? []).map(({ where }) => where);
   const lines = [
+    ...(facts.does === undefined ? [] : [`**${plain(facts.does)}**`]),
     `**${plain(summary)}**`,
     plain(risk),
     plain(reason),

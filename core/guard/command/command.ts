@@ -3,7 +3,9 @@
 
 import type { CommandFact, PathFact, ToolClass } from '../../contracts/tools.ts';
 import { ContentHashes } from './content-hash.ts';
-import { lookAtLine } from './line-risks.ts';
+import { lookAtJoined, type LookedAt } from './joined-command.ts';
+import { readJoinedLine } from './joined-line.ts';
+import { lookAtLine, type LineLook } from './line-risks.ts';
 import type { CommandPlaces } from './places.ts';
 import { lookAtPlain } from './plain-command.ts';
 import { readPlainLine } from './plain-line.ts';
@@ -20,13 +22,13 @@ export interface CommandRequest {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** How a plain command is started: this file, under the first word of the list as its name. */
-export interface PlainLaunch {
-  readonly file: string;
-  readonly argv: readonly string[];
+/** plain: this file, under the first word of the list as its name. line: this text, by the shell. */
+export type Launch = (
+  { readonly kind: 'plain'; readonly file: string; readonly argv: readonly string[] } | { readonly kind: 'line'; readonly line: string }
+) & {
   /** Set beside what every child gets. */
   readonly environment: Readonly<Record<string, string>>;
-}
+};
 
 export interface CommandAnalysis {
   readonly fact: CommandFact;
@@ -36,8 +38,9 @@ export interface CommandAnalysis {
   readonly hosts: readonly string[];
   /** Sentences, the gravest first. */
   readonly risks: readonly string[];
-  /** Null for a line that only the shell can run. */
-  readonly launch: PlainLaunch | null;
+  readonly runsFetched: boolean;
+  readonly does: string | null;
+  readonly launch: Launch;
   /** It makes no sense where part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
 }
@@ -60,9 +63,10 @@ export class CommandAnalyst {
   analyse(request: CommandRequest, places: CommandPlaces): CommandAnalysis {
     const { line, cwd } = request;
     const about = lookAtLine(line, cwd, places);
-    const unclear = (why: string): CommandAnalysis => ({ ...about, fact: { line, cwd, unclear: why }, launch: null });
+    const asGiven: Launch = { kind: 'line', line, environment: {} };
+    const unclear = (why: string): CommandAnalysis => ({ ...about, fact: { line, cwd, unclear: why }, launch: asGiven });
     const plain = readPlainLine(line, this.#platform);
-    if (!plain.ok) return unclear(plain.error);
+    if (!plain.ok) return this.#joined(request, about, places) ?? unclear(plain.error);
     const [name = ''] = plain.value;
     const program = this.#find(name, request, places);
     if (program === null) return unclear(`no program ${name} was found`);
@@ -72,7 +76,29 @@ export class CommandAnalyst {
       fact: { line, cwd, plain: look.plain },
       paths: withoutRepeats([...look.paths, ...about.paths]),
       risks: [...about.risks, ...look.risks],
-      launch: { file: program.file, argv: plain.value, environment: look.environment },
+      launch: { kind: 'plain', file: program.file, argv: plain.value, environment: look.environment },
+    };
+  }
+
+  /** A line of several commands that is as safe as its parts; null for any other. */
+  #joined(request: CommandRequest, about: LineLook, places: CommandPlaces): CommandAnalysis | null {
+    const { line, cwd, environment } = request;
+    const parts = this.#platform === 'win32' ? null : readJoinedLine(line);
+    if (parts === null) return null;
+    const looked: LookedAt[] = [];
+    for (const part of parts) {
+      const program = this.#find(part.argv[0] ?? '', request, places);
+      if (program === null) return null;
+      looked.push({ part, file: program.file, look: lookAtPlain({ argv: part.argv, program, cwd, environment }, places, this.#hashes) });
+    }
+    const look = lookAtJoined(looked);
+    if (look === null) return null;
+    return {
+      ...about,
+      fact: { line, cwd, joined: look.joined },
+      paths: withoutRepeats([...look.paths, ...about.paths]),
+      risks: [...about.risks, ...look.risks],
+      launch: { kind: 'line', line: look.line, environment: look.environment },
     };
   }
 

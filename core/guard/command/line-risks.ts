@@ -19,18 +19,32 @@ export interface LineLook {
   readonly paths: readonly PathFact[];
   /** It makes no sense where part of the machine is hidden. */
   readonly needsWholeMachine: boolean;
+  /** It runs code as it comes from the network. */
+  readonly runsFetched: boolean;
+  /** What it does, as a headline; null where nothing of it is known to be grave. */
+  readonly does: string | null;
+}
+
+/** A risk, and what it comes to in this very command: "deletes build and dist and everything inside". */
+interface Found {
+  readonly risk: Risk;
+  readonly deed: string;
 }
 
 const ranks: readonly Risk['class'][] = ['destructive', 'credential', 'network', 'exec'];
 const PATHS_MAX = 100;
 const RISKS_MAX = 12;
 const HOSTS_MAX = 50;
+const DEEDS_MAX = 3;
 /** Each word may be a path, and each look at one asks the disk. */
 const WORDS_MAX = 1000;
 /** Writing here changes nothing. */
 const nowhere = /^\/dev\/(?:null|zero|full|stdin|stdout|stderr|tty|fd\/\d+)$/;
 const interpreters = /^(?:(?:ba|da|z|k|fi)?sh|python[\d.]*|node|perl|ruby|php|pwsh|powershell|iex|invoke-expression)$/i;
 const fetchers = /^(?:curl|wget|iwr|irm|invoke-webrequest|fetch|http|xh|nc|ncat)$/i;
+
+const isInterpreter = ({ words }: LineCommand): boolean => interpreters.test(nameOf(words[0]?.text ?? ''));
+const isFetcher = ({ words }: LineCommand): boolean => fetchers.test(nameOf(words[0]?.text ?? ''));
 
 const carriesCode: Risk = { class: 'network', sentence: 'It runs code straight from the network.' };
 const opensSocket: Risk = { class: 'network', sentence: 'It opens a network connection through the shell.' };
@@ -40,7 +54,7 @@ const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected
 export function lookAtLine(line: string, cwd: string, places: CommandPlaces): LineLook {
   const { commands, isWhole } = commandsOf(line);
   const paths = new Map<string, PathFact>();
-  const found: Risk[] = isWhole ? [] : [isTooMuch];
+  const found: Found[] = isWhole ? [] : [plainly(isTooMuch)];
   const hosts = new Set<string>();
   let wordsLeft = WORDS_MAX;
   for (const command of commands) {
@@ -48,24 +62,36 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
     for (const host of hostsOf(command.words.map(({ text }) => text))) if (hosts.size < HOSTS_MAX) hosts.add(host);
     wordsLeft -= command.words.length;
     if (wordsLeft < 0) {
-      found.push(isTooMuch);
+      found.push(plainly(isTooMuch));
       continue;
     }
     for (const fact of pathsOf(command, cwd, places)) {
       if (paths.size < PATHS_MAX) paths.set(`${fact.access} ${fact.given} ${fact.real}`, fact);
     }
   }
-  if ([...paths.values()].some((fact) => fact.access === 'read' && fact.protectedBy !== null)) found.push(readsKeys);
-  const sorted = [...new Set(found)].sort((a, b) => gravity(a) - gravity(b));
-  const risks = [...new Set(sorted.map(({ sentence }) => sentence))].slice(0, RISKS_MAX);
-  const gravest = ranks.find((rank) => sorted.some((risk) => risk.class === rank));
-  return {
-    class: gravest ?? 'exec',
-    risks,
-    hosts: [...hosts],
-    paths: [...paths.values()],
-    needsWholeMachine: isWhole && needsWholeMachine(commands),
-  };
+  if (line.includes('<(') && commands.some(isInterpreter) && commands.some(isFetcher)) found.push(plainly(carriesCode));
+  if ([...paths.values()].some((fact) => fact.access === 'read' && fact.protectedBy !== null)) found.push(plainly(readsKeys));
+  const sorted = found.sort((a, b) => gravity(a.risk) - gravity(b.risk));
+  const risks = [...new Set(sorted.map(({ risk }) => risk.sentence))].slice(0, RISKS_MAX);
+  const gravest = ranks.find((rank) => sorted.some(({ risk }) => risk.class === rank)) ?? 'exec';
+  const runsFetched = sorted.some(({ risk }) => risk === carriesCode);
+  const isGrave = runsFetched || gravest === 'destructive' || gravest === 'credential';
+  const does = isGrave ? headline(sorted) : null;
+  const whole = isWhole && needsWholeMachine(commands);
+  return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole };
+}
+
+function plainly(risk: Risk): Found {
+  return { risk, deed: risk.sentence.replace(/^It /, '').replace(/\.$/, '') };
+}
+
+/** "Deletes build and dist and everything inside, and force-pushes to origin/main". */
+function headline(found: readonly Found[]): string {
+  const deeds = [...new Set(found.filter(({ risk }) => risk !== isTooMuch).map(({ deed }) => deed))];
+  const shown = deeds.length > DEEDS_MAX ? [...deeds.slice(0, DEEDS_MAX), 'more'] : deeds;
+  const last = shown.pop() ?? '';
+  const text = shown.length === 0 ? last : `${shown.join(', ')}, and ${last}`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Lower is graver: the place in the table; what is found in other ways comes right after what destroys. */
@@ -73,16 +99,19 @@ function gravity(risk: Risk): number {
   return gravities.get(risk) ?? firstNotDestructive - 0.5;
 }
 
-function risksOf(command: LineCommand): readonly Risk[] {
+function risksOf(command: LineCommand): readonly Found[] {
   const [program, ...args] = command.words.map(({ text }) => text);
-  const found: Risk[] = [];
+  const found: Found[] = [];
   const name = nameOf(program ?? '').toLowerCase();
   const listed = rulesByProgram.get(name)?.find((rule) => rule.when === undefined || rule.when(args));
-  if (listed !== undefined) found.push(listed);
+  if (listed !== undefined) {
+    const deed = listed.deed?.(args) ?? null;
+    found.push(deed === null ? plainly(listed) : { risk: listed, deed });
+  }
   const isFed = command.pipedFrom.some((before) => fetchers.test(nameOf(before)));
   const isCarried = command.wrappers.some((wrapper) => interpreters.test(nameOf(wrapper)) || wrapper === 'eval') && fetchers.test(name);
-  if ((isFed && interpreters.test(name)) || isCarried) found.push(carriesCode);
-  if ([...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) found.push(opensSocket);
+  if ((isFed && interpreters.test(name)) || isCarried) found.push(plainly(carriesCode));
+  if ([...command.written, ...command.read].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) found.push(plainly(opensSocket));
   return found;
 }
 

@@ -6,6 +6,8 @@ import type { ToolClass } from '../../contracts/tools.ts';
 export interface Risk {
   readonly class: Extract<ToolClass, 'destructive' | 'credential' | 'network' | 'exec'>;
   readonly sentence: string;
+  /** The same with its objects, in words that go on after "It "; without it the sentence says it. */
+  readonly deed?: (args: readonly string[]) => string | null;
 }
 
 export interface RiskRule extends Risk {
@@ -40,7 +42,8 @@ const gitIs = (name: string, test: (args: readonly string[]) => boolean = () => 
   return given === name && test(rest);
 }; // prettier-ignore
 
-const destructive = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('destructive', names, sentence, when);
+const destructive = (names: string, sentence: string, when?: RiskRule['when'], deed?: Risk['deed']): RiskRule =>
+  ({ ...rule('destructive', names, sentence, when), ...(deed === undefined ? {} : { deed }) }); // prettier-ignore
 const credential = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('credential', names, sentence, when);
 const network = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('network', names, sentence, when);
 const exec = (names: string, sentence: string, when?: RiskRule['when']): RiskRule => rule('exec', names, sentence, when);
@@ -49,21 +52,51 @@ function rule(kind: Risk['class'], names: string, sentence: string, when?: RiskR
   return { class: kind, programs: programs(names), sentence, ...(when === undefined ? {} : { when }) };
 }
 
+const DEED_OBJECTS_MAX = 3;
+const DEED_OBJECT_LENGTH_MAX = 60;
+
+/** In quotes where it could be read as more than a name. */
+function nameObject(name: string): string {
+  const short = name.length > DEED_OBJECT_LENGTH_MAX ? `${name.slice(0, DEED_OBJECT_LENGTH_MAX)}…` : name;
+  return /^[\w./~*@+:-]+…?$/.test(short) ? short : JSON.stringify(short);
+}
+
+/** "build and dist"; null where none is named. */
+function objects(args: readonly string[]): string | null {
+  const named = operandsOf(args).map(nameObject);
+  const more = named.length - DEED_OBJECTS_MAX;
+  const shown = more > 0 ? [...named.slice(0, DEED_OBJECTS_MAX), `${more} more`] : named;
+  const last = shown.pop();
+  if (last === undefined) return null;
+  return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
+}
+
+const withObjects = (before: string, after = '') => (args: readonly string[]): string | null => {
+  const named = objects(args);
+  return named === null ? null : `${before} ${named}${after}`;
+}; // prettier-ignore
+
+function pushes(args: readonly string[]): string | null {
+  if (!hasFlag(args, 'f', '--force', '--force-with-lease')) return null;
+  const target = operandsOf(gitWords(args)).slice(1, 3).join('/');
+  return target === '' ? 'force-pushes' : `force-pushes to ${target}`;
+}
+
 /** The gravest first. */
 export const riskRules: readonly RiskRule[] = [
   destructive('mkfs mkfs.ext4 mkfs.xfs mkfs.vfat mkswap wipefs fdisk sfdisk parted diskpart format', 'It writes over whole disks.'),
   destructive('dd', 'It writes raw data over a file or a disk.', (args) => args.some((argument) => argument.startsWith('of='))),
-  destructive('rm unlink rmdir del erase rd srm', 'It deletes folders with all they hold.', (args) => hasFlag(args, 'rR', '--recursive')),
-  destructive('rm unlink rmdir del erase rd srm', 'It deletes files; they do not go to a bin.'),
+  destructive('rm unlink rmdir del erase rd srm', 'It deletes folders with all they hold.', (args) => hasFlag(args, 'rR', '--recursive'), withObjects('deletes', ' and everything inside')),
+  destructive('rm unlink rmdir del erase rd srm', 'It deletes files; they do not go to a bin.', undefined, withObjects('deletes')),
   destructive('remove-item ri', 'It deletes files; they do not go to a bin.'),
-  destructive('shred', 'It destroys files so that they cannot come back.'),
+  destructive('shred', 'It destroys files so that they cannot come back.', undefined, withObjects('destroys', ' for good')),
   destructive('truncate', 'It cuts files off.'),
   destructive('find', 'It deletes the files it finds.', (args) => args.includes('-delete')),
   destructive('git', 'It throws away changes that were not committed.', gitIs('reset', (args) => args.includes('--hard') || args.includes('--merge'))),
   destructive('git', 'It deletes files git does not know.', gitIs('clean', (args) => hasFlag(args, 'f', '--force'))),
   destructive('git', 'It throws away changes that were not committed.', gitIs('checkout', (args) => args.includes('--') || args.includes('.') || hasFlag(args, 'f', '--force'))),
   destructive('git', 'It throws away changes that were not committed.', gitIs('restore', (args) => !args.includes('--staged'))),
-  destructive('git', 'It replaces history on the server.', gitIs('push', (args) => hasFlag(args, 'f', '--force', '--force-with-lease', '--mirror', '--delete') || args.some((argument) => /^[+:]/.test(argument)))),
+  destructive('git', 'It replaces history on the server.', gitIs('push', (args) => hasFlag(args, 'f', '--force', '--force-with-lease', '--mirror', '--delete') || args.some((argument) => /^[+:]/.test(argument))), pushes),
   destructive('git', 'It deletes a branch, merged or not.', gitIs('branch', (args) => hasFlag(args, 'D'))),
   destructive('git', 'It throws away what was put aside.', gitIs('stash', begins('drop', 'clear'))),
   destructive('git', 'It rewrites history.', (args) => gitIs('filter-branch')(args) || gitIs('filter-repo')(args) || gitIs('update-ref', (rest) => rest.includes('-d'))(args)),

@@ -22,17 +22,18 @@ export function literalWords(line: string): Result<readonly string[], string> {
   if (more.length > 0 || tree.shebang !== undefined) return err('it chains several commands');
   if (statement.background === true) return err('it runs something in the background');
   if (statement.command.type !== 'Command') return err('it is more than one simple command');
+  if (statement.command.redirects.length > 0) return err('it redirects input or output');
   try {
-    return wordsOf(statement.command);
+    return literalCommand(statement.command);
   } catch {
     // Parts are read at first sight; a parser that gives up there has not understood either.
     return err('it cannot be read as a command');
   }
 }
 
-function wordsOf(command: Command): Result<readonly string[], string> {
+/** The words of a command without its redirects. May throw where the parser does not understand a word. */
+export function literalCommand(command: Command): Result<readonly string[], string> {
   if (command.prefix.length > 0) return err('it sets variables for the command');
-  if (command.redirects.length > 0) return err('it redirects input or output');
   if (command.name === undefined) return err('it is empty');
   const words: string[] = [];
   for (const word of [command.name, ...command.args]) {

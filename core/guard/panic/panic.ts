@@ -5,6 +5,12 @@ import type { PanicStatus } from '../../contracts/policy.ts';
 
 export class PanicSwitch {
   #status: PanicStatus = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+  readonly #keep: (engaged: boolean) => void;
+
+  /** `keep` holds on to the state outside the log, for the day the log lost it. */
+  constructor(keep: (engaged: boolean) => void = () => undefined) {
+    this.#keep = keep;
+  }
 
   /** From the newest panic events of the system session, oldest first. */
   restore(events: readonly AnyEvent[]): void {
@@ -23,6 +29,7 @@ export class PanicSwitch {
   engage(nowMs: number, reason: string): void {
     if (this.#status.engaged) return;
     this.#status = { engaged: true, sinceMs: nowMs, reason, killed: 0, tookMs: null };
+    this.#keep(true);
   }
 
   apply(event: AnyEvent): void {
@@ -31,6 +38,8 @@ export class PanicSwitch {
       const { killed, tookMs } = event.body;
       this.#status = { ...this.#status, killed: this.#status.killed + killed, tookMs };
     }
-    if (event.type === 'panic.released') this.#status = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+    if (event.type !== 'panic.released') return;
+    this.#status = { engaged: false, sinceMs: null, reason: null, killed: 0, tookMs: null };
+    this.#keep(false);
   }
 }

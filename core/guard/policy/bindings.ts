@@ -3,14 +3,14 @@
 import { hash } from 'node:crypto';
 import { relative } from 'node:path';
 import { canonicalJson } from '../../base/json.ts';
-import type { CallFacts, CommandBinding } from '../../contracts/tools.ts';
+import { bindingsOf, type CallFacts, type CommandBinding } from '../../contracts/tools.ts';
 import { isInside } from '../../base/inside-folder.ts';
 
 const SHOWN_MAX = 3;
 
-/** Of a plain command; of any other line nothing is known, and there is none. */
-export function bindingsOf(facts: CallFacts): readonly CommandBinding[] | null {
-  return facts.command?.plain?.bindings ?? null;
+/** Of a command that was understood; of any other line nothing is known, and there is none. */
+export function callBindings({ command }: CallFacts): readonly CommandBinding[] | null {
+  return command === null ? null : bindingsOf(command);
 }
 
 /** The same for the same things in whatever order. */

@@ -2,9 +2,9 @@
 
 import { basename, dirname } from 'node:path';
 import type { GrantChoice } from '../../contracts/policy.ts';
-import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
+import { bindingsOf, needsOf, type CallFacts, type CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash } from './bindings.ts';
-import { exactMatch, type GrantableCall } from './grant-match.ts';
+import { exactMatch, readsRepository, sameWords, type GrantableCall } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
 
 const LINE_SHOWN_MAX = 200;
@@ -40,7 +40,8 @@ function commandChoices(call: GrantableCall, command: CommandFact): readonly [Gr
   const { tool, facts, workspace } = call;
   const { line, cwd, plain } = command;
   const place = showFolder(cwd, workspace);
-  if (plain === undefined) {
+  const bindings = bindingsOf(command);
+  if (bindings === null) {
     return [
       {
         match: { kind: 'command', tool, line, cwd },
@@ -48,21 +49,30 @@ function commandChoices(call: GrantableCall, command: CommandFact): readonly [Gr
       },
     ];
   }
-  const bound = bindingsHash(plain.bindings);
+  const bound = bindingsHash(bindings);
   const exact: GrantChoice = {
     match: { kind: 'command', tool, line, cwd, bindingsHash: bound },
     covers: `run exactly \`${shorten(line)}\` in ${place}`,
   };
-  const { family } = plain;
-  const program = basename(plain.argv[0] ?? '');
-  if (family === null || facts.class !== 'exec' || facts.hosts.length > 0 || infrastructure.has(program)) return [exact];
-  return [
-    exact,
-    {
+  const needs = needsOf(command) ?? [];
+  const [first] = needs;
+  const program = basename(plain?.argv[0] ?? '');
+  if (first === undefined || facts.class !== 'exec' || facts.hosts.length > 0 || infrastructure.has(program)) return [exact];
+  const { family } = first;
+  const choices: [GrantChoice, ...GrantChoice[]] = [exact];
+  if (needs.every((need) => sameWords(need.family, family))) {
+    choices.push({
       match: { kind: 'family', tool, family, cwd, bindingsHash: bound },
       covers: `\`${shorten(family.join(' '))}\` in ${place}, with any options known to be harmless`,
-    },
-  ];
+    });
+  }
+  if (needs.every((need) => readsRepository(need.family))) {
+    choices.push({
+      match: { kind: 'git-reads', tool, cwd, bindingsHash: bound },
+      covers: `git in ${place} where it only looks: status, diff, log, show and their like`,
+    });
+  }
+  return choices;
 }
 
 /** The folder everything is written to, where that is one inside the workspace. */

@@ -3,8 +3,8 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/json.ts';
 import type { Grant, GrantMatch } from '../../contracts/policy.ts';
-import type { CallFacts } from '../../contracts/tools.ts';
-import { bindingsHash, bindingsOf } from './bindings.ts';
+import { needsOf, type CallFacts } from '../../contracts/tools.ts';
+import { bindingsHash, callBindings } from './bindings.ts';
 import { isBelow, isInside } from '../../base/inside-folder.ts';
 
 export interface GrantableCall {
@@ -31,7 +31,7 @@ export function matches(match: GrantMatch, call: GrantableCall): boolean {
 
 /** It would cover the call, were the things the command is made of still those of the day it was given. */
 export function matchesButChanged(match: GrantMatch, call: GrantableCall): boolean {
-  return (match.kind === 'command' || match.kind === 'family') && matchesWords(match, call) && !isBoundTo(match, call);
+  return isOfWords(match) && matchesWords(match, call) && !isBoundTo(match, call);
 }
 
 function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
@@ -44,7 +44,9 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
     case 'command':
       return facts.command?.line === match.line && facts.command.cwd === match.cwd;
     case 'family':
-      return matchesFamily(match, facts);
+      return matchesNeeds(match.cwd, facts, (family) => sameWords(family, match.family));
+    case 'git-reads':
+      return matchesNeeds(match.cwd, facts, readsRepository);
     case 'host':
       return onlyFetches(facts, match.host);
     case 'folder':
@@ -53,15 +55,27 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
   }
 }
 
-function matchesFamily(match: Extract<GrantMatch, { kind: 'family' }>, facts: CallFacts): boolean {
-  const family = facts.command?.plain?.family;
-  if (family === undefined || family === null || facts.command?.cwd !== match.cwd) return false;
+/** Every part that needs a permission is one of those, and the whole line touches nothing but what it may read. */
+function matchesNeeds(cwd: string, facts: CallFacts, isMeant: (family: readonly string[]) => boolean): boolean {
+  const { command } = facts;
+  const needs = command === null ? null : needsOf(command);
+  if (needs === null || needs.length === 0 || command?.cwd !== cwd) return false;
   return (
     facts.class === 'exec' &&
     facts.hosts.length === 0 &&
-    sameWords(family, match.family) &&
-    facts.paths.every((path) => path.access === 'read' && (path.insideWorkspace || isInside(path.real, match.cwd)))
+    needs.every(({ family }) => isMeant(family)) &&
+    facts.paths.every((path) => path.access === 'read' && (path.insideWorkspace || isInside(path.real, cwd)))
   );
+}
+
+/** git has a name for what it does only where that is to look. */
+export function readsRepository(family: readonly string[]): boolean {
+  return family[0] === 'git';
+}
+
+/** Allowed by its words, and bound to what it was made of. */
+export function isOfWords(match: GrantMatch): match is Extract<GrantMatch, { kind: 'command' | 'family' | 'git-reads' }> {
+  return match.kind === 'command' || match.kind === 'family' || match.kind === 'git-reads';
 }
 
 /** From one host; a file that is uploaded or kept would be more than that. */
@@ -82,9 +96,9 @@ function writesBelow(facts: CallFacts, folder: string): boolean {
 
 /** A grant of before that names no bindings covers nothing that has some. */
 function isBoundTo(match: GrantMatch, call: GrantableCall): boolean {
-  const bindings = bindingsOf(call.facts);
+  const bindings = callBindings(call.facts);
   if (match.kind === 'exact') return match.factsHash !== undefined || bindings === null || bindings.length === 0;
-  if (match.kind !== 'command' && match.kind !== 'family') return true;
+  if (!isOfWords(match)) return true;
   if (match.bindingsHash === undefined) return bindings === null || bindings.length === 0;
   return bindings !== null && (call.boundTo ?? bindingsHash(bindings)) === match.bindingsHash;
 }

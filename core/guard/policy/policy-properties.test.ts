@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../contracts/config.ts';
 import type { Grant } from '../../contracts/policy.ts';
-import { toolClasses, type CallFacts, type TaintSource } from '../../contracts/tools.ts';
+import { graveKind, toolClasses, type CallFacts, type TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './call-taint.ts';
 import { bindings, facts, fetchFrom, npmTest, path, plainCommand, PolicyBench, type Asked } from './policy-bench.ts';
 
@@ -78,10 +78,11 @@ const anyPolicy: fc.Arbitrary<NonNullable<ConfigInput['policy']>> = fc.record({
   ),
 });
 
-const steps = fc.array(fc.record({ given: anyFacts, asked: anyAsked, scope: anyScope, choice: fc.constantFrom(0, 1) }), {
-  minLength: 1,
-  maxLength: 6,
-});
+/** A grave call takes only a yes for once. */
+const anyStep = fc
+  .record({ given: anyFacts, asked: anyAsked, scope: anyScope, choice: fc.constantFrom(0, 1) })
+  .map((step) => (graveKind(step.given) === null ? step : { ...step, scope: { kind: 'once' as const } }));
+const steps = fc.array(anyStep, { minLength: 1, maxLength: 6 });
 
 /** Mostly a call that something was allowed for, so that permissions are put to the test. */
 const anyCall = fc.record({ other: anyFacts, asked: anyAsked, like: fc.constantFrom(0, 0, 0, 1, 2, null), sameWords: fc.boolean() });
@@ -102,6 +103,7 @@ function expectCovered(ruleId: string, grant: Grant | undefined, wanted: CallFac
   const isFreeRead = ruleId === 'read.workspace' || ruleId === 'command.reads';
   const derived = isFreeRead ? [] : (asked.taint?.derived ?? []);
   expect(derived.map(taintKey).filter((key) => !(grant?.seenTaint ?? []).includes(key))).toEqual([]);
+  if (grant !== undefined && ruleId.startsWith('grant.') && graveKind(wanted) !== null) expect(grant.scope.kind).toBe('once');
   if (ruleId === 'grant.session' || ruleId === 'grant.once') expect(grant?.sessionId).toBe(asked.sessionId);
   if (grant?.bindings !== undefined) expect(wanted.command?.plain?.bindings).toEqual(grant.bindings);
 }

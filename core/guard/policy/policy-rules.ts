@@ -3,7 +3,7 @@
 
 import type { PolicyMode } from '../../contracts/config.ts';
 import type { DecisionKind, GrantScope } from '../../contracts/policy.ts';
-import { ownDataProtection, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+import { ownDataProtection, readsOf, type CallFacts, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
 import { exclusionOf, type JudgedBounds } from './bounds-rules.ts';
 import { nameSources, type CallTaint } from './call-taint.ts';
 import type { MatchedRule } from './config-rules.ts';
@@ -122,7 +122,7 @@ const refusals: readonly Rule[] = [
   (input) => {
     const { tool, facts, bounds } = input;
     if (bounds === null) return null;
-    const excluded = exclusionOf({ tool, facts, effect: effectiveClass(facts), onlyReads: readsOf(input) !== null }, bounds);
+    const excluded = exclusionOf({ tool, facts, effect: effectiveClass(facts), onlyReads: freelyReads(input) !== null }, bounds);
     return excluded === null ? null : deny(excluded.ruleId, excluded.reason);
   },
 ];
@@ -158,7 +158,7 @@ const questions: readonly Rule[] = [
 const freeReads: readonly Rule[] = [
   ({ facts }) => (isFreeRead(facts) ? allow('read.workspace', 'It only reads inside the workspace.') : null),
   (input) => {
-    const reads = readsOf(input);
+    const reads = freelyReads(input);
     return reads === null ? null : allow('command.reads', `The command only ${reads}, inside the workspace.`);
   },
 ];
@@ -265,9 +265,9 @@ function isAnswer({ class: kind, recipient, command, hosts, paths }: CallFacts):
 }
 
 /** What a command reads, in words, where it is known to do nothing else and to stay inside; otherwise null. */
-function readsOf({ facts, staysInside }: RuleInput): string | null {
+function freelyReads({ facts, staysInside }: RuleInput): string | null {
   const inside = facts.class === 'exec' && staysInside && facts.hosts.length === 0 && facts.paths.every((path) => path.access === 'read');
-  return inside ? (facts.command?.plain?.reads ?? null) : null;
+  return inside && facts.command !== null ? readsOf(facts.command) : null;
 }
 
 const outwardClasses: readonly ToolClass[] = ['network', 'message', 'spend', 'credential', 'exec'];
@@ -275,7 +275,7 @@ const outwardClasses: readonly ToolClass[] = ['network', 'message', 'spend', 'cr
 /** It could carry something out of this machine. */
 function isOutward(input: RuleInput): boolean {
   const { facts } = input;
-  if (facts.command !== null) return readsOf(input) === null;
+  if (facts.command !== null) return freelyReads(input) === null;
   return facts.hosts.length > 0 || outwardClasses.includes(effectiveClass(facts));
 }
 

@@ -62,6 +62,8 @@ export interface GrantMoment {
   readonly derived: readonly TaintSource[];
   /** Only this grant counts; null: none does. */
   readonly only?: string | null;
+  /** The call is grave: what was allowed for more than one call does not count, whenever that was. */
+  readonly onlyOnce: boolean;
 }
 
 function prepareAll(db: SqlDatabase) {
@@ -200,10 +202,10 @@ export class PolicyStore {
     return this.#sql.lastWritten.get() as number | null;
   }
 
-  #reaching({ sessionId, nowMs, only }: GrantMoment): Grant[] {
+  #reaching({ sessionId, nowMs, only, onlyOnce }: GrantMoment): Grant[] {
     const live = this.#liveGrants();
     if (live.length === 0) return [];
-    const counts = (grant: Grant): boolean => only === undefined || grant.grantId === only;
+    const counts = (grant: Grant): boolean => (only === undefined || grant.grantId === only) && (!onlyOnce || grant.scope.kind === 'once');
     // What config.yaml allows holds no longer than it stands there.
     return live.filter((grant) => counts(grant) && !isOfConfig(grant) && isLive(grant, nowMs) && reaches(grant, sessionId));
   }

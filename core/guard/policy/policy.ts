@@ -12,13 +12,13 @@ import {
   type GrantScope,
   type PolicyDecision,
 } from '../../contracts/policy.ts';
-import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
+import { graveKind, type CallFacts, type GraveKind, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import { bindingsHash, bindingsOf, changedBindings } from './bindings.ts';
+import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
 import { choicesFor } from './grant-choices.ts';
-import { exactMatch, matches, type GrantableCall } from './grant-match.ts';
+import { exactMatch, isOfWords, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
 import { reaches, type GrantMoment, type PolicyStore } from './policy-store.ts';
 import { AllowedCommands, cwdOf, judgePreApproval, staysInside, type EntryWords, type PreApproval } from './pre-approved.ts';
@@ -87,6 +87,13 @@ const risks: Readonly<Record<ToolClass, string>> = {
   credential: 'Whoever holds these credentials can act as you.',
   hardware: 'It can disturb or damage attached devices.',
   destructive: 'What it destroys may not come back.',
+};
+
+const graveWords: Readonly<Record<GraveKind, string>> = {
+  destructive: 'This destroys something that may not come back.',
+  credential: 'This uses keys or passwords.',
+  spend: 'This spends money.',
+  'network-code': 'This runs code straight from the network.',
 };
 
 export class PolicyGate {
@@ -158,10 +165,11 @@ export class PolicyGate {
   #covering(request: JudgedCall): Covering {
     const { store, clock } = this.#deps;
     const { facts, sessionId, taint, dispatch } = request;
-    const bindings = bindingsOf(facts) ?? [];
+    const bindings = callBindings(facts) ?? [];
     const call = { ...this.#grantable(request), ...(bindings.length === 0 ? {} : { boundTo: bindingsHash(bindings) }) };
     const only = dispatch === undefined ? {} : { only: dispatch.grantId };
-    const at: GrantMoment = { sessionId, nowMs: clock.nowMs(), derived: taint.derived, ...only };
+    const isGrave = graveKind(facts) !== null;
+    const at: GrantMoment = { sessionId, nowMs: clock.nowMs(), derived: taint.derived, onlyOnce: isGrave, ...only };
     const found = store.findCovering(call, at);
     if (found !== null) return { ...found, outdated: null };
     const old = bindings.length === 0 ? null : store.findOutdated(call, at);
@@ -176,7 +184,8 @@ export class PolicyGate {
 
   /** The scopes wider than once that would be offered for the call; none where only once can be given. */
   choices(request: Pick<JudgedCall, 'tool' | 'argsHash' | 'facts'>, decision: Pick<GateDecision, 'decision' | 'grantable'>): GrantChoice[] {
-    return decision.decision === 'ask' && decision.grantable ? [...choicesFor(this.#grantable(request))] : [];
+    const canWiden = decision.decision === 'ask' && decision.grantable && graveKind(request.facts) === null;
+    return canWiden ? [...choicesFor(this.#grantable(request))] : [];
   }
 
   /** The question a person is asked for a decision of `ask`. */
@@ -211,9 +220,15 @@ export class PolicyGate {
 
   /**
    * The grant an approved question becomes; `choice` counts in its `choices`. A question that is not grantable becomes a grant for
-   * this one call only. Fails with `invalid_params` where there is no such choice.
+   * this one call only. Fails with `invalid_params` where there is no such choice, and for a scope wider than once of a grave call.
    */
   grantFor(approval: Approval, scope: GrantScope, argsHash: string, choice = 0): Grant {
+    const grave = graveKind(approval.facts);
+    if (grave !== null && scope.kind !== 'once') {
+      throw new AppError('invalid_params', `${graveWords[grave]} It can be approved for this one call only.`, {
+        data: { hint: 'Approve it once. Nothing was decided; the question still waits.' },
+      });
+    }
     const nowMs = this.#deps.clock.nowMs();
     const call = this.#grantable({ tool: approval.tool, argsHash, facts: approval.facts });
     const base = { sessionId: approval.sessionId, approvalId: approval.approvalId, nowMs, seen: approval.origin?.taint ?? [] };
@@ -243,6 +258,7 @@ export class PolicyGate {
   /** Whether a grant just given also answers another open question: nobody is asked twice for the same. */
   answers(grant: Grant, approval: Approval, argsHash: string): boolean {
     if (grant.scope.kind === 'once' || approval.widerScope === null || !reaches(grant, approval.sessionId)) return false;
+    if (graveKind(approval.facts) !== null) return false;
     const seen = grant.seenTaint ?? [];
     const known = (approval.origin?.taint ?? []).every((source) => seen.includes(taintKey(source)));
     return known && matches(grant.match, this.#grantable({ tool: approval.tool, argsHash, facts: approval.facts }));
@@ -267,8 +283,8 @@ export class PolicyGate {
 
   #grant(given: NewGrant): Grant {
     const { scope, match, covers, sessionId, approvalId, nowMs } = given;
-    const isBound = (match.kind === 'command' || match.kind === 'family') && match.bindingsHash !== undefined;
-    const bindings = isBound && given.facts !== undefined ? bindingsOf(given.facts) : null;
+    const isBound = isOfWords(match) && match.bindingsHash !== undefined;
+    const bindings = isBound && given.facts !== undefined ? callBindings(given.facts) : null;
     return {
       grantId: this.#deps.ids.next('grt'),
       scope,

@@ -1,9 +1,10 @@
 // policy.allowCommands and rules that allow a command by its words: what they cover, and that they hold for the command as it was when
 // it first ran. Pure over the grants that were made of first uses.
 
+import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
-import type { CallFacts, CommandFact } from '../../contracts/tools.ts';
+import { bindingsOf, needsOf, type CallFacts, type CommandBinding, type CommandFact } from '../../contracts/tools.ts';
 import { bindingsHash, changedBindings, namesOf } from './bindings.ts';
 import { sameWords } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
@@ -41,7 +42,9 @@ export class AllowedCommands {
   }
 
   covers(fact: CommandFact): boolean {
-    return this.#entries.some((words) => isNamedBy(fact, words));
+    if (fact.joined === undefined) return this.#entries.some((words) => isNamedBy(fact, words));
+    const { needs } = fact.joined;
+    return needs.length > 0 && needs.every(({ family }) => this.#entries.some((words) => sameWords(family, words)));
   }
 }
 
@@ -68,46 +71,73 @@ export interface KnownOfCommands {
   readonly roots: readonly string[];
   readonly writes: AgentWrites;
   /** Whether a command that runs without a yes is confined here. */
-  confines(): boolean;
+  readonly confines: () => boolean;
 }
 
 /** How a command stands that config.yaml allows by its words. */
 export function judgePreApproval(tool: string, command: CommandFact, known: KnownOfCommands): PreApproval {
-  const { plain, line, cwd } = command;
+  const needs = needsOf(command);
+  const within: Judging = { tool, command, known };
+  if (needs !== null && needs.length > 0) return gravest(needs.map(({ family, bindings }) => judgeWords({ family, bindings }, within)));
+  return judgeWords({ family: null, bindings: bindingsOf(command) ?? [] }, within);
+}
+
+interface Judging {
+  readonly tool: string;
+  readonly command: CommandFact;
+  readonly known: KnownOfCommands;
+}
+
+interface Words {
+  /** Null where only the whole line says what it does. */
+  readonly family: readonly string[] | null;
+  readonly bindings: readonly CommandBinding[];
+}
+
+function judgeWords({ family, bindings }: Words, { tool, command, known }: Judging): PreApproval {
   const { grants, workspace, roots } = known;
-  const words = plain?.family ?? null;
-  const covers = `\`${words === null ? line : words.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
+  const { line, cwd } = command;
+  const covers = `\`${family === null ? line : family.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
   const none = { grant: null, match: null, covers, changes: [] };
-  if (plain === undefined || plain.bindings.length === 0) return { ...none, state: 'free' };
-  const bound = bindingsHash(plain.bindings);
+  if (bindings.length === 0) return { ...none, state: 'free' };
+  const bound = bindingsHash(bindings);
   const match: GrantMatch =
-    words === null
+    family === null
       ? { kind: 'command', tool, line, cwd, bindingsHash: bound }
-      : { kind: 'family', tool, family: words, cwd, bindingsHash: bound };
+      : { kind: 'family', tool, family: [...family], cwd, bindingsHash: bound };
   const earlier = grants.filter((grant) => isOfSameWords(grant.match, match));
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
-  if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, command, known);
+  if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, { family, bindings }, known);
   // In another folder other files decide what it does: that is a change as well, but for the opened folders themselves, which stand each
   // for itself.
   const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? (roots.includes(cwd) ? undefined : held[0]);
   if (last !== undefined)
-    return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, plain.bindings, workspace) };
+    return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, bindings, workspace) };
   if (earlier.length > 0 && held.length === 0) return { ...none, match, state: 'revoked' };
-  return withWritten({ ...none, match, state: 'first' }, command, known);
+  return withWritten({ ...none, match, state: 'first' }, { family, bindings }, known);
 }
 
 /** What was first used as the agent wrote it was never the person's; nor is what runs unconfined after the agent wrote anything. */
-function withWritten(pre: PreApproval, { plain }: CommandFact, known: KnownOfCommands): PreApproval {
+function withWritten(pre: PreApproval, { family, bindings }: Words, known: KnownOfCommands): PreApproval {
   const { writes, workspace } = known;
-  const files = (plain?.bindings ?? []).filter(({ kind }) => kind === 'script' || kind === 'config');
+  const files = bindings.filter(({ kind }) => kind === 'script' || kind === 'config');
   const written = pre.state === 'first' ? files.filter(({ name }) => writes.writtenAtMs(name) !== null) : [];
   if (written.length > 0) return { ...pre, state: 'written', changes: namesOf(written, workspace) };
-  // Of a reader, and of git in a repository that runs nothing, all that decides is bound.
-  const runsFiles = plain?.reads === null && plain.family?.[0] !== 'git';
-  if (!runsFiles || known.confines()) return pre;
+  // Of git in a repository that runs nothing, all that decides is bound.
+  if (family?.[0] === 'git' || known.confines()) return pre;
   const sinceMs = pre.grant?.createdAtMs ?? 0;
   return (writes.lastWrittenAtMs() ?? -1) >= sinceMs ? { ...pre, state: 'written', changes: [] } : pre;
+}
+
+const gravity: readonly PreApproval['state'][] = ['revoked', 'changed', 'written', 'first', 'bound', 'free'];
+
+/** A line stands as the worst of its parts. One grant can be written down for a call: of two parts that run for the first time neither is. */
+function gravest(judged: readonly PreApproval[]): PreApproval {
+  const [worst] = judged.toSorted((a, b) => gravity.indexOf(a.state) - gravity.indexOf(b.state));
+  assert(worst !== undefined, 'a command is judged by its parts');
+  const fresh = new Set(judged.flatMap(({ state, covers }) => (state === 'first' ? [covers] : [])));
+  return worst.state === 'first' && fresh.size > 1 ? { ...worst, state: 'revoked' } : worst;
 }
 
 export function isOfConfig(grant: Grant): boolean {

@@ -35,6 +35,15 @@ export class SecretStore {
     return this.#orVault(() => keychain.get(name), null);
   }
 
+  get hasVault(): boolean {
+    return this.#options.kind !== 'keychain' && this.#options.vault.exists;
+  }
+
+  /** Fails with `vault_damaged`. */
+  vaultNames(): readonly string[] {
+    return this.hasVault ? this.#options.vault.names() : [];
+  }
+
   async set(name: string, value: string): Promise<void> {
     const { kind, keychain, vault } = this.#options;
     if (kind === 'vault' || (kind === 'auto' && vault.exists)) return vault.set(name, value);

@@ -195,9 +195,11 @@ test('what is known at the start is told to the redactor: references to the envi
 test('what the keychain holds is told to the redactor where the settings refer to it', async () => {
   const { vault, keychain, registered } = open();
   keychain.entries.set('lab', 'from-the-keychain');
-  await vault.registerStored(['env:LAB_KEY']);
+  vault.loadKept(['env:LAB_KEY']);
+  await vault.whenKnown(1_000);
   expect(registered).toEqual([]);
-  await vault.registerStored(['keychain:lab']);
+  vault.loadKept(['keychain:lab']);
+  await vault.whenKnown(1_000);
   expect(registered).toEqual([['from-the-keychain', 'lab']]);
 });
 
@@ -207,10 +209,24 @@ test.each([
   ['Could not connect: No such file or directory', 'absent'],
   ['The given address is empty', 'absent'],
   ['libsecret-1.so.0: cannot open shared object file: No such file or directory', 'absent'],
+  ['Failed to load keytar native addon, checked ["../build/Release"] on prebuilds/linux-x64', 'absent'],
   ['Cannot create an item in a locked collection', 'locked'],
   ['Object does not exist at path “/org/freedesktop/secrets/collection/login”', 'locked'],
   ['Something else', 'failed'],
 ])('what a keychain says means what it is: %s', async (text, state) => {
   const keychain = new KeytarKeychain({ load: () => Promise.reject(new Error(text)) });
   expect((await failureOf(keychain.list())).shown).toContain(`"state":"${state}"`);
+});
+
+test('a keychain that does not answer is waited for so long and no longer, and what is missing is told', async () => {
+  const { vault, keychain, registered } = open();
+  let answer: (value: string | null) => void = () => undefined;
+  keychain.get = () => new Promise((resolve) => (answer = resolve));
+  vault.loadKept(['keychain:lab']);
+  await vault.whenKnown(5);
+  expect(vault.unread?.code).toBe('keychain_unavailable');
+  expect(registered).toEqual([]);
+  answer('from-the-keychain');
+  await vault.whenKnown(1_000);
+  expect([vault.unread, registered]).toEqual([null, [['from-the-keychain', 'lab']]]);
 });

@@ -4,13 +4,15 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Logger } from '../../base/logger.ts';
-import { secretRefSchema, type Config } from '../../contracts/config.ts';
-import { AppError, isAppError } from '../../contracts/errors.ts';
+import { secretRefSchema } from '../../contracts/config.ts';
+import { AppError, isAppError, toAppError } from '../../contracts/errors.ts';
+import { sleep } from '../../base/deferred.ts';
 import { readSecretFile } from './secret-file.ts';
 import type { SecretStatus, SecretStore } from './secret-store.ts';
 
 export { KeytarKeychain } from './keychain.ts';
 export type { Keychain, KeytarCalls, KeytarKeychainOptions } from './keychain.ts';
+export { secretRefsOf } from './secret-refs.ts';
 export { SecretStore, type SecretStatus, type SecretStoreOptions } from './secret-store.ts';
 export { Vault, type VaultOptions } from './vault.ts';
 
@@ -43,6 +45,11 @@ const NAME = /^[A-Za-z0-9._-]{1,100}$/;
 export class Secrets {
   readonly #options: SecretsOptions;
   readonly #warned = new Set<string>();
+  /** Names the config refers to, of keychain or vault. */
+  #refNames: readonly string[] = [];
+  #loading: Promise<void> = Promise.resolve();
+  #isLoading = false;
+  #unread: AppError | null = null;
 
   constructor(options: SecretsOptions) {
     this.#options = options;
@@ -58,6 +65,8 @@ export class Secrets {
       throw new AppError('invalid_config', 'A secret must be given as keychain:NAME, env:NAME or file:PATH, never as itself.');
     }
     const [source, name] = splitRef(ref);
+    // Opened since: all it holds is known to the redactor before any of it is used.
+    if (source === 'keychain' && this.#unread !== null && !this.#isLoading) await this.#load();
     const value = await this.#read(source, name);
     if (value === null || value === '') throw missing(source, name);
     if (!this.#options.registrar.register(value, source === 'file' ? (name.split(/[\\/]/).at(-1) ?? name) : name)) {
@@ -96,7 +105,7 @@ export class Secrets {
   async unlock(passphrase: string): Promise<SecretStatus> {
     this.#options.registrar.register(passphrase, 'vault-passphrase');
     const status = await this.#options.store.unlock(passphrase);
-    await this.#registerKept();
+    await this.#load();
     return status;
   }
 
@@ -118,19 +127,64 @@ export class Secrets {
     registrar.register(env[passphraseVariable] ?? '', 'vault-passphrase');
   }
 
-  /** The rest, in the background: what the keychain or an open vault holds, where the config refers to it. */
-  async registerStored(refs: readonly string[]): Promise<void> {
-    if (refs.some((ref) => ref.startsWith('keychain:'))) await this.#registerKept();
+  /**
+   * The rest: everything the vault holds, and what of the keychain the config refers to. Begins to read at once, and only where there is
+   * such a thing. Never fails; `whenKnown` tells when it is done.
+   */
+  loadKept(refs: readonly string[]): void {
+    this.#refNames = refs.map(splitRef).flatMap(([source, name]) => (source === 'keychain' ? [name] : []));
+    if (this.#refNames.length > 0 || this.#options.store.hasVault) this.#loading = this.#load();
   }
 
-  async #registerKept(): Promise<void> {
-    const { store, registrar, logger } = this.#options;
-    try {
-      for (const name of await store.list()) registrar.register((await store.get(name)) ?? '', name);
-    } catch (cause) {
-      // Told to whoever asks for a value; here only the redactor lacks what nobody was given yet.
-      logger.log('info', 'stored secrets could not be looked through', { code: isAppError(cause) ? cause.code : 'internal' });
-    }
+  /**
+   * Nothing a person or a tool says may be recorded before this resolves, at the latest after `timeoutMs`: what is not read by then cannot
+   * be kept out of sight, and `unread` says why.
+   */
+  async whenKnown(timeoutMs: number): Promise<void> {
+    if (!this.#isLoading) return this.#loading;
+    const known = new AbortController();
+    await Promise.race([this.#loading, sleep(timeoutMs, known.signal)]);
+    known.abort();
+    if (this.#isLoading) this.#unread ??= new AppError('keychain_unavailable', 'The keychain of this computer did not answer in time.');
+  }
+
+  /** Why values of keychain or vault are not known to the redactor; null where all are. What needs one of them is refused. */
+  get unread(): AppError | null {
+    return this.#unread;
+  }
+
+  async #load(): Promise<void> {
+    const { logger } = this.#options;
+    this.#isLoading = true;
+    let failure: unknown = null;
+    const attempt = async (work: () => Promise<void>): Promise<void> => {
+      try {
+        await work();
+      } catch (cause) {
+        failure ??= cause;
+      }
+    };
+    // One after the other: a vault that opens is read although the keychain is locked.
+    await attempt(() => this.#registerVault());
+    await attempt(() => this.#registerKeychain());
+    this.#isLoading = false;
+    this.#unread = failure === null ? null : toAppError(failure);
+    if (failure !== null) logger.log('warn', 'stored secrets could not be read', { code: this.#unread?.code });
+  }
+
+  async #registerVault(): Promise<void> {
+    const { store, registrar } = this.#options;
+    for (const name of store.vaultNames()) registrar.register((await store.get(name)) ?? '', name);
+  }
+
+  /** A name that is in the vault is not asked of the keychain; where none is left, the keychain is not asked at all. */
+  async #registerKeychain(): Promise<void> {
+    const { store, registrar } = this.#options;
+    const kept = new Set(store.vaultNames());
+    const others = this.#refNames.filter((name) => !kept.has(name));
+    if (others.length === 0) return;
+    for (const name of new Set([...others, ...(await store.list())]))
+      if (!kept.has(name)) registrar.register((await store.get(name)) ?? '', name);
   }
 
   #registerFile(given: string): void {
@@ -166,13 +220,6 @@ export class Secrets {
     if (/^~[\\/]/.test(given)) return join(this.#options.userHome ?? homedir(), given.slice(2));
     return isAbsolute(given) ? given : resolve(this.#options.home, given);
   }
-}
-
-/** Every reference to a secret in the settings. */
-export function secretRefsOf({ providers, channels, signals }: Pick<Config, 'providers' | 'channels' | 'signals'>): string[] {
-  const hooks = Object.values(signals.webhooks).map(({ secret }) => secret);
-  const keys = Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined));
-  return [...keys, channels.telegram?.token, ...hooks].filter((ref) => ref !== undefined);
 }
 
 function splitRef(ref: string): readonly [string, string] {

@@ -31,11 +31,12 @@ export type FollowUpTime = { readonly inMinutes: number } | { readonly local: st
 
 const LISTED = 100;
 
+const taskId = z.string().min(1).max(100).describe('Id of the task, as list shows it.');
 const taskInput = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('list') }),
   z.strictObject({ action: z.literal('add'), text: z.string().trim().min(1).max(1000).describe('What is left to do, in one line.') }),
-  z.strictObject({ action: z.literal('done'), taskId: z.string().min(1).max(100) }),
-  z.strictObject({ action: z.literal('drop'), taskId: z.string().min(1).max(100) }),
+  z.strictObject({ action: z.literal('done'), taskId }),
+  z.strictObject({ action: z.literal('drop'), taskId }),
 ]);
 
 /** A note of the agent's own: nothing outside of the list changes, so it counts as reading to the gate. */
@@ -82,7 +83,7 @@ const scheduleInput = z.discriminatedUnion('action', [
   z.strictObject({
     action: z.literal('follow_up'),
     prompt: z.string().trim().min(1).max(4000).describe('What to do then. It is asked in this conversation as if the person asked it.'),
-    inMinutes: z.number().int().min(1).max(527_040).optional(),
+    inMinutes: z.number().int().min(1).max(527_040).optional().describe('How many minutes from now; or give "at".'),
     at: z
       .string()
       .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/)
@@ -90,7 +91,10 @@ const scheduleInput = z.discriminatedUnion('action', [
       .describe('In place of inMinutes: a local time such as 2026-03-29T09:30.'),
     zone: z.string().min(1).max(100).optional().describe('Time zone of "at", such as Europe/Berlin; that of this computer when left out.'),
   }),
-  z.strictObject({ action: z.literal('cancel'), scheduleId: z.string().min(1).max(100) }),
+  z.strictObject({
+    action: z.literal('cancel'),
+    scheduleId: z.string().min(1).max(100).describe('Id of what is planned, as list shows it.'),
+  }),
 ]);
 type ScheduleArgs = z.infer<typeof scheduleInput>;
 

@@ -66,7 +66,7 @@ export function createBuiltInTools(deps: BuiltInToolDeps): readonly ToolDefiniti
       paths,
       analyst: new CommandAnalyst({ platform: deps.platform, nowMs: () => deps.clock.nowMs() }),
       trees: deps.processTrees,
-      shell: findShell(deps.platform),
+      shell: findShell(deps.platform, deps.environment),
       sandbox: deps.sandbox,
       clock: deps.clock,
       environment: deps.environment,

@@ -24,7 +24,9 @@ export function childEnvironment(
     const value = isPassed(name, platform) ? environment[name] : undefined;
     if (value !== undefined) child[name] = value;
   }
-  return { ...child, ...marker };
+  // Windows then looks for a bare name on the search path only, not in the working folder first, where the agent may write.
+  const search = platform === 'win32' ? { NoDefaultCurrentDirectoryInExePath: '1' } : {};
+  return { ...child, ...search, ...marker };
 }
 
 function isPassed(name: string, platform: NodeJS.Platform): boolean {

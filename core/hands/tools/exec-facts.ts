@@ -3,7 +3,7 @@
 
 import { canonicalJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
+import { bindingsOf, readsOf, type CallFacts, type FactContext, type PathFact } from '../../contracts/tools.ts';
 import type { CommandAnalysis, CommandAnalyst } from '../../guard/command/command.ts';
 import type { CheckedPaths } from './checked-paths.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
@@ -66,14 +66,8 @@ export class ExecFacts {
         data: { hint: 'Nothing was done. Look again, then repeat the call.' },
       });
     }
-    const { launch } = analysis;
-    return {
-      cwd,
-      run: launch === null ? { kind: 'line', line: call.command } : { kind: 'plain', file: launch.file, argv: launch.argv },
-      environment: launch?.environment ?? {},
-      reads: analysis.fact.plain?.reads ?? null,
-      needsWholeMachine: analysis.needsWholeMachine,
-    };
+    const { launch, fact } = analysis;
+    return { cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine: analysis.needsWholeMachine };
   }
 
   #look(call: CommandCall, context: FactContext): { facts: CallFacts; cwd: PathFact; analysis: CommandAnalysis } {
@@ -89,6 +83,8 @@ export class ExecFacts {
       command: analysis.fact,
       hosts: [...analysis.hosts],
       ...(analysis.risks.length === 0 ? {} : { risks: [...analysis.risks] }),
+      ...(analysis.runsFetched ? { runsFetched: true as const } : {}),
+      ...(analysis.does === null ? {} : { does: analysis.does }),
       ...(refused === null ? {} : { refused }),
     };
     return { facts, cwd, analysis };
@@ -97,8 +93,11 @@ export class ExecFacts {
   /** A command known to do nothing but read may look at any file. */
   #refusal({ fact, paths }: CommandAnalysis): string | null {
     const { refuses } = this.#options;
-    if (refuses === undefined || (fact.plain !== undefined && fact.plain.reads !== null)) return null;
-    const parts = fact.plain?.bindings.filter(({ kind }) => kind !== 'environment').map((binding) => binding.name) ?? [];
+    if (refuses === undefined || readsOf(fact) !== null) return null;
+    const parts =
+      bindingsOf(fact)
+        ?.filter(({ kind }) => kind !== 'environment')
+        .map((binding) => binding.name) ?? [];
     return refuses([...paths.map(({ real }) => real), ...parts]);
   }
 }

@@ -114,6 +114,7 @@ test('facts name the command line, where it runs, what it is made of and what it
     },
     hosts: [],
     risks: ['It deletes folders with all they hold.'],
+    does: 'Deletes x and everything inside',
   });
 });
 

@@ -7,6 +7,7 @@ import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
+import type { SendableTool } from './sendable-tool.ts';
 
 export const argsBytesMax = 1_000_000;
 const ISSUES_SHOWN_MAX = 8;
@@ -23,7 +24,7 @@ export interface ParsedCall {
 }
 
 /** Fails with `arguments_too_large` or `invalid_arguments`; the latter names every wrong key. */
-export function parseCall(tool: ToolDefinition, argsJson: string): Result<ParsedCall, AppError> {
+export function parseCall(tool: ToolDefinition, argsJson: string, sendable: SendableTool): Result<ParsedCall, AppError> {
   if (argsJson.length > argsBytesMax || Buffer.byteLength(argsJson) > argsBytesMax) {
     return err(
       new AppError('arguments_too_large', `The arguments of ${tool.name} are larger than ${argsBytesMax} bytes.`, {
@@ -35,9 +36,10 @@ export function parseCall(tool: ToolDefinition, argsJson: string): Result<Parsed
   const json = parseJson(text);
   if (!json.ok) return err(invalid(tool.name, `is not valid JSON (${json.error})`, []));
   try {
-    const checked = tool.input.safeParse(json.value);
+    const given = sendable.fromModel(json.value);
+    const checked = tool.input.safeParse(given);
     if (!checked.success) {
-      const problems = describeIssues(checked.error.issues, json.value);
+      const problems = describeIssues(checked.error.issues, { value: given, keys: sendable.schema.parameters['properties'] });
       return err(invalid(tool.name, problems.join('; '), problems));
     }
     const argsHash = hash('sha256', canonicalJson(json.value), 'hex');
@@ -55,19 +57,29 @@ function invalid(tool: string, what: string, problems: readonly string[]): AppEr
   });
 }
 
-function describeIssues(issues: readonly z.core.$ZodIssue[], given: unknown): string[] {
+function describeIssues(issues: readonly z.core.$ZodIssue[], given: Given): string[] {
   const lines = issues.slice(0, ISSUES_SHOWN_MAX).flatMap((issue) => describeIssue(issue, given));
   if (issues.length > ISSUES_SHOWN_MAX) lines.push(`and ${issues.length - ISSUES_SHOWN_MAX} more`);
   return lines;
 }
 
-function describeIssue(issue: z.core.$ZodIssue, given: unknown): string[] {
+interface Given {
+  readonly value: unknown;
+  /** The keys a model is told of. */
+  readonly keys: unknown;
+}
+
+function describeIssue(issue: z.core.$ZodIssue, given: Given): string[] {
   const where = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `"${shorten(where === '' ? key : `${where}.${key}`)}" is not a known key`);
+    return issue.keys.map((key) => {
+      const isTold = where === '' && isPlainObject(given.keys) && Object.hasOwn(given.keys, key);
+      if (isTold) return `"${shorten(key)}" does not go with the other arguments; leave it out`;
+      return `"${shorten(where === '' ? key : `${where}.${key}`)}" is not a known key`;
+    });
   }
   if (where === '') return [`the arguments as a whole: ${plainMessage(issue.message)}`];
-  if (issue.code === 'invalid_type' && valueAt(given, issue.path) === undefined) {
+  if (issue.code === 'invalid_type' && valueAt(given.value, issue.path) === undefined) {
     return [`"${where}" is missing (expected ${issue.expected})`];
   }
   return [`"${where}": ${plainMessage(issue.message)}`];

@@ -16,7 +16,13 @@ const started: { child: ChildProcess; instance: string }[] = [];
 
 function createTrees() {
   const instance = randomUUID();
-  const trees = new ProcessTrees({ clock: systemClock, logger: silentLogger, table, instanceMarker: { TRAYCLAW_INSTANCE: instance } });
+  const trees = new ProcessTrees({
+    clock: systemClock,
+    logger: silentLogger,
+    table,
+    environment: process.env,
+    instanceMarker: { TRAYCLAW_INSTANCE: instance },
+  });
   return { instance, trees };
 }
 

@@ -1,22 +1,25 @@
 // The register of running children, and the stop that ends them with all they started: hold still, look again until nothing
 // new turns up, end all, wait until they are gone. Touches no process that is not of a tree or marked as ours.
 
-import { execFile } from 'node:child_process';
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { Environment } from './child-environment.ts';
 import { errnoOf } from './errno.ts';
 import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 import { findMembers } from './tree-members.ts';
+import { endWindowsTrees, runProgram } from './windows-trees.ts';
 
 export type EnvironmentMarker = Readonly<Record<string, string>>;
 
 export interface ProcessTreesOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Null on Windows. */
+  /** Null on Windows, where windows-trees.ts is used instead. */
   readonly table: ProcessTable | null;
+  /** Says where Windows keeps the programs that list and end processes. */
+  readonly environment: Environment;
   /** What every child of this instance carries in its environment, whichever call started it. */
   readonly instanceMarker: EnvironmentMarker;
   /** How long a stop waits for the last one to be gone. */
@@ -48,6 +51,7 @@ export class ProcessTrees {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #table: ProcessTable | null;
+  readonly #environment: Environment;
   readonly #instanceMarker: EnvironmentMarker;
   readonly #waitMsMax: number;
   readonly #live = new Map<number, TrackedProcess>();
@@ -56,6 +60,7 @@ export class ProcessTrees {
     this.#clock = options.clock;
     this.#logger = options.logger;
     this.#table = options.table;
+    this.#environment = options.environment;
     this.#instanceMarker = options.instanceMarker;
     this.#waitMsMax = options.waitMsMax ?? WAIT_MS;
   }
@@ -65,9 +70,9 @@ export class ProcessTrees {
     return this.#live.size;
   }
 
-  /** The record of a child that was spawned just now; empty start time where the system has none. */
+  /** The record of a child that was spawned just now. On Windows, where asking would cost more than starting it, the time is the clock's. */
   recordOf(pid: number): SpawnRecord {
-    return { pid, startTime: this.#table?.startTimeOf(pid) ?? '' };
+    return { pid, startTime: this.#table === null ? String(this.#clock.nowMs()) : (this.#table.startTimeOf(pid) ?? '') };
   }
 
   /** Registers a child. Call the returned function once it and what it started are gone. */
@@ -105,7 +110,10 @@ export class ProcessTrees {
 
   async #end(target: KillTarget): Promise<KillReport> {
     const startedMs = this.#clock.monotonicMs();
-    if (this.#table === null) return endOnWindows(target.roots, () => this.#clock.monotonicMs() - startedMs);
+    if (this.#table === null) {
+      const ports = { environment: this.#environment, run: runProgram, end: (pid: number) => signal(pid, 'SIGKILL') };
+      return { ...(await endWindowsTrees(target.roots, ports)), tookMs: this.#clock.monotonicMs() - startedMs };
+    }
     const known = new Map<number, string>();
     let survivors: readonly number[] = [];
     for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -185,17 +193,4 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
     if (errnoOf(cause) === undefined) throw cause;
     return errnoOf(cause) === 'EPERM';
   }
-}
-
-async function endOnWindows(roots: readonly SpawnRecord[], tookMs: () => number): Promise<KillReport> {
-  const ended = await Promise.all(
-    roots.map(
-      (root) =>
-        new Promise<boolean>((resolve) => {
-          execFile('taskkill', ['/PID', String(root.pid), '/T', '/F'], { windowsHide: true }, (failure) => resolve(failure === null));
-        }),
-    ),
-  );
-  const killed = ended.filter(Boolean).length;
-  return { killed, tookMs: tookMs(), survivors: ended.length - killed };
 }

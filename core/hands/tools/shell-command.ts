@@ -2,6 +2,8 @@
 // into a file and its arguments. Starts nothing.
 
 import { existsSync } from 'node:fs';
+import type { Environment } from './child-environment.ts';
+import { powershellArguments, powershellPath } from './windows-system.ts';
 
 export interface ShellCommand {
   readonly file: string;
@@ -22,8 +24,13 @@ export interface Shell {
 const bashPlaces = ['/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash'];
 
 /** bash where there is one, else sh; PowerShell on Windows. No start-up file is read. */
-export function findShell(platform: NodeJS.Platform, exists: (path: string) => boolean = existsSync): Shell {
-  if (platform === 'win32') return { piped: onWindows, interactive: onWindows };
+export function findShell(platform: NodeJS.Platform, environment: Environment, exists: (path: string) => boolean = existsSync): Shell {
+  if (platform === 'win32') {
+    return {
+      piped: (run) => windowsCommand(run, environment, pipedScript),
+      interactive: (run) => windowsCommand(run, environment, terminalScript),
+    };
+  }
   const bash = bashPlaces.find(exists);
   return {
     piped: (run) => posixCommand(run, bash, ' 2>&1'),
@@ -46,7 +53,31 @@ function posixCommand(run: Runnable, bash: string | undefined, join: string): Sh
   return { file: bash, args: ['--noprofile', '--norc', '-c', `exec -a "$0" -- "$@"${join}`, name, run.file, ...args] };
 }
 
-function onWindows(run: Runnable): ShellCommand {
+function windowsCommand(run: Runnable, environment: Environment, toScript: (line: string) => string): ShellCommand {
   if (run.kind === 'plain') return { file: run.file, args: run.argv.slice(1) };
-  return { file: 'powershell.exe', args: ['-NoProfile', '-NonInteractive', '-Command', run.line] };
+  return { file: powershellPath(environment), args: powershellArguments(toScript(run.line)) };
+}
+
+/** Without this, output comes in the code page of the console, and letters beyond ASCII are lost. */
+const useUtf8 = '$OutputEncoding = [Console]::OutputEncoding = [Text.UTF8Encoding]::new($false)';
+
+/** PowerShell itself answers 0 or 1 only: the code of the last program is handed on, else 1 after an error of PowerShell's own. */
+const endWithCode = 'if ($LASTEXITCODE) { exit $LASTEXITCODE } elseif ($failed) { exit 1 } else { exit 0 }';
+
+/** Both outputs in one stream. What a program writes to its error output would be shown as an error of PowerShell, with its place. */
+function pipedScript(line: string): string {
+  return [
+    useUtf8,
+    '$failed = $false; $global:LASTEXITCODE = 0',
+    `& {\n${line}\n} 2>&1 | ForEach-Object {`,
+    '  if ($_ -isnot [Management.Automation.ErrorRecord]) { $_ }',
+    "  elseif ($_.FullyQualifiedErrorId -like 'NativeCommandError*') { $_.Exception.Message }",
+    '  else { $failed = $true; $_ }',
+    '}',
+    endWithCode,
+  ].join('\n');
+}
+
+function terminalScript(line: string): string {
+  return [useUtf8, '$global:LASTEXITCODE = 0', `& {\n${line}\n}`, '$failed = -not $?', endWithCode].join('\n');
 }

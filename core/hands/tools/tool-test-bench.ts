@@ -98,7 +98,7 @@ export function createToolBench(options: ToolBenchOptions = {}): ToolBench {
   const instanceMarker = { TRAYCLAW_INSTANCE: randomUUID() };
   const artifacts = new MemoryArtifacts();
   const table = createProcessTable(process.platform);
-  const trees = new ProcessTrees({ clock: systemClock, logger: silentLogger, table, instanceMarker });
+  const trees = new ProcessTrees({ clock: systemClock, logger: silentLogger, table, environment: process.env, instanceMarker });
   const outputBytesMax = options.outputBytesMax ?? 48_000;
   const tools = createBuiltInTools({
     processTrees: trees,

@@ -59,8 +59,8 @@ test('lists every built-in tool by name, with a schema a model can be given', ()
     names.map((name) => `${name}:${classOf(name)}`),
   );
   for (const schema of bench.host.schemas()) {
-    expect(schema.parameters).toMatchObject({ type: 'object', additionalProperties: false });
-    expect(schema.parameters).not.toHaveProperty('$schema');
+    const words = Object.keys(schema.parameters).filter((word) => !['type', 'properties', 'required'].includes(word));
+    expect([schema.parameters['type'], words]).toEqual(['object', []]);
   }
 });
 

@@ -1,7 +1,6 @@
 // The tool host: the one door through which tools are listed, their calls checked, and runs bounded in time and size.
 // Decides nothing about permission: whoever calls `run` has asked the guard first.
 
-import * as z from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -12,6 +11,7 @@ import type { ArtifactSink, ToolContext, ToolDefinition, ToolListing } from '../
 import { describeValue, hostResult, settleEnd, type HostedResult } from './hosted-result.ts';
 import { nearNames } from './near-names.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
+import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
 
 export { createAgendaTools } from './agenda-tools.ts';
@@ -43,10 +43,13 @@ export interface ToolHostOptions {
 
 const TIMEOUT_MS = 120_000;
 const LIVE_BYTES_MAX = 1_000_000;
-const NAME_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
+/** What every model server takes. */
+const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 export class ToolHost {
   readonly #tools = new Map<string, ToolDefinition>();
+  /** Worked out once for each tool, when first needed. */
+  readonly #sendable = new WeakMap<ToolDefinition, SendableTool>();
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #outputBytesMax: number;
@@ -65,7 +68,7 @@ export class ToolHost {
 
   /** Adds a tool, or replaces the one of the same name. Returns the function that takes it away again. */
   register(tool: ToolDefinition): () => void {
-    assert(NAME_PATTERN.test(tool.name), `a tool name is 1 to 64 letters, digits, _ or -: ${tool.name}`);
+    assert(NAME_PATTERN.test(tool.name), `a tool name is 1 to 64 letters, digits, _ or -, and begins with a letter or _: ${tool.name}`);
     this.#tools.set(tool.name, tool);
     this.#schemas = null;
     return () => {
@@ -94,14 +97,14 @@ export class ToolHost {
 
   /** What a model is told, by name. The very same object until a tool comes or goes. */
   schemas(): readonly ToolSchema[] {
-    this.#schemas ??= [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map(schemaOf);
+    this.#schemas ??= [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map((tool) => this.#sendableOf(tool).schema);
     return this.#schemas;
   }
 
   /** Fails with `unknown_tool`, `arguments_too_large` or `invalid_arguments`. Empty text counts as `{}`. */
   parse(name: string, argsJson: string): Result<ParsedCall, AppError> {
     const tool = this.#tools.get(name);
-    return tool === undefined ? err(this.#unknownTool(name)) : parseCall(tool, argsJson);
+    return tool === undefined ? err(this.#unknownTool(name)) : parseCall(tool, argsJson, this.#sendableOf(tool));
   }
 
   /**
@@ -126,6 +129,12 @@ export class ToolHost {
     return { ...result, tookMs: this.#clock.monotonicMs() - startedMs };
   }
 
+  #sendableOf(tool: ToolDefinition): SendableTool {
+    const known = this.#sendable.get(tool) ?? sendableTool(tool);
+    this.#sendable.set(tool, known);
+    return known;
+  }
+
   #unknownTool(name: string): AppError {
     const near = nearNames(name, this.#tools.keys());
     const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`;
@@ -135,9 +144,4 @@ export class ToolHost {
   #log(level: 'debug' | 'info' | 'warn', message: string, tool: string, cause: unknown): void {
     this.#logger.log(level, message, { tool, cause: cause instanceof Error ? (cause.stack ?? cause.message) : describeValue(cause) });
   }
-}
-
-function schemaOf(tool: ToolDefinition): ToolSchema {
-  const { $schema: _, ...parameters } = z.toJSONSchema(tool.input, { io: 'input', unrepresentable: 'any' });
-  return { name: tool.name, description: tool.description, parameters };
 }

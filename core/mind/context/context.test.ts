@@ -79,7 +79,7 @@ test('results come in any order; words and notes wait until every call has its o
 });
 
 test('refusals are results: by a rule, by a person, by the checks; approval is none', () => {
-  const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a', 'b', 'c', 'd']);
+  const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a', 'b', 'c', 'd', 'e']);
   const decided = {
     tool: 'look',
     ruleId: 'r',
@@ -98,6 +98,7 @@ test('refusals are results: by a rule, by a person, by the checks; approval is n
   writer.add('policy.decided', 't', { ...decided, callId: 'b', decision: 'ask', reason: 'x', idempotency: 'pure', approvalId: 'x' });
   const answer = { approvalId: 'x', scope: null, by: 'ada', grantId: null };
   writer.add('approval.decided', 't', { ...answer, callId: 'b', decision: 'deny' });
+  writer.add('approval.decided', 't', { ...answer, callId: 'e', decision: 'deny', reason: 'Use the copy in old/.' });
   writer.add('tool.rejected', 't', {
     callId: 'c',
     tool: 'look',
@@ -107,6 +108,7 @@ test('refusals are results: by a rule, by a person, by the checks; approval is n
   expect(writer.shown.slice(2)).toEqual([
     'tool Not allowed: It is off.',
     'tool The person said no. Do not try the same again; ask or find another way.',
+    'tool The person said no: Use the copy in old/.\nDo not try the same again; ask or find another way.',
     'tool No such tool. See the list.',
   ]);
   writer.end('t');

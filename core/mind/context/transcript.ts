@@ -21,7 +21,7 @@ const takenUp =
   'The turn before this one was ended by a limit before its work was done. The person wants it to go on: take the work up where it ' +
   'stopped, and do not do again what is done.';
 
-const saidNo = 'The person said no. Do not try the same again; ask or find another way.';
+const insteadOfIt = 'Do not try the same again; ask or find another way.';
 const noAnswer =
   'Nobody answered in time, so it was not done. Do not ask for it again now: go on without it, and say at the end what was left undone.';
 
@@ -142,7 +142,7 @@ export class Transcript extends MessageRows {
         return;
       case 'approval.decided':
         if (event.body.decision === 'deny')
-          this.#pushResult(event.body.callId, event.body.by === timedOut ? noAnswer : saidNo, true, event);
+          this.#pushResult(event.body.callId, event.body.by === timedOut ? noAnswer : saidNo(event.body.reason), true, event);
         return;
       default:
         return;
@@ -193,4 +193,8 @@ export class Transcript extends MessageRows {
   #push(unsafe: ChatMessage, place: Place): void {
     this.add(this.#withoutSecrets(unsafe), place);
   }
+}
+
+function saidNo(reason: string | undefined): string {
+  return reason === undefined ? `The person said no. ${insteadOfIt}` : `The person said no: ${reason}\n${insteadOfIt}`;
 }

@@ -3,6 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { Deferred } from '../../base/deferred.ts';
+import type { ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolClass, ToolDefinition } from '../../contracts/tools.ts';
 import { defineTool } from '../../hands/tools/tools.ts';
@@ -11,7 +12,13 @@ import { TurnBench } from './turn-bench.ts';
 
 type Review = Awaited<ReturnType<ReviewPort['review']>>;
 
-function createBench(answer: (tool: string) => Review | Promise<Review>): { bench: TurnBench; ran: string[]; seen: string[] } {
+/** Of config.yaml, which alone lets a grave call run without a question. */
+const allows = (tool: string) => ({ rules: [{ when: { tools: [tool] }, then: 'allow' as const }] });
+
+function createBench(
+  answer: (tool: string) => Review | Promise<Review>,
+  policy: NonNullable<ConfigInput['policy']> = {},
+): { bench: TurnBench; ran: string[]; seen: string[] } {
   const ran: string[] = [];
   const seen: string[] = [];
   const tool = (name: string, toolClass: ToolClass): ToolDefinition =>
@@ -37,6 +44,7 @@ function createBench(answer: (tool: string) => Review | Promise<Review>): { benc
   const bench = new TurnBench({
     tools: [tool('wipe', 'destructive'), tool('pay', 'spend'), tool('sign', 'credential'), tool('shell', 'exec')],
     reviewBefore,
+    policy,
   });
   onTestFinished(async () => {
     expect(bench.replay('trn_1')).toMatchObject({ identical: true, differences: [] });
@@ -67,18 +75,22 @@ test('control: with no reviewer the same call waits for a yes and then runs', as
   expect([ran, decided(bench)]).toEqual([['wipe'], [['wipe', 'ask', 'ask.destructive']]]);
 });
 
-test('its yes loosens nothing; its question makes one of a grant, and no grant answers that', async () => {
-  let answer: Review = { decision: 'allow', reason: '' };
-  const { bench, ran, seen } = createBench(() => answer);
+test('its yes loosens nothing', async () => {
+  const { bench, ran } = createBench(() => ({ decision: 'allow', reason: '' }));
   bench.script.push({ calls: [['pay', {}]] });
-  expect(await bench.ask('go')).toBe('waiting');
-  bench.decide('approve', { kind: 'always' });
-  expect(await bench.rest('trn_1')).toBe('done');
+  expect([await bench.ask('go'), ran]).toEqual(['waiting', []]);
+});
+
+test('its question makes one of what a rule allows, and takes no wider answer', async () => {
+  let answer: Review = { decision: 'allow', reason: '' };
+  const { bench, ran, seen } = createBench(() => answer, allows('pay'));
+  bench.script.push({ calls: [['pay', {}]] });
+  expect(await bench.ask('go')).toBe('done');
   answer = { decision: 'ask', reason: 'The amount is unusual.' };
   bench.script.push({ calls: [['pay', {}]] });
   expect(await bench.ask('again')).toBe('waiting');
   expect(bench.pending()).toMatchObject({ ruleId: 'review.asked', reason: 'The amount is unusual.', widerScope: null });
-  expect([seen, ran]).toEqual([['pay ask', 'pay allow'], ['pay']]);
+  expect([seen, ran]).toEqual([['pay allow', 'pay allow'], ['pay']]);
 });
 
 test('other classes are not reviewed', async () => {
@@ -87,16 +99,14 @@ test('other classes are not reviewed', async () => {
   expect([await bench.ask('go'), seen]).toEqual(['waiting', []]);
 });
 
-test('a review that fails is no yes: a granted call asks', async () => {
+test('a review that fails is no yes: a call that a rule allows asks', async () => {
   let fails = false;
   const { bench, ran } = createBench(() => {
     if (fails) throw new AppError('model_unavailable', 'gone');
     return { decision: 'allow', reason: '' };
-  });
+  }, allows('wipe'));
   bench.script.push({ calls: [['wipe', {}]] }, { say: 'ok' }, { calls: [['wipe', {}]] });
-  await bench.ask('go');
-  bench.decide('approve', { kind: 'always' });
-  await bench.rest('trn_1');
+  expect(await bench.ask('go')).toBe('done');
   fails = true;
   expect(await bench.ask('again')).toBe('waiting');
   expect([bench.pending().ruleId, ran]).toEqual(['review.asked', ['wipe']]);

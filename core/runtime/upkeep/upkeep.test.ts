@@ -7,6 +7,7 @@ let commit: () => void;
 let seen: string[];
 let work: (() => boolean)[];
 let upkeep: Upkeep;
+let isBusy = false;
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
@@ -21,6 +22,8 @@ beforeEach(() => {
       return () => (commit = () => undefined);
     },
     afterCommits: [() => work.shift()?.() ?? false],
+    betweenTurns: () => void seen.push('between'),
+    isBusy: () => isBusy,
     daily: () => void seen.push('daily'),
   });
 });
@@ -118,4 +121,24 @@ test('nothing happens after it was closed', () => {
   upkeep.dispose();
   pass(200_000);
   expect(seen).toEqual([]);
+});
+
+test('a long run of commits is not left to the next quiet moment', () => {
+  for (let i = 0; i < 99; i += 1) commit();
+  pass(100);
+  expect(seen).toEqual([]);
+  commit();
+  pass(100);
+  expect(seen).toEqual(['between']);
+});
+
+test('it waits for a gap between turns, but not for ever', () => {
+  isBusy = true;
+  for (let i = 0; i < 299; i += 1) commit();
+  pass(100);
+  expect(seen).toEqual([]);
+  commit();
+  pass(100);
+  expect(seen).toEqual(['between']);
+  isBusy = false;
 });

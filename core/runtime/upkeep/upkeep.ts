@@ -3,12 +3,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 
+export { AutomaticBackup, type AutomaticBackupDeps } from './automatic-backup.ts';
+
 export interface UpkeepDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   onCommitted(listener: () => void): () => void;
   /** Each does a bounded piece, in a turn of the loop of its own, and returns true while there is more. */
   readonly afterCommits: readonly (() => boolean)[];
+  /** What a long run of commits without a quiet moment needs, in a gap where `isBusy` is false, or else after as many again twice. */
+  readonly betweenTurns: () => void;
+  readonly isBusy: () => boolean;
   /** Once a day, from a minute after the start on. */
   readonly daily: () => void;
 }
@@ -18,12 +23,16 @@ const QUIET_MS = 1_000;
 const PAUSE_MS = 5;
 const FIRST_DAILY_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** Commits after which the write-ahead log is worth a look. */
+const COMMITS_MAX = 100;
 
 export class Upkeep {
   readonly #deps: UpkeepDeps;
   readonly #stopListening: () => void;
   readonly #dailyTimer: NodeJS.Timeout;
   #timer: NodeJS.Timeout | null = null;
+  #gap: NodeJS.Timeout | null = null;
+  #commits = 0;
   #lastCommitMs = 0;
   /** Since the first of the pieces was begun. */
   #isCommitted = false;
@@ -35,6 +44,8 @@ export class Upkeep {
     this.#stopListening = deps.onCommitted(() => {
       this.#lastCommitMs = deps.clock.monotonicMs();
       this.#isCommitted = true;
+      this.#commits += 1;
+      if (this.#commits >= COMMITS_MAX) this.#gap ??= setTimeout(() => this.#useGap(), PAUSE_MS).unref();
       this.#timer ??= this.#schedule(QUIET_MS);
     });
     this.#dailyTimer = setInterval(() => {
@@ -52,6 +63,17 @@ export class Upkeep {
     this.#stopListening();
     clearInterval(this.#dailyTimer);
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#gap !== null) clearTimeout(this.#gap);
+  }
+
+  #useGap(): void {
+    this.#gap = null;
+    if (this.#commits < COMMITS_MAX || (this.#deps.isBusy() && this.#commits < 3 * COMMITS_MAX)) return;
+    this.#commits = 0;
+    this.#attempt(() => {
+      this.#deps.betweenTurns();
+      return false;
+    });
   }
 
   #schedule(ms: number, work: () => void = () => this.#run()): NodeJS.Timeout {
@@ -69,6 +91,7 @@ export class Upkeep {
     if (quietFor < QUIET_MS) this.#timer = this.#schedule(QUIET_MS - quietFor);
     else {
       this.#isCommitted = false;
+      this.#commits = 0;
       this.#runFrom(0, false);
     }
   }

@@ -13,6 +13,7 @@ test.each([
   [undefined, { ...linux, env: { XDG_DATA_HOME: '/xdg' } }, '/xdg/trayclaw'],
   [undefined, { ...linux, env: { XDG_DATA_HOME: 'relative' } }, '/home/p/.local/share/trayclaw'],
   [undefined, { ...linux, platform: 'darwin' }, '/home/p/Library/Application Support/TrayClaw'],
+  [undefined, { ...linux, platform: 'win32', env: { LOCALAPPDATA: '/local', APPDATA: '/roaming' } }, '/local/TrayClaw'],
 ] as const)('%j with %j is %j', (flag, io, home) => {
   expect(resolveHome(flag, io)).toBe(home);
 });

@@ -13,7 +13,8 @@ export interface HomeSources {
 export function resolveHome(flag: string | undefined, io: HomeSources): string {
   const named = nonEmpty(flag) ?? nonEmpty(io.env['TRAYCLAW_HOME']);
   if (named !== undefined) return resolve(io.cwd, named);
-  if (io.platform === 'win32') return join(nonEmpty(io.env['APPDATA']) ?? join(io.userFolder, 'AppData', 'Roaming'), 'TrayClaw');
+  // Not the roaming folder: a database and a browser profile would travel over the network at each logon.
+  if (io.platform === 'win32') return join(nonEmpty(io.env['LOCALAPPDATA']) ?? join(io.userFolder, 'AppData', 'Local'), 'TrayClaw');
   if (io.platform === 'darwin') return join(io.userFolder, 'Library', 'Application Support', 'TrayClaw');
   const shared = nonEmpty(io.env['XDG_DATA_HOME']);
   return join(shared !== undefined && isAbsolute(shared) ? shared : join(io.userFolder, '.local', 'share'), 'trayclaw');

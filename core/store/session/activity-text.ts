@@ -1,5 +1,6 @@
 // What of an event is found by its words, and what it is filtered by. Conversation is not here: it has a search of its own. Pure.
 
+import { describeGap } from '../../contracts/log-gap.ts';
 import type { ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
@@ -59,6 +60,8 @@ const entries: Entries = {
     entry([body.status, ...(body.error === null ? [] : errorParts(body.error))], { outcome: endOutcomes[body.status] }),
   'panic.engaged': ({ body }) => entry(['panic stop', body.by, body.reason], { outcome: 'stopped' }),
   'panic.released': ({ body }) => entry(['panic stop released', body.by]),
+  'log.gap_found': ({ body }) => entry(['log', describeGap(body)], { outcome: 'error' }),
+  'log.gap_accepted': ({ body }) => entry(['gap of the log accepted', body.by]),
   'a2a.called': ({ body }) => entry([body.agentId, body.label, body.task]),
   'a2a.retried': ({ body }) => entry([body.reason], { outcome: 'error' }),
   'a2a.cancel_requested': ({ body }) => entry([body.by, body.reason]),

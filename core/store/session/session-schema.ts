@@ -121,4 +121,16 @@ export const sessionMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: '0003-log-head',
+    minSafeVersion: 1,
+    up: (db) => {
+      // Says that there is a head file beside the database from this event on: one that is gone is missed.
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS log_head (
+          id INTEGER PRIMARY KEY CHECK (id = 1), database_id TEXT NOT NULL, since_seq INTEGER NOT NULL
+        ) STRICT;
+      `);
+    },
+  },
 ];

@@ -10,6 +10,7 @@ import type { SqlStatement, Storage } from '../storage/storage.ts';
 import { ActivitySearch } from './activity-search.ts';
 import { CopiedPlaces } from './copied-places.ts';
 import { genesisHash, hashEvent } from './event-hash.ts';
+import type { LogHead } from './log-head.ts';
 import { SessionReads } from './session-reads.ts';
 import { SessionIndex } from './session-index.ts';
 import { SessionSearch } from './session-search.ts';
@@ -19,6 +20,8 @@ export { SessionReads, type SliceQuery } from './session-reads.ts';
 export { SessionIndex, type ListedSession, type OpenCall, type SessionPlace, type SessionRow, type TurnRow } from './session-index.ts';
 export { SessionSearch } from './session-search.ts';
 export { type ActivityFilter, type FoundActivity } from './activity-search.ts';
+export { openGaps } from './log-gaps.ts';
+export { LogHead, type LogHeadDeps } from './log-head.ts';
 export { emptySearch, searchFault } from './rebuild-search.ts';
 export { verifyLog, verifyTail, type AuditReport } from './session-verify.ts';
 export { exportJsonl, exportMarkdown } from './session-export.ts';
@@ -37,6 +40,8 @@ export interface SessionLogDeps {
   readonly logger: Logger;
   /** Takes secrets out of every string of a body before it is stored; returns the body itself when there are none. */
   readonly scrub?: <T>(body: T) => T;
+  /** Told after each commit how far the log has come. */
+  readonly head?: Pick<LogHead, 'note'>;
   readonly projections?: readonly EventProjection[];
 }
 
@@ -61,6 +66,8 @@ export class SessionLog {
   readonly #insert: SqlStatement;
   readonly #putHead: SqlStatement;
   #seq: number;
+  #hashHex = genesisHash;
+  readonly #headFile: SessionLogDeps['head'];
   #pending: AnyEvent[] = [];
 
   constructor(deps: SessionLogDeps) {
@@ -69,6 +76,7 @@ export class SessionLog {
     this.#clock = deps.clock;
     this.#scrub = deps.scrub;
     this.#projections = deps.projections ?? [];
+    this.#headFile = deps.head;
     this.reads = new SessionReads(db, deps.clock, deps.logger);
     this.index = new SessionIndex(db);
     this.search = new SessionSearch(deps.storage, this.reads);
@@ -146,7 +154,9 @@ export class SessionLog {
       this.#putHead.run(sessionId, head.sessionSeq, head.hashHex);
     }
     if (this.#pending.length === 0) {
+      const isDurable = this.#storage.inBarrier;
       this.#storage.afterCommit(() => {
+        this.#headFile?.note({ seq: this.#seq, hash: this.#hashHex }, isDurable);
         this.#publish();
       });
     }
@@ -184,6 +194,7 @@ export class SessionLog {
       hashHex,
     );
     this.#seq = event.seq;
+    this.#hashHex = hashHex;
     head.sessionSeq = event.sessionSeq;
     head.hashHex = hashHex;
     return event;

@@ -8,7 +8,7 @@ import { createBackup, listBackups, pruneBackups, restoreBackup, Storage, verify
 const events: Migration = {
   id: '1',
   minSafeVersion: 1,
-  up: (db) => db.exec('CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY)'),
+  up: (db) => db.exec('CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY, hash BLOB NOT NULL DEFAULT (zeroblob(32)))'),
 };
 const NOW_MS = 1_750_000_000_000;
 
@@ -26,7 +26,7 @@ function write(home: string, count: number): void {
 
 async function backUp(home: string, atMs = NOW_MS): Promise<string> {
   const storage = Storage.open({ home, migrations: [events] });
-  const { file, sizeBytes, createdAtMs } = await createBackup(storage.db, home, atMs);
+  const { file, sizeBytes, createdAtMs } = await createBackup(storage.db, home, { nowMs: atMs });
   storage.dispose();
   expect([sizeBytes > 0, createdAtMs]).toEqual([true, atMs]);
   return file;

@@ -13,11 +13,17 @@ import {
   fsyncSync,
   closeSync,
 } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../contracts/errors.ts';
+import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { mapStorageError } from './storage-errors.ts';
+
+/** Between two pieces of a copy everything else goes first. */
+const PAGES_AT_ONCE = 64;
 
 export interface BackupInfo {
   readonly file: string;
@@ -25,19 +31,31 @@ export interface BackupInfo {
   readonly createdAtMs: number;
 }
 
-const NAME = /^trayclaw-[0-9TZ.-]+\.db$/;
+const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
+/** Automatic ones are counted and thrown away apart: they never push out one that a person made. */
+export type BackupOrigin = 'person' | 'automatic';
 
 /** Copies the live database page by page while it is in use; the copy is checked before it gets its name. */
-export async function createBackup(db: Database.Database, home: string, nowMs: number): Promise<BackupInfo> {
+export async function createBackup(
+  db: Database.Database,
+  home: string,
+  /** `automatic`: broken off by the signal; the caller checks the copy, in pieces. */
+  { nowMs, automatic }: { readonly nowMs: number; readonly automatic?: AbortSignal },
+): Promise<BackupInfo> {
   const folder = join(home, 'backups');
   const stamp = new Date(nowMs).toISOString().replaceAll(':', '-');
-  const file = join(folder, `trayclaw-${stamp}.db`);
+  const file = join(folder, `trayclaw-${automatic === undefined ? '' : 'auto-'}${stamp}.db`);
   const part = `${file}.part`;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    await db.backup(part);
-    seal(part);
-    const check = verifyBackup(part);
+    await db.backup(part, {
+      progress: () => {
+        automatic?.throwIfAborted();
+        return PAGES_AT_ONCE;
+      },
+    });
+    await seal(part);
+    const check = automatic === undefined ? verifyBackup(part) : { ok: true, detail: '' };
     if (!check.ok) throw new AppError('store_corrupt', `The backup did not pass its check: ${check.detail}`);
     renameSync(part, file);
     return { file, sizeBytes: statSync(file).size, createdAtMs: nowMs };
@@ -48,7 +66,14 @@ export async function createBackup(db: Database.Database, home: string, nowMs: n
 }
 
 /** One file by itself, on the disk: a copy in write-ahead mode would leave two more beside it whenever it is looked at. */
-function seal(file: string): void {
+async function seal(file: string): Promise<void> {
+  // Off this thread first: what is left to wait for is little.
+  const handle = await open(file, 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
   const db = new Database(file);
   try {
     db.pragma('journal_mode = DELETE');
@@ -77,14 +102,29 @@ export function listBackups(home: string): BackupInfo[] {
       const stat = statSync(file);
       return { file, sizeBytes: stat.size, createdAtMs: Math.trunc(stat.mtimeMs) };
     })
-    .sort((a, b) => (a.file < b.file ? 1 : -1));
+    .sort((a, b) => (stampOf(a.file) < stampOf(b.file) ? 1 : -1));
 }
 
-/** Keeps the newest `keep` backups. Returns the files removed. */
-export function pruneBackups(home: string, keep: number): string[] {
-  const removed = listBackups(home).slice(keep);
+function stampOf(file: string): string {
+  return NAME.exec(basename(file))?.[2] ?? '';
+}
+
+function originOf(file: string): BackupOrigin {
+  return NAME.exec(basename(file))?.[1] === undefined ? 'person' : 'automatic';
+}
+
+/** Keeps the newest `keep` backups of an origin. Returns the files removed. */
+export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 'person'): string[] {
+  const removed = listBackups(home)
+    .filter(({ file }) => originOf(file) === origin)
+    .slice(keep);
   for (const backup of removed) rmSync(backup.file, { force: true });
   return removed.map((backup) => backup.file);
+}
+
+/** For a look at a backup that nothing else writes. */
+export function openCopy(file: string): Database.Database {
+  return new Database(file, { readonly: true });
 }
 
 /** Opens the file read-only and checks its structure and that it holds an event log. */
@@ -125,11 +165,30 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     if (kept !== null) keepReplaced(target, kept);
     // One step from the old file to the new: a crash at any point leaves a database in place.
     renameSync(fresh, target);
+    pointHeadAt(home, target, nowMs);
     return { restored: target, kept };
   } catch (cause) {
     throw mapStorageError(cause);
   } finally {
     release();
+  }
+}
+
+/** The log ends where the backup ends, and a person wanted that. A panic stop is not lifted by it. */
+function pointHeadAt(home: string, file: string, nowMs: number): void {
+  const before = readHead(home);
+  const known = before === 'damaged' ? null : before;
+  const db = new Database(file, { readonly: true });
+  try {
+    const newest =
+      (db.prepare('SELECT seq, lower(hex(hash)) AS hash FROM events ORDER BY seq DESC LIMIT 1').get() as LogPlace | undefined) ??
+      emptyPlace;
+    const hasMark = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'log_head'").get() !== undefined;
+    const mark = hasMark ? (db.prepare('SELECT database_id AS id FROM log_head').get() as { id: string } | undefined) : undefined;
+    const databaseId = mark?.id ?? known?.databaseId ?? randomBytes(16).toString('hex');
+    new HeadFile(home, { databaseId, newest, durable: newest, stopped: known?.stopped ?? false, atMs: nowMs, bootedAtMs: 0 }).close();
+  } finally {
+    db.close();
   }
 }
 

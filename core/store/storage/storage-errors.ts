@@ -40,6 +40,11 @@ export function mapStorageError(cause: unknown): AppError {
   return new AppError(mapping.code, mapping.message, { cause, data: { cause: code ?? '' }, isRetryable: mapping.code === 'store_locked' });
 }
 
+/** What SQLite threw as a `store_*` error; anything else as it is. For places where other things fail as well. */
+export function mapSqliteError(cause: unknown): unknown {
+  return readCode(cause)?.startsWith('SQLITE_') === true ? mapStorageError(cause) : cause;
+}
+
 function readCode(cause: unknown): string | null {
   if (typeof cause !== 'object' || cause === null || !('code' in cause)) return null;
   return typeof cause.code === 'string' ? cause.code : null;

@@ -1,7 +1,7 @@
 // The SQLite file: opening, the single-owner lock, transactions with and without a disk-sync barrier, migrations, integrity.
 // Knows nothing of events. Every SQLite failure leaves here as a `store_*` error.
 
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { AppError } from '../../contracts/errors.ts';
@@ -9,9 +9,10 @@ import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
 import { mapStorageError } from './storage-errors.ts';
 
-export { createBackup, listBackups, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
+export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
+export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
 export type { Migration } from './migrations.ts';
-export { mapStorageError } from './storage-errors.ts';
+export { mapSqliteError, mapStorageError } from './storage-errors.ts';
 export { searchedWords, WordIndex, wordIndexForm, type RankedRow } from './word-index.ts';
 
 export type SqlDatabase = Database.Database;
@@ -32,7 +33,9 @@ export interface SyncMeter {
 }
 
 const CACHE_PAGES_KIB = -16_000;
-const CHECKPOINT_PAGES = 8_000;
+const CHECKPOINT_PAGES = 4_000;
+/** Of the write-ahead log, at rest. */
+const WAL_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
  * One connection to `trayclaw.db`. WAL; `synchronous=NORMAL` between barriers, `FULL` for a barrier transaction, so that
@@ -77,6 +80,7 @@ export class Storage {
       db.pragma(`cache_size = ${CACHE_PAGES_KIB}`);
       // Checkpoints run when idle; the automatic one is only the ceiling for a log that never rests.
       db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+      db.pragma(`journal_size_limit = ${WAL_BYTES_MAX}`);
       migrate(db, options.migrations);
       return new Storage(db, options.home, release);
     } catch (cause) {
@@ -141,13 +145,31 @@ export class Storage {
     }
   }
 
-  /** Moves the write-ahead log into the file. For idle moments. Returns that nothing is left to do. */
+  /** Moves the write-ahead log into the file. For idle moments. Returns whether all of it is there, and on the disk. */
   checkpoint(): boolean {
     try {
-      this.db.pragma('wal_checkpoint(PASSIVE)');
-      return false;
+      const isWhole = this.#moved('PASSIVE');
+      if (isWhole && this.walBytes > WAL_BYTES_MAX) this.#moved('TRUNCATE');
+      return isWhole;
     } catch (cause) {
       throw mapStorageError(cause);
+    }
+  }
+
+  /** Size of the write-ahead log's file; what is in it may be in the database file already. */
+  get walBytes(): number {
+    return statSync(join(this.home, 'trayclaw.db-wal'), { throwIfNoEntry: false })?.size ?? 0;
+  }
+
+  /** Never waits for a reader: what it still needs is moved the next time. */
+  #moved(how: 'PASSIVE' | 'TRUNCATE'): boolean {
+    const timeout = this.db.pragma('busy_timeout', { simple: true }) as number;
+    this.db.pragma('busy_timeout = 0');
+    try {
+      const [row] = this.db.pragma(`wal_checkpoint(${how})`) as { busy: number; log: number; checkpointed: number }[];
+      return row !== undefined && row.busy === 0 && row.log === row.checkpointed;
+    } finally {
+      this.db.pragma(`busy_timeout = ${timeout}`);
     }
   }
 

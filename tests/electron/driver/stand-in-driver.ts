@@ -155,11 +155,8 @@ export class StandInDriver implements DesktopDriver {
   async kill(): Promise<void> {
     await this.#browser?.then((browser) => browser.close()).catch(() => undefined);
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const running = await this.desk().catch(() => null);
     this.#child.kill('SIGKILL');
     await this.exited;
-    // Left behind by the app that had no time to end it.
-    if (running?.chromium) process.kill(running.chromium.pid, 'SIGKILL');
   }
 
   #call<K extends keyof Actions>(action: K, ...args: Parameters<Actions[K]>): Promise<Answered<K>> {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { windows } from './browser-window.ts';
 import { created, pages } from './web-contents.ts';
 import { takeInstanceLock } from './instance-lock.ts';
-import { startChromium, type RunningChromium, type StartingChromium } from './chromium.ts';
+import { startChromium, type RunningChromium } from './chromium.ts';
 import { lifecycle } from './lifecycle.ts';
 import { routeSchemes } from './protocol.ts';
 
@@ -38,14 +38,14 @@ class StandInApp extends EventEmitter {
   };
   readonly protocolClients: string[] = [];
   /** There from the first window on. */
-  chromium: { readonly pid: number; readonly address: string | null } | null = null;
+  chromium: { readonly address: string } | null = null;
   sandboxed = false;
   appUserModelId = '';
   loginItem = { openAtLogin: false };
   #name = 'electron';
   #releaseLock: (() => void) | null = null;
   #isEnding = false;
-  #starting: StartingChromium | null = null;
+  #starting: Promise<RunningChromium> | null = null;
   #paths = new Map<string, string>();
   readonly #ready = new Promise<void>((resolve) => this.once('ready', () => resolve()));
 
@@ -175,7 +175,7 @@ class StandInApp extends EventEmitter {
     this.emit('quit', preventable(), code);
     this.releaseSingleInstanceLock();
     // One that never came up has nothing to close.
-    await this.#starting?.running.then((running) => running.close()).catch(() => undefined);
+    await this.#starting?.then((running) => running.close()).catch(() => undefined);
     process.exit(code);
   }
 
@@ -196,11 +196,10 @@ class StandInApp extends EventEmitter {
     const profile = join(this.getPath('userData'), 'chromium');
     mkdirSync(profile, { recursive: true });
     this.#starting = startChromium(profile);
-    this.chromium = { pid: this.#starting.pid, address: null };
-    const running = await this.#starting.running;
+    const running = await this.#starting;
     await routeSchemes(running.context);
     pages.browser = await running.browser.newBrowserCDPSession();
-    this.chromium = { pid: this.#starting.pid, address: running.address };
+    this.chromium = { address: running.address };
     return running;
   }
 }

@@ -16,18 +16,15 @@ export interface RunningChromium {
   close(): Promise<void>;
 }
 
-export interface StartingChromium {
-  readonly pid: number;
-  readonly running: Promise<RunningChromium>;
-}
-
-export function startChromium(profile: string): StartingChromium {
+export function startChromium(profile: string): Promise<RunningChromium> {
   const portFile = join(profile, 'DevToolsActivePort');
   rmSync(portFile, { force: true });
   const args = [
     ...(process.env['TRAYCLAW_SHOWN'] === '1' ? [] : ['--headless=new']),
     '--no-sandbox',
     '--remote-debugging-port=0',
+    // The browser ends when this pipe closes, however the app ended: a spec that kills the app leaves no browser behind.
+    '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
     '--no-first-run',
     '--no-default-browser-check',
@@ -47,8 +44,11 @@ export function startChromium(profile: string): StartingChromium {
     '--password-store=basic',
     'about:blank',
   ];
-  const child = spawn(process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args, { stdio: 'ignore' });
-  return { pid: child.pid ?? 0, running: connect(child, portFile) };
+  const child = spawn(process.env['TRAYCLAW_CHROMIUM'] ?? '/usr/bin/chromium', args, {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  for (const pipe of child.stdio) pipe?.on('error', () => undefined); // the browser may end first
+  return connect(child, portFile);
 }
 
 async function connect(child: ChildProcess, portFile: string): Promise<RunningChromium> {

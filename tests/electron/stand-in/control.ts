@@ -12,8 +12,8 @@ import { dialogs, errorBoxes, nativeTheme, notifications, openedLinks, permissio
 
 /** What the person at the desktop sees. */
 export interface Desk {
-  /** Where its pages can be looked at, once it runs, and its process. */
-  readonly chromium: { readonly address: string | null; readonly pid: number } | null;
+  /** Where its pages can be looked at, once it runs. */
+  readonly chromium: { readonly address: string } | null;
   readonly tray: { toolTip: string; menu: MenuEntry[]; image: { width: number; png: string }[] } | null;
   readonly dialogs: { id: number; message: string; detail: string; buttons: string[]; defaultId: number; cancelId: number }[];
   readonly notifications: { title: string; body: string; actions: string[] }[];

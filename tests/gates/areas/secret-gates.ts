@@ -4,6 +4,15 @@ import type { Gate } from '../gate.ts';
 
 export const secretGates: readonly Gate[] = [
   {
+    name: 'secret/known-first',
+    prevents: 'the first words of a start are recorded before the secrets in them are known',
+    file: 'core/compose.ts',
+    text: 'await secrets.whenKnown(SECRETS_MAX_MS);',
+    instead: '',
+    suites: ['tests/leaks/known-secrets.test.ts'],
+    only: 'start 1',
+  },
+  {
     name: 'secret/event-log',
     prevents: 'a secret stands in the log',
     file: 'core/compose-base.ts',

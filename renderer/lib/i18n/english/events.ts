@@ -76,6 +76,9 @@ export const events = {
   undone: (n: number, by: string) => `Undone by ${by}: ${count(n, 'file')} put back`,
   undoRefused: (path: string, reason: string) => `refused ${path}: ${reason}`,
   panic: (by: string) => `Panic stop by ${by}`,
+  logGap: (missing: number | null) =>
+    missing === null ? 'The head file of the log was missing' : `${missing} events missing from the log`,
+  logGapAccepted: (by: string) => `Missing events accepted by ${by}`,
   panicReleased: (by: string) => `Panic stop released by ${by}`,
   unreadable: 'An entry that cannot be read any more',
   settingsChanged: (by: string) => `Settings changed by ${by}`,

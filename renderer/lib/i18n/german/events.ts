@@ -75,6 +75,8 @@ export const events: Words['activity']['events'] = {
   undone: (n, by) => `Zurückgenommen von ${by}: ${count(n, 'Datei', 'Dateien')}`,
   undoRefused: (path, reason) => `verweigert ${path}: ${reason}`,
   panic: (by) => `Not-Halt durch ${by}`,
+  logGap: (missing) => (missing === null ? 'Die Kopfdatei des Protokolls fehlte' : `${missing} Ereignisse fehlen im Protokoll`),
+  logGapAccepted: (by) => `Fehlende Ereignisse hingenommen von ${by}`,
   panicReleased: (by) => `Not-Halt aufgehoben von ${by}`,
   unreadable: 'Ein Eintrag, der sich nicht mehr lesen lässt',
   settingsChanged: (by) => `Einstellungen geändert von ${by}`,

@@ -1,0 +1,177 @@
+// A union of objects seen as one object: which key tells the branches apart, which keys belong to which, and which branch a
+// value is meant for. Both directions of a sendable schema rest on it.
+
+import { isPlainObject } from './json.ts';
+import { either, joined, type ObjectKind, type Reading, type Scalar } from './schema-reading.ts';
+import { valueWords } from './schema-words.ts';
+
+export interface FlatKey {
+  readonly key: string;
+  /** The name under which it is sent; models and servers take only plain ones. */
+  readonly sentAs: string;
+  readonly reading: Reading;
+  /** Every branch wants it. */
+  readonly isRequired: boolean;
+  /** "For add (required): …", and what each branch says of it. */
+  readonly about: string;
+}
+
+export interface FlatObject {
+  readonly keys: readonly FlatKey[];
+  /** What can only be said of the object as a whole. */
+  readonly note: string;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const NAME_CHARS_MAX = 64;
+
+export function flatten(branches: readonly ObjectKind[]): FlatObject {
+  const teller = tellingKey(branches);
+  const order = [...new Set([...(teller === null ? [] : [teller]), ...branches.flatMap(({ properties }) => [...properties.keys()])])];
+  const names = sentNames(order);
+  const keys = order.map((key): FlatKey => {
+    const holders = branches.filter(({ properties }) => properties.has(key));
+    const wanting = holders.filter(({ properties, required }) => required.has(key) && properties.get(key)?.takesNull !== true);
+    const reading = either(holders.flatMap(({ properties }) => withoutAbout(properties.get(key))));
+    const isRequired = wanting.length === branches.length;
+    const sentAs = names.get(key) ?? key;
+    const about = joined([keyWords(key, { holders, wanting, branches, teller }), sentAs === key ? '' : `(the key ${JSON.stringify(key)})`]);
+    return { key, sentAs, reading, isRequired, about };
+  });
+  return { keys, note: joined([...branches.map(({ about }) => about), teller === null ? formsNote(branches) : '']) };
+}
+
+/** The first key that every branch has with values of its own. */
+export function tellingKey(branches: readonly ObjectKind[]): string | null {
+  const [first] = branches;
+  if (first === undefined || branches.length < 2) return null;
+  for (const key of first.properties.keys()) {
+    const lists = branches.map((branch) => (branch.required.has(key) ? literalsOf(branch.properties.get(key)) : null));
+    const all = lists.flatMap((values) => values ?? []);
+    if (!lists.includes(null) && new Set(all).size === all.length) return key;
+  }
+  return null;
+}
+
+function literalsOf(reading: Reading | undefined): readonly Scalar[] | null {
+  if (reading === undefined || reading.takesAny || reading.takesNull || reading.kinds.length === 0) return null;
+  const values = reading.kinds.map((kind) => (kind.kind === 'object' || kind.kind === 'array' ? null : kind.values));
+  return values.includes(null) ? null : [...new Set(values.flatMap((some) => some ?? []))];
+}
+
+interface KeyPlace {
+  readonly holders: readonly ObjectKind[];
+  readonly wanting: readonly ObjectKind[];
+  readonly branches: readonly ObjectKind[];
+  readonly teller: string | null;
+}
+
+function keyWords(key: string, { holders, wanting, branches, teller }: KeyPlace): string {
+  const abouts = new Set(holders.map(({ properties }) => properties.get(key)?.about ?? ''));
+  const tags = (some: readonly ObjectKind[]): string =>
+    valueWords(some.flatMap(({ properties }) => literalsOf(properties.get(teller ?? '')) ?? []));
+  if (teller === null) return joined([...abouts]);
+  if (key === teller)
+    return [...new Set(holders.map((branch) => tagWords(tags([branch]), branch.properties.get(key)?.about ?? '')))]
+      .filter((words) => words !== '')
+      .join('; ');
+  const isEverywhere = holders.length === branches.length;
+  const need =
+    wanting.length === 0 || wanting.length === branches.length
+      ? ''
+      : wanting.length === holders.length
+        ? ' (required)'
+        : ` (required for ${tags(wanting)})`;
+  const head = isEverywhere ? need.trim() : `For ${tags(holders)}${need}`;
+  if (abouts.size > 1) {
+    const each = holders.map((branch) => `For ${tags([branch])}: ${branch.properties.get(key)?.about ?? ''}`);
+    return joined([head === '' ? '' : `${head}.`, ...each]);
+  }
+  const said = joined([...abouts]);
+  return head === '' || said === '' ? head + said + (head !== '' && said === '' ? '.' : '') : `${head}: ${said}`;
+}
+
+/** The value that names a branch, with what the branch says of it. */
+function tagWords(tag: string, about: string): string {
+  return about === '' ? '' : `${tag}: ${about.replace(/\.$/, '')}`;
+}
+
+/** What is said of a key is said once, beside the names of its branches. */
+function withoutAbout(reading: Reading | undefined): Reading[] {
+  return reading === undefined ? [] : [{ ...reading, about: '' }];
+}
+
+/** Without a key that tells them apart the forms are listed: "Give either url; or path and depth (optional)." */
+function formsNote(branches: readonly ObjectKind[]): string {
+  const forms = new Set(
+    branches.map(({ properties, required }) =>
+      [...properties.keys()].map((key) => (required.has(key) ? key : `${key} (optional)`)).join(', '),
+    ),
+  );
+  return forms.size < 2 ? '' : `Give the keys of one form: ${[...forms].map((form) => (form === '' ? 'none' : form)).join('; or ')}.`;
+}
+
+/** Plain names, each once: letters, digits and _, not beginning with a digit. */
+function sentNames(keys: readonly string[]): ReadonlyMap<string, string> {
+  const isPlain = (key: string): boolean => NAME.test(key) && key.length <= NAME_CHARS_MAX;
+  const taken = new Set(keys.filter(isPlain));
+  const names = new Map<string, string>();
+  for (const key of keys) {
+    if (isPlain(key)) continue;
+    const plain = key
+      .replace(/[^A-Za-z0-9_]/g, '_')
+      .replace(/^(?![A-Za-z_])/, '_')
+      .slice(0, NAME_CHARS_MAX - 4);
+    let name = plain;
+    for (let copy = 2; taken.has(name); copy++) name = `${plain}_${copy}`;
+    taken.add(name);
+    names.set(key, name);
+  }
+  return names;
+}
+
+/** The branch a value is meant for: by the key that tells them apart, else the first it fits. */
+export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record<string, unknown>>): ObjectKind | undefined {
+  if (branches.length < 2) return branches[0];
+  const teller = tellingKey(branches);
+  if (teller !== null) {
+    const tag = value[teller];
+    return branches.find(({ properties }) =>
+      literalsOf(properties.get(teller))?.some((literal) => literal === tag || String(literal) === tag),
+    );
+  }
+  const given = Object.keys(value).filter((key) => value[key] !== null && value[key] !== undefined);
+  const hasAll = ({ required, properties }: ObjectKind): boolean =>
+    [...required].every((key) => given.includes(key) || properties.get(key)?.takesNull === true);
+  const hasOnly = ({ properties, others }: ObjectKind): boolean => others !== false || given.every((key) => properties.has(key));
+  const hasValues = ({ properties }: ObjectKind): boolean =>
+    given.every((key) => {
+      const literals = literalsOf(properties.get(key));
+      return literals === null || literals.some((literal) => literal === value[key]) || !isScalar(value[key]);
+    });
+  return (
+    branches.find((branch) => hasAll(branch) && hasOnly(branch) && hasValues(branch) && hasShapes(branch, value)) ??
+    branches.find((branch) => hasAll(branch) && hasValues(branch)) ??
+    branches.find(hasAll)
+  );
+}
+
+function hasShapes({ properties }: ObjectKind, value: Readonly<Record<string, unknown>>): boolean {
+  return [...properties].every(([key, { takesAny, kinds }]) => {
+    const given = value[key];
+    if (takesAny || given === undefined || given === null) return true;
+    return kinds.some(({ kind }) =>
+      kind === 'integer'
+        ? typeof given === 'number'
+        : kind === 'array'
+          ? Array.isArray(given)
+          : kind === 'object'
+            ? isPlainObject(given)
+            : typeof given === kind,
+    );
+  });
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}

@@ -1,0 +1,55 @@
+// A gap of the log: what the start found missing when it held the log against its head file, and the sentences a person reads of it.
+
+import * as z from 'zod';
+
+export const logGapReasons = ['rewound', 'other-log', 'power-cut', 'head-missing', 'head-damaged'] as const;
+
+export const logGapSchema = z.object({
+  /**
+   * rewound: the end of the log is gone. other-log: another log is in its place. power-cut: what had not waited for the disk is gone, as
+   * announced. head-missing, head-damaged: the head file is gone or cannot be read, so that a loss cannot be told.
+   */
+  reason: z.enum(logGapReasons),
+  /** How far the head file says the log had come. */
+  expectedSeq: z.number().int().nonnegative().nullable(),
+  foundSeq: z.number().int().nonnegative(),
+  missing: z.number().int().nonnegative().nullable(),
+  /** When the head file was last written. */
+  atMs: z.number().int().nullable(),
+});
+export type LogGap = z.infer<typeof logGapSchema>;
+
+export const logGapEvents = {
+  'log.gap_found': logGapSchema,
+  /** A person looked at what was found and goes on with the log as it is. */
+  'log.gap_accepted': z.object({ by: z.string(), gaps: z.number().int().positive() }),
+};
+
+/** After a power cut the log is as whole as was promised; everything else waits for a person. */
+export function isGapOpen({ reason }: Pick<LogGap, 'reason'>): boolean {
+  return reason !== 'power-cut';
+}
+
+/** The end of the log is not what it was: a stop or a withdrawn permission may be among what is missing. */
+export function isRewound({ reason }: Pick<LogGap, 'reason'>): boolean {
+  return reason === 'rewound' || reason === 'other-log';
+}
+
+export const gapAdvice = 'Stop TrayClaw and restore a backup (trayclaw backup list), or go on with what is there: trayclaw audit accept';
+
+export function describeGap({ reason, expectedSeq, foundSeq, missing, atMs }: LogGap): string {
+  const when = atMs === null ? '' : ` at ${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  const events = missing === 1 ? '1 event is' : `${missing ?? 0} events are`;
+  switch (reason) {
+    case 'rewound':
+      return `${events} missing from the end of the log: it had come to event ${expectedSeq ?? 0}${when} and now ends at event ${foundSeq}.`;
+    case 'other-log':
+      return `The database holds another log: event ${expectedSeq ?? 0} is not the one that was recorded${when}.`;
+    case 'power-cut':
+      return `${events} missing from the end of the log after the machine went down. None of them had been promised to be on the disk.`;
+    case 'head-missing':
+      return `The head file of the log (trayclaw.head) is gone. Whether events after ${foundSeq} are missing cannot be told.`;
+    case 'head-damaged':
+      return `The head file of the log (trayclaw.head) cannot be read. Whether events after ${foundSeq} are missing cannot be told.`;
+  }
+}

@@ -1,0 +1,46 @@
+// The log and the database under it, looked through whole; and a person's word that a gap of the log is taken as it is.
+
+import { systemSessionId } from '../../contracts/events.ts';
+import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
+import type { OpResult } from '../../contracts/ops.ts';
+import { openGaps, verifyLog, type SessionLog } from '../../store/session/session.ts';
+import { mapStorageError } from '../../store/storage/storage.ts';
+
+type Audit = OpResult<'audit.verify'>;
+
+const damageAdvice = 'Stop TrayClaw and restore a backup: trayclaw backup list, then trayclaw backup restore FILE';
+
+export async function auditLog(log: SessionLog): Promise<Audit> {
+  const faults: NonNullable<Audit['faults']> = openGaps(log.reads).map(({ body }) => ({
+    kind: 'gap',
+    detail: describeGap(body),
+    hint: gapAdvice,
+  }));
+  const lines = log.storage.integrity(false).filter((line) => line !== 'ok');
+  if (lines.length > 0) faults.push({ kind: 'database', detail: lines.slice(0, 5).join('; '), hint: damageAdvice });
+  const report = await readThrough(log, faults);
+  return { ...report, ok: report.ok && faults.length === 0, ...(faults.length === 0 ? {} : { faults }) };
+}
+
+/** Damage may lie in the way of reading. */
+async function readThrough(log: SessionLog, faults: NonNullable<Audit['faults']>): Promise<Audit> {
+  try {
+    return await verifyLog(log.storage.db, giveWay);
+  } catch (cause) {
+    const { message } = mapStorageError(cause);
+    if (!faults.some(({ kind }) => kind === 'database')) faults.push({ kind: 'database', detail: message, hint: damageAdvice });
+    return { ok: false, events: 0, sessions: 0 };
+  }
+}
+
+export function acceptGaps(log: SessionLog, by: string): OpResult<'audit.accept'> {
+  const gaps = openGaps(log.reads).length;
+  if (gaps > 0) log.append(systemSessionId, [{ type: 'log.gap_accepted', body: { by, gaps } }], true);
+  return { accepted: gaps };
+}
+
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,71 @@
+// What a joined line is known to do, from what its parts are known to do. Every part but the last has to be one that only looks: nothing
+// the line itself does may change what a later part is. Where that is not so, the line is asked about as a whole.
+
+import type { JoinedCommand, PathFact, PlainCommand } from '../../contracts/tools.ts';
+import type { JoinedPart } from './joined-line.ts';
+import type { PlainLook } from './plain-command.ts';
+
+/** A part with the file that its first word means. */
+export interface LookedAt {
+  readonly part: JoinedPart;
+  readonly file: string;
+  readonly look: PlainLook;
+}
+
+export interface JoinedLook {
+  readonly joined: JoinedCommand;
+  readonly paths: readonly PathFact[];
+  readonly risks: readonly string[];
+  /** What runs: the same commands, each by the file that was looked at. */
+  readonly line: string;
+  /** Set for the run, beside what every child gets. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Null where the line is not as safe as its parts. */
+export function lookAtJoined(parts: readonly LookedAt[]): JoinedLook | null {
+  const plains = parts.map(({ look }) => look.plain);
+  const asked = plains.filter((plain) => plain.reads === null);
+  const isPiped = parts.some(({ part }) => part.joint === '|');
+  const looksOnly = asked.every(readsRepository);
+  const last = plains.at(-1);
+  const changesAtMostLast = asked.length === 1 && asked[0] === last && last?.family !== null && !isPiped;
+  if (!looksOnly && !changesAtMostLast) return null;
+  const needs = asked.flatMap(({ family, bindings }) => (family === null ? [] : [{ family, bindings }]));
+  return {
+    joined: {
+      reads: asked.length === 0 ? listReads(plains) : null,
+      needs,
+      bindings: unique((needs.length > 0 ? needs : plains).flatMap(({ bindings }) => bindings)),
+    },
+    paths: parts.flatMap(({ look }) => look.paths),
+    risks: [...new Set(parts.flatMap(({ look }) => look.risks))],
+    line: parts.map(writePart).join(' '),
+    environment: Object.assign({}, ...parts.map(({ look }) => look.environment)) as Record<string, string>,
+  };
+}
+
+/** git is given a name for what it does only where that is to look, in a repository whose settings run no code. */
+function readsRepository({ family }: PlainCommand): boolean {
+  return family?.[0] === 'git';
+}
+
+function listReads(plains: readonly PlainCommand[]): string {
+  const all = [...new Set(plains.flatMap(({ reads }) => reads ?? []))];
+  const last = all.pop() ?? '';
+  return all.length === 0 ? last : `${all.join(', ')} and ${last}`;
+}
+
+function writePart({ part, file }: LookedAt): string {
+  const [, ...args] = part.argv;
+  const joint = part.joint === null ? [] : [part.joint];
+  return [...joint, ...[file, ...args].map(quote), ...part.redirects].join(' ');
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function unique(bindings: PlainCommand['bindings']): PlainCommand['bindings'] {
+  return [...new Map(bindings.map((binding) => [`${binding.kind} ${binding.name} ${binding.sha256}`, binding])).values()];
+}

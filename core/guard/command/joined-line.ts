@@ -1,0 +1,138 @@
+// Whether a line is nothing but plain commands joined by `&&`, `||`, `;` or `|`. As for a single command two readings that know nothing
+// of each other must agree: our own, which cuts the line and reads each piece, and the tree of the shell parser.
+
+import type { Command, PipelineNode, Redirection, Statement } from 'unbash';
+import { readPlainLine } from './plain-line.ts';
+import { literalCommand, parseShell } from './shell-tree.ts';
+
+export type Joint = '&&' | '||' | ';' | '|';
+
+export interface JoinedPart {
+  /** What stands before it; null for the first. */
+  readonly joint: Joint | null;
+  readonly argv: readonly string[];
+  /** Outputs that are thrown away or put together: `2>/dev/null`, `>/dev/null`, `2>&1`, in order. */
+  readonly redirects: readonly string[];
+}
+
+const PARTS_MAX = 12;
+const harmlessRedirects: ReadonlySet<string> = new Set(['2>/dev/null', '>/dev/null', '1>/dev/null', '2>&1']);
+const redirectAtEnd = /\s(?<text>[12]?> ?\/dev\/null|2>&1)\s*$/;
+
+/** The parts in order, also of one command with redirects; null for every other line, and for a single plain command. */
+export function readJoinedLine(line: string): readonly JoinedPart[] | null {
+  const own = readOwn(line);
+  if (own === null || (own.length === 1 && own[0]?.redirects.length === 0)) return null;
+  const parsed = readTree(line);
+  return parsed !== null && JSON.stringify(own) === JSON.stringify(parsed) ? own : null;
+}
+
+function readOwn(line: string): JoinedPart[] | null {
+  const pieces = cutLine(line);
+  if (pieces === null || pieces.length > PARTS_MAX) return null;
+  const parts: JoinedPart[] = [];
+  for (const { joint, text } of pieces) {
+    const { rest, redirects } = takeRedirects(text);
+    const plain = readPlainLine(rest, 'linux');
+    if (!plain.ok || redirects.some((redirect) => !harmlessRedirects.has(redirect))) return null;
+    parts.push({ joint, argv: plain.value, redirects });
+  }
+  return parts;
+}
+
+interface Piece {
+  readonly joint: Joint | null;
+  readonly text: string;
+}
+
+/** Cuts at the joints that stand outside quotes; null where a quote stays open or an operator is none of ours. */
+function cutLine(line: string): Piece[] | null {
+  const pieces: Piece[] = [];
+  let joint: Joint | null = null;
+  let from = 0;
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at] ?? '';
+    if (character === "'" || character === '"') {
+      const end = closingQuote(line, at);
+      if (end === null) return null;
+      at = end;
+      continue;
+    }
+    const found: Joint | null = jointAt(line, at);
+    if (found === null) continue;
+    pieces.push({ joint, text: line.slice(from, at) });
+    joint = found;
+    at += found.length - 1;
+    from = at + 1;
+  }
+  return [...pieces, { joint, text: line.slice(from) }];
+}
+
+function jointAt(line: string, at: number): Joint | null {
+  const two = line.slice(at, at + 2);
+  if (two === '&&' || two === '||') return two;
+  const one = line[at];
+  return one === ';' || one === '|' ? one : null;
+}
+
+function closingQuote(line: string, at: number): number | null {
+  if (line[at] === "'") {
+    const end = line.indexOf("'", at + 1);
+    return end < 0 ? null : end;
+  }
+  for (let end = at + 1; end < line.length; end++) {
+    if (line[end] === '\\') end += 1;
+    else if (line[end] === '"') return end;
+  }
+  return null;
+}
+
+function takeRedirects(text: string): { rest: string; redirects: string[] } {
+  const redirects: string[] = [];
+  let rest = text;
+  for (let found = redirectAtEnd.exec(rest); found !== null; found = redirectAtEnd.exec(rest)) {
+    redirects.unshift((found.groups?.['text'] ?? '').replace(' ', ''));
+    rest = rest.slice(0, found.index);
+  }
+  return { rest: rest.trim(), redirects };
+}
+
+function readTree(line: string): JoinedPart[] | null {
+  const tree = parseShell(line);
+  if (tree === null || (tree.errors?.length ?? 0) > 0 || tree.shebang !== undefined) return null;
+  const parts: JoinedPart[] = [];
+  try {
+    const isRead = tree.commands.every((statement, index) => addStatement(statement, index === 0 ? null : ';', parts));
+    return isRead ? parts : null;
+  } catch {
+    // Parts are read at first sight; a parser that gives up there has not understood.
+    return null;
+  }
+}
+
+function addStatement({ background, command }: Statement, joint: Joint | null, parts: JoinedPart[]): boolean {
+  if (background === true) return false;
+  if (command.type !== 'AndOr') return addPipeline(command, joint, parts);
+  return command.commands.every((one, index) => addPipeline(one, index === 0 ? joint : (command.operators[index - 1] ?? null), parts));
+}
+
+function addPipeline(node: PipelineNode, joint: Joint | null, parts: JoinedPart[]): boolean {
+  if (node.type !== 'Pipeline') return node.type === 'Command' && addCommand(node, joint, parts);
+  if (node.prefixes.length > 0 || node.operators.some((operator) => operator !== '|')) return false;
+  return node.commands.every((one, index) => one.type === 'Command' && addCommand(one, index === 0 ? joint : '|', parts));
+}
+
+function addCommand(command: Command, joint: Joint | null, parts: JoinedPart[]): boolean {
+  const words = literalCommand(command);
+  const redirects = command.redirects.map(redirectText);
+  if (!words.ok || redirects.includes(null)) return false;
+  parts.push({ joint, argv: words.value, redirects: redirects.filter((text) => text !== null) });
+  return true;
+}
+
+function redirectText(redirect: Redirection): string | null {
+  if (redirect.type !== 'Redirect' || redirect.target === undefined) return null;
+  const { operator, descriptor, target } = redirect;
+  if (descriptor !== undefined && !('value' in descriptor)) return null;
+  return `${descriptor === undefined ? '' : String(descriptor.value)}${operator}${target.value}`;
+}

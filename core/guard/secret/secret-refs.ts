@@ -1,0 +1,33 @@
+// Finds every reference to a secret in the settings by their schema: a field that takes one says so by its form, so none is listed by hand.
+
+import * as z from 'zod';
+import { configSchema, secretRefSchema, type Config } from '../../contracts/config.ts';
+
+/** Each once, in the order of the schema. */
+export function secretRefsOf(config: Partial<Config>): string[] {
+  const found = new Set<string>();
+  collect(configSchema, config, (ref) => found.add(ref));
+  return [...found];
+}
+
+function collect(schema: z.core.$ZodType, value: unknown, take: (ref: string) => void): void {
+  if (value === undefined || value === null) return;
+  if (schema === secretRefSchema) {
+    if (typeof value === 'string') take(value);
+    return;
+  }
+  for (const [part, below] of partsOf(schema, value)) collect(part, below, take);
+}
+
+type Part = readonly [schema: z.core.$ZodType, value: unknown];
+
+function partsOf(schema: z.core.$ZodType, value: unknown): Part[] {
+  if (schema instanceof z.ZodObject) return Object.entries(schema.shape).map(([key, part]) => [part, Object(value)[key]] as Part);
+  if (schema instanceof z.ZodRecord) return Object.values(Object(value) as object).map((below) => [schema.valueType, below]);
+  if (schema instanceof z.ZodArray) return Array.isArray(value) ? value.map((below: unknown) => [schema.element, below]) : [];
+  // Of several forms those that the value has.
+  if (schema instanceof z.ZodUnion) return schema.options.filter((form) => z.safeParse(form, value).success).map((form) => [form, value]);
+  if (schema instanceof z.ZodPipe) return [[schema.in, value]];
+  const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
+  return isWrapped ? [[schema.unwrap() as z.core.$ZodType, value]] : [];
+}

@@ -1,0 +1,17 @@
+// A tool as a model is told of it, in the form every model server takes, and the way its arguments come back.
+
+import * as z from 'zod';
+import { joined } from '../../base/schema-reading.ts';
+import { cutDescription, sendableSchema, type SendableSchema } from '../../base/sendable-schema.ts';
+import type { ToolSchema } from '../../contracts/llm.ts';
+import type { ToolDefinition } from '../../contracts/tools.ts';
+
+export interface SendableTool {
+  readonly schema: ToolSchema;
+  readonly fromModel: SendableSchema['fromModel'];
+}
+
+export function sendableTool({ name, description, input }: Pick<ToolDefinition, 'name' | 'description' | 'input'>): SendableTool {
+  const { parameters, note, fromModel } = sendableSchema(z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }));
+  return { schema: { name, description: cutDescription(joined([description, note])), parameters: { ...parameters } }, fromModel };
+}

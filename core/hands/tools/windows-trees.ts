@@ -1,0 +1,115 @@
+// Ends trees of processes on Windows. The system keeps the parent of each process and when it began, but neither signals that hold one
+// still nor the environment of another: what a command started is found by its parents as long as one of them is known, and a tree is
+// looked at again until nothing new turns up.
+
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { SpawnRecord } from '../../contracts/tools.ts';
+import type { Environment } from './child-environment.ts';
+import { powershellArguments, powershellPath, taskkillPath } from './windows-system.ts';
+
+export interface WindowsProcess {
+  readonly pid: number;
+  readonly parentPid: number;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+}
+
+export interface WindowsEnd {
+  readonly killed: number;
+  readonly survivors: number;
+}
+
+/** Runs a program to its end and gives its output; fails when it cannot be run, fails itself or takes too long. */
+export type RunProgram = (file: string, args: readonly string[], timeoutMs: number) => Promise<string>;
+
+export interface WindowsPorts {
+  readonly environment: Environment;
+  readonly run: RunProgram;
+  /** Ends one process; false when there is none. */
+  end(pid: number): boolean;
+}
+
+const LIST_TIMEOUT_MS = 5000;
+const KILL_TIMEOUT_MS = 5000;
+const ROUNDS_MAX = 5;
+/** The clock is read after a process was started: by as much may its record be later than its start, or, with a coarse clock, earlier. */
+const RECORD_TOLERANCE_MS = 2000;
+
+const LIST_SCRIPT = `Get-CimInstance Win32_Process -Property ProcessId,ParentProcessId,CreationDate |
+  ForEach-Object { '{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, ([DateTimeOffset]$_.CreationDate).ToUnixTimeMilliseconds() }`;
+
+/**
+ * Ends the roots and all they started. A root that has ended already is no survivor; a process that bears its number but began at another
+ * time is left alone.
+ */
+export async function endWindowsTrees(roots: readonly SpawnRecord[], ports: WindowsPorts): Promise<WindowsEnd> {
+  const ended = new Set<number>();
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const rows = await listProcesses(ports).catch(() => null);
+    if (rows === null) return endByTaskkill(roots, ports);
+    const members = findWindowsMembers(rows, roots, ended);
+    if (members.length === 0) return { killed: ended.size, survivors: 0 };
+    // A parent before its children: one that ended can start no other.
+    for (const { pid } of members) if (ports.end(pid)) ended.add(pid);
+  }
+  const left = findWindowsMembers(await listProcesses(ports).catch(() => []), roots, ended);
+  return { killed: ended.size - left.filter(({ pid }) => ended.has(pid)).length, survivors: left.length };
+}
+
+/** The processes of the trees that run, a parent before its children. `known` are members of earlier looks, whose children still name them. */
+export function findWindowsMembers(
+  rows: readonly WindowsProcess[],
+  roots: readonly SpawnRecord[],
+  known: ReadonlySet<number>,
+): readonly WindowsProcess[] {
+  const isRoot = (row: WindowsProcess): boolean =>
+    roots.some((root) => root.pid === row.pid && Math.abs(row.startedMs - Number(root.startTime)) <= RECORD_TOLERANCE_MS);
+  const started = new Map(rows.map((row) => [row.pid, row.startedMs]));
+  const rootStarts = new Map(roots.map((root) => [root.pid, Number(root.startTime) - RECORD_TOLERANCE_MS]));
+  const members = new Map<number, WindowsProcess>();
+  const isMember = (row: WindowsProcess): boolean => {
+    if (isRoot(row)) return true;
+    const parent = members.get(row.parentPid);
+    // A number is given again: a child is never older than its parent.
+    if (parent !== undefined) return row.startedMs >= parent.startedMs;
+    if (started.has(row.parentPid)) return false;
+    const since = rootStarts.get(row.parentPid);
+    return known.has(row.parentPid) || (since !== undefined && row.startedMs >= since);
+  };
+  for (let before = -1; before !== members.size;) {
+    before = members.size;
+    for (const row of rows) if (!members.has(row.pid) && isMember(row)) members.set(row.pid, row);
+  }
+  return [...members.values()];
+}
+
+async function listProcesses({ environment, run }: WindowsPorts): Promise<WindowsProcess[]> {
+  return parseWindowsList(await run(powershellPath(environment), powershellArguments(LIST_SCRIPT), LIST_TIMEOUT_MS));
+}
+
+export function parseWindowsList(text: string): WindowsProcess[] {
+  return text.split('\n').flatMap((line) => {
+    const [, pid, parentPid, startedMs] = /^(\d+) (\d+) (\d+)\s*$/.exec(line) ?? [];
+    return pid === undefined ? [] : [{ pid: Number(pid), parentPid: Number(parentPid), startedMs: Number(startedMs) }];
+  });
+}
+
+/** Where the list cannot be had. It looks at no start time, so it is asked for the roots of this run alone, right after their end was wanted. */
+async function endByTaskkill(roots: readonly SpawnRecord[], { environment, run, end }: WindowsPorts): Promise<WindowsEnd> {
+  const outcomes = await Promise.all(
+    roots.map(async ({ pid }) => {
+      const isEnded = await run(taskkillPath(environment), ['/PID', String(pid), '/T', '/F'], KILL_TIMEOUT_MS).then(
+        () => true,
+        () => false,
+      );
+      return isEnded ? 'killed' : end(pid) ? 'killed' : 'gone';
+    }),
+  );
+  return { killed: outcomes.filter((outcome) => outcome === 'killed').length, survivors: 0 };
+}
+
+const execute = promisify(execFile);
+
+export const runProgram: RunProgram = async (file, args, timeoutMs) =>
+  (await execute(file, [...args], { windowsHide: true, timeout: timeoutMs, maxBuffer: 16_000_000 })).stdout;

@@ -1,0 +1,17 @@
+// The gaps of the log that a person has not accepted yet. Reads them from the log itself, so that they outlive the start that found them.
+
+import { systemSessionId, type EventOf } from '../../contracts/events.ts';
+import { isGapOpen } from '../../contracts/log-gap.ts';
+import type { SessionReads } from './session-reads.ts';
+
+const GAPS_MAX = 1_000;
+
+/** Oldest first. */
+export function openGaps(reads: Pick<SessionReads, 'slice'>): EventOf<'log.gap_found'>[] {
+  let open: EventOf<'log.gap_found'>[] = [];
+  for (const event of reads.slice(systemSessionId, { types: ['log.gap_found', 'log.gap_accepted'], limit: GAPS_MAX, newest: true })) {
+    if (event.type === 'log.gap_accepted') open = [];
+    if (event.type === 'log.gap_found' && isGapOpen(event.body)) open.push(event);
+  }
+  return open;
+}

@@ -1,0 +1,160 @@
+// Holds the log against the head file: says at the start whether its end is missing, and keeps the file in step with each commit after.
+// Decides nothing about what follows from a gap; writes no event itself.
+
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { LogGap } from '../../contracts/log-gap.ts';
+import type { SqlDatabase, Storage } from '../storage/storage.ts';
+import { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from '../storage/storage.ts';
+
+export interface LogHeadDeps {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** When the machine came up. */
+  readonly bootedAtMs: number;
+}
+
+/** Two readings of one start of the machine differ by what its clock was set meanwhile. */
+const BOOT_SLACK_MS = 120_000;
+
+export class LogHead {
+  readonly #deps: LogHeadDeps;
+  readonly #before: HeadRecord | 'damaged' | null;
+  #file: HeadFile | null = null;
+  #newest: LogPlace;
+  #durable: LogPlace;
+  #stopped = false;
+  #hasFailed = false;
+  /** What the start found; null where the log is whole as far as the head file knows. */
+  readonly gap: LogGap | null;
+
+  constructor(deps: LogHeadDeps) {
+    this.#deps = deps;
+    const { db, home } = deps.storage;
+    this.#before = readHead(home);
+    this.#newest = newestPlace(db);
+    this.#durable = this.#newest;
+    this.gap = findGap(db, this.#before, { newest: this.#newest, bootedAtMs: deps.bootedAtMs });
+  }
+
+  /** The head file says that everything is stopped, and no release came after the place where it says so. */
+  get wasStopped(): boolean {
+    const before = this.#before;
+    if (before === null || before === 'damaged' || !before.stopped) return false;
+    const released = this.#deps.storage.db.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'panic.released' LIMIT 1");
+    return this.gap !== null || released.get(before.newest.seq) === undefined;
+  }
+
+  /**
+   * From now on the file follows the log. Only after a gap is on the disk as an event: until then the file is the one trace of it.
+   * A file that cannot be made is no reason not to start.
+   */
+  begin(): void {
+    const { storage, clock, bootedAtMs } = this.#deps;
+    this.#attempt(() => {
+      const known = storage.db.prepare('SELECT database_id AS id FROM log_head').get() as { id: string } | undefined;
+      const before = this.#before === 'damaged' ? null : this.#before;
+      const databaseId = known?.id ?? before?.databaseId ?? randomBytes(16).toString('hex');
+      this.#file = new HeadFile(storage.home, {
+        databaseId,
+        newest: this.#newest,
+        durable: this.#durable,
+        stopped: this.#stopped,
+        atMs: clock.nowMs(),
+        bootedAtMs,
+      });
+      if (known !== undefined) return;
+      const mark = storage.db.prepare('INSERT INTO log_head (id, database_id, since_seq) VALUES (1, ?, ?)');
+      storage.transact(() => mark.run(databaseId, this.#newest.seq), true);
+      // In the database file itself: whoever takes away the write-ahead log and the head file leaves this.
+      storage.checkpoint();
+    });
+  }
+
+  /** After a commit. `isDurable`: it waited for the disk. */
+  note(place: LogPlace, isDurable: boolean): void {
+    this.#newest = place;
+    if (isDurable) this.#durable = place;
+    this.#put();
+  }
+
+  setStopped(stopped: boolean): void {
+    if (stopped === this.#stopped) return;
+    this.#stopped = stopped;
+    // Into both slots.
+    this.#put();
+    this.#put();
+  }
+
+  /** What was committed is in the database file, and the head file is on the disk. For quiet moments and for the panic stop. */
+  secure(): void {
+    this.#attempt(() => {
+      if (this.#deps.storage.checkpoint()) this.#durable = this.#newest;
+      this.#put();
+      this.#file?.flush();
+    });
+  }
+
+  dispose(): void {
+    this.secure();
+    this.#attempt(() => this.#file?.close());
+    this.#file = null;
+  }
+
+  #put(): void {
+    const file = this.#file;
+    if (file === null) return;
+    this.#attempt(() => file.put({ newest: this.#newest, durable: this.#durable, stopped: this.#stopped, atMs: this.#deps.clock.nowMs() }));
+  }
+
+  /** The log is the truth: a head file that cannot be written stops nothing, and is said once. */
+  #attempt(work: () => void): void {
+    try {
+      work();
+    } catch (cause) {
+      if (this.#hasFailed) return;
+      this.#hasFailed = true;
+      this.#deps.logger.log('error', 'The head file of the log cannot be written; a loss of its end would not be noticed.', {
+        cause: String(cause),
+      });
+    }
+  }
+}
+
+interface Now {
+  readonly newest: LogPlace;
+  readonly bootedAtMs: number;
+}
+
+function findGap(db: SqlDatabase, before: HeadRecord | 'damaged' | null, { newest, bootedAtMs }: Now): LogGap | null {
+  const gap = (reason: LogGap['reason'], expectedSeq: number | null): LogGap => ({
+    reason,
+    expectedSeq,
+    foundSeq: newest.seq,
+    missing: expectedSeq === null ? null : Math.max(0, expectedSeq - newest.seq),
+    atMs: before === null || before === 'damaged' ? null : before.atMs,
+  });
+  if (before === 'damaged') return gap('head-damaged', null);
+  if (before === null) return db.prepare('SELECT 1 FROM log_head').get() === undefined ? null : gap('head-missing', null);
+  const expected = before.newest;
+  if (newest.seq >= expected.seq) return agrees(db, expected) ? null : gap('other-log', expected.seq);
+  // Commits that did not wait for the disk may be gone after a power cut, and those alone.
+  const isNewRun = Math.abs(before.bootedAtMs - bootedAtMs) > BOOT_SLACK_MS;
+  const isWithinPromise = newest.seq >= before.durable.seq && agrees(db, before.durable);
+  return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);
+}
+
+/** A place whose session was deleted since says nothing. */
+function agrees(db: SqlDatabase, place: LogPlace): boolean {
+  if (place.seq === 0) return true;
+  const row = db.prepare('SELECT lower(hex(hash)) AS hash FROM events WHERE seq = ?').get(place.seq) as { hash: string } | undefined;
+  if (row !== undefined) return row.hash === place.hash;
+  return db.prepare("SELECT 1 FROM events WHERE seq > ? AND type = 'session.deleted' LIMIT 1").get(place.seq) !== undefined;
+}
+
+function newestPlace(db: SqlDatabase): LogPlace {
+  const row = db.prepare('SELECT seq, lower(hex(hash)) AS hash FROM events ORDER BY seq DESC LIMIT 1').get();
+  return (row as LogPlace | undefined) ?? emptyPlace;
+}

@@ -1,0 +1,139 @@
+// The head file beside the database: how far the log has come and whether everything is stopped, so that a log that lost its end shows.
+// Written with a plain write after each commit, which survives a killed process; waits for the disk only when told to. Knows no SQL.
+
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { mapStorageError } from './storage-errors.ts';
+
+/** A place of the log: an event and its hash, hex. Place 0 is that of an empty log. */
+export interface LogPlace {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+export interface HeadRecord {
+  /** 16 bytes, hex. Backups of a database share it. */
+  readonly databaseId: string;
+  readonly newest: LogPlace;
+  /** Up to here a commit has waited for the disk. */
+  readonly durable: LogPlace;
+  readonly stopped: boolean;
+  readonly atMs: number;
+  /** When the machine came up: a loss within one run of the machine is no power cut. */
+  readonly bootedAtMs: number;
+}
+
+export const headFileName = 'trayclaw.head';
+/** Two slots, written in turn: a write that a power cut tears leaves the other. */
+const SLOT_BYTES = 256;
+const MAGIC = 0x54434844;
+const FORM = 1;
+/** What stands before it is what it checks. */
+const CRC_AT = 128;
+export const emptyPlace: LogPlace = { seq: 0, hash: '0'.repeat(64) };
+
+/** Null where there is no file; 'damaged' where neither slot can be read. */
+export function readHead(home: string): HeadRecord | 'damaged' | null {
+  const path = join(home, headFileName);
+  if (!existsSync(path)) return null;
+  try {
+    const bytes = readFileSync(path);
+    return newestOf(bytes)?.record ?? 'damaged';
+  } catch (cause) {
+    throw mapStorageError(cause);
+  }
+}
+
+export class HeadFile {
+  readonly #handle: number;
+  readonly #slot = Buffer.alloc(SLOT_BYTES);
+  #generation: number;
+  #record: HeadRecord;
+  #isOpen = true;
+
+  /** Makes the file, or goes on with one; the record is on the disk when this returns. Fails as the store does. */
+  constructor(home: string, record: HeadRecord) {
+    const path = join(home, headFileName);
+    this.#record = record;
+    try {
+      const before = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+      this.#generation = newestOf(before)?.generation ?? 0;
+      this.#handle = openSync(path, before.length === 0 ? 'w+' : 'r+', 0o600);
+      // Both slots have their room on the disk from the start: no later write can find it full.
+      if (before.length < 2 * SLOT_BYTES) writeSync(this.#handle, Buffer.alloc(2 * SLOT_BYTES), 0, 2 * SLOT_BYTES, 0);
+      this.#write();
+      this.flush();
+    } catch (cause) {
+      throw mapStorageError(cause);
+    }
+  }
+
+  get record(): HeadRecord {
+    return this.#record;
+  }
+
+  /** One small write, no wait for the disk. */
+  put(change: Partial<HeadRecord>): void {
+    if (!this.#isOpen) return;
+    this.#record = { ...this.#record, ...change };
+    this.#write();
+  }
+
+  flush(): void {
+    if (this.#isOpen) fsyncSync(this.#handle);
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    try {
+      this.flush();
+    } finally {
+      this.#isOpen = false;
+      closeSync(this.#handle);
+    }
+  }
+
+  #write(): void {
+    this.#generation += 1;
+    encode(this.#slot, this.#generation, this.#record);
+    writeSync(this.#handle, this.#slot, 0, SLOT_BYTES, (this.#generation % 2) * SLOT_BYTES);
+  }
+}
+
+function encode(into: Buffer, generation: number, { databaseId, newest, durable, stopped, atMs, bootedAtMs }: HeadRecord): void {
+  into.writeUInt32BE(MAGIC, 0);
+  into.writeUInt16BE(FORM, 4);
+  into.writeUInt16BE(stopped ? 1 : 0, 6);
+  into.writeDoubleBE(generation, 8);
+  into.writeDoubleBE(newest.seq, 16);
+  into.writeDoubleBE(durable.seq, 24);
+  into.writeDoubleBE(atMs, 32);
+  into.writeDoubleBE(bootedAtMs, 40);
+  into.write(databaseId, 48, 16, 'hex');
+  into.write(newest.hash, 64, 32, 'hex');
+  into.write(durable.hash, 96, 32, 'hex');
+  into.writeUInt32BE(crc32(into.subarray(0, CRC_AT)), CRC_AT);
+}
+
+function newestOf(bytes: Buffer): { generation: number; record: HeadRecord } | null {
+  const [a, b] = [decode(bytes.subarray(0, SLOT_BYTES)), decode(bytes.subarray(SLOT_BYTES, 2 * SLOT_BYTES))];
+  if (a === null || b === null) return a ?? b;
+  return a.generation > b.generation ? a : b;
+}
+
+function decode(slot: Buffer): { generation: number; record: HeadRecord } | null {
+  if (slot.length < SLOT_BYTES || slot.readUInt32BE(0) !== MAGIC || slot.readUInt16BE(4) !== FORM) return null;
+  if (slot.readUInt32BE(CRC_AT) !== crc32(slot.subarray(0, CRC_AT))) return null;
+  return {
+    generation: slot.readDoubleBE(8),
+    record: {
+      databaseId: slot.toString('hex', 48, 64),
+      newest: { seq: slot.readDoubleBE(16), hash: slot.toString('hex', 64, 96) },
+      durable: { seq: slot.readDoubleBE(24), hash: slot.toString('hex', 96, 128) },
+      stopped: slot.readUInt16BE(6) === 1,
+      atMs: slot.readDoubleBE(32),
+      bootedAtMs: slot.readDoubleBE(40),
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// What a test run leaves running is found by its scratch folder, and nothing else is.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { findLeftovers } from '../../build/leftovers.mjs';
+
+const onLinux = process.platform === 'linux';
+
+test.skipIf(!onLinux).each([
+  ['its command line', (folder: string) => ({ args: ['-e', 'setTimeout(() => 0, 60_000)', `--home=${folder}`], cwd: tmpdir() })],
+  ['its working folder', (folder: string) => ({ args: ['-e', 'setTimeout(() => 0, 60_000)'], cwd: folder })],
+])('a process is found by %s until it ends', async (_name, plan) => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'left-')));
+  const { args, cwd } = plan(folder);
+  const child = spawn(process.execPath, args, { cwd, stdio: 'ignore' });
+  await once(child, 'spawn');
+  expect(findLeftovers(folder).map(({ pid }) => pid)).toEqual([child.pid]);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(findLeftovers(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
+
+test('a machine without /proc has none to find', () => {
+  expect(findLeftovers('/somewhere', '/nonexistent')).toEqual([]);
+});

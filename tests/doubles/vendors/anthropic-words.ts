@@ -1,0 +1,16 @@
+// Anthropic's form of a refusal.
+
+import { isPlainObject } from '../../../core/base/json.ts';
+import { Refused, type Part } from './refused.ts';
+
+export function anthropicNo(message: string, { status = 400, type = 'invalid_request_error' } = {}): Refused {
+  return new Refused({ status, body: { type: 'error', error: { type, message }, request_id: 'req_strict' } });
+}
+
+export function isTextEmpty(text: string): boolean {
+  return text.trim() === '';
+}
+
+export function isThinking(body: Part): boolean {
+  return isPlainObject(body['thinking']) && body['thinking']['type'] !== 'disabled';
+}

@@ -1,0 +1,48 @@
+// Which vendor a model server plays, and what that vendor refuses. One entry for each; a request that passes here is one the published
+// interface takes.
+
+import { anthropicMessages } from './anthropic-messages.ts';
+import { geminiChat } from './gemini-chat.ts';
+import { llamaServerChat, lmStudioChat } from './local-chat.ts';
+import { mistralChat } from './mistral-chat.ts';
+import { ollamaChat } from './ollama-chat.ts';
+import { deepSeekChat, groqChat, openAiChat, openRouterChat, xAiChat } from './openai-chat.ts';
+import type { Part, VendorNo } from './refused.ts';
+
+export type { VendorNo } from './refused.ts';
+
+const checks = {
+  openai: openAiChat,
+  anthropic: anthropicMessages,
+  ollama: ollamaChat,
+  gemini: geminiChat,
+  mistral: mistralChat,
+  groq: groqChat,
+  deepseek: deepSeekChat,
+  xai: xAiChat,
+  openrouter: openRouterChat,
+  llamacpp: llamaServerChat,
+  lmstudio: lmStudioChat,
+} as const;
+
+export type Vendor = keyof typeof checks;
+
+export const vendors = Object.keys(checks) as readonly Vendor[];
+
+/** What the vendor answers in place of a reply; null where it takes the request. */
+export function vendorRefusal(vendor: Vendor, body: Part): VendorNo | null {
+  return checks[vendor](body);
+}
+
+/** The sentence of a refusal, whatever form the vendor gives its body. */
+export function refusalWords({ body }: VendorNo): string {
+  const words: string[] = [];
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') words.push(value);
+    else if (Array.isArray(value)) value.forEach(collect);
+    else if (typeof value === 'object' && value !== null)
+      for (const key of ['error', 'message', 'detail', 'loc', 'msg', 'raw', 'metadata']) if (key in value) collect((value as Part)[key]);
+  };
+  collect(body);
+  return words.join(' ');
+}

@@ -1,0 +1,188 @@
+// One command line for each command of the tree, and whether it only looks. Held to the tree by endings.test.ts.
+
+import type { Command } from 'commander';
+import { createProgram } from '../../core/doors/cli/cli.ts';
+
+/** What the samples name; ids of a data folder that was used. */
+export interface SamplePlace {
+  readonly session: string;
+  readonly turn: string;
+  readonly call: string;
+  readonly approval: string;
+  /** A folder of documents and a file outside of the data folder. */
+  readonly folder: string;
+  readonly file: string;
+}
+
+export interface Sample {
+  readonly line: (place: SamplePlace) => readonly string[];
+  readonly looks: boolean;
+  readonly stdin?: string;
+  /** Runs until it is told to end. */
+  readonly stays?: boolean;
+}
+
+const look = (line: Sample['line'], more: Partial<Sample> = {}): Sample => ({ line, looks: true, ...more });
+const act = (line: Sample['line'], more: Partial<Sample> = {}): Sample => ({ line, looks: false, ...more });
+
+/** Without arguments, and only to look. */
+const plain = [
+  'approvals list',
+  'grants list',
+  'outcomes list',
+  'sessions list',
+  'artifacts list',
+  'policy show',
+  'budget show',
+  'agents list',
+  'helpers list',
+  'sandbox explain',
+  'rules list',
+  'tools',
+  'packs list',
+  'audit verify',
+  'usage',
+  'models',
+  'model presets',
+  'config get',
+  'config schema',
+  'secret status',
+  'secret list',
+  'backup list',
+  'undo',
+  'activity search',
+  'dlq list',
+  'doctor',
+  'recover',
+  'outbox list',
+  'chats list',
+  'telegram status',
+  'telegram list',
+  'schedule list',
+  'heartbeat show',
+  'tasks list',
+  'memory list',
+  'memory export',
+  'knowledge list',
+  'signals list',
+  'skills list',
+  'identity show',
+  'identity versions',
+  'prompts list',
+];
+
+export const samples: Readonly<Record<string, Sample>> = {
+  ...Object.fromEntries(plain.map((path) => [path, look(() => [])])),
+  'grants preview': look(() => ['{"kind":"folder","tool":"write_file","folder":"/tmp"}']),
+  'sessions show': look(({ session }) => [session]),
+  'sessions search': look(() => ['hello']),
+  'sessions export': look(({ session }) => [session]),
+  'artifacts get': look(() => ['0'.repeat(64)]),
+  'policy explain': look(() => ['{"tool":"exec","args":{"command":"ls"}}']),
+  'safety url': look(() => ['https://example.org/']),
+  'safety redact': look(() => [], { stdin: 'plain words' }),
+  'agents show': look(() => ['main']),
+  'turns show': look(({ turn }) => [turn]),
+  'packs show': look(() => ['pck_none']),
+  replay: look(({ turn }) => [turn]),
+  'backup create': look(() => []),
+  'backup verify': look(({ file }) => [file]),
+  'activity events': look(({ turn }) => [turn]),
+  'activity export': look(({ turn }) => [turn]),
+  'schedule show': look(() => ['sch_none']),
+  'schedule next': look(() => ['--every', '1h']),
+  'memory recall': look(() => ['cats']),
+  'memory show': look(() => ['mem_none']),
+  'knowledge status': look(() => ['docs']),
+  'knowledge search': look(() => ['cats']),
+  'knowledge preview': look(({ folder }) => [folder]),
+  'skills show': look(() => ['none']),
+  'skills lint': look(() => ['none']),
+  'identity diff': look(() => []),
+  'prompts show': look(() => ['none']),
+  'prompts versions': look(() => ['none']),
+  'prompts diff': look(() => ['none']),
+  panic: look(() => ['--status']),
+
+  ask: act(() => ['Calculate 1 + 1']),
+  tool: act(() => ['calc', '{"expression":"1+1"}']),
+  chat: act(() => [], { stdin: 'Calculate 2 + 2\n/quit\n' }),
+  'approvals approve': act(({ approval }) => [approval]),
+  'approvals deny': act(({ approval }) => [approval]),
+  'grants revoke': act(() => ['grt_none']),
+  'outcomes settle': act(({ call }) => [call, 'done']),
+  'sessions compact': act(({ session }) => [session]),
+  'sessions fork': act(({ session }) => [session]),
+  'sessions rename': act(({ session }) => [session, 'A name']),
+  'sessions archive': act(({ session }) => [session]),
+  'sessions pin': act(({ session }) => [session]),
+  'sessions seen': act(({ session }) => [session]),
+  'sessions configure': act(({ session }) => [session]),
+  'sessions delete': act(() => ['ses_none']),
+  'budget allow': act(() => ['1']),
+  'helpers cancel': act(() => ['job_none']),
+  'rules pin': act(() => ['Be brief.']),
+  'rules unpin': act(() => ['rul_none']),
+  'turns continue': act(({ turn }) => [turn]),
+  'turns retry': act(({ turn }) => [turn]),
+  'turns branch': act(({ turn }) => [turn, 'Calculate 3 + 3']),
+  'model test': act(() => ['demo/offline']),
+  'config set': act(() => ['limits.steps', '40']),
+  'secret set': act(() => ['name'], { stdin: 'a value to keep\n' }),
+  'secret unlock': act(() => [], { stdin: 'a passphrase\n' }),
+  'secret delete': act(() => ['name']),
+  'backup restore': act(({ file }) => [file]),
+  serve: act(() => [], { stays: true }),
+  start: act(() => ['--port', '0'], { stays: true }),
+  'dlq retry': act(() => ['dlq_none']),
+  'dlq clear': act(() => ['--all']),
+  'outbox settle': act(() => ['out_none', 'sent']),
+  'chats bind': act(() => ['telegram', '1']),
+  'telegram pair': act(() => []),
+  'telegram confirm': act(() => ['none']),
+  'telegram refuse': act(() => ['none']),
+  'telegram revoke': act(() => ['1']),
+  'telegram pause': act(() => []),
+  'telegram resume': act(() => []),
+  'schedule add': act(() => ['Say hello', '--every', '1d']),
+  'schedule run': act(() => ['sch_none']),
+  'schedule pause': act(() => ['sch_none']),
+  'schedule resume': act(() => ['sch_none']),
+  'schedule remove': act(() => ['sch_none']),
+  'heartbeat run': act(() => []),
+  'tasks add': act(() => ['Read the notes']),
+  'tasks done': act(() => ['tsk_none']),
+  'tasks drop': act(() => ['tsk_none']),
+  'memory add': act(() => ['The cat is called Tom.']),
+  'memory promote': act(() => ['mem_none']),
+  'memory reject': act(() => ['mem_none']),
+  'memory forget': act(() => ['mem_none']),
+  'memory pin': act(() => ['mem_none']),
+  'memory settle': act(() => ['mem_none', 'mem_other', 'first']),
+  'memory import': act(() => ['-']),
+  'knowledge add': act(({ folder }) => ['more', folder, '--outside']),
+  'knowledge remove': act(() => ['more']),
+  'knowledge reindex': act(() => []),
+  'signals send': act(() => ['note', 'hello']),
+  'skills import': act(({ folder }) => [folder]),
+  'skills trust': act(() => ['none']),
+  'skills enable': act(() => ['none']),
+  'skills disable': act(() => ['none']),
+  'skills reload': act(() => []),
+  'identity set': act(() => ['--soul', 'Kind and brief.']),
+  'identity revert': act(() => ['1']),
+  'prompts set': act(() => ['style', '-'], { stdin: 'Be brief.' }),
+  'prompts refresh': act(() => []),
+  'prompts accept': act(() => ['style', '0'.repeat(64)]),
+};
+
+/** Every command of the tree that does something, as the words one types. */
+export async function commandPaths(): Promise<string[]> {
+  const paths: string[] = [];
+  const visit = (command: Command, words: readonly string[]): void => {
+    if (command.commands.length === 0) paths.push(words.join(' '));
+    for (const below of command.commands) visit(below, [...words, below.name()]);
+  };
+  visit(await createProgram('0.0.0', () => Promise.resolve()), []);
+  return paths;
+}
