@@ -34,25 +34,6 @@ export function composeGuard(base: Base, store: Store) {
   };
   const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));
   const extraFolders = facts.extraFolders.map(realFolder);
-  const gate = new PolicyGate({
-    store: policy,
-    clock,
-    ids,
-    panic,
-    policy: config.policy,
-    workspace,
-    extraFolders,
-    domains: domainSets,
-    entryWords: literalWords,
-  });
-  const workspaces = composeWorkspaces(facts, policy);
-  const taint = new TaintBook({
-    store: marks,
-    reads: log.reads,
-    folders: [workspace, ...extraFolders],
-    files: { exists: (path) => existsSync(path), isExecutable },
-  });
-  const secrets = composeSecrets(base);
   const sandbox = lifetimes.add(
     new Sandbox({
       config: readingSkills(config.sandbox),
@@ -65,6 +46,26 @@ export function composeGuard(base: Base, store: Store) {
       temporaryFolder: tmpdir(),
     }),
   );
+  const gate = new PolicyGate({
+    store: policy,
+    clock,
+    ids,
+    panic,
+    policy: config.policy,
+    workspace,
+    extraFolders,
+    domains: domainSets,
+    entryWords: literalWords,
+    confines: () => sandbox.confines(),
+  });
+  const workspaces = composeWorkspaces(facts, policy);
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
+  const secrets = composeSecrets(base);
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();

@@ -74,6 +74,8 @@ export interface GateDeps {
   readonly extraFolders: readonly string[];
   readonly domains: DomainSets;
   readonly entryWords: EntryWords;
+  /** Whether a command that runs without a yes is confined here. */
+  readonly confines: () => boolean;
 }
 
 const risks: Readonly<Record<ToolClass, string>> = {
@@ -256,10 +258,10 @@ export class PolicyGate {
     const { tool, facts, sessionId } = approval;
     const origin = approval.origin ?? { channel: '', agentId: '' };
     const pre = this.#preApproval(tool, facts, this.#rules.firstFor({ tool, facts, origin }));
-    if (pre?.state !== 'changed' || pre.match === null || pre.grant === null) return null;
+    if ((pre?.state !== 'changed' && pre?.state !== 'written') || pre.match === null) return null;
     const created = this.#configGrant({ sessionId, facts }, pre.match, pre.covers);
     // In another folder it stays bound to what is there.
-    return { created, revoked: cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
+    return { created, revoked: pre.grant !== null && cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
   }
 
   /** Whether a grant just given also answers another open question: nobody is asked twice for the same. */
@@ -275,11 +277,18 @@ export class PolicyGate {
   }
 
   #preApproval(tool: string, facts: CallFacts, rule: MatchedRule | null): PreApproval | null {
-    const { store } = this.#deps;
+    const { store, extraFolders, confines } = this.#deps;
     const { command } = facts;
     if (command === null) return null;
     if (rule?.allowsCommand !== true && !this.#allowedCommands.covers(command)) return null;
-    return judgePreApproval(tool, command, store.configGrants(), workspaceOf(facts, this.#deps));
+    const workspace = workspaceOf(facts, this.#deps);
+    return judgePreApproval(tool, command, {
+      grants: store.configGrants(),
+      workspace,
+      roots: [workspace, ...extraFolders],
+      writes: store,
+      confines,
+    });
   }
 
   #firstUse(request: JudgedCall, pre: PreApproval | null): Grant | null {

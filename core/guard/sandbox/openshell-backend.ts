@@ -34,6 +34,10 @@ export class OpenShellBackend implements SandboxBackend {
     return Promise.resolve({ missing: this.#program() === null ? [{ what: 'openshell', install }] : [] });
   }
 
+  seemsAvailable(): boolean {
+    return this.#program() !== null;
+  }
+
   limits(): readonly LimitFact[] {
     const { timeoutMs, processes, memoryMb, fileMb } = this.#deps.limits;
     const how = "not held: only OpenShell's own limits are";

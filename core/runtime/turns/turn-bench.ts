@@ -138,6 +138,7 @@ export class TurnBench {
       extraFolders: [],
       domains: () => ({ covers: () => false }),
       entryWords: (entry) => entry.split(' '),
+      confines: () => true,
     });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
     const checkpoints = new Checkpoints({
