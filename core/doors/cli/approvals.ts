@@ -1,6 +1,7 @@
 // `approvals`, `grants` and `outcomes`: what a person decides, and what they decided before.
 
 import type { Command } from 'commander';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import { grantMatchSchema, type Approval, type GrantListing, type GrantScope } from '../../contracts/policy.ts';
@@ -133,9 +134,12 @@ function endOf(grant: GrantListing): string {
 }
 
 function previewGrant(context: CommandContext, match: string, days: string | undefined): Promise<number> {
-  const parsed = grantMatchSchema.safeParse(parseJsonArgument(match, 'The match'));
-  if (!parsed.success)
-    throw new AppError('invalid_params', `The match does not fit: ${parsed.error.issues[0]?.message ?? 'unknown form'}.`);
+  const given = parseJsonArgument(match, 'The match');
+  const parsed = grantMatchSchema.safeParse(given);
+  if (!parsed.success) {
+    const issues = describeIssues(parsed.error.issues, { given, whole: 'the match' });
+    throw new AppError('invalid_params', `The match does not fit: ${issues.join('; ')}.`);
+  }
   const params = { match: parsed.data, ...(days === undefined ? {} : { days: parseCount(days, '--days') }) };
   return context.runOp('grant.preview', params, {
     human: ({ covered, asked, total, lookedBackToMs }) =>

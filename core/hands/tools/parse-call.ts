@@ -2,14 +2,13 @@
 // runs nothing.
 
 import { hash } from 'node:crypto';
-import type * as z from 'zod';
-import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
+import { canonicalJson, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 
 export const argsBytesMax = 1_000_000;
-const ISSUES_SHOWN_MAX = 8;
 
 export interface ParsedCall {
   readonly tool: ToolDefinition;
@@ -37,7 +36,7 @@ export function parseCall(tool: ToolDefinition, argsJson: string): Result<Parsed
   try {
     const checked = tool.input.safeParse(json.value);
     if (!checked.success) {
-      const problems = describeIssues(checked.error.issues, json.value);
+      const problems = describeIssues(checked.error.issues, { given: json.value, whole: 'the arguments as a whole' });
       return err(invalid(tool.name, problems.join('; '), problems));
     }
     const argsHash = hash('sha256', canonicalJson(json.value), 'hex');
@@ -53,40 +52,4 @@ function invalid(tool: string, what: string, problems: readonly string[]): AppEr
   return new AppError('invalid_arguments', `Wrong arguments for ${tool}: ${what}.`, {
     data: { tool, ...(problems.length === 0 ? {} : { problems: [...problems] }), hint: 'Correct the named keys and call again.' },
   });
-}
-
-function describeIssues(issues: readonly z.core.$ZodIssue[], given: unknown): string[] {
-  const lines = issues.slice(0, ISSUES_SHOWN_MAX).flatMap((issue) => describeIssue(issue, given));
-  if (issues.length > ISSUES_SHOWN_MAX) lines.push(`and ${issues.length - ISSUES_SHOWN_MAX} more`);
-  return lines;
-}
-
-function describeIssue(issue: z.core.$ZodIssue, given: unknown): string[] {
-  const where = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `"${shorten(where === '' ? key : `${where}.${key}`)}" is not a known key`);
-  }
-  if (where === '') return [`the arguments as a whole: ${plainMessage(issue.message)}`];
-  if (issue.code === 'invalid_type' && valueAt(given, issue.path) === undefined) {
-    return [`"${where}" is missing (expected ${issue.expected})`];
-  }
-  return [`"${where}": ${plainMessage(issue.message)}`];
-}
-
-function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
-  let value: unknown = given;
-  for (const key of path) {
-    if (Array.isArray(value)) value = value[Number(key)];
-    else if (isPlainObject(value) && Object.hasOwn(value, key)) value = value[String(key)];
-    else return undefined;
-  }
-  return value;
-}
-
-function plainMessage(message: string): string {
-  return shorten(message.replace(/^Invalid input: /, ''));
-}
-
-function shorten(text: string): string {
-  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }
