@@ -9,6 +9,7 @@ import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
+import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
@@ -47,7 +48,10 @@ async function ask(context: CommandContext, given: string, options: AskOptions):
   };
   return context.withClaw('live', async ({ claw }) => {
     const streams = !context.output.isJson;
-    const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).send(message));
+    const end = await withLines(context, async (lines) => {
+      if (options.session === undefined) await meetModel(context, claw, lines);
+      return new TurnConversation(context, { claw, lines, streams }).send(message);
+    });
     return reportEnd(context, end);
   });
 }

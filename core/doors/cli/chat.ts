@@ -9,6 +9,7 @@ import { reportAnswer, type AskOptions } from './ask.ts';
 import type { CommandContext, Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
+import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
 import { cliCaller, TurnConversation } from './turn-conversation.ts';
@@ -51,7 +52,8 @@ class ChatRoom {
 
   /** Until /quit, the end of input (both 0) or Ctrl-C at the prompt (130). */
   async stay(): Promise<number> {
-    await this.#connect();
+    const { claw } = await this.#connect();
+    if (this.#sessionId === undefined) await meetModel(this.#context, claw, this.#context.hasPerson ? this.#lines : null);
     this.#context.output.note('Type a message, or /help.');
     for (;;) {
       const line = await this.#nextLine();

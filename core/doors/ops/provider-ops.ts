@@ -5,15 +5,13 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
+import { handedOverKey } from '../../mind/llm/llm.ts';
 import { changeSettings } from './change-setting.ts';
 import type { OpsDeps } from './deps.ts';
 import { testModel } from './model-test.ts';
 import { shortSecretWords } from './short-secret.ts';
 
 type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
-
-/** Stands for a key that is handed over and kept nowhere yet. */
-const handedOver = 'keychain:handed-over';
 
 export function createProviderOps(deps: OpsDeps): ProviderOps {
   return {
@@ -35,7 +33,7 @@ export function createProviderOps(deps: OpsDeps): ProviderOps {
 async function tryProvider(deps: OpsDeps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
   const { name, key } = given.provider;
   if (key !== undefined) deps.secrets.guard(key, name);
-  const provider = configOf(given.provider, key === undefined ? undefined : handedOver);
+  const provider = configOf(given.provider, key === undefined ? undefined : handedOverKey);
   const signal = caller.signal === undefined ? deps.closing : AbortSignal.any([deps.closing, caller.signal]);
   const nothing = { models: [], modelId: null, tookMs: 0, firstTokenMs: null, costUsd: null };
   let models: OpResult<'provider.try'>['models'] = [];

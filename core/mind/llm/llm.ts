@@ -13,11 +13,13 @@ import { abortReason } from './http-transport.ts';
 import type { DefaultChoice } from './default-model.ts';
 import type { DiscoveredModel } from './local-servers.ts';
 import { costOf } from './model-catalog.ts';
+import { withKeyHint } from './key-hint.ts';
 import { ModelDirectory, splitRef, type ModelDirectoryDeps } from './model-directory.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
+export { handedOverKey } from './key-hint.ts';
 export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { estimateTokens } from './token-estimate.ts';
@@ -198,7 +200,8 @@ export class ModelRouter {
       };
       const outcome = await runAttempt({ provider, limits, clock, run: answer }, sink, run.signal);
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
-      const { error, hasDelivered } = outcome;
+      const { hasDelivered } = outcome;
+      const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
       const waitMs = run.signal.aborted ? null : retryWaitMs({ attempt, error, hasDelivered }, config.models.retries, random);
       if (waitMs === null) throw error;

@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import { toAppError } from '../../contracts/errors.ts';
 import type { ModelInfo } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { chooseDefault, demoRef, type DefaultChoice } from './default-model.ts';
@@ -19,6 +20,7 @@ import {
 } from './local-servers.ts';
 import { describeModel, preferredModel, type KnownProvider } from './model-catalog.ts';
 import { OfferedModels } from './offered-models.ts';
+import { withKeyHint } from './key-hint.ts';
 import { offeredKeys } from './provider-presets.ts';
 import { listServerModels, type ServerModel } from './server-models.ts';
 
@@ -237,7 +239,11 @@ export class ModelDirectory {
     const ref = 'apiKey' in config ? config.apiKey : undefined;
     const key = ref === undefined ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;
-    return listServerModels({ provider, config, key, signal, timeoutMs, nowMs: this.#deps.clock.nowMs() });
+    try {
+      return await listServerModels({ provider, config, key, signal, timeoutMs, nowMs: this.#deps.clock.nowMs() });
+    } catch (cause) {
+      throw withKeyHint(toAppError(cause), config);
+    }
   }
 }
 
