@@ -117,8 +117,7 @@ export class AppError extends Error {
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses are fetched; what else may be opened stands in policy.allowDomains of config.yaml.',
   invalid_config: 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.',
-  no_model:
-    'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
+  no_model: 'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
   model_auth: 'Check the key of this provider and try again; the conversation is kept.',
   model_rate_limited: 'Wait a little and try again; the conversation is kept.',
   model_quota: 'The account has no credit left. Add credit or choose another model.',

@@ -1,7 +1,7 @@
 // Operations on providers and their models: what their servers offer, what could be set up, a live test, and setting one up.
 
 import * as z from 'zod';
-import { providerSchema, secretRefSchema } from './config.ts';
+import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import { modelRefSchema } from './model-ref.ts';
@@ -17,6 +17,7 @@ export const providerDraftSchema = z.strictObject({
   baseUrl: z.url().optional(),
   apiKey: secretRefSchema.optional(),
   key: z.string().trim().min(1).max(10_000).optional(),
+  prices: pricesSchema,
 });
 export type ProviderDraft = z.infer<typeof providerDraftSchema>;
 

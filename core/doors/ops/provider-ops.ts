@@ -84,9 +84,14 @@ async function addProvider(deps: OpsDeps, given: OpParsed<'provider.add'>, calle
 }
 
 /** Fails with invalid_params where a key or an address is missing. */
-function configOf({ kind, baseUrl, apiKey }: ProviderDraft, keyRef: string | undefined): ProviderConfig {
+function configOf({ kind, baseUrl, apiKey, prices }: ProviderDraft, keyRef: string | undefined): ProviderConfig {
   const ref = keyRef ?? apiKey;
-  const given = { kind, ...(baseUrl === undefined ? {} : { baseUrl }), ...(ref === undefined ? {} : { apiKey: ref }) };
+  const given = {
+    kind,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(ref === undefined ? {} : { apiKey: ref }),
+    ...(prices === undefined ? {} : { prices }),
+  };
   const parsed = providerSchema.safeParse(given);
   if (parsed.success) return parsed.data;
   const issues = describeIssues(parsed.error.issues, { given, whole: 'the provider' });
