@@ -29,7 +29,7 @@ export class ProviderDraft {
   models = $state.raw<OpResult<'provider.try'>['models']>([]);
   readonly #client: OpClient;
 
-  constructor(client: OpClient, preset: Omit<Preset, 'title'>, takenNames: readonly string[]) {
+  constructor(client: OpClient, preset: Omit<Preset, 'title' | 'keyVariable'>, takenNames: readonly string[]) {
     this.#client = client;
     this.kind = preset.kind;
     this.keyUrl = preset.keyUrl;
