@@ -30,7 +30,7 @@ test('ask --json is one document of the agreed form', async () => {
 test('ask - takes the text from standard input', async () => {
   const claw = scripted({ say: 'ok' });
   expect((await runCommand(['ask', '-'], fakeParts(claw), { stdin: 'from a pipe\n' })).code).toBe(0);
-  expect(claw.calls[0]?.params).toEqual({ text: 'from a pipe\n' });
+  expect(claw.calls.find(({ name }) => name === 'message.send')?.params).toEqual({ text: 'from a pipe\n' });
 });
 
 test.each([
