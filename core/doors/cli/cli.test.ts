@@ -329,6 +329,8 @@ test('every operation is reached by some command', () => {
     'tool.run',
     'approval.decide',
     'artifact.get',
+    'provider.try',
+    'provider.add',
   ];
   const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   const doorOnly = ['signal.hook'];

@@ -135,7 +135,7 @@ async function askDraft(context: CommandContext, presets: readonly Preset[]): Pr
   const chosen = await chooseFrom(context, 'Whose key is it?', [...withKey.map(({ title }) => title), 'Another, OpenAI-compatible']);
   const preset = withKey[chosen];
   const baseUrl = preset === undefined ? await askLine(context, 'Address, usually ending in /v1: ') : preset.baseUrl;
-  if (preset?.keyUrl != null) context.output.say(`Keys are made at ${preset.keyUrl}`);
+  if (preset?.keyUrl !== undefined && preset.keyUrl !== null) context.output.say(`Keys are made at ${preset.keyUrl}`);
   const key = await readSecret(context, 'Key (not shown): ');
   return { name: preset?.id ?? 'other', kind: preset?.kind ?? 'openai-compatible', ...(baseUrl === null ? {} : { baseUrl }), key };
 }
