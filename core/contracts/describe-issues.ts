@@ -76,11 +76,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       return issue.format === 'url' ? 'must be a web address such as https://example.org' : 'does not have the right form';
     case 'not_multiple_of':
       return `must be a multiple of ${String(issue.divisor)}`;
-    case 'custom':
-    case 'invalid_key':
-    case 'invalid_element':
-    case 'invalid_union':
-    case 'unrecognized_keys':
+    default:
       return isOwn(issue) ? issue.message : 'does not fit';
   }
 }

@@ -5,7 +5,7 @@ import { attachmentSchema } from './attachments.ts';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
 import { configSchema, modelRefSchema, policyModeSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
-import { errorBodySchema } from './errors.ts';
+import type { errorBodySchema } from './errors.ts';
 import {
   approvalSchema,
   budgetScopeSchema,

@@ -1,7 +1,7 @@
 // What providers' servers were last found to offer: kept in memory for a few minutes, asked again only when somebody looks.
 // Must never be asked on a turn's path; a lookup here reads memory alone.
 
-import { AppError, toAppError } from '../../contracts/errors.ts';
+import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { ServerModel } from './server-models.ts';
 
 const GOOD_FOR_MS = 5 * 60_000;
