@@ -158,6 +158,8 @@ export const modelListingSchema = z.object({
   /** US dollars; null where nobody said. */
   inputUsdPerMillion: z.number().nullable(),
   outputUsdPerMillion: z.number().nullable(),
+  /** Named in config.yaml, and not among the models its server says it has. */
+  missing: z.boolean().optional(),
 });
 
 /** Where secrets are kept; `none` where neither a keychain nor a vault answers. */

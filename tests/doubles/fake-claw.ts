@@ -145,6 +145,7 @@ export class FakeClaw implements HostedRuntime {
 
   #own(): Partial<OpHandlers> {
     return {
+      'model.list': () => ({ models: [], defaultModel: 'lab/m', problem: null, failed: [], offers: [] }),
       'message.send': ({ sessionId }) => {
         const turn = this.#start(sessionId ?? this.#ids.next('ses'), this.scripts.shift() ?? [{ say: 'ok' }], false);
         return { sessionId: turn.sessionId, turnId: turn.turnId };

@@ -83,7 +83,7 @@ beforeEach(() => {
 afterEach(() => home.dispose());
 
 function open(sandbox: ConfigInput['sandbox']): Promise<TrayClaw> {
-  const policy = { mode: 'workspace-free', allowCommands: ['npm test', 'make', 'pytest', 'sh t.sh'] } as const;
+  const policy: ConfigInput['policy'] = { mode: 'workspace-free', allowCommands: ['npm test', 'make', 'pytest', 'sh t.sh'] };
   return home.open({ config: { models: { default: 'demo/offline' }, policy, ...(sandbox === undefined ? {} : { sandbox }) } });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';
@@ -177,9 +178,12 @@ function endOf(grant: GrantListing): string {
 }
 
 function previewGrant(context: CommandContext, match: string, days: string | undefined): Promise<number> {
-  const parsed = grantMatchSchema.safeParse(parseJsonArgument(match, 'The match'));
-  if (!parsed.success)
-    throw new AppError('invalid_params', `The match does not fit: ${parsed.error.issues[0]?.message ?? 'unknown form'}.`);
+  const given = parseJsonArgument(match, 'The match');
+  const parsed = grantMatchSchema.safeParse(given);
+  if (!parsed.success) {
+    const issues = describeIssues(parsed.error.issues, { given, whole: 'the match' });
+    throw new AppError('invalid_params', `The match does not fit: ${issues.join('; ')}.`);
+  }
   const params = { match: parsed.data, ...(days === undefined ? {} : { days: parseCount(days, '--days') }) };
   return context.runOp('grant.preview', params, {
     human: ({ covered, asked, total, lookedBackToMs }) =>

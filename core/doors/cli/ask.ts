@@ -10,6 +10,7 @@ import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
+import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
@@ -73,6 +74,7 @@ async function ask(context: CommandContext, given: string, options: AskOptions):
     if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
     const streams = !context.output.isJson;
     const end = await withLines(context, async (lines) => {
+      if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
       const place = await choosePlace(context, options, { claw, lines });
       return new TurnConversation(context, { claw, lines, streams }).send({
         text: messageOf(text),

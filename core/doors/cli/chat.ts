@@ -9,6 +9,7 @@ import { addMessageOptions, messageOptions, reportAnswer, type AskOptions } from
 import type { CommandContext, Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
+import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
 import { cliCaller, TurnConversation } from './turn-conversation.ts';
@@ -58,6 +59,8 @@ class ChatRoom {
     });
     this.#sessionId = sessionId;
     this.#place = sessionId === undefined ? place : {};
+    const { model } = this.#options;
+    if (sessionId === undefined && model === undefined) await meetModel(this.#context, claw, this.#context.hasPerson ? this.#lines : null);
     this.#context.output.note('Type a message, or /help.');
     for (;;) {
       const line = await this.#nextLine();

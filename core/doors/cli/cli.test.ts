@@ -240,7 +240,7 @@ const rows: readonly Row[] = [
   { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
   { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
   { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
-  { argv: ['models'], op: 'model.list', params: {}, json: [] },
+  { argv: ['models'], op: 'model.list', params: { look: true }, json: [] },
   {
     argv: ['secret', 'set', 'key'],
     stdin: 'a long value\n',
@@ -330,6 +330,8 @@ test('every operation is reached by some command', () => {
     'tool.run',
     'approval.decide',
     'artifact.get',
+    'provider.try',
+    'provider.add',
   ];
   const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   const doorOnly = ['signal.hook'];

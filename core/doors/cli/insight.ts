@@ -1,4 +1,4 @@
-// Commands that only look: tools, turns, packs, audit, replay, usage, models, config.
+// Commands that only look: tools, turns, packs, audit, replay, usage, config.
 
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
@@ -75,20 +75,6 @@ export function registerInsight(program: Command, run: Run): void {
     .option('--by <key>', 'day, model or session')
     .option('--days <n>', 'how far to look back')
     .action((options: UsageOptions) => run((context) => showUsage(context, options)));
-  program
-    .command('models')
-    .description('the models that can be used')
-    .action(() => run(listModels));
-  const model = program.command('model').description('one model, and where models come from');
-  model
-    .command('test')
-    .description('ask a model for a word: whether its key, name and address are right')
-    .argument('<model>')
-    .action((ref: string) => run((context) => testModel(context, ref)));
-  model
-    .command('presets')
-    .description('well-known providers and their addresses')
-    .action(() => run((context) => context.runOp('model.presets', {}, { json: ({ presets }) => presets, human: describePresets })));
   registerConfig(program, run);
 }
 
@@ -381,39 +367,4 @@ function showUsage(context: CommandContext, options: UsageOptions): Promise<numb
       return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'P50/P95', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
     },
   });
-}
-
-function listModels(context: CommandContext): Promise<number> {
-  return context.runOp(
-    'model.list',
-    {},
-    {
-      json: (result) => result.models,
-      human: ({ models }) =>
-        table(
-          ['MODEL', 'KIND', 'DEFAULT', 'SOURCE'],
-          models.map((one) => [one.ref, one.kind, one.isDefault ? 'yes' : '', one.source]),
-          'No models were found.',
-        ),
-    },
-  );
-}
-
-function testModel(context: CommandContext, model: string): Promise<number> {
-  return context.runOp(
-    'model.test',
-    { model },
-    {
-      human: ({ ok, tookMs, error }) => (ok ? `It answers (${tookMs} ms).` : [error?.message ?? '', error?.hint ?? ''].join('\n').trim()),
-      exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed),
-    },
-  );
-}
-
-function describePresets({ presets }: OpResult<'model.presets'>): string {
-  return table(
-    ['PROVIDER', 'KIND', 'ADDRESS', 'KEYS'],
-    presets.map((one) => [one.title, one.kind, one.baseUrl ?? '-', one.keyUrl ?? '-']),
-    'None.',
-  );
 }

@@ -22,6 +22,8 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'health.fix',
   'recovery.run',
   'model.test',
+  'provider.try',
+  'provider.add',
   'session.configure',
   'turn.retry',
   'secret.set',

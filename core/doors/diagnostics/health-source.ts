@@ -27,8 +27,8 @@ export function well(id: string, detail: string): Finding {
   return { id, ok: true, detail };
 }
 
-/** Nothing is wrong, and there is something a person may want to do. */
-export function note(id: string, detail: string, fix: string): Finding {
+/** It works, and there is something a person should know and can do. */
+export function warning(id: string, detail: string, fix: string): Finding {
   return { id, ok: true, detail, fix };
 }
 

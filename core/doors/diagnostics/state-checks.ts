@@ -4,7 +4,7 @@ import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { ScheduleView } from '../../contracts/schedule-ops.ts';
 import { readSettings } from '../../store/config/config.ts';
-import { counted, note, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, warning, unwell, well, type Finding, type HealthSource } from './health-source.ts';
 
 export interface StateChecksDeps {
   readonly warnings: readonly string[];
@@ -56,7 +56,7 @@ function checkLetters({ deadLetters }: StateChecksDeps): Finding {
   // Whoever saw a turn fail knows of it; what failed with nobody there is news.
   if (left === watched) {
     const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for another try.${trying}`;
-    return note('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
+    return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
   }
   return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');
 }
@@ -118,7 +118,7 @@ async function checkSecrets(deps: StateChecksDeps): Promise<Finding> {
   const { store, locked, detail } = await deps.secretStatus();
   if (store === 'none') return well('secrets', `${detail} References env:NAME and file:PATH need neither.`);
   // What needs a secret says so itself when it is used.
-  if (locked) return note('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
+  if (locked) return warning('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
   try {
     await deps.secretNames();
     const unread = deps.unreadSecrets();

@@ -14,7 +14,7 @@ import { noTaint } from '../../guard/policy/policy.ts';
 import { changeSetting } from './change-setting.ts';
 import type { OpsDeps } from './deps.ts';
 import { acceptGaps, auditLog } from './log-audit.ts';
-import { testModel } from './model-test.ts';
+import { shortSecretWords } from './short-secret.ts';
 
 /** What other files handle. */
 type OtherFamily =
@@ -49,7 +49,9 @@ type OtherFamily =
   | 'skill'
   | 'identity'
   | 'prompt'
-  | 'workspace';
+  | 'workspace'
+  | 'model'
+  | 'provider';
 type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
@@ -73,15 +75,9 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     }),
     'config.set': ({ key, value }, caller) => changeSetting(deps, key, value ?? null, caller.actor),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
-    'model.list': async ({ look }) => {
-      await (look === true ? deps.models.discover(deps.closing) : deps.models.ready());
-      return deps.models.list();
-    },
-    'model.test': (params, caller) => testModel(deps, params, caller),
-    'model.presets': () => ({ presets: deps.models.presets() }),
-    'secret.set': async (params) => {
-      await deps.secrets.set(params.name, params.value);
-      return { name: params.name };
+    'secret.set': async ({ name, value }) => {
+      const { isKeptOut } = await deps.secrets.set(name, value);
+      return { name, ...(isKeptOut ? {} : { warning: shortSecretWords(name) }) };
     },
     'secret.list': async () => ({ names: [...(await deps.secrets.list())] }),
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),

@@ -24,6 +24,8 @@ export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 
 export interface ModelPort {
   defaultRef(): string | null;
+  /** The model that answers where none is chosen, and what is missing where there is none. */
+  defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   info(ref: string): ModelInfo;
   cost(ref: string, usage: Usage): number | null;
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */

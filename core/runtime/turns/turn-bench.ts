@@ -174,6 +174,7 @@ export class TurnBench {
       artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
+        defaultChoice: () => ({ ref: 'lab/m', problem: null }),
         info: (ref) => ({
           ref,
           contextTokens: this.#options.contextTokens ?? 100_000,

@@ -9,7 +9,7 @@ import { readText } from './read-text.ts';
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
 export type { LoadedConfig } from './parse-config.ts';
-export { writeSetting } from './write-config.ts';
+export { writeSettings, type Setting } from './write-config.ts';
 
 /** From the file in the data folder, or from `given` in its place. Fails with `invalid_config`, naming every wrong key. */
 export async function loadConfig(home: string, given?: unknown): Promise<LoadedConfig> {
