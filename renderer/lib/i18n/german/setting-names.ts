@@ -234,6 +234,12 @@ export const settingNames: Words['settingNames'] = {
       title: 'Protokoll der Packs',
       help: 'Eine Datei im Datenordner mit einer Zeile je Anfrage an ein Modell; leer für keine.',
     },
+    'backup.automatic': { title: 'Automatische Sicherungen', help: 'Kopien der Datenbank, in ruhigen Momenten und beim Beenden.' },
+    'backup.everyHours': {
+      title: 'Stunden zwischen Sicherungen',
+      help: 'So alt darf die neueste automatische Sicherung sein, bevor eine weitere entsteht.',
+    },
+    'backup.keep': { title: 'Automatische Sicherungen behalten', help: 'Die neuesten. Eigene Sicherungen zählen getrennt.' },
     'retention.artifactDays': { title: 'Artefakte behalten', help: 'Ältere werden gelöscht, außer eine Sitzung verweist noch darauf.' },
     'retention.backups': { title: 'Sicherungen behalten', help: 'Die neuesten.' },
     'retention.undoDays': {
