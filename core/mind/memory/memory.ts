@@ -6,10 +6,11 @@ import type { IdSource } from '../../base/ids.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { memoryTextMax, sharedScope, type MemoryKind, type MemoryState } from '../../contracts/memory.ts';
 import type { MemoryHit, MemoryView } from '../../contracts/memory-ops.ts';
-import type { KeptMemory, MemoryCounts } from '../../store/memory/memory.ts';
+import type { KeptMemory, MemoryResolver } from '../../contracts/memory-ports.ts';
+import type { MemoryCounts } from '../../store/memory/memory.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
-import type { MemoryResolver, MemorySource, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
+import type { MemorySource, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
 import { ruleFor } from './promotion.ts';
 import { noteUse, type UsePlace } from './memory-pack-source.ts';
 import { viewOf } from './view.ts';
@@ -19,7 +20,7 @@ export { MemoryPackSource } from './memory-pack-source.ts';
 export { MemoryRecall } from './recall.ts';
 export { formExtractor } from './extract.ts';
 export { formResolver } from './contradictions.ts';
-export type { MemoryExtractor, MemoryResolver, MemorySource, MemoryStore, Proposal } from './ports.ts';
+export type { MemorySource, MemoryStore } from './ports.ts';
 
 export interface MemoryBookDeps {
   readonly store: MemoryStore;

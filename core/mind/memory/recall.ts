@@ -5,7 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import { fuseWordsAndMeaning } from '../../base/rank-fusion.ts';
 import { sharedScope } from '../../contracts/memory.ts';
 import type { MemoryHit } from '../../contracts/memory-ops.ts';
-import type { KeptMemory } from '../../store/memory/memory.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import { recencyOf, tierOf } from './decay.ts';
 import type { MemorySource, MemoryStore, RecallRequest } from './ports.ts';
 import { viewOf } from './view.ts';
