@@ -18,6 +18,7 @@ import {
   embeddingModelName,
   embeddingPrice,
   LlamaServer,
+  relevantOf,
   VectorKeeper,
   type EmbeddedTexts,
 } from './mind/embed/embed.ts';
@@ -141,15 +142,17 @@ function nearest({ logger }: Base, { vectors }: Store, embedding: Embedding) {
       signal,
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
-    if (embedding === null || 'problem' in embedding || vectors.pinned?.model !== embedding.embedder.model) return [];
+    const { pinned } = vectors;
+    if (embedding === null || 'problem' in embedding || pinned?.model !== embedding.embedder.model) return [];
     if (embedding.ledger.problem !== null) return [];
     try {
       const asked = await embedding.embedder.embedQuery(query, signal);
-      if (asked.length !== vectors.pinned.dimensions) return [];
-      return embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
+      if (asked.length !== pinned.dimensions) return [];
+      const found = embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
         const hash = hashOf(row);
         return hash === null ? null : vectors.cached(hash);
       });
+      return relevantOf(found, pinned.floor);
     } catch (cause) {
       if (!signal.aborted) logger.log('warn', 'a question could not be embedded', { cause: String(cause) });
       return [];
