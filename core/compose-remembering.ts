@@ -341,8 +341,7 @@ function memoryPort({ log, marks }: Store, book: MemoryBook): MemoryPort {
       const origin = { by: 'agent', actor: `agent ${agentId}`, sessionId, turnId, untrusted } as const;
       const scope = own ? `agent:${agentId}` : sharedScope;
       const { memory, isNew } = book.propose({ text, kind, importance, scope, memoryId: `mem_${idempotencyKey}` }, origin);
-      const contradicts = book.get(memory.memoryId).contradictions.map(({ otherText }) => otherText);
-      return { memoryId: memory.memoryId, isKept: memory.state === 'kept', isNew, contradicts };
+      return { memoryId: memory.memoryId, isKept: memory.state === 'kept', isNew, contradicts: book.keptAgainst(memory.memoryId) };
     },
     recall: async (query, limit, { sessionId, turnId, signal }) => {
       const hits = await book.recall({ query, agentId: agentOf(sessionId), limit, signal });

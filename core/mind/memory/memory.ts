@@ -114,6 +114,15 @@ export class MemoryBook {
     return { memories: found.map((memory) => this.#view(memory)), counts: store.counts() };
   }
 
+  /** What is kept and contradicts it. */
+  keptAgainst(memoryId: string): string[] {
+    const { store } = this.#deps;
+    return store.contradictionsOf(memoryId).flatMap((one) => {
+      const other = store.find(one.memoryId === memoryId ? one.otherId : one.memoryId);
+      return other?.state === 'kept' ? [other.text] : [];
+    });
+  }
+
   recall(request: RecallRequest): Promise<MemoryHit[]> {
     return this.#deps.source.recall(request);
   }
@@ -122,11 +131,19 @@ export class MemoryBook {
     noteUse(this.#deps.store, used, { ...place, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** By a person alone. */
+  /** By a person alone. What it contradicts is looked for again: it may have been proposed before the other was there. */
   promote(memoryId: string, by: string): MemoryView {
     const memory = this.#find(memoryId);
     if (memory.state === 'kept') throw new AppError('conflict', `${memoryId} is kept already.`);
-    this.#deps.store.append([{ type: 'memory.promoted', body: { memoryId, by, rule: 'a person accepted it' } }]);
+    const { store } = this.#deps;
+    store.transact(() => {
+      const known = new Set(store.contradictionsOf(memoryId).flatMap((one) => [one.memoryId, one.otherId]));
+      const conflicts = this.#conflictsOf(memory.text, memory.scope, memoryId).filter(({ otherId }) => !known.has(otherId));
+      store.append([
+        { type: 'memory.promoted', body: { memoryId, by, rule: 'a person accepted it' } },
+        ...conflicts.map(({ otherId, reason }) => ({ type: 'memory.contradicted', body: { memoryId, otherId, reason } }) as const),
+      ]);
+    });
     return this.get(memoryId);
   }
 
@@ -227,11 +244,12 @@ export class MemoryBook {
     return this.#find(memoryId);
   }
 
-  #conflictsOf(text: string, scope: string): readonly { otherId: string; reason: string }[] {
+  /** With what is kept and with other candidates: of two candidates a person may accept both. */
+  #conflictsOf(text: string, scope: string, ownId?: string): readonly { otherId: string; reason: string }[] {
     const { store, resolver } = this.#deps;
     const near = store
       .at(store.findWords(text, NEIGHBOURS * 2).map(({ row }) => row))
-      .filter((other) => other.state === 'kept' && (scope === sharedScope || other.scope === sharedScope || other.scope === scope));
+      .filter((other) => other.memoryId !== ownId && (scope === sharedScope || other.scope === sharedScope || other.scope === scope));
     return resolver.contradictions(text, near.slice(0, NEIGHBOURS));
   }
 

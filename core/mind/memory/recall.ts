@@ -7,6 +7,7 @@ import { sharedScope } from '../../contracts/memory.ts';
 import type { MemoryHit } from '../../contracts/memory-ops.ts';
 import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import { recencyOf, tierOf } from './decay.ts';
+import { isOverruled } from './overruled.ts';
 import type { MemorySource, MemoryStore, RecallRequest } from './ports.ts';
 import { viewOf } from './view.ts';
 
@@ -51,6 +52,7 @@ export class MemoryRecall implements MemorySource {
         return memory === undefined ? [] : [{ memory, score: score * weightOf(memory, nowMs), rankings }];
       })
       .sort((a, b) => b.score - a.score)
+      .filter(({ memory }) => !isOverruled(memory, store, usable))
       .slice(0, limit)
       .map(({ memory, score, rankings }) => ({
         ...viewOf(memory, store, nowMs),
