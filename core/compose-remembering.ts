@@ -26,6 +26,7 @@ import { DocumentThread, Knowledge, KnowledgePackSource, placeOf, sourcesOf, typ
 import {
   formExtractor,
   formResolver,
+  JoinedRecall,
   MemoryBook,
   MemoryCollector,
   MemoryPackSource,
@@ -271,7 +272,9 @@ function composeMemory({ clock, ids, config, options }: Base, { log, memories }:
     coverage: (query, row) => memories.coverage(query, row),
     findMeaning: (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }),
   };
-  const recall = new MemoryRecall({ store, clock });
+  const own = new MemoryRecall({ store, clock });
+  const { memorySources = [] } = options;
+  const recall = memorySources.length === 0 ? own : new JoinedRecall({ own, sources: memorySources, nowMs: () => clock.nowMs() });
   const resolver = options.memoryResolver ?? formResolver;
   const book = new MemoryBook({ store, source: recall, resolver, clock, ids, candidatesMax: config.memory.candidatesMax });
   return { store, recall, book };

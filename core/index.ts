@@ -23,7 +23,15 @@ export type {
   TrayClaw,
   TrayClawOptions,
 } from './contracts/library.ts';
-export type { ExtractedTurn, KeptMemory, MemoryExtractor, MemoryResolver, Proposal } from './contracts/memory-ports.ts';
+export type {
+  ExtractedTurn,
+  KeptMemory,
+  MemoryExtractor,
+  MemoryResolver,
+  MemorySource,
+  Proposal,
+  RecalledText,
+} from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
 export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';

@@ -9,7 +9,7 @@ import type { ConfigInput } from './config.ts';
 import type { AnyEvent, DeltaNotice, TurnStatus } from './events.ts';
 import type { LibraryHook } from './hooks.ts';
 import type { KnowledgeResolver } from './knowledge-ports.ts';
-import type { MemoryExtractor, MemoryResolver } from './memory-ports.ts';
+import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
 import type { AskResult } from './op-results.ts';
 import type { ToolDefinition } from './tools.ts';
 
@@ -28,6 +28,8 @@ export interface TrayClawOptions {
   readonly memoryExtractor?: MemoryExtractor;
   /** Tells what contradicts what, in place of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
+  /** Memories kept elsewhere, recalled beside the own ones. */
+  readonly memorySources?: readonly MemorySource[];
   /** Sources of knowledge that answer at the time of the question. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
   /** False leaves unfinished turns as they are, for a look at the data. */

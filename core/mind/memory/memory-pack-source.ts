@@ -4,14 +4,14 @@ import type { Clock } from '../../base/clock.ts';
 import type { MemoryView } from '../../contracts/memory-ops.ts';
 import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
-import type { MemorySource, MemoryStore } from './ports.ts';
+import type { Recall, MemoryStore } from './ports.ts';
 import { isOverruled } from './overruled.ts';
 import { scopesOf } from './recall.ts';
 import { viewOf } from './view.ts';
 
 export interface MemoryPackDeps {
   readonly store: MemoryStore;
-  readonly source: MemorySource;
+  readonly source: Recall;
   readonly clock: Clock;
   readonly snippetsMax: number;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { systemSessionId } from '../../contracts/events.ts';
 import { memoryTiers } from '../../contracts/memory.ts';
 import { textAtTier, tierOf } from './decay.ts';
-import { formExtractor, MemoryBook, MemoryCollector, MemoryPackSource } from './memory.ts';
+import { formExtractor, MemoryCollector, MemoryPackSource, type MemoryBook } from './memory.ts';
 import { openBench } from './memory-bench.ts';
 import { ruleFor } from './promotion.ts';
 

@@ -10,7 +10,7 @@ import type { KeptMemory, MemoryResolver } from '../../contracts/memory-ports.ts
 import type { MemoryCounts } from '../../store/memory/memory.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
-import type { MemorySource, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
+import type { Recall, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
 import { ruleFor } from './promotion.ts';
 import { noteUse, type UsePlace } from './memory-pack-source.ts';
 import { viewOf } from './view.ts';
@@ -20,11 +20,12 @@ export { MemoryPackSource } from './memory-pack-source.ts';
 export { MemoryRecall } from './recall.ts';
 export { formExtractor } from './extract.ts';
 export { formResolver } from './contradictions.ts';
-export type { MemorySource, MemoryStore } from './ports.ts';
+export { JoinedRecall } from './joined-recall.ts';
+export type { MemoryStore } from './ports.ts';
 
 export interface MemoryBookDeps {
   readonly store: MemoryStore;
-  readonly source: MemorySource;
+  readonly source: Recall;
   readonly resolver: MemoryResolver;
   readonly clock: Clock;
   readonly ids: IdSource;

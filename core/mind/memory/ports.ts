@@ -40,7 +40,7 @@ export interface RecallRequest {
 }
 
 /** Answers a question out of memory, best first. */
-export interface MemorySource {
+export interface Recall {
   recall(request: RecallRequest): Promise<MemoryHit[]>;
 }
 

@@ -8,7 +8,7 @@ import type { MemoryHit } from '../../contracts/memory-ops.ts';
 import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import { recencyOf, tierOf } from './decay.ts';
 import { isOverruled } from './overruled.ts';
-import type { MemorySource, MemoryStore, RecallRequest } from './ports.ts';
+import type { Recall, MemoryStore, RecallRequest } from './ports.ts';
 import { viewOf } from './view.ts';
 
 export interface RecallDeps {
@@ -25,7 +25,7 @@ const IMPORTANCE_WEIGHT = 0.25;
 
 const foundBy = ['words', 'meaning'] as const;
 
-export class MemoryRecall implements MemorySource {
+export class MemoryRecall implements Recall {
   readonly #deps: RecallDeps;
 
   constructor(deps: RecallDeps) {
