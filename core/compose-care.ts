@@ -119,7 +119,8 @@ export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, de
       }),
       modelChecks({
         providers: () => loaded.config.providers,
-        defaultModel: () => models.defaultRef(),
+        ready: () => models.ready(),
+        defaultChoice: () => models.defaultChoice(),
         limitsUsd: usdLimitsOf(config),
         hasPrice: (ref) => models.cost(ref, noUsage) !== null,
         resolveSecret: (ref) => secrets.resolve(ref),

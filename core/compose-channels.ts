@@ -52,7 +52,7 @@ export function composeChats({ config, options }: Base, { chats, artifacts }: St
 export function composeControlplane(
   { ids, safety, config, agents }: Base,
   { log, safeArtifacts, chats, outbound }: Store,
-  { facts }: Guard,
+  { facts, workspaces }: Guard,
   runtime: TurnRuntime,
   outbox: Outbox,
 ): Controlplane {
@@ -62,6 +62,7 @@ export function composeControlplane(
     ids,
     agents,
     outbox,
+    workspaces,
     chats: {
       chat: (chat) => chats.chat(chat),
       sessionOfMessage: (chat, messageId) => outbound.sessionOfMessage(chat, messageId),

@@ -1,10 +1,12 @@
 // The part of the composition that decides: the gate and everything it goes by.
 
-import { accessSync, constants, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { makeFolders } from './base/make-folders.ts';
 import type { Config } from './contracts/config.ts';
 import { systemSessionId } from './contracts/events.ts';
+import type { FactContext } from './contracts/tools.ts';
 import { Checkpoints } from './store/checkpoint/checkpoint.ts';
 import { BudgetBook, type HistorySum } from './guard/budget/budget.ts';
 import { literalWords } from './guard/command/command.ts';
@@ -14,8 +16,9 @@ import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { TaintBook } from './guard/taint/taint.ts';
-import { isOwnData } from './hands/tools/tools.ts';
-import type { Base, Store } from './compose-base.ts';
+import { Workspaces } from './guard/workspace/workspace.ts';
+import { isOwnData, protectionOf } from './hands/tools/tools.ts';
+import { realOf, type Base, type Store } from './compose-base.ts';
 import { bundledSkills } from './compose-skills.ts';
 
 /** More than a person can have allowed by hand. */
@@ -31,24 +34,6 @@ export function composeGuard(base: Base, store: Store) {
   };
   const panic = new PanicSwitch((engaged) => store.head.setStopped(engaged));
   const extraFolders = facts.extraFolders.map(realFolder);
-  const gate = new PolicyGate({
-    store: policy,
-    clock,
-    ids,
-    panic,
-    policy: config.policy,
-    workspace,
-    extraFolders,
-    domains: domainSets,
-    entryWords: literalWords,
-  });
-  const taint = new TaintBook({
-    store: marks,
-    reads: log.reads,
-    folders: [workspace, ...extraFolders],
-    files: { exists: (path) => existsSync(path), isExecutable },
-  });
-  const secrets = composeSecrets(base);
   const sandbox = lifetimes.add(
     new Sandbox({
       config: readingSkills(config.sandbox),
@@ -61,6 +46,26 @@ export function composeGuard(base: Base, store: Store) {
       temporaryFolder: tmpdir(),
     }),
   );
+  const gate = new PolicyGate({
+    store: policy,
+    clock,
+    ids,
+    panic,
+    policy: config.policy,
+    workspace,
+    extraFolders,
+    domains: domainSets,
+    entryWords: literalWords,
+    confines: () => sandbox.confines(),
+  });
+  const workspaces = composeWorkspaces(facts, policy);
+  const taint = new TaintBook({
+    store: marks,
+    reads: log.reads,
+    folders: [workspace, ...extraFolders],
+    files: { exists: (path) => existsSync(path), isExecutable },
+  });
+  const secrets = composeSecrets(base);
   const current = <T>(read: () => T): T => {
     catchUp();
     return read();
@@ -85,9 +90,19 @@ export function composeGuard(base: Base, store: Store) {
     isStopped: () => panic.engaged,
     forbids: (path) => (isOwnData(path, facts) ? "It is TrayClaw's own data, which is never written this way." : null),
   });
-  return { facts, panic, gate, taint, secrets, budget, sandbox, checkpoints };
+  return { facts, workspaces, panic, gate, taint, secrets, budget, sandbox, checkpoints };
 }
 export type Guard = ReturnType<typeof composeGuard>;
+
+function composeWorkspaces(facts: FactContext, policy: Store['policy']): Workspaces {
+  return new Workspaces({
+    facts,
+    trusted: () => policy.trustedWorkspaces(),
+    protectionOf: (real) => protectionOf(real, facts),
+    userHome: realOf(homedir()),
+    temporaryFolder: realOf(tmpdir()),
+  });
+}
 
 /** What can be read at once is known when this returns; the rest is being read. */
 function composeSecrets({ home, config, environment, safety, logger }: Base): Secrets {
@@ -126,7 +141,7 @@ function readingSkills(sandbox: Config['sandbox']): Config['sandbox'] {
 
 function openWorkspace(home: string, config: Config): string {
   const folder = resolve(home, config.workspace.path ?? 'workspace');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders({ mkdirSync, statSync }, folder);
   return realpathSync(folder);
 }
 

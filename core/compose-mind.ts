@@ -12,14 +12,22 @@ import type { Guard } from './compose-guard.ts';
 
 /** `packSources`: what stands in a pack beside the conversation. */
 export function composeMind(
-  { config, lifetimes, clock, logger, safetyOf }: Base,
-  { safeArtifacts, storage }: Store,
+  { config, lifetimes, clock, logger, safetyOf, environment }: Base,
+  { safeArtifacts, storage, log }: Store,
   { facts, secrets }: Guard,
   packSources: readonly PackSource[],
 ) {
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
-  const models = new ModelRouter({ config, secrets, clock, logger, learned: learning });
+  const models = new ModelRouter({
+    config,
+    secrets,
+    clock,
+    logger,
+    learned: learning,
+    environment,
+    formerModel: () => newestModel(log),
+  });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
   const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
@@ -32,6 +40,20 @@ export function composeMind(
   });
   return { models, packer, learning, packSources };
 }
+
+/** The model of the newest turn that had one; null before the first. A look at a few sessions, made only where no model is known. */
+function newestModel({ index, reads }: Store['log']): string | null {
+  const sessions = index.sessions({ archived: false, limit: SESSIONS_LOOKED_AT }).toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
+  for (const { sessionId } of sessions) {
+    const turns = reads.slice(sessionId, { types: ['turn.started'], limit: TURNS_LOOKED_AT, newest: true });
+    for (const turn of turns.toReversed()) if (turn.type === 'turn.started' && turn.body.model !== null) return turn.body.model;
+  }
+  return null;
+}
+
+const SESSIONS_LOOKED_AT = 50;
+const TURNS_LOOKED_AT = 5;
+
 export type Mind = ReturnType<typeof composeMind>;
 
 // eslint-disable-next-line max-params -- one parameter a floor

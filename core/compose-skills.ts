@@ -1,9 +1,10 @@
 // The part of the composition about what the agent knows how to do and who it is: skills, identities, prompt files. Read compose.ts first.
 
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolders } from './base/make-folders.ts';
 import { systemLater } from './base/later.ts';
 import { AppError } from './contracts/errors.ts';
 import type { AnyDraft } from './contracts/events.ts';
@@ -68,7 +69,7 @@ export function composeSkills(base: Base, store: Store, facts: FactContext) {
     sources: createSkillSources({ skills, reader, record }),
     refusesFiles: (paths: readonly string[]) => skills.refusalOf(paths),
     importSkills: (wish: Omit<Parameters<typeof importSkills>[0], 'into'>) => {
-      mkdirSync(own, { recursive: true, mode: 0o700 });
+      makeFolders({ mkdirSync, statSync }, own);
       return importSkills({ ...wish, into: own });
     },
     meetTools: (tools: Pick<ToolHost, 'schemas'>) => {

@@ -16,7 +16,15 @@ import { GuardedFetch } from './guard/egress/egress.ts';
 import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
 import type { Secrets } from './guard/secret/secret.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import { createAgendaTools, createBuiltInTools, createProcessTable, ProcessTrees, ToolHost, type WebDeps } from './hands/tools/tools.ts';
+import {
+  createAgendaTools,
+  createBuiltInTools,
+  createOpenWorkspace,
+  createProcessTable,
+  ProcessTrees,
+  ToolHost,
+  type WebDeps,
+} from './hands/tools/tools.ts';
 import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import type { Telegram } from './doors/telegram/telegram.ts';
@@ -100,7 +108,14 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   });
   const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
   const tools = new ToolHost({
-    tools: [...builtIn, skills.tool, ...createAgendaTools(planned.agenda), ...remembering.tools, ...(options.tools ?? [])],
+    tools: [
+      ...builtIn,
+      createOpenWorkspace(guard.workspaces),
+      skills.tool,
+      ...createAgendaTools(planned.agenda),
+      ...remembering.tools,
+      ...(options.tools ?? []),
+    ],
     clock,
     logger,
     outputBytesMax,
@@ -218,7 +233,7 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, de
 async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
   const { clock, ids, logger, lifetimes, options, safety } = base;
   const { log, head, policy, artifacts } = store;
-  const { panic, facts, secrets, sandbox } = guard;
+  const { panic, facts, workspaces, secrets, sandbox } = guard;
   const closing = new AbortController();
   lifetimes.defer(() => {
     closing.abort();
@@ -240,6 +255,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     policy,
     panic,
     facts,
+    workspaces,
     secrets,
     sandbox,
     artifacts,

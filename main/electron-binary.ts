@@ -2,8 +2,9 @@
 // never in a test run or a build server. Starts nothing of it.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../core/base/make-folders.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -69,7 +70,7 @@ function lastTryMs(file: string): number {
 
 function keepTry(file: string, atMs: number): void {
   try {
-    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, join(file, '..'));
     writeFileSync(file, JSON.stringify({ atMs }), { mode: 0o600 });
   } catch {
     // Not remembered, so the next start tries again.

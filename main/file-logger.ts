@@ -3,6 +3,7 @@
 
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../core/base/make-folders.ts';
 import type { Logger, LogLevel } from '../core/base/logger.ts';
 
 const FILE_BYTES_MAX = 5_000_000;
@@ -16,7 +17,7 @@ export function createFileLogger(home: string, least: LogLevel): Logger {
     log: (level, message, data) => {
       if (ranks[level] < ranks[least]) return;
       try {
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        makeFolders({ mkdirSync, statSync }, folder);
         rotate(path);
         const line = JSON.stringify(
           { at: new Date().toISOString(), level, message, ...(data === undefined ? {} : { data }) },

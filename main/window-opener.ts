@@ -2,9 +2,10 @@
 // user of the machine, so the token never stands in one: the browser is given a private file that leads to the address.
 
 import { spawn } from 'node:child_process';
-import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { makeFolders } from '../core/base/make-folders.ts';
 
 /** A browser that ends with a failure within this time did not open anything. */
 const failsWithinMs = 1_500;
@@ -52,7 +53,7 @@ export function hasDisplay(env: OpenerEnvironment['env']): boolean {
 /** Readable by this person only, replaced atomically, removed when the instance ends. */
 export function writeOpenerFile({ home, url, token }: WindowAddress): string {
   const folder = join(home, 'run');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders({ mkdirSync, statSync }, folder);
   chmodSync(folder, 0o700);
   const target = JSON.stringify(`${url}/#token=${token}`).replaceAll('<', '\\u003c');
   const file = openerFilePath(home);

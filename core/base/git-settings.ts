@@ -36,7 +36,7 @@ const assignment = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?$/;
 
 export interface SettingsReader {
   /** Judges where settings say that the files lie: a submodule's name its own folder. */
-  isOwnFolder(path: string): boolean;
+  readonly isOwnFolder: (path: string) => boolean;
   /** read: git is run here unasked, now. kept: it is a person who may run git here later. */
   readonly as: 'read' | 'kept';
 }

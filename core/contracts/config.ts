@@ -23,7 +23,7 @@ export const secretRefSchema = z
   );
 
 const headersSchema = z.record(z.string(), z.string()).optional();
-const pricesSchema = z
+export const pricesSchema = z
   .record(
     z.string(),
     z.strictObject({

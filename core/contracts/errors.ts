@@ -116,10 +116,9 @@ export class AppError extends Error {
 /** What to do next, where it follows from the code alone. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
   address_refused: 'Only public web addresses are fetched; what else may be opened stands in policy.allowDomains of config.yaml.',
-  invalid_config: 'Correct the named key in config.yaml and start again; nothing else was changed.',
-  no_model:
-    'Start a local model server (Ollama, LM Studio, llama-server), add a provider to config.yaml, or set models.default to demo/offline.',
-  model_auth: 'Check the key of this provider (trayclaw secret set NAME) and try again; the conversation is kept.',
+  invalid_config: 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.',
+  no_model: 'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
+  model_auth: 'Check the key of this provider and try again; the conversation is kept.',
   model_rate_limited: 'Wait a little and try again; the conversation is kept.',
   model_quota: 'The account has no credit left. Add credit or choose another model.',
   model_unavailable: 'Check that the model server is running and reachable, then try again.',

@@ -67,6 +67,8 @@ const bodies = {
     agentId: z.string(),
     channel: z.string(),
     forkedFrom: z.object({ sessionId: z.string(), sessionSeq: z.number().int() }).nullable(),
+    /** Real path of the folder it works in; left out for the configured workspace. */
+    workspace: z.string().optional(),
   }),
   'session.renamed': z.object({ title: z.string() }),
   'session.archived': z.object({ archived: z.boolean() }),
@@ -91,6 +93,8 @@ const bodies = {
     chat: chatAddressSchema.extend({ messageId: z.string().optional() }).optional(),
     /** Another agent's turn called for it. */
     helper: helperOriginSchema.optional(),
+    /** The model the person chose for this message. */
+    model: z.string().optional(),
   }),
   'assistant.message': z.object({ text: z.string() }),
 
@@ -99,7 +103,7 @@ const bodies = {
     agentId: z.string(),
     model: z.string().nullable(),
     limits: turnLimitsSchema,
-    /** Calls a person made directly, with no model (`kind: tool`). */
+    /** Calls a person made directly, with no model (`kind: tool`); of a chat, the question whether its folder is trusted. */
     calls: z.array(requestedCallSchema),
     /** The turns whose unfinished work this one takes up, oldest first, and who wanted it: one budget for all of them. */
     continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
@@ -110,6 +114,8 @@ const bodies = {
     /** What it may use beyond what the person's rules say; the limits above are within them. */
     bounds: turnBoundsSchema.optional(),
     helper: helperOriginSchema.optional(),
+    /** Real path of the session's folder; left out for the configured workspace. */
+    workspace: z.string().optional(),
   }),
   /** The same message runs again as another turn: from here on the conversation is as if this one had not been. Stands in the earlier turn. */
   'turn.superseded': z.object({ byTurnId: z.string(), by: z.string() }),

@@ -103,4 +103,6 @@ export interface ModelInfo {
   readonly inputUsdPerMillion: number | null;
   readonly cachedInputUsdPerMillion: number | null;
   readonly outputUsdPerMillion: number | null;
+  /** Rates of a request with more input than `overTokens`, where the vendor charges long ones differently. */
+  readonly long?: { readonly overTokens: number; readonly input: number; readonly cachedInput: number | null; readonly output: number };
 }

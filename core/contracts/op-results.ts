@@ -27,6 +27,8 @@ export const sessionInfoSchema = z.object({
   seenSeq: z.number().int(),
   /** The model chosen for this session; null for the default one. */
   model: z.string().nullable(),
+  /** The folder it works in; null for the configured workspace. */
+  workspace: z.string().nullable(),
 });
 export type SessionInfo = z.infer<typeof sessionInfoSchema>;
 
@@ -156,6 +158,8 @@ export const modelListingSchema = z.object({
   /** US dollars; null where nobody said. */
   inputUsdPerMillion: z.number().nullable(),
   outputUsdPerMillion: z.number().nullable(),
+  /** Named in config.yaml, and not among the models its server says it has. */
+  missing: z.boolean().optional(),
 });
 
 /** Where secrets are kept; `none` where neither a keychain nor a vault answers. */

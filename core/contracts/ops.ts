@@ -3,10 +3,9 @@
 import * as z from 'zod';
 import { attachmentSchema } from './attachments.ts';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
-import { configSchema, modelRefSchema, policyModeSchema, providerSchema } from './config.ts';
+import { configSchema, modelRefSchema, policyModeSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
-import { errorBodySchema } from './errors.ts';
-import { usageSchema } from './llm.ts';
+import type { errorBodySchema } from './errors.ts';
 import {
   approvalSchema,
   budgetScopeSchema,
@@ -28,7 +27,6 @@ import {
   unknownOutcomeSchema,
   artifactInfoSchema,
   usageRowSchema,
-  modelListingSchema,
   secretStatusSchema,
   sandboxExplanationSchema,
   checkpointSchema,
@@ -43,11 +41,13 @@ import { contextOps } from './context-ops.ts';
 import { healthOps } from './recovery-ops.ts';
 import { memoryOps } from './memory-ops.ts';
 import { outboxOps } from './outbox-ops.ts';
+import { providerOps } from './provider-ops.ts';
 import { scheduleOps } from './schedule-ops.ts';
 import { sessionOps } from './session-ops.ts';
 import { signalOps } from './signal-ops.ts';
 import { skillOps } from './skill-ops.ts';
 import { telegramOps } from './telegram-ops.ts';
+import { workspaceOps, workspacePath } from './workspace-ops.ts';
 
 /** One call, or every call of one turn. */
 const undoTarget = { callId: id.optional(), turnId: id.optional() };
@@ -65,6 +65,10 @@ export const opTable = {
       attachments: z.array(attachmentSchema).max(50).optional(),
       /** Who wrote the text, when the sender only passes it on. It can then ask for things, and allows nothing. */
       forwardedFrom: z.string().min(1).max(200).optional(),
+      /** Absolute path of the folder a new session works in; for a session that is there, the folder it has. Asks a person unless trusted. */
+      workspace: workspacePath.optional(),
+      /** For the turn of this message only. */
+      model: modelRefSchema.optional(),
     }),
     result: z.object({ sessionId: z.string(), turnId: z.string() }),
   },
@@ -142,7 +146,13 @@ export const opTable = {
   'panic.status': { params: none, result: panicStatusSchema },
 
   'policy.explain': {
-    params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() }),
+    params: z.strictObject({
+      tool: z.string().min(1),
+      args: z.unknown(),
+      cwd: z.string().optional(),
+      /** As in this session: its folder is the workspace. */
+      sessionId: id.optional(),
+    }),
     result: policyDecisionSchema.extend({
       mode: policyModeSchema,
       /** The grant that covers it. */
@@ -177,6 +187,8 @@ export const opTable = {
   ...memoryOps,
   ...skillOps,
   ...identityOps,
+  ...workspaceOps,
+  ...providerOps,
 
   'audit.verify': {
     params: none,
@@ -245,43 +257,9 @@ export const opTable = {
     result: z.object({ key: z.string(), path: z.string(), warnings: z.array(z.string()), holds: holdsSchema }),
   },
   'config.schema': { params: none, result: z.object({ schema: z.record(z.string(), z.unknown()) }) },
-  /** `look` asks the model servers of this computer again. */
-  'model.list': {
-    params: z.strictObject({ look: z.boolean().optional() }),
-    result: z.object({ models: z.array(modelListingSchema), defaultModel: z.string().nullable() }),
-  },
-  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
-  'model.test': {
-    params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
-    result: z.object({
-      ok: z.boolean(),
-      model: z.string(),
-      tookMs: z.number().int(),
-      firstTokenMs: z.number().nullable(),
-      usage: usageSchema,
-      costUsd: z.number().nullable(),
-      error: errorBodySchema.nullable(),
-    }),
-  },
-  /** Well-known providers: what to fill in, and the usual name of the secret. A null `baseUrl` is the vendor's own address. */
-  'model.presets': {
-    params: none,
-    result: z.object({
-      presets: z.array(
-        z.object({
-          id: z.string(),
-          title: z.string(),
-          kind: z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']),
-          baseUrl: z.string().nullable(),
-          keyName: z.string().nullable(),
-          keyUrl: z.string().nullable(),
-        }),
-      ),
-    }),
-  },
   'secret.set': {
-    params: z.strictObject({ name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), value: z.string().min(8).max(10_000) }),
-    result: z.object({ name: z.string() }),
+    params: z.strictObject({ name: z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), value: z.string().min(1).max(10_000) }),
+    result: z.object({ name: z.string(), warning: z.string().optional() }),
   },
   'secret.list': { params: none, result: z.object({ names: z.array(z.string()) }) },
   'secret.delete': { params: z.strictObject({ name: z.string().min(1) }), result: z.object({ name: z.string(), deleted: z.boolean() }) },

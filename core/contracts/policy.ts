@@ -52,6 +52,8 @@ export const grantMatchSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('git-reads'), tool: z.string(), cwd: z.string(), bindingsHash: z.string() }),
   /** Requests to one host and no other. */
   z.strictObject({ kind: z.literal('host'), tool: z.string(), host: z.string() }),
+  /** A folder, with all below, that sessions may use as their workspace, as long as it is this very folder. Covers no call. */
+  z.strictObject({ kind: z.literal('workspace'), tool: z.literal('open_workspace'), folder: z.string(), identity: z.string() }),
 ]);
 export type GrantMatch = z.infer<typeof grantMatchSchema>;
 

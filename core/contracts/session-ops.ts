@@ -5,6 +5,7 @@ import { modelRefSchema } from './config.ts';
 import { eventEnvelopeSchema } from './events.ts';
 import { sessionInfoSchema } from './op-results.ts';
 import { id } from './op-params.ts';
+import { workspacePath } from './workspace-ops.ts';
 
 const searchHitSchema = z.object({
   sessionId: z.string(),
@@ -23,6 +24,8 @@ export const sessionOps = {
       /** Also the conversations of helpers. */
       helpers: z.boolean().optional(),
       limit: z.number().int().min(1).max(1000).optional(),
+      /** Only those that work in this folder; `null` is the configured workspace. */
+      workspace: workspacePath.nullable().optional(),
       cursor: z.string().min(1).max(200).optional(),
     }),
     result: z.object({ sessions: z.array(sessionInfoSchema), nextCursor: z.string().nullable() }),
@@ -48,7 +51,13 @@ export const sessionOps = {
     }),
   },
   'session.create': {
-    params: z.strictObject({ title: z.string().max(200).optional(), agentId: id.optional(), model: modelRefSchema.optional() }),
+    params: z.strictObject({
+      title: z.string().max(200).optional(),
+      agentId: id.optional(),
+      model: modelRefSchema.optional(),
+      /** Absolute path of the folder it works in; its first turn asks a person unless the folder is trusted. */
+      workspace: workspacePath.optional(),
+    }),
     result: sessionInfoSchema,
   },
   'session.rename': { params: z.strictObject({ sessionId: id, title: z.string().min(1).max(200) }), result: sessionInfoSchema },

@@ -104,6 +104,10 @@ export const callFactsSchema = z.object({
   request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
   /** The chat a message would go to. `isOrigin`: the turn came from there, and its answer goes there. */
   recipient: z.object({ channel: z.string(), chatId: z.string(), threadId: z.string().optional(), isOrigin: z.boolean() }).optional(),
+  /** The session's own folder, where it does not work in the configured workspace: what "the workspace" means for this call. */
+  workspace: z.string().optional(),
+  /** The folder a person is asked to trust as a workspace, and which folder that is now. */
+  opens: z.object({ path: z.string(), identity: z.string() }).optional(),
   /** Why it would not be done whatever a person says, in a sentence: the gate denies it. */
   refused: z.string().optional(),
   /** It runs code as it comes from the network. */
@@ -184,8 +188,10 @@ export interface SearchHit {
 }
 
 export interface FactContext {
-  /** Absolute real path of the workspace folder. */
+  /** Absolute real path of the workspace folder: the session's own, or the configured one. */
   readonly workspace: string;
+  /** The configured workspace, where the session works in another folder: it stays readable after an approval. */
+  readonly configuredWorkspace?: string;
   /** TrayClaw's own data folder, which no tool may write. */
   readonly home: string;
   /** Further folders the person opened in config. */
@@ -235,6 +241,13 @@ export interface ToolDefinition<A = unknown> {
   readonly class: ToolClass;
   idempotency(args: A): Idempotency;
   readonly timeoutMs?: number;
+  /**
+   * How long after an abort its own result is waited for; 0 unless given. For a tool that then knows how what it began has ended: its
+   * result is recorded, also while the program closes.
+   */
+  readonly abortGraceMs?: number;
+  /** Only the program calls it, on behalf of a person. It is never listed, and a call by a model or a client is refused. */
+  readonly isInternal?: true;
   /** What the call would touch. May look at the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */

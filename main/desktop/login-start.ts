@@ -1,8 +1,9 @@
 // Starting with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
 // (freedesktop.org Desktop Application Autostart Specification 0.5). Starts in the background.
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { makeFolders } from '../../core/base/make-folders.ts';
 import type { App } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
 
@@ -82,7 +83,7 @@ class AutostartFile implements LoginStart {
       rmSync(this.#file, { force: true });
       return;
     }
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, this.#folder);
     const lines = ['[Desktop Entry]', 'Type=Application', 'Name=TrayClaw', `Exec=${this.#command}`, 'Terminal=false', 'Hidden=false', ''];
     writeFileSync(this.#file, lines.join('\n'), { mode: 0o644 });
   }

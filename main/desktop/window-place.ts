@@ -1,8 +1,9 @@
 // Where the window was, in one small file of the data folder. A place that no screen shows any more is forgotten; a file that cannot be
 // read is as good as none.
 
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../core/base/make-folders.ts';
 import type { Rectangle } from 'electron';
 import * as z from 'zod';
 
@@ -41,7 +42,7 @@ export class WindowPlaceFile {
   /** Never throws: a place that cannot be kept costs nobody anything. */
   write(place: WindowPlace): void {
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      makeFolders({ mkdirSync, statSync }, dirname(this.#path));
       const next = `${this.#path}.${process.pid}`;
       writeFileSync(next, JSON.stringify(place), { mode: 0o600 });
       renameSync(next, this.#path);

@@ -291,7 +291,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'turn.branch': ({ turnId }) => claw.op('message.send', { text: `branch ${turnId}` }),
     'turn.continue': ({ turnId }) => claw.op('message.send', { text: `go on with ${turnId}` }),
     'config.schema': () => ({ schema: { type: 'object' } }),
-    'model.list': () => ({ models: [], defaultModel: null }),
+    'model.list': () => ({ models: [], defaultModel: null, problem: null, failed: [], offers: [] }),
     'model.presets': () => ({ presets: [] }),
     'model.test': ({ model }) => ({
       ok: true,

@@ -12,9 +12,16 @@ import type { Approval } from '../../core/contracts/policy.ts';
 import type { ToolRunResult } from '../../core/contracts/tools.ts';
 import type { HostedRuntime } from '../../core/doors/cli/cli.ts';
 
+interface AskedCall {
+  readonly tool: string;
+  readonly args: string;
+  readonly onlyOnce?: boolean;
+  readonly opens?: { readonly path: string; readonly identity: string };
+}
+
 export type Step =
   | { readonly say: string; readonly lost?: boolean }
-  | { readonly ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean } }
+  | { readonly ask: AskedCall }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
   | { readonly hang: true };
 
@@ -120,7 +127,7 @@ export class FakeClaw implements HostedRuntime {
 
   sessionInfo(sessionId: string, status: TurnStatus | null = null): SessionInfo {
     const about = { title: 'Fake', agentId: 'main', channel: 'cli', archived: false, lastText: '', events: 1, pendingApprovals: 0 };
-    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null };
+    const marks = { pinned: false, unread: 0, seenSeq: 0, model: null, workspace: null };
     return { sessionId, ...about, ...marks, createdAtMs: nowMs, updatedAtMs: nowMs, status };
   }
 
@@ -138,6 +145,7 @@ export class FakeClaw implements HostedRuntime {
 
   #own(): Partial<OpHandlers> {
     return {
+      'model.list': () => ({ models: [], defaultModel: 'lab/m', problem: null, failed: [], offers: [] }),
       'message.send': ({ sessionId }) => {
         const turn = this.#start(sessionId ?? this.#ids.next('ses'), this.scripts.shift() ?? [{ say: 'ok' }], false);
         return { sessionId: turn.sessionId, turnId: turn.turnId };
@@ -163,11 +171,18 @@ export class FakeClaw implements HostedRuntime {
         const result = { callId: callIdOf(turn), outcome, forUser: turn.text, forModel: turn.text, artifacts: [] } satisfies ToolRunResult;
         return { ...result, turnId: turn.turnId, sessionId: turn.sessionId, ...(pending.length > 0 ? { pending } : {}) };
       },
+      'workspace.look': ({ path }) => ({ path, state: 'configured', reason: '', risks: [], trustedBy: null }),
+      'workspace.list': () => ({ configured: '/data/workspace', workspaces: [] }),
       'approval.list': ({ all }) => ({ approvals: this.approvals.filter((one) => all === true || one.state === 'pending') }),
       'approval.decide': ({ approvalId, decision, scope }, caller) => this.#decide(approvalId, decision, scope ?? { kind: 'once' }, caller),
       'session.list': () => {
         const newest = new Map([...this.#turns.values()].map((turn) => [turn.sessionId, turn.status]));
         return { sessions: [...newest].map(([sessionId, status]) => this.sessionInfo(sessionId, status)), nextCursor: null };
+      },
+      'session.get': ({ sessionId }) => {
+        const turn = [...this.#turns.values()].findLast((one) => one.sessionId === sessionId);
+        if (turn === undefined) throw new AppError('not_found', `There is no session ${sessionId}.`);
+        return { session: this.sessionInfo(sessionId, turn.status), events: [], earlierBefore: null };
       },
       'command.run': ({ line, sessionId }) => {
         const command = /^\/(\w+)/.exec(line)?.[1] ?? '';
@@ -253,7 +268,7 @@ export class FakeClaw implements HostedRuntime {
     });
   }
 
-  #askFor(turn: Turn, ask: { readonly tool: string; readonly args: string; readonly onlyOnce?: boolean }): void {
+  #askFor(turn: Turn, ask: AskedCall): void {
     turn.status = 'waiting';
     const approval: Approval = {
       approvalId: this.#ids.next('apr'),
@@ -263,7 +278,7 @@ export class FakeClaw implements HostedRuntime {
       risk: 'It can change files.',
       reason: 'Not allowed by a rule.',
       ruleId: 'ask.write',
-      facts: { class: 'write', paths: [], command: null, hosts: [] },
+      facts: { class: 'write', paths: [], command: null, hosts: [], ...(ask.opens === undefined ? {} : { opens: ask.opens }) },
       args: ask.args,
       ...(ask.onlyOnce === true ? { widerScope: null } : widerScopes),
       origin: { channel: 'cli', agentId: 'main', taint: [{ kind: 'web', where: 'a.example' }] },

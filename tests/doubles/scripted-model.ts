@@ -111,7 +111,7 @@ export class ScriptedModel {
       const parts: Buffer[] = [];
       for await (const part of request) parts.push(part as Buffer);
       const format = paths[path];
-      if (format === undefined || request.method !== 'POST') this.#other(path, response);
+      if (format === undefined || request.method !== 'POST') this.#other(path, request, response);
       else await this.#answer(format, request, Buffer.concat(parts).toString('utf8'), response);
     } catch (cause) {
       // The client went away or the test ended; anything else must be seen.
@@ -182,8 +182,14 @@ export class ScriptedModel {
     endAs(response, ending);
   }
 
-  /** What clients look at besides: lists of models. */
-  #other(path: string, response: ServerResponse): void {
+  /** What clients look at besides: lists of models, with the key as well. */
+  #other(path: string, request: IncomingMessage, response: ServerResponse): void {
+    const { authorization, 'x-api-key': apiKey } = request.headers;
+    const { key } = this.#options;
+    if (key !== undefined && authorization !== `Bearer ${key}` && apiKey !== key) {
+      sendRefusal(response, apiKey === undefined ? 'openai' : 'anthropic', { refuse: 'unauthorized' });
+      return;
+    }
     const document =
       path === '/v1/models'
         ? { object: 'list', data: [{ id: 'scripted', object: 'model', owned_by: 'tests' }] }

@@ -19,8 +19,8 @@ afterEach(async () => {
 });
 
 const badConfigs: [string, string, RegExp][] = [
-  ['an unknown key at the top', 'colour: red', /unknown key colour/],
-  ['an unknown key one level down', 'models: { defualt: demo/offline }', /unknown key models\.defualt/],
+  ['an unknown key at the top', 'colour: red', /colour is not a known key/],
+  ['an unknown key one level down', 'models: { defualt: demo/offline }', /models\.defualt is not a known key/],
   [
     'an unknown key two levels down',
     'providers: { lab: { kind: openai-compatible, baseUrl: "http://127.0.0.1:1/v1", apikey: "env:K" } }',

@@ -149,7 +149,7 @@ test('without the second look the changed script runs', async () => {
   const script = drifts['the script'];
   if (script === undefined) throw new Error('no drift');
   // The runtime takes what the approval showed for what there is now, and the tool's own look is all that is left.
-  const blind = ({ policy, tools, facts, gate }: TurnDeps): Partial<TurnDeps> => {
+  const blind = ({ policy, tools, workspaces, gate }: TurnDeps): Partial<TurnDeps> => {
     const store = Object.create(policy) as PolicyStore;
     store.pendingApprovals = () => policy.pendingApprovals();
     store.grant = (id) => policy.grant(id);
@@ -157,7 +157,7 @@ test('without the second look the changed script runs', async () => {
       const approval = policy.approval(id);
       if (approval === null) return null;
       const parsed = tools.parse(approval.tool, approval.args);
-      return parsed.ok ? { ...approval, facts: parsed.value.tool.facts(parsed.value.args, facts) } : approval;
+      return parsed.ok ? { ...approval, facts: parsed.value.tool.facts(parsed.value.args, workspaces.contextOf(null)) } : approval;
     };
     const lenient = Object.create(gate) as PolicyGate;
     lenient.question = (request, decision) => gate.question(request, decision);

@@ -196,13 +196,15 @@ test('what was approved is what runs: a change in between is asked about again',
     return ran.filter((what) => what !== 'shown').map((what) => `ran on ${what}, shown was another thing; ${end.status}`);
   };
   expect(await check(() => ({}))).toEqual([]);
-  const blind = ({ policy, facts }: TurnDeps, target: () => string): Partial<TurnDeps> => {
+  const blind = ({ policy, workspaces }: TurnDeps, target: () => string): Partial<TurnDeps> => {
     const store = Object.create(policy) as PolicyStore;
     store.pendingApprovals = () => policy.pendingApprovals();
     store.grant = (id) => policy.grant(id);
     store.approval = (id) => {
       const approval = policy.approval(id);
-      return approval === null ? null : { ...approval, facts: { ...approval.facts, command: { line: target(), cwd: facts.workspace } } };
+      return approval === null
+        ? null
+        : { ...approval, facts: { ...approval.facts, command: { line: target(), cwd: workspaces.contextOf(null).workspace } } };
     };
     return { policy: store };
   };
@@ -220,7 +222,7 @@ test('the budget is looked at before a model is asked', async () => {
   };
   expect(await check(() => ({}))).toEqual([]);
   const heedless: BudgetPort = {
-    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } }),
     finishTurn: () => undefined,
   };
   expect(await check(() => ({ budget: heedless }))).toEqual(['a model was asked on a budget of nothing; done']);

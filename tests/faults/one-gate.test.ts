@@ -46,7 +46,7 @@ class GateSpy {
       return real.gate.authorize(request);
     };
     const run: TurnDeps['tools']['run'] = (parsed, context) => {
-      const facts = canonicalJson(parsed.tool.facts(parsed.args, real.facts));
+      const facts = canonicalJson(parsed.tool.facts(parsed.args, real.workspaces.contextOf(null)));
       this.runs.push(`${parsed.name} ${context.callId}`);
       if (!this.asked.has(`${context.callId} ${parsed.name} ${parsed.argsHash} ${facts}`)) this.violations.push(parsed.name);
       return real.tools.run(parsed, context);
@@ -318,6 +318,11 @@ test('a command line that a tool started may look, but not answer for a person',
     ['budget', 'allow', '5'],
     ['config', 'set', 'limits.steps', '1000'],
     ['secret', 'delete', 'name'],
+    ['folders', 'trust', '/'],
+    ['folders', 'forget', '/'],
+    ['ask', 'x', '--cwd', '/'],
+    ['ask', 'x', '--model', 'lab/other'],
+    ['ask', 'x', '--file', '/etc/hostname'],
     ['serve'],
     ['start'],
   ];

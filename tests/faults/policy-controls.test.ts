@@ -159,6 +159,7 @@ const attempts: Readonly<Record<string, () => Attempt>> = {
         extraFolders: [],
         domains: () => ({ covers: () => false }),
         entryWords: (entry) => entry.split(' '),
+        confines: () => true,
       });
       return { authorize: (call) => open.authorize(call) };
     },

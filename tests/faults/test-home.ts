@@ -51,6 +51,13 @@ export class TestHome {
     return join(this.path, 'workspace');
   }
 
+  /** A folder of a project, outside the data folder. */
+  project(name = 'project'): string {
+    const folder = join(this.#folder, name);
+    mkdirSync(folder, { recursive: true });
+    return folder;
+  }
+
   /** Parts of config.yaml; JSON is YAML. */
   configure(config: ConfigInput | string): void {
     writeFileSync(join(this.path, 'config.yaml'), typeof config === 'string' ? config : JSON.stringify(config, null, 2));
@@ -71,8 +78,8 @@ export class TestHome {
     return replay;
   }
 
-  async cli(args: readonly string[], stdin = ''): Promise<CliEnd> {
-    const child = this.#spawnCli(args);
+  async cli(args: readonly string[], stdin = '', cwd = this.#folder): Promise<CliEnd> {
+    const child = this.#spawnCli(args, cwd);
     child.stdin.end(stdin);
     let stdout = '';
     let stderr = '';
@@ -123,9 +130,9 @@ export class TestHome {
     await this.dispose();
   }
 
-  #spawnCli(args: readonly string[]): ChildProcessWithoutNullStreams {
+  #spawnCli(args: readonly string[], cwd = this.#folder): ChildProcessWithoutNullStreams {
     return spawn(process.execPath, [cliFile, ...args, '--json'], {
-      cwd: this.#folder,
+      cwd,
       env: {
         PATH: process.env['PATH'] ?? '',
         HOME: this.#folder,

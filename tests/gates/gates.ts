@@ -16,6 +16,7 @@ import { skillGates } from './areas/skill-gates.ts';
 import { taintGates } from './areas/taint-gates.ts';
 import { telegramGates } from './areas/telegram-gates.ts';
 import { undoGates } from './areas/undo-gates.ts';
+import { workspaceGates } from './areas/workspace-gates.ts';
 import type { Gate } from './gate.ts';
 
 export const gates: readonly Gate[] = [
@@ -35,4 +36,5 @@ export const gates: readonly Gate[] = [
   ...skillGates,
   ...telegramGates,
   ...contextGates,
+  ...workspaceGates,
 ];

@@ -74,6 +74,7 @@ const ruleIdPins = [
   'grant.minutes',
   'grant.session',
   'grant.always',
+  'ask.workspace',
   'ask.write-outside-workspace',
   'ask.write',
   'ask.exec',

@@ -38,7 +38,7 @@ async function runApproved(claw: TrayClaw, command: string): Promise<OpResult<'t
 
 const sandboxCheck = async (claw: TrayClaw) => (await claw.op('health.check', {})).checks.find(({ id }) => id === 'sandbox');
 
-test.skipIf(!hasBubblewrap)('required confines what a person approved as well; auto runs it as it was shown', async () => {
+test.skipIf(!hasBubblewrap)('required confines what a person approved as well; auto hides its own data alone from it', async () => {
   const command = 'grep -c . /proc/net/dev; ls -A .. | tr "\\n" " "; echo made > made';
   const seen: string[] = [];
   for (const mode of ['required', 'auto'] as const) {
@@ -52,7 +52,7 @@ test.skipIf(!hasBubblewrap)('required confines what a person approved as well; a
     });
     await home.close(claw);
   }
-  expect(seen).toEqual(['required ok does not see the data folder', 'auto ok sees the data folder']);
+  expect(seen).toEqual(['required ok does not see the data folder', 'auto ok does not see the data folder']);
 });
 
 test('without a sandbox required runs nothing and says what to install; auto runs, and health says how it stands', async () => {

@@ -375,3 +375,23 @@ test('the world of these properties reaches every kind of decision, restarts in 
   expect(events.some(({ type }) => type === 'tool.outcome_unknown')).toBe(true);
   expect(worlds.some((world) => [...world.retried.values()].some((times) => times > 0))).toBe(true);
 });
+
+test('a chat whose folder a person did not open ends before any model is asked', () => {
+  const call = { callId: 'c', providerCallId: 'c', tool: 'open_workspace', args: '{}' };
+  const started = { kind: 'chat' as const, agentId: 'main', model: 'lab/m', limits, calls: [call], workspace: '/p' };
+  const decided = { callId: 'c', tool: 'open_workspace', ruleId: 'ask.workspace', reason: '', grantId: null, approvalId: 'apr_1' };
+  const facts = { class: 'read' as const, paths: [], command: null, hosts: [] };
+  const gate = { ...decided, decision: 'ask' as const, facts, idempotency: 'pure' as const, verifies: false };
+  const answer = { approvalId: 'apr_1', callId: 'c', scope: null, by: 'ada', grantId: null };
+  const fold = (decision: 'approve' | 'deny'): TurnState =>
+    (
+      [
+        { type: 'turn.started', atMs: 1, body: started },
+        { type: 'policy.decided', atMs: 1, body: gate },
+        { type: 'approval.decided', atMs: 1, body: { ...answer, decision } },
+        { type: 'observation.recorded', atMs: 1, body: { callIds: ['c'], failed: 1, repeated: 1 } },
+      ] satisfies TurnEvent[]
+    ).reduce(applyEvent, emptyTurn);
+  expect(decide(fold('deny'))).toMatchObject({ kind: 'respond', status: 'failed', error: { code: 'denied' } });
+  expect(decide(fold('approve'))).toMatchObject({ kind: 'execute' });
+});

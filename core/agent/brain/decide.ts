@@ -75,6 +75,13 @@ function decideCalls(state: TurnState): Intent | null {
   );
 }
 
+/** A chat whose first call, made by the program, did not succeed: no model is asked in a folder that no person trusts. */
+const notTrusted: ErrorBody = {
+  code: 'denied',
+  message: 'TrayClaw was not allowed to work in the folder of this session, so the message was not answered.',
+  hint: 'Send it again to be asked once more, or start a session elsewhere.',
+};
+
 /** Leading pure calls together, anything else alone: what changes something keeps its place in the order. */
 function readyBatch(open: readonly CallState[], max: number): readonly CallState[] {
   const batch: CallState[] = [];
@@ -90,6 +97,8 @@ function decideAfterCalls(state: TurnState): Intent | null {
   const unverified = state.calls.filter((call) => call.verifies && !call.verified && call.status === 'finished' && call.outcome === 'ok');
   if (unverified.length > 0) return chosen('verify', 'verify', 'Check that the effect is really there.', unverified);
   if (!state.observed) return chosen('observe', 'observe', 'All calls of this step have their results.', state.calls);
+  const unopened = state.kind === 'chat' && state.modelCalls === 0 && state.calls.some((call) => call.outcome !== 'ok');
+  if (unopened) return respond('failed', '', notTrusted, notTrusted.message);
   if (state.kind === 'tool') return respond('done', '', null, 'The call a person made has its result.');
   const reflection = state.reflected ? null : reflectionFor(state);
   if (reflection !== null) return { ...chosen('reflect', 'reflect', reflection.why, state.calls), reflection };

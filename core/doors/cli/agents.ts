@@ -4,7 +4,9 @@ import type { Command } from 'commander';
 import type { HelperListing } from '../../contracts/agent-ops.ts';
 import type { AgentListing } from '../../contracts/agents.ts';
 import type { Run } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
 import { facts, money, table, when } from './table.ts';
+import { cliCaller } from './turn-conversation.ts';
 
 export function registerAgents(program: Command, run: Run): void {
   const agents = program.command('agents').description('the agents of config.yaml');
@@ -52,6 +54,10 @@ interface ListOptions {
   readonly all?: boolean;
 }
 
+function stateOf(state: string, isRun: boolean): string {
+  return state === 'running' && !isRun ? 'waiting: no server runs' : state;
+}
+
 export function registerHelpers(program: Command, run: Run): void {
   const helpers = program.command('helpers').description('agents that were called by others');
   helpers
@@ -62,7 +68,12 @@ export function registerHelpers(program: Command, run: Run): void {
     .action(({ session, all }: ListOptions) => {
       const params = { ...(session === undefined ? {} : { sessionId: session }), ...(all === true ? { all } : {}) };
       return run((context) =>
-        context.runOp('helper.list', params, { json: (result) => result.helpers, human: (result) => describeHelpers(result.helpers) }),
+        context.withClaw('any', async ({ claw, instance }) => {
+          const { helpers: found } = await claw.op('helper.list', params, cliCaller);
+          // Looking takes nothing up: what an earlier process left runs nowhere.
+          context.output.result(found, () => describeHelpers(found, instance !== null));
+          return exitCodes.done;
+        }),
       );
     });
   helpers
@@ -74,11 +85,11 @@ export function registerHelpers(program: Command, run: Run): void {
     );
 }
 
-function describeHelpers(helpers: readonly HelperListing[]): string {
+function describeHelpers(helpers: readonly HelperListing[], isRun = true): string {
   const rows = helpers.map(({ jobId, agentId, state, status, depth, createdAtMs, costUsd, label }) => [
     jobId,
     agentId,
-    status ?? state,
+    stateOf(status ?? state, isRun),
     String(depth),
     when(createdAtMs),
     money(costUsd),

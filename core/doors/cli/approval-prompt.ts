@@ -24,6 +24,12 @@ const onceAnswers: Readonly<Record<string, PromptAnswer>> = {
   no: { kind: 'deny' },
 };
 
+/** Trust in a folder is given once and remembered: there is nothing to choose. */
+const trustAnswers: Readonly<Record<string, PromptAnswer>> = {
+  y: { kind: 'approve', scope: { kind: 'once' } },
+  yes: { kind: 'approve', scope: { kind: 'once' } },
+};
+
 const widerAnswers: Readonly<Record<string, PromptAnswer>> = {
   '15': { kind: 'approve', scope: { kind: 'minutes', minutes: 15 } },
   s: { kind: 'approve', scope: { kind: 'session' } },
@@ -41,8 +47,13 @@ export interface PromptOptions {
 
 export async function promptApproval(approval: Approval, lines: LineReader, options: PromptOptions): Promise<PromptAnswer> {
   options.say(describeApproval(approval, options.paint));
-  const wider = approval.widerScope === null ? {} : widerAnswers;
-  const choices = approval.widerScope === null ? '[o]nce · [d]eny' : '[o]nce · [15] minutes · [s]ession · [a]lways · [d]eny';
+  const trusts = approval.facts.opens !== undefined;
+  const wider = trusts ? trustAnswers : approval.widerScope === null ? {} : widerAnswers;
+  const choices = trusts
+    ? '[y]es · [d]eny'
+    : approval.widerScope === null
+      ? '[o]nce · [d]eny'
+      : '[o]nce · [15] minutes · [s]ession · [a]lways · [d]eny';
   lines.forgetTypedAhead();
   for (let tries = 0; tries < triesMax; tries++) {
     const line = await lines.ask(`Approve? ${choices} (Enter denies): `, options.signal);

@@ -1,20 +1,25 @@
 // `approvals`, `grants` and `outcomes`: what a person decides, and what they decided before.
 
 import type { Command } from 'commander';
+import type { Claw } from '../../contracts/claw.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
+import type { EventOf } from '../../contracts/events.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import { grantMatchSchema, type Approval, type GrantListing, type GrantScope } from '../../contracts/policy.ts';
+import type { ToolRunResult } from '../../contracts/tools.ts';
 import { describeApproval } from './approval-prompt.ts';
 import { parseCount, parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { table, when } from './table.ts';
-import { cliCaller } from './turn-conversation.ts';
-import { sayPending } from './ask.ts';
+import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+import { exitCodeOfCall, sayPending } from './ask.ts';
 
 export function registerApprovals(program: Command, run: Run): void {
-  const approvals = program.command('approvals').description('what waits for your approval');
+  const approvals = program.command('approvals').description('calls that wait for your approval');
   approvals
     .command('list')
+    .description('list the calls that wait for your answer')
     .option('--all', 'also what was decided')
     .action((options: { all?: boolean }) =>
       run((context) =>
@@ -27,24 +32,35 @@ export function registerApprovals(program: Command, run: Run): void {
     );
   approvals
     .command('approve')
+    .description('let a call run, and show what came of it')
     .argument('<id>')
     .option('--scope <scope>', 'once, minutes:N, session or always', 'once')
     .option('--choice <n>', 'which of the wider scopes, as the list numbers them; 0 is the narrowest')
-    .action((id: string, options: { scope: string; choice?: string }) =>
-      run((context) => approve(context, id, { scope: parseScope(options.scope), ...parseChoice(options.choice) })),
+    .option('--no-wait', 'with a running instance: return at once')
+    .action((id: string, options: { scope: string; choice?: string; wait: boolean }) =>
+      run((context) => approve(context, id, { scope: parseScope(options.scope), ...parseChoice(options.choice) }, options.wait)),
     );
   approvals
     .command('deny')
+    .description('refuse a call')
     .argument('<id>')
-    .action((id: string) => run((context) => decide(context, { approvalId: id, decision: 'deny' })));
+    .option('--no-wait', 'with a running instance: return at once')
+    .action((id: string, { wait }: { wait: boolean }) =>
+      run((context) => decide(context, { decision: { approvalId: id, decision: 'deny' }, waits: wait })),
+    );
 }
 
 function showApproval(approval: Approval, bold: (text: string) => string): string {
   return `${bold(approval.approvalId)}  ${approval.state}  ${when(approval.createdAtMs)}${describeApproval(approval, (_, text) => text)}\n`;
 }
 
-function approve(context: CommandContext, approvalId: string, given: { scope: GrantScope; choice?: number }): Promise<number> {
-  return decide(context, { approvalId, decision: 'approve', ...given });
+function approve(
+  context: CommandContext,
+  approvalId: string,
+  given: { scope: GrantScope; choice?: number },
+  waits: boolean,
+): Promise<number> {
+  return decide(context, { decision: { approvalId, decision: 'approve', ...given }, waits });
 }
 
 function parseChoice(text: string | undefined): { choice?: number } {
@@ -53,34 +69,61 @@ function parseChoice(text: string | undefined): { choice?: number } {
   return { choice: Number(text) };
 }
 
-/** Where this process hosts the runtime, it stays until the turn that goes on has ended or waits again. */
-function decide(context: CommandContext, decision: OpParams<'approval.decide'>): Promise<number> {
+interface Answer {
+  readonly decision: OpParams<'approval.decide'>;
+  /** Stays until the turn that goes on has ended or waits again. */
+  readonly waits: boolean;
+}
+
+function decide(context: CommandContext, { decision, waits }: Answer): Promise<number> {
   return context.withClaw('live', async ({ claw, instance }) => {
-    const approval = await claw.op('approval.decide', decision, cliCaller);
-    const said = `${approval.state === 'approved' ? 'Approved' : 'Denied'}: ${approval.summary}`;
-    if (instance !== null || approval.turnId === undefined) {
-      context.output.result(approval, () => said);
+    // Where this process hosts the runtime, the turn ends with it.
+    if (!waits && instance !== null) {
+      const approval = await claw.op('approval.decide', decision, cliCaller);
+      context.output.result(approval, () => describeDecided(approval));
       return exitCodes.done;
     }
-    context.output.note('The turn goes on.');
-    const gone = new AbortController();
-    const stopListening = context.io.onInterrupt(() => gone.abort());
-    try {
-      const waited = await claw.op('turn.wait', { turnId: approval.turnId }, { ...cliCaller, signal: gone.signal });
-      if (gone.signal.aborted && waited.status === 'running') await claw.op('turn.cancel', { turnId: approval.turnId }, cliCaller);
-      const turn = gone.signal.aborted ? await claw.op('turn.wait', { turnId: approval.turnId, timeoutMs: 0 }, cliCaller) : waited;
-      const { turnId, status, text } = turn;
-      context.output.result({ ...approval, turn: { turnId, status, text } }, () =>
-        context.output.forStdout(text === '' ? said : `${said}\n${text}`),
-      );
-      if (turn.error !== undefined && !context.output.isJson) context.output.explain(turn.error);
-      sayPending(context, turn.pending ?? []);
-      if (gone.signal.aborted) return exitCodes.interrupted;
-      return decision.decision === 'deny' && status !== 'waiting' ? exitCodes.done : exitCodeOfTurn(turn);
-    } finally {
-      stopListening();
-    }
+    let decided: Approval | null = null;
+    const end = await new TurnConversation(context, { claw, lines: null, streams: false }).run(async () => {
+      decided = await claw.op('approval.decide', decision, cliCaller);
+      context.output.note('The turn goes on.');
+      return { turnId: decided.turnId ?? '' };
+    });
+    if (decided === null) throw new AppError('internal', 'The answer was not taken.');
+    return reportDecided(context, claw, { approval: decided, end });
   });
+}
+
+function describeDecided({ state, summary }: Approval): string {
+  return `${state === 'approved' ? 'Approved' : 'Denied'}: ${summary}`;
+}
+
+/** What was approved shows what came of it, and its outcome is the exit code. */
+async function reportDecided(
+  context: CommandContext,
+  claw: Claw,
+  { approval, end }: { readonly approval: Approval; readonly end: ConversationEnd },
+): Promise<number> {
+  const { output } = context;
+  const { turnId, status, text, error, pending } = end.result;
+  const call = end.calls.findLast((event) => event.body.callId === approval.callId)?.body ?? null;
+  const result = call === null || approval.state !== 'approved' ? null : resultOf(call);
+  output.result({ ...approval, ...(result === null ? {} : { result }), turn: { turnId, status, text } }, () =>
+    output.forStdout(
+      [...new Set([describeDecided(approval), result?.forUser.trimEnd() ?? '', text])].filter((part) => part !== '').join('\n'),
+    ),
+  );
+  if (error !== undefined && !output.isJson) output.explain(error);
+  sayPending(context, pending ?? []);
+  if (end.wasInterrupted) return exitCodes.interrupted;
+  if (approval.state === 'denied') return status === 'waiting' ? exitCodes.waiting : exitCodes.done;
+  // A call that a person made themselves is all there is to its turn.
+  const isDirect = (text === '' || text === result?.forUser) && status === 'done' && result !== null;
+  return isDirect ? exitCodeOfCall({ claw }, result.outcome) : exitCodeOfTurn(end.result);
+}
+
+function resultOf({ callId, outcome, forUser, forModel, artifacts }: EventOf<'tool.finished'>['body']): ToolRunResult {
+  return { callId, outcome, forUser, forModel, artifacts };
 }
 
 /** Fails with `invalid_params`. */
@@ -95,6 +138,7 @@ export function registerGrants(program: Command, run: Run): void {
   const grants = program.command('grants').description('approvals that reach beyond one call');
   grants
     .command('list')
+    .description('list the grants that hold')
     .option('--all', 'also those that are spent, revoked or over')
     .action((options: { all?: boolean }) =>
       run((context) =>
@@ -106,6 +150,7 @@ export function registerGrants(program: Command, run: Run): void {
     );
   grants
     .command('revoke')
+    .description('take a grant back')
     .argument('<id>')
     .action((grantId: string) =>
       run((context) => context.runOp('grant.revoke', { grantId }, { human: (grant) => `Revoked: ${grant.covers}` })),
@@ -133,9 +178,12 @@ function endOf(grant: GrantListing): string {
 }
 
 function previewGrant(context: CommandContext, match: string, days: string | undefined): Promise<number> {
-  const parsed = grantMatchSchema.safeParse(parseJsonArgument(match, 'The match'));
-  if (!parsed.success)
-    throw new AppError('invalid_params', `The match does not fit: ${parsed.error.issues[0]?.message ?? 'unknown form'}.`);
+  const given = parseJsonArgument(match, 'The match');
+  const parsed = grantMatchSchema.safeParse(given);
+  if (!parsed.success) {
+    const issues = describeIssues(parsed.error.issues, { given, whole: 'the match' });
+    throw new AppError('invalid_params', `The match does not fit: ${issues.join('; ')}.`);
+  }
   const params = { match: parsed.data, ...(days === undefined ? {} : { days: parseCount(days, '--days') }) };
   return context.runOp('grant.preview', params, {
     human: ({ covered, asked, total, lookedBackToMs }) =>
@@ -149,26 +197,30 @@ function previewGrant(context: CommandContext, match: string, days: string | und
 }
 
 export function registerOutcomes(program: Command, run: Run): void {
-  const outcomes = program.command('outcomes').description('calls whose outcome only you can tell');
-  outcomes.command('list').action(() =>
-    run((context) =>
-      context.runOp(
-        'outcome.list',
-        {},
-        {
-          json: (result) => result.outcomes,
-          human: (result) =>
-            table(
-              ['CALL', 'TOOL', 'WHEN', 'WHY', 'ARGUMENTS'],
-              result.outcomes.map((one) => [one.callId, one.tool, when(one.atMs), one.reason, one.args]),
-              'None.',
-            ),
-        },
+  const outcomes = program.command('outcomes').description('calls with an unknown outcome');
+  outcomes
+    .command('list')
+    .description('list the calls that were cut off by a crash')
+    .action(() =>
+      run((context) =>
+        context.runOp(
+          'outcome.list',
+          {},
+          {
+            json: (result) => result.outcomes,
+            human: (result) =>
+              table(
+                ['CALL', 'TOOL', 'WHEN', 'WHY', 'ARGUMENTS'],
+                result.outcomes.map((one) => [one.callId, one.tool, when(one.atMs), one.reason, one.args]),
+                'None.',
+              ),
+          },
+        ),
       ),
-    ),
-  );
+    );
   outcomes
     .command('settle')
+    .description('say what became of such a call')
     .argument('<call-id>')
     .argument('<answer>', 'done: it happened · retry: run it again · abandon: leave it')
     .action((callId: string, answer: string) => run((context) => settle(context, callId, answer)));

@@ -1,7 +1,8 @@
-// `ask` and `tool`: one message, or one tool call without a model, through the same gate as everything else.
+// `ask`, `tool` and `calc`: one message, or one tool call without a model, through the same gate as everything else.
 
 import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
+import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
@@ -9,47 +10,106 @@ import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
 import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
+import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
 import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+import { choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
 
-export interface AskOptions {
-  readonly session?: string;
+export interface AskOptions extends PlaceOptions {
   readonly agent?: string;
+  readonly model?: string;
+  readonly file?: readonly string[];
+}
+
+/** The options that `ask` and `chat` share. */
+export function addMessageOptions(command: Command): Command {
+  return command
+    .option('--session <id>', 'go on with this session, in its folder')
+    .option('--continue', 'go on with the latest session of this folder')
+    .option('--cwd <folder>', 'work in this folder; asks first unless it is trusted')
+    .option('--agent <id>', 'the agent to ask')
+    .option('--model <provider/model>', 'the model to ask')
+    .option('--file <path>', 'attach a file; may be repeated', (path: string, files: readonly string[] | undefined) => [
+      ...(files ?? []),
+      path,
+    ]);
+}
+
+/** What of a message follows from the options alone. */
+export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'message.send'>, 'agentId' | 'model'> {
+  return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
 
 export function registerAsk(program: Command, run: Run): void {
-  program
+  const command = program
     .command('ask')
-    .description('ask the agent and wait for the answer')
-    .argument('<text...>', 'what to ask; - reads it from standard input')
-    .option('--session <id>', 'go on with this session')
-    .option('--agent <id>', 'the agent to ask')
-    .action((words: string[], options: AskOptions) => run((context) => ask(context, words.join(' '), options)));
+    .description('ask the agent, in this folder, and wait for the answer')
+    .argument('<text...>', 'what to ask; - reads it from standard input');
+  addMessageOptions(command).action((words: string[], options: AskOptions) => run((context) => ask(context, words.join(' '), options)));
   program
     .command('tool')
     .description('run one tool through the gate, with no model')
     .argument('<name>', 'the tool')
     .argument('[args]', 'its arguments as JSON', '{}')
     .option('--session <id>', 'run it in this session')
-    .action((name: string, args: string, options: AskOptions) =>
+    .action((name: string, args: string, options: { readonly session?: string }) =>
       run((context) => runTool(context, name, { args, session: options.session })),
+    );
+  program
+    .command('calc')
+    .description('calculate, with no model')
+    .argument('<expression...>', 'such as 2*(3+4) or sqrt(2)')
+    .action((words: string[]) =>
+      run((context) => runTool(context, 'calc', { args: JSON.stringify({ expression: words.join(' ') }), session: undefined })),
     );
 }
 
 async function ask(context: CommandContext, given: string, options: AskOptions): Promise<number> {
   const text = given === '-' ? await context.readStdin() : given;
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
-  const message: OpParams<'message.send'> = {
-    text,
-    ...(options.session === undefined ? {} : { sessionId: options.session }),
-    ...(options.agent === undefined ? {} : { agentId: options.agent }),
-  };
+  const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
+    await assertSession(claw, options.session);
+    if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
     const streams = !context.output.isJson;
-    const end = await withLines(context, (lines) => new TurnConversation(context, { claw, lines, streams }).send(message));
+    const end = await withLines(context, async (lines) => {
+      if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
+      const place = await choosePlace(context, options, { claw, lines });
+      return new TurnConversation(context, { claw, lines, streams }).send({
+        text: messageOf(text),
+        ...place,
+        ...messageOptions(options),
+        ...files,
+      });
+    });
     return reportEnd(context, end);
   });
+}
+
+/** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
+async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
+  if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
+}
+
+/** A command with a slash in front, as in chat. */
+async function runCommandLine(
+  context: CommandContext,
+  claw: Claw,
+  { line, sessionId }: { readonly line: string; readonly sessionId: string | undefined },
+): Promise<number> {
+  const ran = await claw.op('command.run', { line, ...(sessionId === undefined ? {} : { sessionId }) }, cliCaller);
+  const { turnId, waiting, command } = ran;
+  if (turnId === null || !(waiting || command === 'retry')) {
+    context.output.result(ran, () => context.output.forStdout(ran.file?.text ?? ran.text));
+    return exitCodes.done;
+  }
+  context.output.note(ran.text);
+  const streams = !context.output.isJson;
+  const end = await withLines(context, (lines) =>
+    new TurnConversation(context, { claw, lines, streams }).run(() => Promise.resolve({ turnId })),
+  );
+  return reportEnd(context, end);
 }
 
 /** A new turn takes up the work of an ended one; followed like a message. */
@@ -73,7 +133,7 @@ export function reportAnswer(context: CommandContext, { result, wasInterrupted }
   const { output } = context;
   if (output.isJson) output.jsonLine(result);
   else {
-    output.raw('\n');
+    if (result.text !== '') output.raw('\n');
     if (result.error !== undefined) output.explain(result.error);
     if (result.status === 'waiting') sayPending(context, result.pending ?? []);
   }
@@ -84,6 +144,7 @@ async function runTool(context: CommandContext, tool: string, given: { args: str
   const args = parseJsonArgument(given.args, 'The tool arguments');
   const params: OpParams<'tool.run'> = { tool, args, wait: false, ...(given.session === undefined ? {} : { sessionId: given.session }) };
   return context.withClaw('live', async (connection) => {
+    await assertSession(connection.claw, given.session);
     let started: OpResult<'tool.run'> | null = null;
     const end = await withLines(context, (lines) => {
       const conversation = new TurnConversation(context, { claw: connection.claw, lines, streams: false });
@@ -113,7 +174,7 @@ async function finalResult(connection: Connection, started: OpResult<'tool.run'>
   return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forUser, artifacts: call.artifacts };
 }
 
-async function exitCodeOfCall({ claw }: Connection, outcome: ToolOutcome | 'waiting'): Promise<number> {
+export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {
   if (outcome === 'ok') return exitCodes.done;
   if (outcome === 'waiting') return exitCodes.waiting;
   // A stop shows up as a denied or cancelled call; scripts need to know that it was the stop.

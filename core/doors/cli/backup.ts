@@ -11,30 +11,35 @@ export function registerBackup(program: Command, run: Run): void {
   const backup = program.command('backup').description('copies of everything recorded');
   backup
     .command('create')
+    .description('make a backup now')
     .action(() =>
       run((context) =>
         context.runOp('backup.create', {}, { human: (result) => `${result.file} (${size(result.sizeBytes)}, ${result.events} events)` }),
       ),
     );
-  backup.command('list').action(() =>
-    run((context) =>
-      context.runOp(
-        'backup.list',
-        {},
-        {
-          json: (result) => result.backups,
-          human: ({ backups }) =>
-            table(
-              ['MADE', 'SIZE', 'FILE'],
-              backups.map((one) => [when(one.createdAtMs), size(one.sizeBytes), one.file]),
-              'No backups.',
-            ),
-        },
+  backup
+    .command('list')
+    .description('list the backups')
+    .action(() =>
+      run((context) =>
+        context.runOp(
+          'backup.list',
+          {},
+          {
+            json: (result) => result.backups,
+            human: ({ backups }) =>
+              table(
+                ['MADE', 'SIZE', 'FILE'],
+                backups.map((one) => [when(one.createdAtMs), size(one.sizeBytes), one.file]),
+                'No backups.',
+              ),
+          },
+        ),
       ),
-    ),
-  );
+    );
   backup
     .command('verify')
+    .description('check a backup')
     .argument('<file>')
     .action((file: string) =>
       run((context) =>
@@ -50,6 +55,7 @@ export function registerBackup(program: Command, run: Run): void {
     );
   backup
     .command('restore')
+    .description('put a backup in place; nothing may run meanwhile')
     .argument('<file>')
     .action((file: string) => run((context) => restore(context, resolve(context.io.cwd, file))));
 }

@@ -5,23 +5,21 @@ import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
-import { reportAnswer, type AskOptions } from './ask.ts';
+import { addMessageOptions, messageOptions, reportAnswer, type AskOptions } from './ask.ts';
 import type { CommandContext, Run } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
+import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
 import { cliCaller, TurnConversation } from './turn-conversation.ts';
+import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
 
 const ownHelp = ['- `/open ID` Go on with another session.', '- `/quit` Leave.'].join('\n');
 
 export function registerChat(program: Command, run: Run): void {
-  program
-    .command('chat')
-    .description('talk with the agent')
-    .option('--session <id>', 'go on with this session')
-    .option('--agent <id>', 'the agent to talk with')
-    .action((options: AskOptions) => run((context) => chat(context, options)));
+  const command = program.command('chat').description('talk with the agent, in this folder');
+  addMessageOptions(command).action((options: AskOptions) => run((context) => chat(context, options)));
 }
 
 async function chat(context: CommandContext, options: AskOptions): Promise<number> {
@@ -41,17 +39,28 @@ class ChatRoom {
   readonly #options: AskOptions;
   #connection: Connection | null = null;
   #sessionId: string | undefined;
+  /** Chosen once: a new session of this chat works there too. */
+  #place: MessagePlace = {};
+  #files: readonly string[];
 
   constructor(context: CommandContext, lines: LineReader, options: AskOptions) {
     this.#context = context;
     this.#lines = lines;
     this.#options = options;
-    this.#sessionId = options.session;
+    this.#files = options.file ?? [];
   }
 
   /** Until /quit, the end of input (both 0) or Ctrl-C at the prompt (130). */
   async stay(): Promise<number> {
-    await this.#connect();
+    const { claw } = await this.#connect();
+    const { sessionId, ...place } = await choosePlace(this.#context, this.#options, {
+      claw,
+      lines: this.#context.hasPerson ? this.#lines : null,
+    });
+    this.#sessionId = sessionId;
+    this.#place = sessionId === undefined ? place : {};
+    const { model } = this.#options;
+    if (sessionId === undefined && model === undefined) await meetModel(this.#context, claw, this.#context.hasPerson ? this.#lines : null);
     this.#context.output.note('Type a message, or /help.');
     for (;;) {
       const line = await this.#nextLine();
@@ -92,9 +101,11 @@ class ChatRoom {
     const { claw } = await this.#connect();
     const message: OpParams<'message.send'> = {
       text,
-      ...(this.#sessionId === undefined ? {} : { sessionId: this.#sessionId }),
-      ...(this.#options.agent === undefined ? {} : { agentId: this.#options.agent }),
+      ...(this.#sessionId === undefined ? this.#place : { sessionId: this.#sessionId }),
+      ...messageOptions(this.#options),
+      ...filesOf(this.#context, this.#files, text),
     };
+    this.#files = [];
     await this.#stayWith(claw, () => claw.op('message.send', message, cliCaller));
   }
 

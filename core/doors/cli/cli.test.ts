@@ -136,6 +136,7 @@ const rows: readonly Row[] = [
     op: 'safety.url',
     params: { url: 'http://10.0.0.1' },
     json: { decision: 'deny', reason: 'private', url: 'http://10.0.0.1' },
+    code: 3,
   },
   {
     argv: ['safety', 'redact'],
@@ -209,7 +210,7 @@ const rows: readonly Row[] = [
     params: { sessionId: 's', format: 'markdown' },
     json: { text: 'markdown text\n' },
   },
-  { argv: ['sessions', 'delete', 's'], op: 'session.delete', params: { sessionId: 's' }, json: { sessionId: 's', events: 4 } },
+  { argv: ['sessions', 'delete', 's', '--yes'], op: 'session.delete', params: { sessionId: 's' }, json: { sessionId: 's', events: 4 } },
   ...scheduleCommands,
   ...memoryCommands,
   ...skillCommands,
@@ -239,7 +240,7 @@ const rows: readonly Row[] = [
   { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
   { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
   { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
-  { argv: ['models'], op: 'model.list', params: {}, json: [] },
+  { argv: ['models'], op: 'model.list', params: { look: true }, json: [] },
   {
     argv: ['secret', 'set', 'key'],
     stdin: 'a long value\n',
@@ -329,6 +330,8 @@ test('every operation is reached by some command', () => {
     'tool.run',
     'approval.decide',
     'artifact.get',
+    'provider.try',
+    'provider.add',
   ];
   const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   const doorOnly = ['signal.hook'];

@@ -4,6 +4,7 @@ import type { Command, OutputConfiguration } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
+import { groupForHelp } from './help-groups.ts';
 import { resolveHome } from '../../store/config/config.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
@@ -68,7 +69,7 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
 
 /** The tree of commands; `run` gets what each of them does. */
 export async function createProgram(version: string, run: Run, output: OutputConfiguration = {}): Promise<Command> {
-  const { Command: CommandLine } = await import('commander');
+  const { Command: CommandLine, Help } = await import('commander');
   const program = new CommandLine('trayclaw');
   program
     .description('A local-first agent that asks before anything risky.')
@@ -81,6 +82,7 @@ export async function createProgram(version: string, run: Run, output: OutputCon
     .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
     .showHelpAfterError(false);
   for (const register of await commandFamilies()) register(program, run);
+  groupForHelp(program, new Help());
   return program;
 }
 
@@ -88,6 +90,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
   const families = await Promise.all([
     import('./ask.ts').then((part) => [part.registerAsk]),
     import('./chat.ts').then((part) => [part.registerChat]),
+    import('./folders.ts').then((part) => [part.registerFolders]),
     import('./approvals.ts').then((part) => [part.registerApprovals, part.registerGrants, part.registerOutcomes]),
     import('./sessions.ts').then((part) => [part.registerSessions, part.registerArtifacts]),
     import('./policy.ts').then((part) => [part.registerPolicy]),
@@ -97,6 +100,8 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     import('./sandbox.ts').then((part) => [part.registerSandbox]),
     import('./rules.ts').then((part) => [part.registerRules]),
     import('./insight.ts').then((part) => [part.registerInsight]),
+    import('./models.ts').then((part) => [part.registerModels]),
+    import('./setup.ts').then((part) => [part.registerSetup]),
     import('./secrets.ts').then((part) => [part.registerSecrets]),
     import('./backup.ts').then((part) => [part.registerBackup]),
     import('./serve.ts').then((part) => [part.registerServe]),

@@ -8,6 +8,7 @@ import { resolveHome } from '../../store/config/config.ts';
 import type { Output, Paint } from './output.ts';
 import { isInsideTool, withoutPersonOps } from './person-only.ts';
 import type { CliIo, CliParts, FoundInstance } from './ports.ts';
+import { withShortIds } from './short-ids.ts';
 
 const stdinCharsMax = 16 * 1024 * 1024;
 
@@ -60,7 +61,8 @@ export class CommandContext {
       note: (text) => this.output.note(text),
       onInterrupt: (listener) => this.io.onInterrupt(listener),
     });
-    return isInsideTool(this.io.env) ? { ...connection, claw: withoutPersonOps(connection.claw) } : connection;
+    const claw = withShortIds(connection.claw);
+    return { ...connection, claw: isInsideTool(this.io.env) ? withoutPersonOps(claw) : claw };
   }
 
   async withClaw(need: Need, use: (connection: Connection) => Promise<number>): Promise<number> {

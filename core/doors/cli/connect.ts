@@ -96,7 +96,9 @@ async function inTime(closing: Promise<void>, options: ConnectOptions): Promise<
 function stillLocked(home: string, found: FoundInstance | null): AppError {
   const who = found === null ? 'Another process' : `Another TrayClaw command (process ${found.record.pid})`;
   const what = found === null ? 'and does not answer' : 'and is still at work';
-  return new AppError('store_locked', `${who} uses the data folder ${home} ${what}.`, { isRetryable: true });
+  const hint = 'Use the running instance, or stop it first. On a network drive without file locks, choose a local folder with --home.';
+  const data = found === null ? { hint } : {};
+  return new AppError('store_locked', `${who} uses the data folder ${home} ${what}.`, { isRetryable: true, data });
 }
 
 /** Waits for what others asked of this process and for turns that run in it; Ctrl-C ends the waiting. A turn that no process runs is not waited for. */

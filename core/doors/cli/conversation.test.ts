@@ -16,21 +16,37 @@ function scripted(...steps: Step[]): FakeClaw {
 }
 
 test('ask --json is one document of the agreed form', async () => {
-  const ran = await runCommand(
-    ['ask', 'what', 'is', 'it', '--session', 's', '--agent', 'a', '--json'],
-    fakeParts(scripted({ say: 'four' })),
-  );
+  const claw = scripted({ say: 'four' });
+  await claw.op('message.send', { text: 'before', sessionId: 's' });
+  claw.scripts.push([{ say: 'four' }]);
+  const ran = await runCommand(['ask', 'what', 'is', 'it', '--session', 's', '--agent', 'a', '--json'], fakeParts(claw));
   expect(ran).toEqual({
     code: 0,
-    out: JSON.stringify({ sessionId: 's', turnId: 'trn_1', status: 'done', text: 'four', usage }) + '\n',
+    out: JSON.stringify({ sessionId: 's', turnId: 'trn_2', status: 'done', text: 'four', usage }) + '\n',
     err: '',
   });
+});
+
+test('a session that is named and not there is an error, and nothing is sent', async () => {
+  for (const argv of [
+    ['ask', 'x', '--session', 'typo'],
+    ['tool', 'read', '{}', '--session', 'typo'],
+  ]) {
+    const claw = new FakeClaw();
+    expect((await runCommand(argv, fakeParts(claw))).code).toBe(1);
+    expect(claw.calls.map(({ name }) => name)).toEqual(['session.get']);
+  }
+});
+
+test('a command with a slash works in ask as in chat', async () => {
+  const claw = new FakeClaw();
+  expect(await runCommand(['ask', '/calc 1+1'], fakeParts(claw))).toMatchObject({ code: 0, out: 'did /calc 1+1\n' });
 });
 
 test('ask - takes the text from standard input', async () => {
   const claw = scripted({ say: 'ok' });
   expect((await runCommand(['ask', '-'], fakeParts(claw), { stdin: 'from a pipe\n' })).code).toBe(0);
-  expect(claw.calls[0]?.params).toEqual({ text: 'from a pipe\n' });
+  expect(claw.calls.find(({ name }) => name === 'message.send')?.params).toEqual({ text: 'from a pipe\n' });
 });
 
 test.each([
@@ -220,13 +236,14 @@ test('a call that a stop ended exits with 5', async () => {
   expect(await finish).toBe(5);
 });
 
-test('approving continues the turn: waited for where it runs here, left to the instance where it runs there', async () => {
+test('approving stays with the turn, here and with a running instance, unless told not to', async () => {
+  const more: string[] = [];
   const approveIn = async (isHosted: boolean, ...rest: Step[]): Promise<{ code: number; json: unknown }> => {
     const claw = scripted(write, ...rest);
     await runCommand(['ask', 'x'], fakeParts(claw, { hostClaw: () => Promise.resolve(claw) }));
     claw.isClosed = false;
     const parts = fakeParts(claw, isHosted ? {} : { findInstance: () => Promise.resolve(foundInstance(claw)) });
-    const ran = await runCommand(['approvals', 'approve', 'apr_1', '--scope', 'minutes:5', '--json'], parts);
+    const ran = await runCommand(['approvals', 'approve', 'apr_1', '--scope', 'minutes:5', '--json', ...more], parts);
     return { code: ran.code, json: JSON.parse(ran.out) };
   };
   const approval = { approvalId: 'apr_1', state: 'approved', scope: { kind: 'minutes', minutes: 5 } };
@@ -235,9 +252,19 @@ test('approving continues the turn: waited for where it runs here, left to the i
     json: { ...approval, turn: { turnId: 'trn_1', status: 'done', text: 'done' } },
   });
   expect(await approveIn(true, write)).toMatchObject({ code: 3, json: { ...approval, turn: { status: 'waiting' } } });
+  expect(await approveIn(false, { say: 'done' })).toMatchObject({ code: 0, json: { ...approval, turn: { status: 'done', text: 'done' } } });
+  more.push('--no-wait');
   const there = await approveIn(false, { say: 'done' });
   expect(there).toMatchObject({ code: 0, json: approval });
   expect(there.json).not.toHaveProperty('turn');
+});
+
+test('what is approved for a direct call shows its result', async () => {
+  const claw = new FakeClaw();
+  await runCommand(['tool', 'write', '{}'], fakeParts(claw));
+  claw.isClosed = false;
+  const approved = await runCommand(['approvals', 'approve', 'apr_1'], fakeParts(claw));
+  expect([approved.code, approved.out]).toEqual([0, 'Approved: Wants to write\nwrite ran\n']);
 });
 
 test('denying is done when it is denied; twice is a conflict', async () => {

@@ -1,4 +1,4 @@
-// Commands that only look: tools, turns, packs, audit, replay, usage, models, config.
+// Commands that only look: tools, turns, packs, audit, replay, usage, config.
 
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
@@ -19,6 +19,7 @@ export function registerInsight(program: Command, run: Run): void {
   const turns = program.command('turns').description('one turn in detail, or taken up again');
   turns
     .command('show')
+    .description('show its phases, calls, decisions and costs')
     .argument('<id>')
     .action((turnId: string) => run((context) => context.runOp('turn.get', { turnId }, { human: describeTurn })));
   turns
@@ -26,15 +27,32 @@ export function registerInsight(program: Command, run: Run): void {
     .description('take up the work of a turn that a budget or a limit ended')
     .argument('<id>')
     .action((turnId: string) => run((context) => runTurn(context, (claw) => claw.op('turn.continue', { turnId }, cliCaller))));
+  turns
+    .command('cancel')
+    .description('end a turn that runs or waits')
+    .argument('<id>')
+    .action((turnId: string) =>
+      run((context) => context.runOp('turn.cancel', { turnId }, { human: ({ status }) => `${turnId} is ${status}.` })),
+    );
+  turns
+    .command('steer')
+    .description('say something to a turn that is under way')
+    .argument('<id>')
+    .argument('<text...>')
+    .action((turnId: string, words: string[]) =>
+      run((context) => context.runOp('turn.steer', { turnId, text: words.join(' ') }, { human: () => `Told ${turnId}.` })),
+    );
   registerAgain(turns, run);
   const packs = program.command('packs').description('what the model saw');
   packs
     .command('list')
+    .description('list the requests to models, newest first')
     .option('--session <id>', 'those of this session')
     .option('--limit <n>', 'at most so many')
     .action((options: { session?: string; limit?: string }) => run((context) => listPacks(context, options)));
   packs
     .command('show')
+    .description('show one request: sections, what was left out, the texts')
     .argument('<id>')
     .action((packId: string) => run((context) => context.runOp('pack.get', { packId }, { human: describePack })));
   const audit = program.command('audit').description('the event log');
@@ -57,20 +75,6 @@ export function registerInsight(program: Command, run: Run): void {
     .option('--by <key>', 'day, model or session')
     .option('--days <n>', 'how far to look back')
     .action((options: UsageOptions) => run((context) => showUsage(context, options)));
-  program
-    .command('models')
-    .description('the models that can be used')
-    .action(() => run(listModels));
-  const model = program.command('model').description('one model, and where models come from');
-  model
-    .command('test')
-    .description('ask a model for a word: whether its key, name and address are right')
-    .argument('<model>')
-    .action((ref: string) => run((context) => testModel(context, ref)));
-  model
-    .command('presets')
-    .description('well-known providers and their addresses')
-    .action(() => run((context) => context.runOp('model.presets', {}, { json: ({ presets }) => presets, human: describePresets })));
   registerConfig(program, run);
 }
 
@@ -95,18 +99,21 @@ function registerAgain(turns: Command, run: Run): void {
 
 function registerConfig(program: Command, run: Run): void {
   const config = program.command('config').description('the settings in config.yaml');
-  config.command('get').action(() =>
-    run((context) =>
-      context.runOp(
-        'config.get',
-        {},
-        {
-          human: (result) =>
-            [`# ${result.path}`, ...result.warnings.map((text) => `# ${text}`), JSON.stringify(result.config, null, 2)].join('\n'),
-        },
+  config
+    .command('get')
+    .description('show the settings that hold')
+    .action(() =>
+      run((context) =>
+        context.runOp(
+          'config.get',
+          {},
+          {
+            human: (result) =>
+              [`# ${result.path}`, ...result.warnings.map((text) => `# ${text}`), JSON.stringify(result.config, null, 2)].join('\n'),
+          },
+        ),
       ),
-    ),
-  );
+    );
   config
     .command('set')
     .description('change one setting, such as models.default ollama/qwen3; VALUE is YAML, null removes the setting')
@@ -115,6 +122,7 @@ function registerConfig(program: Command, run: Run): void {
     .action((key: string, value: string) => run((context) => setSetting(context, key, value)));
   config
     .command('schema')
+    .description('print the JSON Schema of config.yaml')
     .action(() =>
       run((context) =>
         context.runOp('config.schema', {}, { json: ({ schema }) => schema, human: ({ schema }) => JSON.stringify(schema, null, 2) }),
@@ -176,8 +184,8 @@ function describeTurn(turn: TurnView, paint: Paint): string {
     part(
       'Calls',
       table(
-        ['CALL', 'OUTCOME', 'GATE', 'RULE', 'WHAT'],
-        turn.calls.map((one) => [one.callId, one.outcome, one.decision ?? '-', one.ruleId ?? '-', one.summary]),
+        ['CALL', 'OUTCOME', 'GATE', 'RULE', 'WHAT', 'OUTPUT'],
+        turn.calls.map((one) => [one.callId, one.outcome, one.decision ?? '-', one.ruleId ?? '-', calledWhat(one), outputOf(one)]),
         'None.',
       ),
     ),
@@ -190,6 +198,19 @@ function describeTurn(turn: TurnView, paint: Paint): string {
       ),
     ),
   ].join('\n\n');
+}
+
+const OUTPUT_CHARS_MAX = 200;
+
+/** What was allowed without asking was never put into a sentence. */
+function calledWhat({ summary, tool, args }: TurnView['calls'][number]): string {
+  return summary === '' ? `${tool} ${args}` : summary;
+}
+
+/** The beginning; all of it comes with --json. */
+function outputOf({ forUser }: TurnView['calls'][number]): string {
+  const text = forUser.trim();
+  return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;
 }
 
 function describePack(pack: OpResult<'pack.get'>): string {
@@ -346,39 +367,4 @@ function showUsage(context: CommandContext, options: UsageOptions): Promise<numb
       return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'P50/P95', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
     },
   });
-}
-
-function listModels(context: CommandContext): Promise<number> {
-  return context.runOp(
-    'model.list',
-    {},
-    {
-      json: (result) => result.models,
-      human: ({ models }) =>
-        table(
-          ['MODEL', 'KIND', 'DEFAULT', 'SOURCE'],
-          models.map((one) => [one.ref, one.kind, one.isDefault ? 'yes' : '', one.source]),
-          'No models were found.',
-        ),
-    },
-  );
-}
-
-function testModel(context: CommandContext, model: string): Promise<number> {
-  return context.runOp(
-    'model.test',
-    { model },
-    {
-      human: ({ ok, tookMs, error }) => (ok ? `It answers (${tookMs} ms).` : [error?.message ?? '', error?.hint ?? ''].join('\n').trim()),
-      exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed),
-    },
-  );
-}
-
-function describePresets({ presets }: OpResult<'model.presets'>): string {
-  return table(
-    ['PROVIDER', 'KIND', 'ADDRESS', 'KEYS'],
-    presets.map((one) => [one.title, one.kind, one.baseUrl ?? '-', one.keyUrl ?? '-']),
-    'None.',
-  );
 }

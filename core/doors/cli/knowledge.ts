@@ -67,7 +67,7 @@ export function registerKnowledge(program: Command, run: Run): void {
         context.runOp(
           'knowledge.preview',
           { path: pathOf(context, path), ...(endings === undefined ? {} : { endings: endingsOf(endings) }) },
-          { human: describePreview },
+          { human: describePreview, exitCode: ({ problem }) => (problem === null ? exitCodes.done : exitCodes.failed) },
         ),
       ),
     );

@@ -17,6 +17,7 @@ export function registerOutbox(program: Command, run: Run): void {
   const outbox = program.command('outbox').description('messages on their way to chats');
   outbox
     .command('list')
+    .description('list messages to chats')
     .option('--state <state>', outboundStateSchema.options.join(', '))
     .option('--all', 'also what has arrived or was dropped')
     .option('--session <id>', 'of one session')
@@ -24,6 +25,7 @@ export function registerOutbox(program: Command, run: Run): void {
     .action((options: ListOptions) => run((context) => list(context, options)));
   outbox
     .command('settle')
+    .description('say what became of a message that may or may not have arrived')
     .argument('<id>')
     .argument('<answer>', 'sent: it had arrived · resend: send it again · drop: let it be')
     .action((outboundId: string, answer: string) => run((context) => settle(context, outboundId, answer)));
@@ -58,6 +60,7 @@ export function registerChats(program: Command, run: Run): void {
   const chats = program.command('chats').description('chats of channels, and the session each talks in');
   chats
     .command('list')
+    .description('list the chats and their sessions')
     .option('--channel <name>')
     .action((options: { channel?: string }) =>
       run((context) =>

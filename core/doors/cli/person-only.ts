@@ -22,6 +22,8 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'health.fix',
   'recovery.run',
   'model.test',
+  'provider.try',
+  'provider.add',
   'session.configure',
   'turn.retry',
   'secret.set',
@@ -50,7 +52,12 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'telegram.revoke',
   'telegram.pause',
   'telegram.resume',
+  'workspace.trust',
+  'workspace.forget',
 ]);
+
+/** A person chooses the model, the folder and the files of a message. */
+const personParams = ['model', 'workspace', 'attachments'] as const;
 
 export function isInsideTool(env: Readonly<Record<string, string | undefined>>): boolean {
   return (env['TRAYCLAW_CALL'] ?? '') !== '';
@@ -65,7 +72,12 @@ export function refusedInsideTool(what: string): AppError {
 /** The same Claw without those operations. */
 export function withoutPersonOps(claw: Claw): Claw {
   return {
-    op: (name, params, caller) => (personOps.has(name) ? Promise.reject(refusedInsideTool(name)) : claw.op(name, params, caller)),
+    op: (name, params, caller) => {
+      const chosen = name === 'message.send' || name === 'session.create' ? personParams.filter((key) => Object.hasOwn(params, key)) : [];
+      if (personOps.has(name)) return Promise.reject(refusedInsideTool(name));
+      if (chosen.length > 0) return Promise.reject(refusedInsideTool(`${name} with ${chosen.join(' and ')}`));
+      return claw.op(name, params, caller);
+    },
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
     close: () => claw.close(),

@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import * as z from 'zod';
 import type { Config, PolicyRule } from '../../contracts/config.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import { facts } from './table.ts';
@@ -36,9 +37,12 @@ export function registerPolicy(program: Command, run: Run): void {
 }
 
 function explainPolicy(context: CommandContext, text: string): Promise<number> {
-  const parsed = explainRequestSchema.safeParse(parseJsonArgument(text, 'The request'));
-  if (!parsed.success)
-    throw new AppError('invalid_params', `The request does not fit {tool, args, cwd?}: ${z.prettifyError(parsed.error)}`);
+  const given = parseJsonArgument(text, 'The request');
+  const parsed = explainRequestSchema.safeParse(given);
+  if (!parsed.success) {
+    const issues = describeIssues(parsed.error.issues, { given, whole: 'the request' });
+    throw new AppError('invalid_params', `The request does not fit {tool, args, cwd?}: ${issues.join('; ')}.`);
+  }
   const { tool, args, cwd } = parsed.data;
   return context.runOp(
     'policy.explain',

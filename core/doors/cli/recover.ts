@@ -77,7 +77,7 @@ async function fixAll(context: CommandContext, claw: Claw, { checks }: Health): 
 function describeHealth({ checks }: Health): string {
   return table(
     ['CHECK', 'STATE', 'DETAIL', 'WHAT TO DO'],
-    checks.map((one) => [one.id, one.ok ? 'ok' : 'FAILED', one.detail, one.fix ?? '']),
+    checks.map((one) => [one.id, one.ok ? (one.fix === undefined ? 'ok' : 'note') : 'FAILED', one.detail, one.fix ?? '']),
     'No checks.',
   );
 }

@@ -3,19 +3,24 @@
 import type { Command } from 'commander';
 import type { PanicStatus } from '../../contracts/policy.ts';
 import type { CommandContext, Run } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
 import { when } from './table.ts';
 
 export function registerSafety(program: Command, run: Run): void {
   const safety = program.command('safety').description('checks of addresses and text');
   safety
     .command('url')
+    .description('say whether an address may be opened')
     .argument('<url>')
     .action((url: string) =>
       run((context) =>
         context.runOp(
           'safety.url',
           { url },
-          { human: (result, paint) => `${paint(result.decision === 'allow' ? 'green' : 'red', result.decision)}: ${result.reason}` },
+          {
+            human: (result, paint) => `${paint(result.decision === 'allow' ? 'green' : 'red', result.decision)}: ${result.reason}`,
+            exitCode: ({ decision }) => (decision === 'allow' ? exitCodes.done : exitCodes.waiting),
+          },
         ),
       ),
     );

@@ -27,6 +27,7 @@ export function registerSecrets(program: Command, run: Run): void {
     .action(() => run((context) => context.withClaw('any', (connection) => unlock(context, connection))));
   secrets
     .command('list')
+    .description('list the names of secrets')
     .action(() =>
       run((context) =>
         context.runOp('secret.list', {}, { json: ({ names }) => names, human: ({ names }) => names.join('\n') || 'No secrets.' }),
@@ -34,6 +35,7 @@ export function registerSecrets(program: Command, run: Run): void {
     );
   secrets
     .command('delete')
+    .description('delete a secret')
     .argument('<name>')
     .action((name: string) =>
       run((context) =>
@@ -53,14 +55,15 @@ export function registerSecrets(program: Command, run: Run): void {
 function setSecret(context: CommandContext, params: { name: string; value: string }): Promise<number> {
   return context.withClaw('any', async (connection) => {
     const store = () => connection.claw.op('secret.set', params, { channel: 'cli', actor: 'cli' });
+    let stored: OpResult<'secret.set'>;
     try {
-      await store();
+      stored = await store();
     } catch (cause) {
       if (!context.hasPerson || toAppError(cause).code !== 'vault_locked') throw cause;
       await openVault(context, connection);
-      await store();
+      stored = await store();
     }
-    context.output.result({ name: params.name }, () => `Stored ${params.name}.`);
+    context.output.result(stored, () => `Stored ${params.name}.${stored.warning === undefined ? '' : `\n${stored.warning}`}`);
     return exitCodes.done;
   });
 }
@@ -73,7 +76,7 @@ async function unlock(context: CommandContext, connection: Connection): Promise<
 }
 
 /** A new passphrase is asked for twice: nobody could open a vault with a slip in its own. */
-async function openVault(context: CommandContext, { claw }: Connection): Promise<OpResult<'secret.status'>> {
+export async function openVault(context: CommandContext, { claw }: Connection): Promise<OpResult<'secret.status'>> {
   const caller: Caller = { channel: 'cli', actor: 'cli' };
   const { hasVault } = await claw.op('secret.status', {}, caller);
   const passphrase = await readSecret(
@@ -86,7 +89,7 @@ async function openVault(context: CommandContext, { claw }: Connection): Promise
   return claw.op('secret.unlock', { passphrase }, caller);
 }
 
-async function readSecret(context: CommandContext, prompt: string): Promise<string> {
+export async function readSecret(context: CommandContext, prompt: string): Promise<string> {
   const value = context.io.stdinIsTty ? await promptHidden(context, prompt) : (await context.readStdin()).replace(/\r?\n$/, '');
   if (value === '') throw new AppError('invalid_params', 'No value was given.');
   return value;

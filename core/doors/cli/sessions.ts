@@ -15,31 +15,41 @@ import { cliCaller } from './turn-conversation.ts';
 const artifactChunkBytes = 1_000_000;
 
 export function registerSessions(program: Command, run: Run): void {
+  program
+    .command('history')
+    .description('the latest conversations and how each stands')
+    .option('--limit <n>', 'at most so many; 10 unless told')
+    .action((options: { limit?: string }) => run((context) => showHistory(context, options.limit)));
   const sessions = program.command('sessions').description('conversations');
   registerCompact(sessions, run);
   sessions
     .command('list')
+    .description('list the conversations, newest first')
     .option('--archived', 'the archived ones')
     .option('--limit <n>', 'at most so many')
     .action((options: { archived?: boolean; limit?: string }) => run((context) => listSessions(context, options)));
   sessions
     .command('show')
+    .description('show the events of a session')
     .argument('<id>')
     .option('--limit <n>', 'at most so many events')
     .action((sessionId: string, options: { limit?: string }) => run((context) => showSession(context, sessionId, options.limit)));
   sessions
     .command('search')
+    .description('search what was said')
     .argument('<query...>')
     .option('--limit <n>', 'at most so many hits')
     .action((words: string[], options: { limit?: string }) => run((context) => searchSessions(context, words.join(' '), options.limit)));
   sessions
     .command('fork')
+    .description('begin a new session with what was said so far')
     .argument('<id>')
     .option('--at <n>', 'after this event of the session')
     .option('--title <text>')
     .action((sessionId: string, options: { at?: string; title?: string }) => run((context) => forkSession(context, sessionId, options)));
   sessions
     .command('rename')
+    .description('give a session another title')
     .argument('<id>')
     .argument('<title>')
     .action((sessionId: string, title: string) =>
@@ -47,6 +57,7 @@ export function registerSessions(program: Command, run: Run): void {
     );
   sessions
     .command('archive')
+    .description('take a session out of the list')
     .argument('<id>')
     .option('--undo', 'take it out of the archive')
     .action((sessionId: string, options: { undo?: boolean }) =>
@@ -54,6 +65,7 @@ export function registerSessions(program: Command, run: Run): void {
     );
   sessions
     .command('pin')
+    .description('keep a session at the top of the list')
     .argument('<id>')
     .option('--undo', 'no longer first')
     .action((sessionId: string, options: { undo?: boolean }) =>
@@ -61,10 +73,12 @@ export function registerSessions(program: Command, run: Run): void {
     );
   sessions
     .command('seen')
+    .description('mark a session as read')
     .argument('<id>')
     .action((sessionId: string) => run((context) => context.runOp('session.seen', { sessionId }, { human: sessionLine })));
   sessions
     .command('configure')
+    .description('choose model and agent of a session')
     .argument('<id>')
     .option('--model <ref>', 'the model of its next turns; "default" for the usual one')
     .option('--agent <id>', 'the agent of its next turns')
@@ -73,11 +87,13 @@ export function registerSessions(program: Command, run: Run): void {
     );
   sessions
     .command('export')
+    .description('print a session, to keep')
     .argument('<id>')
     .option('--format <form>', 'jsonl or markdown', 'jsonl')
     .action((sessionId: string, options: { format: string }) => run((context) => exportSession(context, sessionId, options.format)));
   sessions
     .command('delete')
+    .description('delete a session for good')
     .argument('<id>')
     .option('--yes', 'without asking')
     .action((sessionId: string, options: { yes?: boolean }) => run((context) => deleteSession(context, sessionId, options.yes === true)));
@@ -108,6 +124,19 @@ function listSessions(context: CommandContext, options: { archived?: boolean; li
         ['SESSION', 'CHANGED', 'STATUS', 'TITLE'],
         result.sessions.map((one) => [one.sessionId, when(one.updatedAtMs), one.status ?? '-', one.title]),
         'No sessions.',
+      ),
+  });
+}
+
+function showHistory(context: CommandContext, limit: string | undefined): Promise<number> {
+  const params = { limit: limit === undefined ? 10 : parseCount(limit, '--limit') };
+  return context.runOp('session.list', params, {
+    json: (result) => result.sessions,
+    human: ({ sessions }) =>
+      table(
+        ['WHEN', 'SESSION', 'STATUS', 'TITLE', 'LAST WORDS'],
+        sessions.map((one) => [when(one.updatedAtMs), one.sessionId, one.status ?? '-', one.title, one.lastText]),
+        'Nothing was said yet.',
       ),
   });
 }
@@ -157,7 +186,9 @@ function exportSession(context: CommandContext, sessionId: string, format: strin
 }
 
 async function deleteSession(context: CommandContext, sessionId: string, isSure: boolean): Promise<number> {
-  if (!isSure && context.hasPerson && !(await confirm(context, `Delete ${sessionId} for good? Type yes: `))) {
+  if (!isSure && !context.hasPerson)
+    throw new AppError('invalid_params', 'Nothing was deleted: with no terminal to ask at, deleting needs --yes.');
+  if (!isSure && !(await confirm(context, `Delete ${sessionId} for good? Type yes: `))) {
     context.output.say('Nothing was deleted.');
     return exitCodes.failed;
   }
@@ -181,12 +212,14 @@ export function registerArtifacts(program: Command, run: Run): void {
   const artifacts = program.command('artifacts').description('files that were made or seen');
   artifacts
     .command('list')
+    .description('list the files, newest first')
     .option('--session <id>')
     .option('--limit <n>', 'at most so many')
     .action((options: { session?: string; limit?: string }) => run((context) => listArtifacts(context, options)));
   artifacts
     .command('get')
-    .argument('<id>', 'its SHA-256 or a name')
+    .description('print a file, or write it to a new one')
+    .argument('<id>', 'its SHA-256, the beginning of it, or a name')
     .option('--out <file>', 'write it to a new file')
     .option('--offset <bytes>', 'from here on (with --json)')
     .action((artifact: string, options: { out?: string; offset?: string }) => run((context) => getArtifact(context, artifact, options)));
@@ -202,7 +235,7 @@ function listArtifacts(context: CommandContext, options: { session?: string; lim
     human: (result) =>
       table(
         ['SHA-256', 'SIZE', 'TYPE', 'NAME'],
-        result.artifacts.map((one) => [one.sha256.slice(0, 16), size(one.sizeBytes), one.mediaType, one.name]),
+        result.artifacts.map((one) => [one.sha256, size(one.sizeBytes), one.mediaType, one.name]),
         'No artifacts.',
       ),
   });

@@ -52,7 +52,12 @@ export function registerSkills(program: Command, run: Run): void {
         ...(sha256 === undefined ? {} : { sha256 }),
         ...(replace === true ? { replace } : {}),
       };
-      return run((context) => context.runOp('skill.import', params, { human: describeImport }));
+      return run((context) =>
+        context.runOp('skill.import', params, {
+          human: describeImport,
+          exitCode: ({ imported }) => (imported.length > 0 ? exitCodes.done : exitCodes.failed),
+        }),
+      );
     });
   skills
     .command('trust')

@@ -1,12 +1,16 @@
-// Plain aligned columns for people, and the small words that go into them. No borders, no wrapping, no state.
+// Plain aligned columns for people, and the small words that go into them. No borders, no wrapping, no state. Nothing is cut: ids, hashes
+// and commands are there to be typed, and a pipe has no width.
 
 import { safeForTerminal } from '../../base/visible-text.ts';
 
-/** Rows as aligned columns; the last column is as long as it likes. `none` stands in for an empty table. */
+/** A longer cell pushes the rest of its row aside instead of making the column as wide. */
+const COLUMN_MAX = 60;
+
+/** Rows as aligned columns; `none` is shown where there are no rows. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string): string {
   if (rows.length === 0) return none;
   const cells = [headings, ...rows].map((row) => row.map(oneLine));
-  const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const widths = headings.map((_, column) => Math.max(...cells.map((row) => lengthWithin(row[column] ?? ''))));
   return cells
     .map((row) =>
       row
@@ -37,7 +41,10 @@ export function money(usd: number | null): string {
   return usd === null ? 'unknown' : `$${usd.toFixed(usd !== 0 && Math.abs(usd) < 0.01 ? 4 : 2)}`;
 }
 
+function lengthWithin(cell: string): number {
+  return cell.length > COLUMN_MAX ? 0 : cell.length;
+}
+
 function oneLine(text: string): string {
-  const line = safeForTerminal(text.replaceAll(/\s+/g, ' ').trim());
-  return line.length > 100 ? line.slice(0, 99) + '…' : line;
+  return safeForTerminal(text.replaceAll(/\s+/g, ' ').trim());
 }

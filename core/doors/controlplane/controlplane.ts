@@ -7,6 +7,7 @@ import type { Channel, ChannelLink } from '../../contracts/channels.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';
 import { assert } from '../../base/assert.ts';
 import type { IdSource } from '../../base/ids.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { broughtAlong, findMessage, type TurnRuntime } from '../../runtime/turns/turns.ts';
 import { keepAttachments, type AttachmentDeps } from './attachments.ts';
@@ -25,6 +26,7 @@ export interface ControlplaneDeps {
     route(from: { readonly channel: string; readonly chatId: string | null }): string;
     assertKnown(agentId: string): void;
   };
+  readonly workspaces: Pick<Workspaces, 'choose' | 'configured'>;
   readonly chats: ChatPort;
   readonly outbox: { open: ChannelLink['open'] };
   /** A title is cut out of a message: half a secret would be recognised by nobody. */
@@ -42,7 +44,7 @@ export class Controlplane {
 
   /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
   receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
-    const { sessionId, agentId, before } = this.#resolve(params.sessionId, params.agentId, titleOf(this.#deps.redact(params.text)), caller);
+    const { sessionId, agentId, before } = this.#resolve({ ...params, title: titleOf(this.#deps.redact(params.text)) }, caller);
     // Before anything is kept; a message without files is refused where it is known whether it came before.
     if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], {
@@ -57,6 +59,7 @@ export class Controlplane {
       channel: caller.channel,
       sender: caller.actor,
       dedupeKey: params.dedupeKey ?? null,
+      ...(params.model === undefined ? {} : { model: params.model }),
       ...(params.forwardedFrom === undefined ? {} : { untrusted: [{ kind: 'message', where: params.forwardedFrom }] }),
       before,
     });
@@ -103,37 +106,48 @@ export class Controlplane {
 
   runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string } {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
-    const { sessionId, agentId, before } = this.#resolve(params.sessionId, undefined, `Direct: ${params.tool}`, caller);
-    return this.#deps.runtime.runTool({ sessionId, agentId, tool: params.tool, args, channel: caller.channel, before });
+    const { workspace, ...place } = this.#resolve({ sessionId: params.sessionId, title: `Direct: ${params.tool}` }, caller);
+    return this.#deps.runtime.runTool({ ...place, workspace, tool: params.tool, args, channel: caller.channel });
   }
 
   /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */
-  #resolve(
-    named: string | undefined,
-    wantedAgent: string | undefined,
-    title: string,
-    caller: Caller,
-  ): { sessionId: string; agentId: string; before: AnyDraft[] } {
-    const { ids, agents } = this.#deps;
-    if (wantedAgent !== undefined) agents.assertKnown(wantedAgent);
-    const { index } = this.#deps.log;
-    if (named === systemSessionId) throw new AppError('not_found', `There is no session ${named}.`);
-    const known = named === undefined ? null : index.session(named);
-    if (known !== null) {
-      const before: AnyDraft[] = known.title === '' && title !== '' ? [{ type: 'session.renamed', body: { title } }] : [];
-      return { sessionId: known.sessionId, agentId: wantedAgent ?? known.agentId, before };
-    }
+  #resolve(wanted: Wanted, caller: Caller): Place {
+    const { agents, workspaces, log } = this.#deps;
+    if (wanted.agentId !== undefined) agents.assertKnown(wanted.agentId);
+    if (wanted.sessionId === systemSessionId) throw new AppError('not_found', `There is no session ${wanted.sessionId}.`);
+    const chosen = wanted.workspace === undefined ? undefined : workspaces.choose(wanted.workspace);
+    const known = wanted.sessionId === undefined ? null : log.index.session(wanted.sessionId);
+    if (known === null) return this.#begin(wanted, chosen ?? null, caller);
+    if (chosen !== undefined && chosen !== known.workspace) throw worksElsewhere(known.workspace ?? workspaces.configured);
+    const isNamed = known.title !== '' || wanted.title === '';
+    const before: AnyDraft[] = isNamed ? [] : [{ type: 'session.renamed', body: { title: wanted.title } }];
+    return { sessionId: known.sessionId, agentId: wanted.agentId ?? known.agentId, workspace: known.workspace, before };
+  }
+
+  #begin({ sessionId: named, agentId: wanted, title }: Wanted, workspace: string | null, { channel }: Caller): Place {
     if (named !== undefined && (!SESSION_ID.test(named) || named.startsWith(helperSessionPrefix))) {
       throw new AppError('invalid_params', `"${named}" cannot be the id of a session.`, {
         data: { hint: 'Use up to 100 letters, digits, dots, dashes and underscores.' },
       });
     }
-    const sessionId = named ?? ids.next('ses');
-    const agentId = wantedAgent ?? agents.route({ channel: caller.channel, chatId: null });
-    return {
-      sessionId,
-      agentId,
-      before: [{ type: 'session.created', body: { title, agentId, channel: caller.channel, forkedFrom: null } }],
-    };
+    const sessionId = named ?? this.#deps.ids.next('ses');
+    const agentId = wanted ?? this.#deps.agents.route({ channel, chatId: null });
+    const body = { title, agentId, channel, forkedFrom: null, ...(workspace === null ? {} : { workspace }) };
+    return { sessionId, agentId, workspace, before: [{ type: 'session.created', body }] };
   }
+}
+
+type Wanted = Partial<Pick<OpParsed<'message.send'>, 'sessionId' | 'agentId' | 'workspace'>> & { readonly title: string };
+
+interface Place {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly workspace: string | null;
+  readonly before: AnyDraft[];
+}
+
+function worksElsewhere(workspace: string): AppError {
+  return new AppError('conflict', `This session works in ${workspace}, and a session keeps its folder.`, {
+    data: { hint: 'Start a new session for another folder.' },
+  });
 }

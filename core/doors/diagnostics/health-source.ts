@@ -27,6 +27,11 @@ export function well(id: string, detail: string): Finding {
   return { id, ok: true, detail };
 }
 
+/** It works, and there is something a person should know and can do. */
+export function warning(id: string, detail: string, fix: string): Finding {
+  return { id, ok: true, detail, fix };
+}
+
 export function unwell(id: string, detail: string, fix: string, repair?: Repair): Finding {
   return { id, ok: false, detail, fix, ...(repair === undefined ? {} : { repair }) };
 }

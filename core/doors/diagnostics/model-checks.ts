@@ -5,11 +5,17 @@ import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, unwell, warning, well, type Finding, type HealthSource } from './health-source.ts';
 
 export interface ModelChecksDeps {
   readonly providers: () => Config['providers'];
-  readonly defaultModel: () => string | null;
+  /** Until it is known which model is used; null when it is. */
+  readonly ready: () => Promise<unknown> | null;
+  /** The same that a message without a model gets. */
+  readonly defaultChoice: () => {
+    readonly ref: string | null;
+    readonly problem: { readonly message: string; readonly hint: string } | null;
+  };
   /** Scopes with a limit in US dollars. */
   readonly limitsUsd: readonly BudgetScope[];
   readonly hasPrice: (ref: string) => boolean;
@@ -30,6 +36,7 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
 export function modelChecks(deps: ModelChecksDeps): HealthSource {
   return {
     check: async () => {
+      await deps.ready();
       const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
       return [checkModel(deps), ...checkPrice(deps), ...found.flat()];
@@ -37,24 +44,26 @@ export function modelChecks(deps: ModelChecksDeps): HealthSource {
   };
 }
 
-function checkModel({ defaultModel }: ModelChecksDeps): Finding {
-  const ref = defaultModel();
-  if (ref === null) return unwell('model', 'No model.', 'Start a local model server or add a provider to config.yaml.');
+function checkModel({ defaultChoice }: ModelChecksDeps): Finding {
+  const { ref, problem } = defaultChoice();
+  if (ref === null) return unwell('model', problem?.message ?? 'No model.', problem?.hint ?? 'Set one up: trayclaw setup');
+  if (problem !== null) return warning('model', `${ref}. ${problem.message}`, problem.hint);
   return well('model', ref.startsWith('demo/') ? `${ref}: the offline demo, not a language model.` : ref);
 }
 
 /** Only where a limit in US dollars is set: then it must be known what the model costs. */
-function checkPrice({ defaultModel, limitsUsd, hasPrice }: ModelChecksDeps): Finding[] {
-  const ref = defaultModel();
+function checkPrice({ defaultChoice, limitsUsd, hasPrice }: ModelChecksDeps): Finding[] {
+  const { ref } = defaultChoice();
   if (ref === null || limitsUsd.length === 0) return [];
   if (hasPrice(ref)) return [well('budget', `The price of ${ref} is known, so limits in US dollars hold.`)];
-  return [
-    unwell(
-      'budget',
-      unpricedWords({ model: ref, scopes: [...limitsUsd] }),
-      'Set the prices of the model, or a limit in tokens, in config.yaml.',
-    ),
-  ];
+  return [warning('budget', unpricedWords({ model: ref, scopes: [...limitsUsd] }), priceCommand(ref))];
+}
+
+/** The braces are YAML, so that names with dots in them need no other form. */
+function priceCommand(ref: string): string {
+  const slash = ref.indexOf('/');
+  const prices = `{"${ref.slice(slash + 1)}": {inputUsdPerMillion: 1, outputUsdPerMillion: 2}}`;
+  return `Set its prices, here with your figures: trayclaw config set providers.${ref.slice(0, slash)}.prices '${prices}'; or a limit in tokens: trayclaw config set budget.perDayTokens 1000000`;
 }
 
 /** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */

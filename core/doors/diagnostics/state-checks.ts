@@ -4,7 +4,7 @@ import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { ScheduleView } from '../../contracts/schedule-ops.ts';
 import { readSettings } from '../../store/config/config.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, warning, unwell, well, type Finding, type HealthSource } from './health-source.ts';
 
 export interface StateChecksDeps {
   readonly warnings: readonly string[];
@@ -12,7 +12,7 @@ export interface StateChecksDeps {
   readonly configPath: string | null;
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
-  readonly deadLetters: () => { readonly left: number; readonly waiting: number };
+  readonly deadLetters: () => { readonly left: number; readonly watched: number; readonly waiting: number };
   readonly schedules: () => readonly ScheduleView[];
   readonly nowMs: () => number;
   readonly telegram: () => Pick<OpResult<'telegram.status'>, 'state' | 'problem' | 'people' | 'bot'>;
@@ -50,9 +50,14 @@ function checkOutcomes({ unknownOutcomes }: StateChecksDeps): Finding {
 }
 
 function checkLetters({ deadLetters }: StateChecksDeps): Finding {
-  const { left, waiting } = deadLetters();
+  const { left, watched, waiting } = deadLetters();
   const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} tried again by themselves.`;
   if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None is left to you.${trying}`);
+  // Whoever saw a turn fail knows of it; what failed with nobody there is news.
+  if (left === watched) {
+    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for another try.${trying}`;
+    return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
+  }
   return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');
 }
 
@@ -112,7 +117,8 @@ function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | n
 async function checkSecrets(deps: StateChecksDeps): Promise<Finding> {
   const { store, locked, detail } = await deps.secretStatus();
   if (store === 'none') return well('secrets', `${detail} References env:NAME and file:PATH need neither.`);
-  if (locked) return unwell('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
+  // What needs a secret says so itself when it is used.
+  if (locked) return warning('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
   try {
     await deps.secretNames();
     const unread = deps.unreadSecrets();

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { isOpName, type Caller, type OpName, type OpParams } from '../../contracts/ops.ts';
 import { type AskResult } from '../../contracts/op-results.ts';
@@ -79,9 +80,14 @@ export class ApiRoutes {
 
   async #ask(body: unknown, caller: Caller): Promise<AskResult> {
     const parsed = askParamsSchema.safeParse(body);
-    if (!parsed.success) throw new AppError('invalid_params', z.prettifyError(parsed.error));
+    if (!parsed.success) {
+      const issues = describeIssues(parsed.error.issues, { given: body, whole: 'the body' });
+      throw new AppError('invalid_params', `The request does not fit: ${issues.join('; ')}.`, { data: { issues } });
+    }
     const { text, sessionId, agentId } = parsed.data;
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
+    // A session that is named must be there: a slip of the pen begins no new conversation.
+    if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);
     const { turnId } = await this.#options.claw.op('message.send', params, caller);
     return this.#options.claw.op('turn.wait', { turnId }, caller);
   }

@@ -2,8 +2,9 @@
 // Only the owner of the data folder's lock may open one, so whatever an earlier instance left behind can be cleared away.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import type { AsyncLifetime } from '../../base/disposable.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -93,7 +94,7 @@ export class InstanceDoor implements AsyncLifetime {
 /** The folder keeps everyone else out, so the moment between bind and chmod is covered as well. */
 function prepareSocketFolder(socketPath: string): void {
   const folder = dirname(socketPath);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders({ mkdirSync, statSync }, folder);
   const loose = looseFolder(folder);
   if (loose !== null) throw new AppError('forbidden', loose, { data: { hint: `Remove ${folder}, then start again.` } });
   chmodSync(folder, 0o700);

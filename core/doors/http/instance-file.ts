@@ -1,9 +1,11 @@
 // instance.json in the data folder: how another process finds the one that owns it. Private to the person (0600), replaced atomically.
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import * as nodeFs from 'node:fs';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
+import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
 
 const instanceRecordSchema = z.object({
   pid: z.number().int().positive(),
@@ -14,27 +16,31 @@ const instanceRecordSchema = z.object({
 });
 export type InstanceRecord = z.infer<typeof instanceRecordSchema>;
 
+const FILE_BYTES_MAX = 100_000;
+const temporaryName = /^instance\.json\.\d+\.tmp$/;
+
 export function instanceFilePath(home: string): string {
   return join(home, 'instance.json');
 }
 
 /** Null when there is none, or none that can be read: then nobody is running as far as this file can tell. */
 export function readInstanceFile(home: string): InstanceRecord | null {
-  let text: string;
+  let read: PlainFile;
   try {
-    text = readFileSync(instanceFilePath(home), 'utf8');
+    read = readPlainFile(nodeFs, instanceFilePath(home), FILE_BYTES_MAX);
   } catch {
     // Missing is the usual case; an unreadable one is met again, with its reason, when the store is opened.
     return null;
   }
-  const parsed = parseJson(text);
+  const parsed = parseJson(read.kind === 'text' ? read.text : '');
   const record = instanceRecordSchema.safeParse(parsed.ok ? parsed.value : null);
   return record.success ? record.data : null;
 }
 
 export function writeInstanceFile(home: string, record: InstanceRecord): void {
   const temporary = `${instanceFilePath(home)}.${record.pid}.tmp`;
-  rmSync(temporary, { force: true });
+  // Also what processes left that ended in the middle: only the owner of the data folder writes here.
+  for (const name of readdirSync(home)) if (temporaryName.test(name)) rmSync(join(home, name), { force: true });
   writeFileSync(temporary, JSON.stringify(record) + '\n', { mode: 0o600, flag: 'wx' });
   renameSync(temporary, instanceFilePath(home));
 }

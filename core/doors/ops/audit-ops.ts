@@ -14,7 +14,7 @@ import { noTaint } from '../../guard/policy/policy.ts';
 import { changeSetting } from './change-setting.ts';
 import type { OpsDeps } from './deps.ts';
 import { acceptGaps, auditLog } from './log-audit.ts';
-import { testModel } from './model-test.ts';
+import { shortSecretWords } from './short-secret.ts';
 
 /** What other files handle. */
 type OtherFamily =
@@ -48,7 +48,10 @@ type OtherFamily =
   | 'knowledge'
   | 'skill'
   | 'identity'
-  | 'prompt';
+  | 'prompt'
+  | 'workspace'
+  | 'model'
+  | 'provider';
 type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: OpsDeps): AuditOps {
@@ -72,15 +75,9 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     }),
     'config.set': ({ key, value }, caller) => changeSetting(deps, key, value ?? null, caller.actor),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
-    'model.list': async ({ look }) => {
-      await (look === true ? deps.models.discover(deps.closing) : deps.models.ready());
-      return deps.models.list();
-    },
-    'model.test': (params, caller) => testModel(deps, params, caller),
-    'model.presets': () => ({ presets: deps.models.presets() }),
-    'secret.set': async (params) => {
-      await deps.secrets.set(params.name, params.value);
-      return { name: params.name };
+    'secret.set': async ({ name, value }) => {
+      const { isKeptOut } = await deps.secrets.set(name, value);
+      return { name, ...(isKeptOut ? {} : { warning: shortSecretWords(name) }) };
     },
     'secret.list': async () => ({ names: [...(await deps.secrets.list())] }),
     'secret.delete': async (params) => ({ name: params.name, deleted: await deps.secrets.delete(params.name) }),
@@ -108,7 +105,11 @@ function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>, caller: Call
   const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
   if (!parsed.ok) throw parsed.error;
   const { name: tool, argsHash, args, tool: definition } = parsed.value;
-  const facts = definition.facts(args, deps.facts);
+  const session = params.sessionId === undefined ? null : deps.log.index.session(params.sessionId);
+  if (params.sessionId !== undefined && session === null) throw new AppError('not_found', `There is no session ${params.sessionId}.`);
+  const workspace = session?.workspace ?? null;
+  const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
+  const facts = workspace === null ? seen : { ...seen, workspace };
   // As in a session of its own, which has read nothing of anybody.
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);

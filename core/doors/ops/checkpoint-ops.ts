@@ -113,7 +113,8 @@ async function diffOfApproval(deps: OpsDeps, approvalId: string): Promise<OpResu
   const parsed = deps.tools.parse(approval.tool, approval.args);
   if (!parsed.ok) throw parsed.error;
   const { tool, args } = parsed.value;
-  const change = approval.state === 'pending' ? await tool.preview?.(args, deps.facts) : null;
+  const change =
+    approval.state === 'pending' ? await tool.preview?.(args, deps.workspaces.contextOf(approval.facts.workspace ?? null)) : null;
   if (change === null || change === undefined) return { files: [] };
   return { files: [redacted(deps, deps.checkpoints.diffTo(change.path, change.after))] };
 }

@@ -7,7 +7,7 @@ import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import type { telegramOps } from '../../contracts/telegram-ops.ts';
-import type { ModelReply } from '../../contracts/llm.ts';
+import type { ModelInfo, ModelReply } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ScheduleFired } from '../../contracts/schedule.ts';
@@ -17,6 +17,7 @@ import type { FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { IdentityBook, PromptBook } from '../../mind/identity/identity.ts';
 import type { importSkills, SkillBook } from '../../mind/skill/skill.ts';
@@ -54,6 +55,7 @@ export interface OpsDeps {
   readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
+  readonly workspaces: Workspaces;
   readonly controlplane: {
     retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
     branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };
@@ -126,14 +128,25 @@ export interface UsagePort {
   usage(query: OpParsed<'usage.get'>): Pick<OpResult<'usage.get'>, 'rows' | 'today'>;
 }
 
+/** A provider that need not be in config, and its key where that is kept nowhere yet. */
+export interface ProviderTrial {
+  readonly provider?: ProviderConfig | undefined;
+  readonly key?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 export interface ModelListPort {
   list(): OpResult<'model.list'>;
   presets(): OpResult<'model.presets'>['presets'];
   /** A tiny question, tried once. Fails as every call of a model. */
   probe(
     ref: string,
-    how: { readonly provider?: ProviderConfig | undefined; readonly signal: AbortSignal; readonly timeoutMs: number },
+    how: ProviderTrial & { readonly timeoutMs: number },
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
+  /** What a provider's server offers, and the model that would be its usual one. Fails as every call of a model. */
+  survey(name: string, how: ProviderTrial): Promise<{ readonly models: readonly ModelInfo[]; readonly usual: string | null }>;
+  /** Asks the servers of configured providers, each at most once in a few minutes; the one named, now. Never rejects. */
+  lookAtServers(signal: AbortSignal, only?: string): Promise<void>;
   /** Whether there is a provider of that name. */
   knows(ref: string): boolean;
   /** Asks the model servers of this computer. Never rejects. */
@@ -143,7 +156,10 @@ export interface ModelListPort {
 }
 
 export interface SecretPort {
-  set(name: string, value: string): Promise<void>;
+  /** `isKeptOut`: it is long enough to be told from ordinary text, and so taken out of logs and prompts. */
+  set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
+  /** From now on it is taken out of logs and prompts, without being kept. */
+  guard(value: string, name: string): boolean;
   list(): Promise<readonly string[]>;
   delete(name: string): Promise<boolean>;
   status(): Promise<OpResult<'secret.status'>>;

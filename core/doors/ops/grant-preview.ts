@@ -34,7 +34,7 @@ function covers(deps: OpsDeps, match: GrantMatch, call: RecentCall): boolean {
   const parsed = match.kind === 'exact' ? deps.tools.parse(call.tool, call.args) : null;
   if (parsed !== null && !parsed.ok) return false;
   const argsHash = parsed?.value.argsHash ?? '';
-  return matches(match, { tool: call.tool, argsHash, facts: call.facts, workspace: deps.facts.workspace });
+  return matches(match, { tool: call.tool, argsHash, facts: call.facts, workspace: call.facts.workspace ?? deps.facts.workspace });
 }
 
 function describeCall(deps: OpsDeps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {

@@ -5,6 +5,7 @@ import type { EventBodies } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
+import { assertModel } from './assert-model.ts';
 import type { OpsDeps } from './deps.ts';
 import { readTurnView } from './turn-view.ts';
 import { readPackView } from './pack-view.ts';
@@ -30,6 +31,7 @@ export function createMessageOps(deps: OpsDeps): MessageOps {
       // Only while the first start still looks for a model; else the message is taken at once.
       const looking = deps.models.ready();
       if (looking !== null) await looking;
+      if (params.model !== undefined) assertModel(deps, params.model);
       return deps.controlplane.receive(params, caller);
     },
     'turn.wait': async (params) => {
@@ -64,6 +66,7 @@ async function runTool(
 ): ReturnType<OpHandlers['tool.run']> extends infer R ? Promise<Awaited<R>> : never {
   const checked = deps.tools.parse(params.tool, typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {}));
   if (!checked.ok) throw checked.error;
+  if (checked.value.tool.isInternal === true) throw new AppError('unknown_tool', `There is no tool called ${params.tool}.`);
   const { sessionId, turnId, callId } = deps.controlplane.runTool(params, caller);
   await deps.runtime.whenResting(turnId);
   if (params.wait !== false) await waitForEnd(deps, turnId, caller.signal);

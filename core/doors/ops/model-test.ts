@@ -8,8 +8,10 @@ import type { OpsDeps } from './deps.ts';
 
 const TEST_MAX_MS = 20_000;
 
-export async function testModel(deps: OpsDeps, params: OpParsed<'model.test'>, caller: Caller): Promise<OpResult<'model.test'>> {
-  const { model, provider } = params;
+export type TestedModel = OpParsed<'model.test'> & { readonly key?: string | undefined };
+
+export async function testModel(deps: OpsDeps, params: TestedModel, caller: Caller): Promise<OpResult<'model.test'>> {
+  const { model, provider, key } = params;
   const requestId = deps.ids.next('req');
   const record = (draft: AnyDraft): void => void deps.log.append(systemSessionId, [draft]);
   record({ type: 'model.requested', body: { requestId, packId: 'test', model } });
@@ -17,7 +19,7 @@ export async function testModel(deps: OpsDeps, params: OpParsed<'model.test'>, c
   const tookMs = (): number => Math.round(deps.clock.monotonicMs() - startedMs);
   const signals = [deps.closing, AbortSignal.timeout(TEST_MAX_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
   try {
-    const { reply, costUsd } = await deps.models.probe(model, { provider, signal: AbortSignal.any(signals), timeoutMs: TEST_MAX_MS });
+    const { reply, costUsd } = await deps.models.probe(model, { provider, key, signal: AbortSignal.any(signals), timeoutMs: TEST_MAX_MS });
     const { usage, usageReported, finishReason, firstTokenMs } = reply;
     const said = { text: deps.safety.redact(reply.text).text, reasoning: '', calls: [] };
     record({

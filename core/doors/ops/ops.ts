@@ -1,5 +1,6 @@
 // The table of operations put to work, and the Claw every door of this process uses.
 
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
@@ -23,12 +24,14 @@ import { createMemoryOps } from './memory-ops.ts';
 import { createMessageOps } from './message-ops.ts';
 import { createOutboxOps } from './outbox-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
+import { createProviderOps } from './provider-ops.ts';
 import { createScheduleOps } from './schedule-ops.ts';
 import { createSessionOps } from './session-ops.ts';
 import { createSignalOps } from './signal-ops.ts';
 import { createSkillOps } from './skill-ops.ts';
 import { createIdentityOps } from './identity-ops.ts';
 import { createTelegramOps } from './telegram-ops.ts';
+import { createWorkspaceOps } from './workspace-ops.ts';
 
 export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
 
@@ -43,6 +46,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createAgentOps(deps),
     ...createActivityOps(deps),
     ...createAuditOps(deps),
+    ...createProviderOps(deps),
     ...createCheckpointOps(deps),
     ...createScheduleOps(deps),
     ...createSignalOps(deps),
@@ -54,6 +58,7 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createRecoveryOps(deps),
     ...createTelegramOps(deps),
     ...createOutboxOps(deps),
+    ...createWorkspaceOps(deps),
   };
   return { ...ops, ...createCommandOps(deps, ops) };
 }
@@ -92,7 +97,7 @@ export class LocalClaw implements Claw {
   async #run<N extends OpName>(name: N, params: OpParams<N>, caller: Caller): Promise<OpResult<N>> {
     const parsed = opTable[name].params.safeParse(params);
     if (!parsed.success) {
-      const issues = parsed.error.issues.map((issue) => `${issue.path.join('.') || name}: ${issue.message}`);
+      const issues = describeIssues(parsed.error.issues, { given: params, whole: 'the parameters' });
       throw new AppError('invalid_params', `The parameters of ${name} do not fit: ${issues.join('; ')}.`, { data: { issues } });
     }
     const handler = this.#deps.ops[name] as (params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>;

@@ -23,7 +23,7 @@ export function textsOf(deps: OpsDeps, built: EventOf<'pack.built'>, turn: reado
   const tools = deps.tools.list().filter(({ name }) => allowed === null || allowed.includes(name));
   const now = (section: PackSectionName, text: string): PackText => ({ section, text, asOf: 'now' });
   const texts: PackText[] = [
-    now('system', deps.packer.systemText),
+    now('system', deps.packer.systemText(body?.workspace ?? null)),
     now('identity', deps.agents.has(agentId) ? deps.agents.identityOf(agentId) : ''),
     { section: 'rules', text: rulesThen(deps, built, agentId).join('\n'), asOf: 'then' },
     ...(tail === undefined ? [] : splitTail(tail).map((part) => ({ ...part, asOf: 'then' as const }))),

@@ -18,8 +18,10 @@ export function readPackView(deps: OpsDeps, packId: string): OpResult<'pack.get'
   transcript.keepFrom(built.body.fromSessionSeq);
   const { tokens, budgetTokens, sections, dropped, truncated, parts } = built.body;
   const tail = tailOf(events, built.body);
+  const started = events.find((event) => event.type === 'turn.started');
+  const workspace = started?.type === 'turn.started' ? started.body.workspace : undefined;
   const messages = [
-    { role: 'system', text: deps.packer.systemText },
+    { role: 'system', text: deps.packer.systemText(workspace ?? null) },
     ...transcript.messages.map(show),
     ...(tail === undefined ? [] : [{ role: 'note', text: tail }]),
   ];

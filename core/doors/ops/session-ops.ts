@@ -12,6 +12,7 @@ import {
   type SessionRow,
   type SliceQuery,
 } from '../../store/session/session.ts';
+import { assertModel } from './assert-model.ts';
 import type { OpsDeps } from './deps.ts';
 
 type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>, 'session.compact'>;
@@ -53,7 +54,8 @@ export function createSessionOps(deps: OpsDeps): SessionOps {
 function list(deps: OpsDeps, params: OpParsed<'session.list'>): OpResult<'session.list'> {
   const limit = params.limit ?? LISTED;
   const after = params.cursor === undefined ? {} : { after: placeOf(params.cursor) };
-  const rows = deps.log.index.sessions({ archived: params.archived ?? false, helpers: params.helpers ?? false, limit, ...after });
+  const { archived = false, helpers = false, workspace } = params;
+  const rows = deps.log.index.sessions({ archived, helpers, limit, ...after, ...(workspace === undefined ? {} : { workspace }) });
   const pending = countPending(deps);
   const last = rows.at(-1);
   return {
@@ -100,7 +102,8 @@ function create(deps: OpsDeps, params: OpParsed<'session.create'>, caller: Calle
   deps.agents.assertKnown(agentId);
   const sessionId = deps.ids.next('ses');
   const configured: AnyDraft[] = model === undefined ? [] : [{ type: 'session.configured', body: { agentId, model, by: caller.actor } }];
-  const body = { title, agentId, channel: caller.channel, forkedFrom: null };
+  const workspace = params.workspace === undefined ? null : deps.workspaces.choose(params.workspace);
+  const body = { title, agentId, channel: caller.channel, forkedFrom: null, ...(workspace === null ? {} : { workspace }) };
   deps.log.append(sessionId, [{ type: 'session.created', body }, ...configured], true);
   return info(deps, sessionId);
 }
@@ -125,13 +128,6 @@ function configure(deps: OpsDeps, params: OpParsed<'session.configure'>, caller:
   if (model !== null) assertModel(deps, model);
   if (params.agentId !== undefined) deps.agents.assertKnown(agentId);
   return change(deps, params.sessionId, { type: 'session.configured', body: { agentId, model, by: caller.actor } });
-}
-
-function assertModel(deps: OpsDeps, ref: string): void {
-  if (deps.models.knows(ref)) return;
-  throw new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, {
-    data: { hint: 'Choose one of the models that are listed, or add its provider in the settings.' },
-  });
 }
 
 function fork(

@@ -278,7 +278,7 @@ export class BudgetBook {
   #limit(scope: BudgetScope, unit: BudgetUnit, place: BudgetPlace, configured: number): Limit {
     const keys = { turn: turnsOf(place), session: [place.sessionId], day: [localDay(place.nowMs)] }[scope];
     let raisedBy = 0;
-    for (const key of keys) raisedBy += this.#extensions.raisedBy(scope, unit, key);
+    for (const key of keys) raisedBy += this.#extensions.raisedBy(scope, unit, key, configured);
     return { configured, raisedBy };
   }
 

@@ -8,23 +8,37 @@ export interface BudgetExtension {
   readonly scope: BudgetScope;
   readonly unit: BudgetUnit;
   readonly raisedBy: number;
+  /** The height that came of it. */
+  readonly limit: number;
   readonly turnId: string | null;
   readonly sessionId: string | null;
   readonly day: string | null;
 }
 
+/** One yes, in billionths of a dollar or in tokens: by how much, and the configured limit it was given on top of. */
+interface Raise {
+  readonly by: number;
+  readonly onTopOf: number;
+}
+
 export class Extensions {
   readonly #load: () => readonly BudgetExtension[];
-  /** In billionths of a dollar or in tokens; null until it is first asked for. */
-  #raised: Map<string, number> | null = null;
+  /** Null until it is first asked for. */
+  #raised: Map<string, Raise[]> | null = null;
 
   constructor(load: () => readonly BudgetExtension[]) {
     this.#load = load;
   }
 
-  /** By how much the limit of a place was raised. `key` is a turn, a session or a local day. */
-  raisedBy(scope: BudgetScope, unit: BudgetUnit, key: string): number {
-    return this.#known().get(nameOf(scope, unit, key)) ?? 0;
+  /**
+   * By how much the limit of a place was raised. `key` is a turn, a session or a local day. Whoever lowers the limit in the settings takes
+   * back what was allowed on top of the higher one.
+   */
+  raisedBy(scope: BudgetScope, unit: BudgetUnit, key: string, configured: number): number {
+    const raises = this.#known().get(nameOf(scope, unit, key)) ?? [];
+    // A turn has limits of its own, and those of the turns it takes up: only it knows what it was raised from.
+    const holding = scope === 'turn' ? raises : raises.filter(({ onTopOf }) => onTopOf <= configured);
+    return holding.reduce((sum, { by }) => sum + by, 0);
   }
 
   /** `extension` is in the log already. */
@@ -33,7 +47,7 @@ export class Extensions {
     if (this.#raised !== null) addTo(this.#raised, extension);
   }
 
-  #known(): Map<string, number> {
+  #known(): Map<string, Raise[]> {
     if (this.#raised === null) {
       this.#raised = new Map();
       for (const extension of this.#load()) addTo(this.#raised, extension);
@@ -42,11 +56,18 @@ export class Extensions {
   }
 }
 
-function addTo(raised: Map<string, number>, { scope, unit, raisedBy, turnId, sessionId, day }: BudgetExtension): void {
+function addTo(raised: Map<string, Raise[]>, extension: BudgetExtension): void {
+  const { scope, unit, turnId, sessionId, day } = extension;
   const key = { turn: turnId, session: sessionId, day }[scope];
   if (key === null) return;
+  const told = (amount: number): number => (unit === 'usd' ? toUnits(amount) : amount);
   const name = nameOf(scope, unit, key);
-  raised.set(name, (raised.get(name) ?? 0) + (unit === 'usd' ? toUnits(raisedBy) : raisedBy));
+  const before = raised.get(name) ?? [];
+  const by = told(extension.raisedBy);
+  // Those that held then are part of the height; one that no longer did is not.
+  let onTopOf = told(extension.limit) - by;
+  for (const raise of before) if (onTopOf - raise.by >= raise.onTopOf) onTopOf -= raise.by;
+  raised.set(name, [...before, { by, onTopOf }]);
 }
 
 function nameOf(scope: BudgetScope, unit: BudgetUnit, key: string): string {

@@ -97,14 +97,28 @@ test('more is counted from the limit, or from what was spent where that is more,
 
 test('what was allowed is found again after a start; for a day it ends with the day', () => {
   const extensions: BudgetExtension[] = [
-    { scope: 'day', unit: 'usd', raisedBy: 1, turnId: null, sessionId: null, day: localDay(NOON_MS) },
-    { scope: 'session', unit: 'tokens', raisedBy: 5, turnId: null, sessionId: 's1', day: null },
-    { scope: 'session', unit: 'tokens', raisedBy: 5, turnId: null, sessionId: 's1', day: null },
+    { scope: 'day', unit: 'usd', raisedBy: 1, limit: 2, turnId: null, sessionId: null, day: localDay(NOON_MS) },
+    { scope: 'session', unit: 'tokens', raisedBy: 5, limit: 15, turnId: null, sessionId: 's1', day: null },
+    { scope: 'session', unit: 'tokens', raisedBy: 5, limit: 20, turnId: null, sessionId: 's1', day: null },
   ];
   const book = new BudgetBook({ perDayUsd: 1, perSessionTokens: 10 }, { ...noHistory, extensions: () => extensions });
   const limits = (nowMs: number, sessionId: string): unknown[] => book.states({ nowMs, sessionId }).map(({ limit }) => limit);
   expect(limits(NOON_MS, 's1')).toEqual([null, 20, 2, null]);
   expect(limits(NOON_MS + DAY_MS, 's2')).toEqual([null, 10, 1, null]);
+});
+
+test('a limit that is lowered takes back what was allowed on top of the higher one', () => {
+  const day = localDay(NOON_MS);
+  const about = { scope: 'day', unit: 'usd', turnId: null, sessionId: null, day } as const;
+  const heights = (perDayUsd: number, extensions: readonly BudgetExtension[]): unknown =>
+    new BudgetBook({ perDayUsd }, { ...noHistory, extensions: () => extensions }).states({ nowMs: NOON_MS })[0]?.limit;
+  const given = [
+    { ...about, raisedBy: 50, limit: 55 },
+    { ...about, raisedBy: 10, limit: 65 },
+  ];
+  expect([0, 4, 5, 8].map((configured) => heights(configured, given))).toEqual([0, 4, 65, 68]);
+  // Allowed again after it was lowered.
+  expect(heights(0, [...given, { ...about, raisedBy: 2, limit: 2 }])).toBe(2);
 });
 
 test('a turn that takes up another shares its budget', () => {

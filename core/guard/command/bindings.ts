@@ -6,6 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { canonicalJson } from '../../base/json.ts';
 import type { CommandBinding } from '../../contracts/tools.ts';
 import { realOrGiven, type ContentHashes } from './content-hash.ts';
+import { filesNamedIn } from './named-scripts.ts';
 
 export interface BoundParts {
   /** Real path. */
@@ -30,7 +31,7 @@ export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBin
   };
   return [
     file('program', parts.program),
-    ...scriptsOf(parts, hashes).map((path) => file('script', path)),
+    ...withCalled(scriptsOf(parts, hashes), parts.cwd).map((path) => file('script', path)),
     ...unique(parts.configs).map((path) => file('config', path)),
     { kind: 'environment', name: 'environment', sha256: hash('sha256', canonicalJson(parts.environment), 'hex') },
   ];
@@ -52,6 +53,11 @@ function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly s
     hasMain ||= !isNamed;
   }
   return unique(scripts).slice(0, SCRIPTS_MAX);
+}
+
+/** What a shell script starts is its code as well. */
+function withCalled(scripts: readonly string[], cwd: string): readonly string[] {
+  return unique([...scripts, ...scripts.flatMap((script) => filesNamedIn(script, cwd))]);
 }
 
 function unique(values: readonly string[]): readonly string[] {

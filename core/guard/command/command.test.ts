@@ -71,6 +71,7 @@ test('a reader reads, and by its name it can be allowed', () => {
     paths: [{ given: 'a.txt', real: join(workspace, 'a.txt'), access: 'read', insideWorkspace: true, protectedBy: null }],
     hosts: [],
     risks: [],
+    needsWholeMachine: false,
     runsFetched: false,
     does: null,
     launch: { kind: 'plain', file: '/usr/bin/cat', argv: ['cat', 'a.txt'], environment: {} },
@@ -340,6 +341,19 @@ test('the list of harmless settings is anchored', () => {
   expect(readFileSync(new URL('../../base/git-settings.ts', import.meta.url), 'utf8')).toContain("'^(?:core");
   expect(configProblem('[xcore]\nbare = false', { isOwnFolder: () => false, as: 'read' })).toBe('xcore.bare');
   expect(configProblem('[core]\nbarexyz = false', { isOwnFolder: () => false, as: 'read' })).toBe('core.barexyz');
+});
+
+test.each([
+  ['sudo apt-get install x', true],
+  ['lsof -ti:3000 | xargs kill', true],
+  ['kill $(lsof -ti:3000)', true],
+  ['lsof -ti:3000; sh x.sh', false],
+  ['lsof -ti:3000 | sh', false],
+  ['sh -c "sudo true"', true],
+  ['kill 12', false],
+  ['sh x.sh', false],
+])('whether the line %s needs the whole machine: %s', (line, needs) => {
+  expect(look(line).needsWholeMachine).toBe(needs);
 });
 
 test.each([

@@ -41,6 +41,8 @@ export interface CommandAnalysis {
   readonly runsFetched: boolean;
   readonly does: string | null;
   readonly launch: Launch;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
 }
 
 export interface CommandAnalystOptions {

@@ -9,6 +9,7 @@ import { hostsOf } from './line-hosts.ts';
 import type { CommandPlaces } from './places.ts';
 import { riskRules, type Risk, type RiskRule } from './risk-table.ts';
 import { nameOf } from './wrappers.ts';
+import { needsWholeMachine } from './whole-machine.ts';
 import { writeTargets } from './write-targets.ts';
 
 export interface LineLook {
@@ -16,6 +17,8 @@ export interface LineLook {
   readonly risks: readonly string[];
   readonly hosts: readonly string[];
   readonly paths: readonly PathFact[];
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
   /** It runs code as it comes from the network. */
   readonly runsFetched: boolean;
   /** What it does, as a headline; null where nothing of it is known to be grave. */
@@ -73,7 +76,9 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
   const gravest = ranks.find((rank) => sorted.some(({ risk }) => risk.class === rank)) ?? 'exec';
   const runsFetched = sorted.some(({ risk }) => risk === carriesCode);
   const isGrave = runsFetched || gravest === 'destructive' || gravest === 'credential';
-  return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does: isGrave ? headline(sorted) : null };
+  const does = isGrave ? headline(sorted) : null;
+  const whole = isWhole && needsWholeMachine(commands);
+  return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole };
 }
 
 function plainly(risk: Risk): Found {

@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { flagTable, readArguments } from './argument-reader.ts';
 import { foldersAbove, isInOrAbove } from './folders-above.ts';
+import { filesNamedBy } from './named-scripts.ts';
 import type { TaskForm } from './task-form.ts';
 
 const FILE_BYTES_MAX = 1_000_000;
+const CALLED_MAX = 20;
 const packageFiles = [
   'package.json',
   'package-lock.json',
@@ -31,10 +33,11 @@ export function readPackageTask(program: string, args: readonly string[], cwd: s
   if (named === null) return null;
   const { script, words, isAlone } = named;
   const folder = packageFolder(cwd);
+  const scripts = scriptsIn(folder);
   return {
     family: isAlone && hasPlainSettings(folder, program) ? [program, ...words] : null,
-    bindings: packageFiles.map((file) => join(folder, file)),
-    remark: describeScript(folder, [program, ...words].join(' '), script),
+    bindings: [...packageFiles.map((file) => join(folder, file)), ...filesNamedBy(linesOf(scripts, script), folder)],
+    remark: describeScript(scripts, [program, ...words].join(' '), script),
     // A project that begins further up runs from there.
     operands: [folder],
   };
@@ -75,16 +78,41 @@ function isPlainNpmrc(text: string | null | undefined): boolean {
   return typeof text === 'string' ? text.split(/\r?\n/).every((line) => line.trim() === '' || npmrcLine.test(line.trim())) : text === null;
 }
 
-function describeScript(folder: string, words: string, script: string): string | null {
+type Scripts = Readonly<Record<string, unknown>>;
+
+function scriptsIn(folder: string): Scripts | null {
   const text = readSmall(join(folder, 'package.json'));
   const parsed = typeof text === 'string' ? parseJson(text) : null;
   const scripts = parsed?.ok === true && isPlainObject(parsed.value) ? parsed.value['scripts'] : null;
-  if (!isPlainObject(scripts)) return null;
-  const steps = [`pre${script}`, script, `post${script}`].flatMap((name) => {
+  return isPlainObject(scripts) ? scripts : null;
+}
+
+/** What a script runs, its steps before and after included. */
+function stepsOf(scripts: Scripts, script: string): readonly string[] {
+  return [`pre${script}`, script, `post${script}`].flatMap((name) => {
     const step = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
-    return typeof step === 'string' ? [step.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?')] : [];
+    return typeof step === 'string' ? [step] : [];
   });
+}
+
+function describeScript(scripts: Scripts | null, words: string, script: string): string | null {
+  const steps = scripts === null ? [] : stepsOf(scripts, script).map((step) => step.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?'));
   return steps.length === 0 ? null : `${words} runs: ${steps.join(' && ').slice(0, 300)}`;
+}
+
+/** The lines a script comes to, with those of the scripts it runs by their names. */
+function linesOf(scripts: Scripts | null, script: string): string {
+  if (scripts === null) return '';
+  const names = new Set([script]);
+  const lines: string[] = [];
+  for (const name of names) {
+    const steps = stepsOf(scripts, name);
+    lines.push(...steps);
+    for (const [, called = ''] of steps.join('\n').matchAll(/\b(?:npm|pnpm|yarn)\s+(?:run(?:-script)?\s+)?([\w:.-]+)/g)) {
+      if (names.size < CALLED_MAX) names.add(called);
+    }
+  }
+  return lines.join('\n');
 }
 
 /** Null where nothing is, undefined where something is that is not read. */

@@ -1,10 +1,11 @@
 // Commands that run what a project itself defines (npm test, cargo test, make): code somebody approves by name. Known here is which
 // flags leave it at that, which files say what runs, and what those files would have to hold to turn it into something else.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flagTable, readArguments, type FlagTable } from './argument-reader.ts';
 import { foldersAbove, isInOrAbove } from './folders-above.ts';
+import { filesNamedBy } from './named-scripts.ts';
 import { readPackageTask } from './package-tasks.ts';
 import type { TaskForm } from './task-form.ts';
 
@@ -69,7 +70,8 @@ export function readTask(argv: readonly string[], cwd: string): TaskForm | null 
   const rest = args.slice(words.length - 1);
   const operands = program === 'go' ? goOperands(rest) : (readArguments(rest, form.table)?.operands ?? null);
   const above = program === 'make' ? [] : filesAbove(cwd, form.bindings);
-  const known = { bindings: [...form.bindings, ...above], remark: null, operands: above };
+  const started = program === 'make' ? recipesOf(cwd, form.bindings) : [];
+  const known = { bindings: [...form.bindings, ...above, ...started], remark: null, operands: above };
   if (operands === null || form.refusedBy.some((file) => isInOrAbove(cwd, file))) return { ...known, family: null };
   if (program !== 'make') return { ...known, operands: [...operands, ...above], family: words };
   const target = makeTarget(operands);
@@ -89,6 +91,17 @@ function goOperands(args: readonly string[]): readonly string[] | null {
   const operands = args.filter((argument) => !argument.startsWith('-'));
   const flags = args.filter((argument) => argument.startsWith('-'));
   return flags.every((flag) => goFlags.test(flag)) && operands.every((path) => /^\.\.?(?:\/|$)/.test(path)) ? operands : null;
+}
+
+/** What the recipes of the first Makefile start: make reads no other. */
+function recipesOf(cwd: string, names: readonly string[]): readonly string[] {
+  const makefile = names.map((name) => join(cwd, name)).find((path) => existsSync(path));
+  try {
+    return makefile === undefined ? [] : filesNamedBy(readFileSync(makefile, 'utf8'), cwd, 'recipes');
+  } catch {
+    // Not to be read: make cannot either.
+    return [];
+  }
 }
 
 function makeTarget(operands: readonly string[]): readonly string[] | null {

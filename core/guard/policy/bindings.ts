@@ -31,9 +31,14 @@ export function changedBindings(
   const fresh = new Map(now.map((binding) => [key(binding), binding.sha256]));
   const changed = now.filter((binding) => old.get(key(binding)) !== binding.sha256);
   const gone = before.filter((binding) => !fresh.has(key(binding)));
-  const names = [...new Set([...changed, ...gone].map((binding) => showBinding(binding, workspace)))];
-  if (names.length <= SHOWN_MAX) return names.length === 0 ? ['what it runs'] : names;
-  return [...names.slice(0, SHOWN_MAX), `${names.length - SHOWN_MAX} more`];
+  const names = namesOf([...changed, ...gone], workspace);
+  return names.length === 0 ? ['what it runs'] : names;
+}
+
+/** Each once, a few of them by name. */
+export function namesOf(bindings: readonly CommandBinding[], workspace: string): readonly string[] {
+  const names = [...new Set(bindings.map((binding) => showBinding(binding, workspace)))];
+  return names.length <= SHOWN_MAX ? names : [...names.slice(0, SHOWN_MAX), `${names.length - SHOWN_MAX} more`];
 }
 
 function showBinding({ kind, name }: CommandBinding, workspace: string): string {

@@ -149,3 +149,11 @@ test('limits may name tools, and those of the house stay', () => {
     deploy: 1,
   });
 });
+
+test('in the folder of a session a relative path refuses and asks there too, and allows nothing', () => {
+  const inProject = { ...facts('write', [path('/home/me/project/notes/a')]), workspace: '/home/me/project' };
+  expect(fits(rule('deny', { paths: ['notes'] }), inProject)).toBe(true);
+  expect(fits(rule('ask', { paths: ['notes'] }), inProject)).toBe(true);
+  expect(fits(rule('allow', { paths: ['notes'] }), inProject)).toBe(false);
+  expect(fits(rule('allow', { paths: ['/home/me/project/notes'] }), inProject)).toBe(true);
+});

@@ -1,6 +1,7 @@
 // policy.rules of config.yaml, made ready once: which is the first that is about a call. A rule that refuses or asks counts when any
 // part of the call fits; one that allows only when every part does. Knows nothing of the rules of the house.
 
+import { isAbsolute } from 'node:path';
 import type { PolicyRule } from '../../contracts/config.ts';
 import type { CallOrigin as AskedOrigin } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
@@ -78,7 +79,12 @@ function conditionsOf(rule: PolicyRule, { workspace, domains, entryWords }: Rule
   }
   if (paths !== undefined) {
     const globs = paths.map((path) => pathGlob(path, workspace, !allows));
-    conditions.push(({ facts }) => holds(facts.paths, ({ real }) => globs.some((matches) => matches(real)), allows));
+    // In a session's own folder a relative path refuses and asks there as well; it allows only in the configured workspace.
+    const moved = allows ? [] : paths.filter((path) => !isAbsolute(path));
+    conditions.push(({ facts }) => {
+      const own = facts.workspace === undefined ? [] : moved.map((path) => pathGlob(path, facts.workspace ?? workspace, true));
+      return holds(facts.paths, ({ real }) => [...globs, ...own].some((matches) => matches(real)), allows);
+    });
   }
   if (commands !== undefined) {
     conditions.push(allows ? saysAll(commands, entryWords) : hasAny(commands));

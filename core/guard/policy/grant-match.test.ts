@@ -193,3 +193,9 @@ test('a list of allowed commands names what a command does, or all its words whe
   expect(new AllowedCommands(['mytool a'], entryWords).covers({ ...doubtful, unclear: 'x' })).toBe(false);
   expect(new AllowedCommands(['mytool a'], () => null).covers({ line: 'mytool a', cwd: '/ws' })).toBe(false);
 });
+
+test('trust in a folder covers no call, not even the one that asked for it', () => {
+  const match = { kind: 'workspace', tool: 'open_workspace', folder: '/ws', identity: '1' } as const;
+  const opening = { ...facts('read', [path('/ws', { access: 'read' })]), opens: { path: '/ws', identity: '1' } };
+  expect([covers(match, opening, 'open_workspace'), covers(match, facts('read', [path('/ws/a')]))]).toEqual([false, false]);
+});

@@ -52,6 +52,9 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
     case 'folder':
     case 'writes':
       return writesBelow(facts, match.folder);
+    case 'workspace':
+      // Which folder a session works in is never what lets a call run.
+      return false;
   }
 }
 

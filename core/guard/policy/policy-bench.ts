@@ -106,6 +106,7 @@ export class PolicyBench {
       extraFolders: ['/opened'],
       domains: listedDomains,
       entryWords,
+      confines: () => true,
     });
   }
 

@@ -73,6 +73,8 @@ const table: readonly (readonly [string, string, RuleInput])[] = [
   ['path.protected', 'ask', input(facts('read', [{ ...guarded, access: 'read' }]), all)],
   ['taint.three-way', 'ask', input(fetchFrom('a.example'), { ...all, ...threeWay, ...over, ...rule('allow') })],
   ['taint.three-way', 'ask', input(npmTest('1'), { ...all, ...threeWay })],
+  ['ask.workspace', 'ask', input({ ...facts('read', [outside]), opens: { path: '/p', identity: '1' } }, { ...all, ...rule('allow') })],
+  ['mode.locked-down', 'deny', input({ ...look, opens: { path: '/p', identity: '1' } }, { mode: 'locked-down' })],
   ['rate.limit', 'ask', input(ls, { ...all, ...over, ...rule('ask') })],
   ['rule.ask', 'ask', input(look, { ...all, ...rule('ask', 'I want to see it.') })],
   ['read.workspace', 'allow', input(look, { ...all, ...threeWay })],

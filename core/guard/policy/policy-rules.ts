@@ -54,6 +54,7 @@ export const ruleIds = [
   'grant.minutes',
   'grant.session',
   'grant.always',
+  'ask.workspace',
   'ask.write-outside-workspace',
   'ask.write',
   'ask.exec',
@@ -137,6 +138,8 @@ function lockedDown(input: RuleInput): RuleDecision | null {
 
 /** These ask whatever was allowed; a yes is for this one call. */
 const questions: readonly Rule[] = [
+  ({ facts: { opens } }) =>
+    opens === undefined ? null : askOnce('ask.workspace', `No person has let TrayClaw work in ${opens.path}, as this folder is now.`),
   ({ facts }) => {
     const guarded = facts.paths.find((path) => path.protectedBy !== null);
     if (guarded === undefined) return null;
@@ -211,6 +214,8 @@ function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'com
   if (pre.state === 'revoked') return null;
   const distrusted = trusted(input, by);
   if (distrusted !== null) return distrusted;
+  if (pre.state === 'written')
+    return ask('command.changed', `${by} allows it, but ${whatWasWritten(pre.changes)}. Your yes takes it as it is now.`);
   if (pre.state !== 'changed') return allow(ruleId, `${by} allows ${pre.covers.replace(', as config.yaml says', '')}.`);
   return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Your yes takes it as it is now.`);
 }
@@ -300,10 +305,18 @@ function because({ reason }: MatchedRule): string {
   return /[.!?]$/.test(reason) ? `: ${reason}` : `: ${reason}.`;
 }
 
+function whatWasWritten(names: readonly string[]): string {
+  if (names.length === 0) return 'files were written here since you last saw it, and nothing confines it on this machine';
+  return `${joinNames(names)} ${names.length > 1 ? 'were' : 'was'} written by the agent`;
+}
+
+function joinNames(names: readonly string[]): string {
+  const last = names.at(-1) ?? 'what it runs';
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+}
+
 function listChanges(changes: readonly string[]): string {
-  const last = changes.at(-1) ?? 'what it runs';
-  const names = changes.length < 2 ? last : `${changes.slice(0, -1).join(', ')} and ${last}`;
-  return `${names} ${changes.length > 1 ? 'have' : 'has'} changed`;
+  return `${joinNames(changes)} ${changes.length > 1 ? 'have' : 'has'} changed`;
 }
 
 function allow(ruleId: RuleId, reason: string): RuleDecision {

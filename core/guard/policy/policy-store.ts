@@ -34,6 +34,23 @@ export const policyMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: '0003-policy-written',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- What the agent wrote, in any session; kept when the session is deleted.
+        CREATE TABLE IF NOT EXISTS written_files (path TEXT PRIMARY KEY, at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS written_files_by_time ON written_files (at_ms);
+      `);
+      const has = db.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'checkpoint_files'").get() !== undefined;
+      if (!has) return;
+      db.exec(`
+        INSERT OR IGNORE INTO written_files (path, at_ms)
+          SELECT f.path, max(c.at_ms) FROM checkpoint_files f JOIN checkpoints c USING (seq) GROUP BY f.path;
+      `);
+    },
+  },
 ];
 
 const RECENT_MAX = 500;
@@ -66,6 +83,11 @@ function prepareAll(db: SqlDatabase) {
       `INSERT INTO grant_uses (grant_id, uses, last_at_ms) VALUES (?, 1, ?)
        ON CONFLICT (grant_id) DO UPDATE SET uses = uses + 1, last_at_ms = excluded.last_at_ms`,
     ),
+    putWritten: db.prepare(
+      'INSERT INTO written_files (path, at_ms) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET at_ms = max(at_ms, excluded.at_ms)',
+    ),
+    written: db.prepare('SELECT at_ms FROM written_files WHERE path = ?').pluck(),
+    lastWritten: db.prepare('SELECT max(at_ms) FROM written_files').pluck(),
     use: db.prepare('SELECT uses, last_at_ms AS lastAtMs FROM grant_uses WHERE grant_id = ?'),
   };
 }
@@ -103,6 +125,9 @@ export class PolicyStore {
         return;
       case 'grant.revoked':
         this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
+        return;
+      case 'checkpoint.taken':
+        for (const { path } of event.body.files) this.#sql.putWritten.run(path, event.atMs);
         return;
       case 'tool.requested':
         if (event.body.grantId !== null) this.#sql.putUse.run(event.body.grantId, event.atMs);
@@ -165,6 +190,21 @@ export class PolicyStore {
     );
     if (!this.#db.inTransaction) this.#config = grants;
     return grants;
+  }
+
+  /** Folders a person trusts as workspaces. */
+  trustedWorkspaces(): readonly Grant[] {
+    return this.#liveGrants().filter((grant) => grant.match.kind === 'workspace');
+  }
+
+  /** When the agent last wrote this file, in any session; null where it never did. What a command wrote is not known here. */
+  writtenAtMs(path: string): number | null {
+    return (this.#sql.written.get(path) as number | undefined) ?? null;
+  }
+
+  /** When the agent last wrote any file. */
+  lastWrittenAtMs(): number | null {
+    return this.#sql.lastWritten.get() as number | null;
   }
 
   #reaching({ sessionId, nowMs, only, onlyOnce }: GrantMoment): Grant[] {

@@ -14,6 +14,7 @@ import {
 } from '../../contracts/policy.ts';
 import { graveKind, type CallFacts, type GraveKind, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
 import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
@@ -73,6 +74,8 @@ export interface GateDeps {
   readonly extraFolders: readonly string[];
   readonly domains: DomainSets;
   readonly entryWords: EntryWords;
+  /** Whether a command that runs without a yes is confined here. */
+  readonly confines: () => boolean;
 }
 
 const risks: Readonly<Record<ToolClass, string>> = {
@@ -99,7 +102,6 @@ export class PolicyGate {
   readonly #rules: ConfigRules;
   readonly #allowedDomains: { covers(host: string): boolean };
   readonly #allowedCommands: AllowedCommands;
-  readonly #opened: readonly string[];
   readonly #rates: RateLimits;
 
   constructor(deps: GateDeps) {
@@ -107,7 +109,6 @@ export class PolicyGate {
     this.#rules = new ConfigRules(deps.policy.rules, deps);
     this.#allowedDomains = deps.domains(deps.policy.allowDomains);
     this.#allowedCommands = new AllowedCommands(deps.policy.allowCommands, deps.entryWords);
-    this.#opened = [deps.workspace, ...deps.extraFolders];
     this.#rates = new RateLimits(deps.clock, deps.policy.limits.callsPerMinute);
   }
 
@@ -146,7 +147,7 @@ export class PolicyGate {
       deniedTools: policy.denyTools,
       mode: policy.mode,
       overLimit: dispatch === undefined ? this.#rates.over(request) : null,
-      staysInside: staysInside(facts, this.#opened),
+      staysInside: staysInside(facts, [workspaceOf(facts, this.#deps), ...this.#deps.extraFolders]),
       grant: grant === null ? null : { kind: grant.scope.kind, covers: grant.covers, unseen },
       domainsAllowed: facts.hosts.length > 0 && facts.hosts.every((host) => this.#allowedDomains.covers(host)),
       bounds: bounds === undefined ? null : { bounds, coversHost: this.#hostsOf(bounds) },
@@ -230,6 +231,7 @@ export class PolicyGate {
     const nowMs = this.#deps.clock.nowMs();
     const call = this.#grantable({ tool: approval.tool, argsHash, facts: approval.facts });
     const base = { sessionId: approval.sessionId, approvalId: approval.approvalId, nowMs, seen: approval.origin?.taint ?? [] };
+    if (approval.facts.opens !== undefined) return this.trustFor(approval.facts.opens, base);
     if (scope.kind === 'once' || approval.widerScope === null) {
       return this.#grant({ ...base, scope: { kind: 'once' }, match: exactMatch(call), covers: `${approval.tool}, this one call` });
     }
@@ -241,20 +243,32 @@ export class PolicyGate {
     return this.#grant({ ...base, ...chosen, scope, facts: approval.facts });
   }
 
+  /** A person's trust in a folder as a workspace, until it is taken back. */
+  trustFor(
+    { path, identity }: NonNullable<CallFacts['opens']>,
+    given: Pick<NewGrant, 'sessionId' | 'approvalId' | 'nowMs'> & Partial<Pick<NewGrant, 'seen'>>,
+  ): Grant {
+    const match = { kind: 'workspace' as const, tool: openWorkspaceTool, folder: path, identity } as const;
+    return this.#grant({ ...given, seen: [], scope: { kind: 'always' }, match, covers: `work in ${path} and below` });
+  }
+
   /** A yes to a command of config.yaml that had changed takes it as it is now: what replaces what; null where it is no such yes. */
   rebind(approval: Approval): { readonly created: Grant; readonly revoked: readonly string[] } | null {
     if (approval.ruleId !== 'command.changed') return null;
     const { tool, facts, sessionId } = approval;
     const origin = approval.origin ?? { channel: '', agentId: '' };
     const pre = this.#preApproval(tool, facts, this.#rules.firstFor({ tool, facts, origin }));
-    if (pre?.state !== 'changed' || pre.match === null || pre.grant === null) return null;
+    if ((pre?.state !== 'changed' && pre?.state !== 'written') || pre.match === null) return null;
     const created = this.#configGrant({ sessionId, facts }, pre.match, pre.covers);
     // In another folder it stays bound to what is there.
-    return { created, revoked: cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
+    return { created, revoked: pre.grant !== null && cwdOf(pre.grant.match) === cwdOf(pre.match) ? [pre.grant.grantId] : [] };
   }
 
   /** Whether a grant just given also answers another open question: nobody is asked twice for the same. */
   answers(grant: Grant, approval: Approval, argsHash: string): boolean {
+    const { opens } = approval.facts;
+    if (grant.match.kind === 'workspace' || opens !== undefined)
+      return grant.match.kind === 'workspace' && opens?.path === grant.match.folder && opens.identity === grant.match.identity;
     if (grant.scope.kind === 'once' || approval.widerScope === null || !reaches(grant, approval.sessionId)) return false;
     if (graveKind(approval.facts) !== null) return false;
     const seen = grant.seenTaint ?? [];
@@ -263,11 +277,18 @@ export class PolicyGate {
   }
 
   #preApproval(tool: string, facts: CallFacts, rule: MatchedRule | null): PreApproval | null {
-    const { store, workspace } = this.#deps;
+    const { store, extraFolders, confines } = this.#deps;
     const { command } = facts;
     if (command === null) return null;
     if (rule?.allowsCommand !== true && !this.#allowedCommands.covers(command)) return null;
-    return judgePreApproval(tool, command, store.configGrants(), workspace);
+    const workspace = workspaceOf(facts, this.#deps);
+    return judgePreApproval(tool, command, {
+      grants: store.configGrants(),
+      workspace,
+      roots: [workspace, ...extraFolders],
+      writes: store,
+      confines,
+    });
   }
 
   #firstUse(request: JudgedCall, pre: PreApproval | null): Grant | null {
@@ -300,7 +321,7 @@ export class PolicyGate {
   }
 
   #grantable(call: Pick<GateRequest, 'tool' | 'argsHash' | 'facts'>): GrantableCall {
-    return { tool: call.tool, argsHash: call.argsHash, facts: call.facts, workspace: this.#deps.workspace };
+    return { tool: call.tool, argsHash: call.argsHash, facts: call.facts, workspace: workspaceOf(call.facts, this.#deps) };
   }
 }
 
@@ -323,6 +344,11 @@ interface NewGrant extends GrantChoice {
   readonly nowMs: number;
   readonly seen: NonNullable<Approval['origin']>['taint'];
   readonly facts?: CallFacts;
+}
+
+/** What "the workspace" means for a call: the session's own folder, or the configured one. */
+function workspaceOf(facts: CallFacts, { workspace }: Pick<GateDeps, 'workspace'>): string {
+  return facts.workspace ?? workspace;
 }
 
 /** It was allowed by the words of a command in config.yaml, and is bound to what that first was. */

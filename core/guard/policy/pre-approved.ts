@@ -5,13 +5,16 @@ import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { configApprovalId, type Grant, type GrantMatch } from '../../contracts/policy.ts';
 import { bindingsOf, needsOf, type CallFacts, type CommandBinding, type CommandFact } from '../../contracts/tools.ts';
-import { bindingsHash, changedBindings } from './bindings.ts';
+import { bindingsHash, changedBindings, namesOf } from './bindings.ts';
 import { sameWords } from './grant-match.ts';
 import { showFolder } from './shown-folder.ts';
 
 export interface PreApproval {
-  /** free: nothing that could change decides what it does. first: never run before. bound: as it was then. */
-  readonly state: 'free' | 'first' | 'bound' | 'changed' | 'revoked';
+  /**
+   * free: nothing that could change decides what it does. first: never run before. bound: as it was then. written: the agent wrote some
+   * of what it runs, and no person has said yes to that.
+   */
+  readonly state: 'free' | 'first' | 'bound' | 'changed' | 'written' | 'revoked';
   /** The grant of its first use, where it is bound. */
   readonly grant: Grant | null;
   /** What the grant of a first use would be. */
@@ -54,10 +57,27 @@ export function staysInside(facts: CallFacts, opened: readonly string[]): boolea
   );
 }
 
-/** How a command stands that config.yaml allows by its words. `grants` are those of first uses, taken back ones included. */
-export function judgePreApproval(tool: string, command: CommandFact, grants: readonly Grant[], workspace: string): PreApproval {
+/** When the agent wrote which files. */
+export interface AgentWrites {
+  writtenAtMs(path: string): number | null;
+  lastWrittenAtMs(): number | null;
+}
+
+export interface KnownOfCommands {
+  /** Of first uses, taken back ones included. */
+  readonly grants: readonly Grant[];
+  readonly workspace: string;
+  /** The opened folders. */
+  readonly roots: readonly string[];
+  readonly writes: AgentWrites;
+  /** Whether a command that runs without a yes is confined here. */
+  readonly confines: () => boolean;
+}
+
+/** How a command stands that config.yaml allows by its words. */
+export function judgePreApproval(tool: string, command: CommandFact, known: KnownOfCommands): PreApproval {
   const needs = needsOf(command);
-  const within: Judging = { tool, command, grants, workspace };
+  const within: Judging = { tool, command, known };
   if (needs !== null && needs.length > 0) return gravest(needs.map(({ family, bindings }) => judgeWords({ family, bindings }, within)));
   return judgeWords({ family: null, bindings: bindingsOf(command) ?? [] }, within);
 }
@@ -65,8 +85,7 @@ export function judgePreApproval(tool: string, command: CommandFact, grants: rea
 interface Judging {
   readonly tool: string;
   readonly command: CommandFact;
-  readonly grants: readonly Grant[];
-  readonly workspace: string;
+  readonly known: KnownOfCommands;
 }
 
 interface Words {
@@ -75,7 +94,8 @@ interface Words {
   readonly bindings: readonly CommandBinding[];
 }
 
-function judgeWords({ family, bindings }: Words, { tool, command, grants, workspace }: Judging): PreApproval {
+function judgeWords({ family, bindings }: Words, { tool, command, known }: Judging): PreApproval {
+  const { grants, workspace, roots } = known;
   const { line, cwd } = command;
   const covers = `\`${family === null ? line : family.join(' ')}\` in ${showFolder(cwd, workspace)}, as config.yaml says`;
   const none = { grant: null, match: null, covers, changes: [] };
@@ -88,15 +108,29 @@ function judgeWords({ family, bindings }: Words, { tool, command, grants, worksp
   const earlier = grants.filter((grant) => isOfSameWords(grant.match, match));
   const held = earlier.filter((grant) => grant.revokedAtMs === null);
   const same = held.find((grant) => hashOf(grant.match) === bound);
-  if (same !== undefined) return { ...none, state: 'bound', grant: same };
-  // In another folder other files decide what it does: that is a change as well.
-  const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? held[0];
+  if (same !== undefined) return withWritten({ ...none, match, state: 'bound', grant: same }, { family, bindings }, known);
+  // In another folder other files decide what it does: that is a change as well, but for the opened folders themselves, which stand each
+  // for itself.
+  const last = held.find((grant) => cwdOf(grant.match) === cwd) ?? (roots.includes(cwd) ? undefined : held[0]);
   if (last !== undefined)
     return { ...none, match, state: 'changed', grant: last, changes: changedBindings(last.bindings, bindings, workspace) };
-  return earlier.length > 0 ? { ...none, match, state: 'revoked' } : { ...none, match, state: 'first' };
+  if (earlier.length > 0 && held.length === 0) return { ...none, match, state: 'revoked' };
+  return withWritten({ ...none, match, state: 'first' }, { family, bindings }, known);
 }
 
-const gravity: readonly PreApproval['state'][] = ['revoked', 'changed', 'first', 'bound', 'free'];
+/** What was first used as the agent wrote it was never the person's; nor is what runs unconfined after the agent wrote anything. */
+function withWritten(pre: PreApproval, { family, bindings }: Words, known: KnownOfCommands): PreApproval {
+  const { writes, workspace } = known;
+  const files = bindings.filter(({ kind }) => kind === 'script' || kind === 'config');
+  const written = pre.state === 'first' ? files.filter(({ name }) => writes.writtenAtMs(name) !== null) : [];
+  if (written.length > 0) return { ...pre, state: 'written', changes: namesOf(written, workspace) };
+  // Of git in a repository that runs nothing, all that decides is bound.
+  if (family?.[0] === 'git' || known.confines()) return pre;
+  const sinceMs = pre.grant?.createdAtMs ?? 0;
+  return (writes.lastWrittenAtMs() ?? -1) >= sinceMs ? { ...pre, state: 'written', changes: [] } : pre;
+}
+
+const gravity: readonly PreApproval['state'][] = ['revoked', 'changed', 'written', 'first', 'bound', 'free'];
 
 /** A line stands as the worst of its parts. One grant can be written down for a call: of two parts that run for the first time neither is. */
 function gravest(judged: readonly PreApproval[]): PreApproval {

@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
+import type { ShieldJob } from './sandbox-backend.ts';
 import type { ProtectedPlace } from './protected-scan.ts';
 import { accessOf, type FolderRule, type SandboxPolicy } from './sandbox-policy.ts';
 
@@ -34,6 +35,21 @@ export function bubblewrapArguments(run: BubblewrapRun): string[] {
     ...Object.entries(run.environment).flatMap(([name, value]) => ['--setenv', name, value]),
     '--chdir',
     run.cwd,
+    '--',
+  ];
+}
+
+/** Everything as it is, but for folders that look empty. Up to and with the `--` before the command. */
+export function shieldArguments({ cwd, hidden, opened, readable }: ShieldJob): string[] {
+  const isHidden = (path: string): boolean => hidden.some((folder) => isInside(path, folder));
+  return [
+    ...'--die-with-parent --dev-bind / /'.split(' '),
+    ...hidden.flatMap((path) => ['--tmpfs', path]),
+    ...opened.filter(isHidden).flatMap((path) => ['--bind', path, path]),
+    ...readable.filter(isHidden).flatMap((path) => ['--ro-bind', path, path]),
+    ...hidden.flatMap((path) => ['--remount-ro', path]),
+    '--chdir',
+    cwd,
     '--',
   ];
 }

@@ -5,10 +5,19 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../../contracts/errors.ts';
-import { bubblewrapArguments } from './bubblewrap-line.ts';
+import { bubblewrapArguments, shieldArguments } from './bubblewrap-line.ts';
 import type { NetworkSession } from './network-session.ts';
 import { findProgram } from './programs.ts';
-import type { Availability, LimitFact, MissingProgram, PreparedRun, SandboxBackend, SandboxJob } from './sandbox-backend.ts';
+import type {
+  Availability,
+  LimitFact,
+  MissingProgram,
+  PreparedRun,
+  SandboxBackend,
+  SandboxJob,
+  ShieldedStart,
+  ShieldJob,
+} from './sandbox-backend.ts';
 import { accessOf, temporaryPlace, type SandboxPolicy } from './sandbox-policy.ts';
 import { createSyscallFilter } from './syscall-filter.ts';
 
@@ -24,6 +33,8 @@ export interface LinuxBackendDeps {
   readonly machine: NodeJS.Architecture;
 }
 
+/** Capabilities with which root could look past what is hidden. */
+const uncovering = ['sys_admin', 'sys_ptrace', 'sys_module', 'dac_read_search'];
 const FILTER_DESCRIPTOR = 9;
 const PROBE_TIMEOUT_MS = 5000;
 /** The kernel keeps this many numbers for itself. */
@@ -44,6 +55,7 @@ export class LinuxBackend implements SandboxBackend {
   readonly how = 'bubblewrap with a system call filter';
   readonly #deps: LinuxBackendDeps;
   #checked: Promise<Availability> | null = null;
+  #hasFailed = false;
 
   constructor(deps: LinuxBackendDeps) {
     this.#deps = deps;
@@ -54,7 +66,18 @@ export class LinuxBackend implements SandboxBackend {
     this.#checked ??= this.#check();
     const found = await this.#checked;
     if (found.missing.length > 0) this.#checked = null;
+    this.#hasFailed = found.missing.length > 0;
     return found;
+  }
+
+  seemsAvailable(): boolean {
+    return !this.#hasFailed && this.#needed().every(({ program }) => this.#find(program) !== null);
+  }
+
+  #needed(): readonly { readonly program: string; readonly of: string }[] {
+    const always = [{ program: 'bwrap', of: 'bubblewrap' }];
+    if (this.#deps.allowDomains.length === 0) return always;
+    return [...always, { program: 'socat', of: 'socat' }, { program: 'rg', of: 'ripgrep' }, { program: 'bash', of: 'bash' }];
   }
 
   limits(): readonly LimitFact[] {
@@ -84,6 +107,17 @@ export class LinuxBackend implements SandboxBackend {
     const line = this.#confine(job, { ...environment, ...proxy.environment }, true);
     const bridged = this.#bridge(line, proxy.socket);
     return { ...this.#limitProcesses(bridged), environment: outer, release: proxy.release };
+  }
+
+  shield(job: ShieldJob): ShieldedStart | null {
+    const file = this.#find('bwrap');
+    return file === null ? null : { file, args: [...shieldArguments(job), ...this.#withoutUncovering(), job.file, ...job.args] };
+  }
+
+  /** Without a user namespace root could take the cover off again. Everybody else is in one, with no capability in it. */
+  #withoutUncovering(): string[] {
+    const setpriv = this.#deps.isRoot ? this.#find('setpriv') : null;
+    return setpriv === null ? [] : [setpriv, `--bounding-set=${uncovering.map((name) => `-${name}`).join(',')}`, '--'];
   }
 
   async dispose(): Promise<void> {
@@ -181,13 +215,10 @@ export class LinuxBackend implements SandboxBackend {
 
   async #check(): Promise<Availability> {
     const missing: MissingProgram[] = [];
-    const { machine, allowDomains } = this.#deps;
+    const { machine } = this.#deps;
     if (createSyscallFilter(machine) === null)
       missing.push({ what: `a system call filter for ${machine}`, install: 'Use an x64 or arm64 machine.' });
-    const needed = [{ program: 'bwrap', of: 'bubblewrap' }];
-    if (allowDomains.length > 0)
-      needed.push({ program: 'socat', of: 'socat' }, { program: 'rg', of: 'ripgrep' }, { program: 'bash', of: 'bash' });
-    for (const { program, of } of needed) if (this.#find(program) === null) missing.push(describeMissing(program, of));
+    for (const { program, of } of this.#needed()) if (this.#find(program) === null) missing.push(describeMissing(program, of));
     const bubblewrap = this.#find('bwrap');
     if (missing.length > 0 || bubblewrap === null) return { missing };
     const refusal = await probe(bubblewrap);

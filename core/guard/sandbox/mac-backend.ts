@@ -28,6 +28,10 @@ export class MacBackend implements SandboxBackend {
     return Promise.resolve({ missing });
   }
 
+  seemsAvailable(): boolean {
+    return existsSync(SANDBOX_EXEC);
+  }
+
   limits(): readonly LimitFact[] {
     const { timeoutMs, processes, memoryMb, fileMb } = this.#deps.limits;
     const how = 'not held on macOS';

@@ -34,6 +34,10 @@ export class OpenShellBackend implements SandboxBackend {
     return Promise.resolve({ missing: this.#program() === null ? [{ what: 'openshell', install }] : [] });
   }
 
+  seemsAvailable(): boolean {
+    return this.#program() !== null;
+  }
+
   limits(): readonly LimitFact[] {
     const { timeoutMs, processes, memoryMb, fileMb } = this.#deps.limits;
     const how = "not held: only OpenShell's own limits are";
@@ -47,7 +51,7 @@ export class OpenShellBackend implements SandboxBackend {
   prepare(job: SandboxJob): Promise<PreparedRun> {
     const program = this.#program();
     if (program === null) throw new AppError('sandbox_unavailable', 'openshell is no longer there.', { data: { hint: install } });
-    const { workspace } = this.#deps;
+    const { workspace = this.#deps.workspace } = job;
     if (!isInside(job.cwd, workspace))
       throw new AppError('sandbox_unavailable', `OpenShell gets a copy of the workspace only, and ${job.cwd} is not in it.`);
     const policyFile = join(job.temporaryFolder, 'openshell', 'policy.yaml');

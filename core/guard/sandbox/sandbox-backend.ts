@@ -28,6 +28,8 @@ export interface SandboxJob {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
+  /** The folder of the session; the configured workspace unless told. */
+  readonly workspace?: string;
   /** Already cut down to the pass list. */
   readonly environment: Readonly<Record<string, string>>;
   readonly marker: SpawnMarker;
@@ -50,13 +52,37 @@ export interface PreparedRun {
   release(): void;
 }
 
+export interface ShieldJob {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** Real paths of folders that are there. */
+  readonly hidden: readonly string[];
+  /** Below them: these stay as they are. */
+  readonly opened: readonly string[];
+  /** Below them: these can be read. */
+  readonly readable: readonly string[];
+}
+
+export interface ShieldedStart {
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
 export interface SandboxBackend {
   readonly name: 'srt' | 'openshell';
   /** How it confines, in words. */
   readonly how: string;
   availability(): Promise<Availability>;
+  /** The same without starting anything: true as long as nothing speaks against it. */
+  seemsAvailable(): boolean;
   limits(): readonly LimitFact[];
   /** Fails with `sandbox_unavailable` when the run cannot be confined as the policy says. */
   prepare(job: SandboxJob): Promise<PreparedRun>;
+  /**
+   * A start with all the person's rights from which these folders cannot be seen, but for what is opened in them. Null where this
+   * cannot be had; left out by a backend that has no such start.
+   */
+  shield?(job: ShieldJob): ShieldedStart | null;
   dispose(): Promise<void>;
 }

@@ -62,9 +62,11 @@ export class SandboxBench {
       args,
       cwd: this.workspace,
       environment: { PATH: process.env['PATH'] ?? '', LANG: 'C' },
+      sets: {},
       marker: { TRAYCLAW_CALL: 'call-1' },
       attended: false,
       reads: null,
+      needsWholeMachine: false,
       // Wherever Node was installed, scripts of tests need it.
       readFolders: [dirname(realpathSync(process.execPath))],
       signal: new AbortController().signal,

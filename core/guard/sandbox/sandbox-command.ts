@@ -10,13 +10,19 @@ export interface SandboxCommand {
   readonly cwd: string;
   /** What it would inherit outside. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What it is given on top, inside as well as outside: it decides what the command does. */
+  readonly sets: Readonly<Record<string, string>>;
   readonly marker: SpawnMarker;
   /** A person said yes to this command, or gave the grant it runs on. */
   readonly attended: boolean;
   /** What it reads, in words, where it is known to do nothing else; otherwise null. */
   readonly reads: string | null;
+  /** It makes no sense where part of the machine is hidden (`sudo`, which process holds a port). */
+  readonly needsWholeMachine: boolean;
   /** Further folders it may read, real paths: where a skill's scripts lie. */
   readonly readFolders?: readonly string[];
+  /** The folder of the session, real path; the configured workspace unless told. */
+  readonly workspace?: string;
   readonly signal: AbortSignal;
 }
 

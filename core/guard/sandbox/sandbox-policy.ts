@@ -30,6 +30,8 @@ export interface SandboxPolicy {
 
 export interface PolicyPlace {
   readonly facts: FactContext;
+  /** In place of the configured workspace, which is then no folder to write to. */
+  readonly workspace?: string;
   /** The person's own folder. */
   readonly userHome: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -66,8 +68,13 @@ const toolFolders = [
 export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extraReads: readonly string[] = []): SandboxPolicy {
   const { facts, userHome } = place;
   const at = (path: string): string => expand(path, place);
-  const denied = config.files.deny.map(at);
-  const write = existing([facts.workspace, ...facts.extraFolders, ...config.files.write.map(at)]);
+  const own = place.workspace ?? facts.workspace;
+  // Relative ones are shut in the session's folder and in the configured workspace.
+  const denied = [
+    ...config.files.deny.map(at),
+    ...config.files.deny.map((path) => expand(path, { ...place, facts: { ...facts, workspace: own } })),
+  ];
+  const write = existing([own, ...facts.extraFolders, ...config.files.write.map(at)]);
   const opened = existing([...config.files.read.map(at), ...extraReads]);
   const tools = existing([...toolFolders.map((name) => join(userHome, name)), ...programFolders(place)]);
   // Hidden as a whole unless the person opened all of it; what holds keys or is ours is hidden whatever was opened around it.

@@ -1,6 +1,7 @@
 // The sandbox: decides whether a command runs inside, has it prepared by the backend of this machine, and looks afterwards at what it
 // left in protected places. Decides nothing about permission: whoever starts a command has asked the gate.
 
+import { existsSync, readdirSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
@@ -62,16 +63,25 @@ export class Sandbox implements CommandSandbox {
 
   async wrap(command: SandboxCommand): Promise<WrappedCommand> {
     const { side } = chooseSide(this.#options.config.mode, command);
-    if (side === 'outside') return outside(command, nothingToReport);
+    if (side === 'outside') return outside(await this.#shield(command), nothingToReport);
+    const wasExpected = this.confines();
     const missing = await this.#missing();
     if (missing.length > 0 || this.#backend === null) {
       if (this.#options.config.mode === 'required') throw unavailable(missing);
+      // It was let through as one that is confined.
+      if (wasExpected) throw unexpected(missing);
       return outside(command, {
         ...nothingToReport,
         remarks: [`it ran without a sandbox, for there is none here: ${listMissing(missing)}`],
       });
     }
     return this.#confine(command, this.#backend);
+  }
+
+  /** Whether a command that runs without a yes is confined, as far as can be said without starting anything. */
+  confines(): boolean {
+    const { mode } = this.#options.config;
+    return mode === 'required' || (mode === 'auto' && this.#backend?.seemsAvailable() === true);
   }
 
   /** For people: what a command would be let do, and whether it would run inside. Starts nothing but a probe of the backend. */
@@ -105,19 +115,38 @@ export class Sandbox implements CommandSandbox {
     this.#folder.remove();
   }
 
+  /**
+   * What a person said yes to has the person's rights, and not the keys of this program: with its data in sight it could answer its own
+   * questions. Where nothing can hide them it starts as it is.
+   */
+  async #shield(command: SandboxCommand): Promise<SandboxCommand> {
+    const { config, facts, temporaryFolder } = this.#options;
+    if (config.mode === 'off' || command.reads !== null || command.needsWholeMachine) return command;
+    if (this.#backend?.shield === undefined || (await this.#missing()).length > 0) return command;
+    const start = this.#backend.shield({
+      file: command.file,
+      args: command.args,
+      cwd: command.cwd,
+      hidden: [facts.home, ...socketFoldersIn(temporaryFolder)],
+      opened: [facts.workspace, ...facts.extraFolders].filter((path) => existsSync(path)),
+      readable: ['skills', 'undone'].map((name) => join(facts.home, name)).filter((path) => existsSync(path)),
+    });
+    return start === null ? command : { ...command, ...start };
+  }
+
   async #missing(): Promise<readonly MissingProgram[]> {
     if (this.#backend === null)
       return [{ what: `a backend for ${this.#options.platform}`, install: 'Run TrayClaw on Linux or macOS, or in WSL 2, to have one.' }];
     return (await this.#backend.availability()).missing;
   }
 
-  #policy(readFolders: readonly string[] = []): SandboxPolicy {
+  #policy({ readFolders = [], workspace }: Pick<SandboxCommand, 'readFolders' | 'workspace'> = {}): SandboxPolicy {
     const { config, facts, userHome, environment } = this.#options;
-    return createPolicy(config, { facts, userHome, environment }, readFolders);
+    return createPolicy(config, { facts, userHome, environment, ...(workspace === undefined ? {} : { workspace }) }, readFolders);
   }
 
   async #confine(command: SandboxCommand, backend: SandboxBackend): Promise<WrappedCommand> {
-    const policy = this.#policy(command.readFolders);
+    const policy = this.#policy(command);
     assertVisible(command.cwd, policy);
     const before = await this.#scan(policy, command.signal);
     if (!before.isComplete) throw tooLarge(policy);
@@ -125,7 +154,8 @@ export class Sandbox implements CommandSandbox {
     const temporaryFolder = this.#folder.createRun();
     const drop = (): void => this.#drop(temporaryFolder);
     try {
-      const environment = passEnvironment(this.#options.config.environment, { ...this.#options.environment, ...command.environment });
+      const passed = passEnvironment(this.#options.config.environment, { ...this.#options.environment, ...command.environment });
+      const environment = { ...passed, ...command.sets };
       const prepared = await backend.prepare({ ...command, environment, policy, protectedPlaces: before, temporaryFolder, instanceFolder });
       const finish = once(() => this.#finish({ policy, before, prepared, drop }));
       return { file: prepared.file, args: prepared.args, environment: prepared.environment, side: 'inside', dispose: finish };
@@ -181,6 +211,12 @@ export class Sandbox implements CommandSandbox {
   }
 }
 
+/** Where the local socket lies when the path of the data folder is too long for one. */
+function socketFoldersIn(temporaryFolder: string): string[] {
+  const names = readdirSync(temporaryFolder).filter((name) => /^trayclaw-[0-9a-f]{16}$/.test(name));
+  return names.map((name) => join(temporaryFolder, name));
+}
+
 interface FinishedRun {
   readonly policy: SandboxPolicy;
   readonly before: ProtectedScan;
@@ -208,8 +244,8 @@ function createBackend(options: SandboxOptions): SandboxBackend | null {
   });
 }
 
-function outside({ file, args, environment }: SandboxCommand, report: SandboxReport): WrappedCommand {
-  return { file, args, environment, side: 'outside', dispose: () => Promise.resolve(report) };
+function outside({ file, args, environment, sets }: SandboxCommand, report: SandboxReport): WrappedCommand {
+  return { file, args, environment: { ...environment, ...sets }, side: 'outside', dispose: () => Promise.resolve(report) };
 }
 
 function listMissing(missing: readonly MissingProgram[]): string {
@@ -219,6 +255,14 @@ function listMissing(missing: readonly MissingProgram[]): string {
 function unavailable(missing: readonly MissingProgram[]): AppError {
   return new AppError('sandbox_unavailable', `Commands run in the sandbox only, and there is none here: ${listMissing(missing)}.`, {
     data: { hint: `${missing.map(({ install }) => install).join(' ')} Or set sandbox.mode to auto in config.yaml.` },
+  });
+}
+
+function unexpected(missing: readonly MissingProgram[]): AppError {
+  return new AppError('sandbox_unavailable', `This command was to be confined, and here it cannot be: ${listMissing(missing)}.`, {
+    data: {
+      hint: `Nothing was done. Repeat it, and it is judged as one that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
+    },
   });
 }
 

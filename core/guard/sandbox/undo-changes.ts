@@ -1,8 +1,9 @@
 // What a confined command did to protected places, found by comparing two looks, and undone: new ones are moved out of the way
 // into a folder of their own, never deleted. Touches nothing else.
 
-import { cpSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { harmOfConfig, harmOfPointer } from './git-scan.ts';
 import type { ProtectedPlace, ProtectedScan } from './protected-scan.ts';
 
@@ -86,7 +87,7 @@ function moveAway(path: string, target: string): boolean {
   try {
     // Another command that is still running may have put a link on the way: then this is another place than was looked at.
     if (realpathSync(dirname(path)) !== dirname(path)) return false;
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, dirname(target));
     moveEntry(path, target);
     return true;
   } catch {

@@ -93,19 +93,28 @@ test('what is missing is named, with what to do', async () => {
   expect((await failureOf(vault.resolve('file:.'))).code).toBe('secret_missing');
 });
 
-test('short values and secrets pasted in place of a reference are refused without being shown', async () => {
-  const { vault, keychain, registered, home } = open({ SHORT: 'hunter2' });
+test('a value of any length is kept and handed out, and one too short to be told from text is no needle', async () => {
+  const { vault, keychain, registered } = open({ SHORT: 'lab' });
+  expect(await vault.set('lab', 'none')).toEqual({ isKeptOut: false });
+  expect(await vault.set('long', 'long-enough-1')).toEqual({ isKeptOut: true });
+  expect([await vault.resolve('env:SHORT'), await vault.resolve('keychain:lab')]).toEqual(['lab', 'none']);
+  expect(registered).toEqual([['long-enough-1', 'long']]);
+  expect([...keychain.entries].map(([, value]) => value)).toEqual(['none', 'long-enough-1']);
+});
+
+test('empty values and secrets pasted in place of a reference are refused without being shown', async () => {
+  const { vault, keychain, registered, home } = open({ EMPTY: '' });
   writeFileSync(join(home, 'big'), 'x'.repeat(70_000), { mode: 0o600 });
   const failures = await Promise.all([
-    failureOf(vault.resolve('env:SHORT')),
-    failureOf(vault.set('lab', 'hunter2')),
+    failureOf(vault.resolve('env:EMPTY')),
+    failureOf(vault.set('lab', ' \n')),
     failureOf(vault.set('no/such name', 'hunter2-hunter2')),
     failureOf(vault.resolve('hunter2-hunter2')),
     failureOf(vault.resolve('file:big')),
     failureOf(vault.delete('hunter2/')),
   ]);
   expect(failures.map((failure) => failure.code)).toEqual([
-    'invalid_config',
+    'secret_missing',
     'invalid_params',
     'invalid_params',
     'invalid_config',

@@ -35,9 +35,6 @@ export interface SecretsOptions {
   readonly userHome?: string;
 }
 
-/** Shorter values cannot be told from ordinary text, so they cannot be kept out of logs. */
-export const secretLengthMin = 8;
-const tooShort = 'a shorter one (white space, quotes, backslashes and plus signs not counted)';
 /** The vault's passphrase, for machines nobody sits at. */
 export const passphraseVariable = 'TRAYCLAW_VAULT_PASSPHRASE';
 const NAME = /^[A-Za-z0-9._-]{1,100}$/;
@@ -57,7 +54,7 @@ export class Secrets {
 
   /**
    * The value behind a reference, read anew each time so that a changed secret holds at once.
-   * Fails with `secret_missing`, `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` (not a reference, or too short).
+   * Fails with `secret_missing`, `keychain_unavailable`, `vault_locked`, `vault_damaged`, or `invalid_config` (not a reference).
    */
   async resolve(ref: string): Promise<string> {
     if (!secretRefSchema.safeParse(ref).success) {
@@ -69,27 +66,26 @@ export class Secrets {
     if (source === 'keychain' && this.#unread !== null && !this.#isLoading) await this.#load();
     const value = await this.#read(source, name);
     if (value === null || value === '') throw missing(source, name);
-    if (!this.#options.registrar.register(value, source === 'file' ? (name.split(/[\\/]/).at(-1) ?? name) : name)) {
-      throw new AppError('invalid_config', `The secret ${ref} is shorter than ${secretLengthMin} characters.`, {
-        data: { ref, hint: `Set a longer one: ${tooShort} cannot be kept out of logs and messages.` },
-      });
+    const shown = source === 'file' ? (name.split(/[\\/]/).at(-1) ?? name) : name;
+    if (!this.guard(value, shown) && !this.#warned.has(ref)) {
+      this.#warned.add(ref);
+      this.#options.logger.log('warn', 'A secret is too short to be kept out of logs and messages.', { ref });
     }
     return value;
   }
 
-  /** Fails with `invalid_params` (name or length), `keychain_unavailable`, `vault_locked` or `vault_damaged`; then nothing was kept. */
-  async set(name: string, value: string): Promise<void> {
+  /** Tells the redactor. False for a value it would find in ordinary text: that one is used, and not taken out of anything. */
+  guard(value: string, name: string): boolean {
+    return this.#options.registrar.register(value, name);
+  }
+
+  /** Fails with `invalid_params` (name, or nothing but white space), `keychain_unavailable`, `vault_locked` or `vault_damaged`; then nothing was kept. */
+  async set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }> {
     checkName(name);
-    if (value.length < secretLengthMin || !this.#options.registrar.register(value, name)) {
-      throw new AppError(
-        'invalid_params',
-        `A secret needs at least ${secretLengthMin} characters; ${tooShort} cannot be kept out of logs.`,
-        {
-          data: { name },
-        },
-      );
-    }
+    if (value.trim() === '') throw new AppError('invalid_params', 'A secret must not be empty.', { data: { name } });
+    const isKeptOut = this.guard(value, name);
     await this.#options.store.set(name, value);
+    return { isKeptOut };
   }
 
   /** The names of the entries, sorted; never their values. */

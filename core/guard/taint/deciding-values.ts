@@ -30,8 +30,10 @@ const DEPTH_MAX = 20;
 const neutral: ReadonlySet<string> = new Set(['get', 'head', 'markdown', 'text', 'html', 'json', 'auto']);
 
 /** None for a call that only looks, and only where looking is free. */
-export function decidingValues(call: ValuedCall, context: ValueContext): DecidingValue[] {
+export function decidingValues(call: ValuedCall, opened: ValueContext): DecidingValue[] {
   const { facts } = call;
+  // The session's own folder was named by the person as well.
+  const context = facts.workspace === undefined ? opened : { ...opened, folders: [facts.workspace, ...opened.folders] };
   if (facts.command !== null) {
     const cwd = showPath(facts.command.cwd, facts.command.cwd, context);
     return [{ kind: 'command', value: facts.command.line, vouched: 'person' }, ...pathValues([cwd])];

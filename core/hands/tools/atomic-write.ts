@@ -15,10 +15,14 @@ export async function writeAtomically(real: string, content: string | Uint8Array
   await makeParents(real, 'write');
   const before = await existingFile(real);
   // Forty letters of four bytes each, so that the name fits with what is added.
-  const temporary = join(dirname(real), `.${basename(real).slice(0, 40)}.${temporarySuffix}.tmp`);
+  const temporary = join(dirname(real), `.${wholeLetters(basename(real).slice(0, 40))}.${temporarySuffix}.tmp`);
   await removeLeft(temporary);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
-  const handle = await openPlainFile(temporary, flags, 'write', before === null ? 0o666 : 0o600);
+  const handle = await openPlainFile(temporary, flags, 'write', before === null ? 0o666 : 0o600).catch(async (cause: unknown) => {
+    // Made, and then found to be another than was meant; one that was there already is somebody else's.
+    if (!(cause instanceof Error && errnoOf(cause.cause) === 'EEXIST')) await unlink(temporary).catch(() => undefined);
+    throw cause;
+  });
   try {
     try {
       await handle.writeFile(content);
@@ -36,6 +40,11 @@ export async function writeAtomically(real: string, content: string | Uint8Array
     throw fileError('write', real, cause);
   }
   await syncFolder(dirname(real));
+}
+
+/** Without half a letter at the end, which no file system keeps as it is. */
+function wholeLetters(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
 async function removeLeft(temporary: string): Promise<void> {

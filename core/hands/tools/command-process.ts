@@ -16,12 +16,18 @@ export interface CommandOptions {
   /** Real path of a folder. */
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** What the command itself was given to have, wherever it runs. */
+  readonly sets: Readonly<Record<string, string>>;
   readonly marker: EnvironmentMarker;
   readonly pty: boolean;
   /** A person said yes to it. */
   readonly attended: boolean;
+  /** The folder of its session. */
+  readonly workspace: string;
   /** What it reads, in words, where it is known to do nothing else. */
   readonly reads: string | null;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
   /** Without it the command reads the end of its input at once. */
   readonly keepInput: boolean;
   /** The last moment to call it off: aborted, nothing is started. */

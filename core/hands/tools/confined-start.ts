@@ -14,8 +14,9 @@ export function wrapCommand(
   plain: ShellCommand,
   options: Omit<SandboxCommand, 'file' | 'args'>,
 ): Promise<WrappedCommand> {
-  const { cwd, environment, marker, attended, reads, signal } = options;
-  return sandbox.wrap({ ...plain, cwd, environment, marker, attended, reads, signal });
+  const { cwd, environment, sets, marker, attended, reads, needsWholeMachine, workspace, signal } = options;
+  const inWorkspace = workspace === undefined ? {} : { workspace };
+  return sandbox.wrap({ ...plain, cwd, environment, sets, marker, attended, reads, needsWholeMachine, ...inWorkspace, signal });
 }
 
 /** What is to be said of a command that has ended; nothing when that takes too long to be found out. */

@@ -31,6 +31,8 @@ export interface ConfirmedCommand {
   readonly environment: Readonly<Record<string, string>>;
   /** What it reads, in words, where it is known to do nothing else. */
   readonly reads: string | null;
+  /** It makes no sense where part of the machine is hidden. */
+  readonly needsWholeMachine: boolean;
 }
 
 export class ExecFacts {
@@ -65,7 +67,7 @@ export class ExecFacts {
       });
     }
     const { launch, fact } = analysis;
-    return { cwd, run: launch, environment: launch.environment, reads: readsOf(fact) };
+    return { cwd, run: launch, environment: launch.environment, reads: readsOf(fact), needsWholeMachine: analysis.needsWholeMachine };
   }
 
   #look(call: CommandCall, context: FactContext): { facts: CallFacts; cwd: PathFact; analysis: CommandAnalysis } {

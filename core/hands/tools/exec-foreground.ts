@@ -1,6 +1,7 @@
 // One command run to its end within a call: live output, a time limit, abort, and no process left behind.
 
 import type { Clock } from '../../base/clock.ts';
+import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { ToolContext, ToolResult } from '../../contracts/tools.ts';
 import type { SandboxReport } from '../../guard/sandbox/sandbox.ts';
 import { childEnvironment, type Environment } from './child-environment.ts';
@@ -24,6 +25,8 @@ export interface ExecDeps extends CommandStarter {
   readonly execTimeoutMs: number;
 }
 
+type Stop = 'timeout' | 'cancelled' | 'closing';
+
 export interface ForegroundRun extends ConfirmedCommand {
   readonly pty: boolean;
   readonly timeoutMs: number;
@@ -43,11 +46,14 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
     const running = await startCommand(deps, {
       run: run.run,
       cwd: run.cwd,
-      environment: { ...childEnvironment(deps.environment, context.processMarker, deps.platform), ...run.environment },
+      environment: childEnvironment(deps.environment, context.processMarker, deps.platform),
+      sets: run.environment,
       marker: context.processMarker,
       pty: run.pty,
       attended: context.attended,
+      workspace: context.workspace,
       reads: run.reads,
+      needsWholeMachine: run.needsWholeMachine,
       keepInput: false,
       signal: context.signal,
       onSpawn: (record) => context.onSpawn(record),
@@ -70,15 +76,18 @@ export async function runForeground(deps: ExecDeps, run: ForegroundRun, context:
 }
 
 /** Waits for the command's end; on the time limit or abort ends it with all it started. */
-async function waitOrStop(
-  deps: ExecDeps,
-  running: RunningCommand,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<'timeout' | 'cancelled' | null> {
+async function waitOrStop(deps: ExecDeps, running: RunningCommand, timeoutMs: number, signal: AbortSignal): Promise<Stop | null> {
   if (await settlesWithin(running.exited, timeoutMs, signal)) return null;
   await deps.trees.kill(running.pid);
-  return signal.aborted ? 'cancelled' : 'timeout';
+  if (!signal.aborted) return 'timeout';
+  // Only of a process that is known to be gone may be said how it ended.
+  if (!(await settlesWithin(running.exited, RELEASE_GRACE_MS))) throw new AppError('tool_failed', 'The command could not be ended.');
+  return isClosing(signal) ? 'closing' : 'cancelled';
+}
+
+function isClosing(signal: AbortSignal): boolean {
+  const reason: unknown = signal.reason;
+  return isAppError(reason) && reason.code === 'shutting_down';
 }
 
 /** A foreground command is over when it exits: what it left in the background is ended. Returns how many that were. */
@@ -96,7 +105,7 @@ async function collectStrays(deps: ExecDeps, running: RunningCommand): Promise<n
 
 interface Ending {
   readonly end: CommandEnd | null;
-  readonly stopped: 'timeout' | 'cancelled' | null;
+  readonly stopped: Stop | null;
   readonly strays: number;
   readonly report: SandboxReport;
   readonly tookMs: number;
@@ -106,6 +115,7 @@ interface Ending {
 function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolResult {
   const remarks: string[] = [];
   if (ending.stopped === 'timeout') remarks.push(`timed out after ${formatSeconds(ending.timeoutMs)}; it and all it started were ended`);
+  if (ending.stopped === 'closing') remarks.push('cancelled by shutdown: TrayClaw was closed; it and all it started were ended');
   if (ending.stopped === 'cancelled') remarks.push('cancelled; it and all it started were ended');
   if (ending.end !== null) remarks.push(...describeEnd(ending.end, output.text === ''));
   if (ending.strays > 0 && ending.stopped === null) {
@@ -118,7 +128,7 @@ function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolRes
   return {
     forModel: output.text + note,
     isError: ending.stopped !== null || ending.end?.exitCode !== 0 || ending.report.failed,
-    ...(ending.stopped === null ? {} : { endedBy: ending.stopped }),
+    ...(ending.stopped === null ? {} : { endedBy: ending.stopped === 'timeout' ? 'timeout' : 'cancelled' }),
     artifacts: output.artifacts,
   };
 }

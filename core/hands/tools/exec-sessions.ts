@@ -61,11 +61,14 @@ export class ExecSessions {
       const running = await startCommand(this.#deps, {
         run: run.run,
         cwd: run.cwd,
-        environment: { ...childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform), ...run.environment },
+        environment: childEnvironment(this.#deps.environment, context.processMarker, this.#deps.platform),
+        sets: run.environment,
         marker: context.processMarker,
         pty: run.pty,
         attended: context.attended,
+        workspace: context.workspace,
         reads: run.reads,
+        needsWholeMachine: run.needsWholeMachine,
         keepInput: true,
         signal: context.signal,
         onSpawn: (record) => context.onSpawn(record),
@@ -80,9 +83,9 @@ export class ExecSessions {
     }
   }
 
-  /** The folder a session was started in, for the gate. */
-  cwdOf(id: string): string | undefined {
-    return this.#sessions.get(id)?.cwd;
+  /** What a session was started as, for the gate; null when there is none. */
+  shown(id: string): Pick<ExecSession, 'command' | 'cwd'> | null {
+    return this.#sessions.get(id) ?? null;
   }
 
   /** A session of this conversation. Fails with `not_found`. */

@@ -270,6 +270,22 @@ test('a background command is polled, written to, read and ended', async () => {
   expect((await exec({ action: 'kill', sessionId: id })).forModel).toMatch(/was over already/);
 });
 
+test('ending an own command is free, and a question about input says what it goes to', async () => {
+  const id = await startBackground('cat');
+  const factsOf = (args: Readonly<Record<string, unknown>>) => {
+    const parsed = bench.host.parse('exec', JSON.stringify(args));
+    if (!parsed.ok) throw parsed.error;
+    return parsed.value.tool.facts(parsed.value.args, bench.context());
+  };
+  expect(factsOf({ action: 'kill', sessionId: id })).toMatchObject({ class: 'read', command: null });
+  expect(factsOf({ action: 'write', sessionId: id, data: 'x' })).toMatchObject({
+    class: 'exec',
+    command: { line: 'x' },
+    risks: [expect.stringContaining('It types into cat, which was started before')],
+  });
+  await exec({ action: 'kill', sessionId: id });
+});
+
 test('killing a background command ends all it started', async () => {
   const id = await startBackground('(setsid sleep 300 >/dev/null 2>&1 &) ; sleep 300 & sleep 300 & echo ready; wait');
   expect(await pollFor(id, /ready/)).toContain('ready');

@@ -17,6 +17,8 @@ import { shownPath } from './path-argument.ts';
 const TIMEOUT_MS_MAX = 3_600_000;
 const POLL_WAIT_MS_MAX = 60_000;
 const HOST_GRACE_MS = 10_000;
+/** Ending a process tree takes well below a second. */
+const ABORT_GRACE_MS = 3_000;
 
 const actions = ['run', 'list', 'poll', 'read', 'write', 'kill'] as const;
 type Action = (typeof actions)[number];
@@ -74,6 +76,7 @@ export function createExec(deps: ExecToolDeps): ToolDefinition {
     input,
     class: 'exec',
     idempotency: (args) => (isReading(args.action) ? 'pure' : 'unsafe'),
+    abortGraceMs: ABORT_GRACE_MS,
     timeoutMs: Math.max(TIMEOUT_MS_MAX, deps.execTimeoutMs) + HOST_GRACE_MS,
     facts: (args, context) => commandFacts(args, context, facts, sessions),
     summarize: summarizeExec,
@@ -121,11 +124,16 @@ function isReading(action: Action): boolean {
 
 /** Input for a running shell is a command as well: it is shown with the folder the session was started in. */
 function commandFacts(args: Args, context: FactContext, facts: ExecFacts, sessions: ExecSessions): CallFacts {
-  if (isReading(args.action)) return { class: 'read', paths: [], command: null, hosts: [] };
+  // Only commands of the same conversation can be ended, and that takes from nobody what was not given here.
+  if (isReading(args.action) || args.action === 'kill') return { class: 'read', paths: [], command: null, hosts: [] };
   if (args.action === 'run') return facts.of(args, callOf(args), context);
-  const line = args.action === 'write' ? (args.data ?? '') : `kill ${args.sessionId ?? ''}`;
-  const cwd = sessions.cwdOf(args.sessionId ?? '') ?? context.workspace;
-  return { class: 'exec', paths: [], command: { line, cwd }, hosts: [] };
+  const session = sessions.shown(args.sessionId ?? '');
+  const risks = [
+    session === null
+      ? 'There is no such background command any more, so nothing will be sent.'
+      : `It types into ${shownPath(session.command)}, which was started before and keeps the rights it was started with; a shell carries out what is typed.`,
+  ];
+  return { class: 'exec', paths: [], command: { line: args.data ?? '', cwd: session?.cwd ?? context.workspace }, hosts: [], risks };
 }
 
 function callOf(args: Args): CommandCall {

@@ -18,6 +18,8 @@ export interface HostedResult {
   /** Sources of the text that the tool names, whatever became of the run. */
   readonly untrusted: readonly TaintSource[];
   readonly tookMs: number;
+  /** The tool itself told how it ended; false where its run was cut off or threw. */
+  readonly isOwnEnd?: boolean;
   /** SHA-256 (hex) of the outcome and the whole text for the model, before any cut. */
   readonly resultHash: string;
 }

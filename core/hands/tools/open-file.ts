@@ -1,13 +1,16 @@
 // Opens resolved paths without being led astray: no link at the end, plain files only, and the opened file is the one meant.
 
-import { constants } from 'node:fs';
-import { mkdir, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { constants, mkdirSync, statSync } from 'node:fs';
+import { open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { errnoOf, fileError } from './errno.ts';
 
 // Both are missing on Windows, where links need a privilege.
 const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;
+/** As the person's own programs make folders. */
+const ANY_MODE = 0o777;
 const NON_BLOCK: number = constants.O_NONBLOCK ?? 0;
 
 /** Opens a plain file. A pipe, device, folder or link is refused; so is a path whose folders were swapped meanwhile. */
@@ -36,7 +39,7 @@ export async function openPlainFile(real: string, flags: number, doing: string, 
 export async function makeParents(real: string, doing: string): Promise<void> {
   const folder = dirname(real);
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolders({ mkdirSync, statSync }, folder, ANY_MODE);
     assertSamePath(await realpath(folder), folder, doing);
   } catch (cause) {
     throw fileError(doing, real, cause);

@@ -2,15 +2,14 @@
 // runs nothing.
 
 import { hash } from 'node:crypto';
-import type * as z from 'zod';
-import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
+import { canonicalJson, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';
 import type { SendableTool } from './sendable-tool.ts';
 
 export const argsBytesMax = 1_000_000;
-const ISSUES_SHOWN_MAX = 8;
 
 export interface ParsedCall {
   readonly tool: ToolDefinition;
@@ -39,7 +38,8 @@ export function parseCall(tool: ToolDefinition, argsJson: string, sendable: Send
     const given = sendable.fromModel(json.value);
     const checked = tool.input.safeParse(given);
     if (!checked.success) {
-      const problems = describeIssues(checked.error.issues, { value: given, keys: sendable.schema.parameters['properties'] });
+      const told = sendable.schema.parameters['properties'];
+      const problems = describeIssues(checked.error.issues, { given, whole: 'the arguments as a whole', told });
       return err(invalid(tool.name, problems.join('; '), problems));
     }
     const argsHash = hash('sha256', canonicalJson(json.value), 'hex');
@@ -55,50 +55,4 @@ function invalid(tool: string, what: string, problems: readonly string[]): AppEr
   return new AppError('invalid_arguments', `Wrong arguments for ${tool}: ${what}.`, {
     data: { tool, ...(problems.length === 0 ? {} : { problems: [...problems] }), hint: 'Correct the named keys and call again.' },
   });
-}
-
-function describeIssues(issues: readonly z.core.$ZodIssue[], given: Given): string[] {
-  const lines = issues.slice(0, ISSUES_SHOWN_MAX).flatMap((issue) => describeIssue(issue, given));
-  if (issues.length > ISSUES_SHOWN_MAX) lines.push(`and ${issues.length - ISSUES_SHOWN_MAX} more`);
-  return lines;
-}
-
-interface Given {
-  readonly value: unknown;
-  /** The keys a model is told of. */
-  readonly keys: unknown;
-}
-
-function describeIssue(issue: z.core.$ZodIssue, given: Given): string[] {
-  const where = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => {
-      const isTold = where === '' && isPlainObject(given.keys) && Object.hasOwn(given.keys, key);
-      if (isTold) return `"${shorten(key)}" does not go with the other arguments; leave it out`;
-      return `"${shorten(where === '' ? key : `${where}.${key}`)}" is not a known key`;
-    });
-  }
-  if (where === '') return [`the arguments as a whole: ${plainMessage(issue.message)}`];
-  if (issue.code === 'invalid_type' && valueAt(given.value, issue.path) === undefined) {
-    return [`"${where}" is missing (expected ${issue.expected})`];
-  }
-  return [`"${where}": ${plainMessage(issue.message)}`];
-}
-
-function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
-  let value: unknown = given;
-  for (const key of path) {
-    if (Array.isArray(value)) value = value[Number(key)];
-    else if (isPlainObject(value) && Object.hasOwn(value, key)) value = value[String(key)];
-    else return undefined;
-  }
-  return value;
-}
-
-function plainMessage(message: string): string {
-  return shorten(message.replace(/^Invalid input: /, ''));
-}
-
-function shorten(text: string): string {
-  return text.length <= 200 ? text : `${text.slice(0, 200)}…`;
 }

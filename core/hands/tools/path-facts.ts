@@ -68,6 +68,7 @@ export class PathFacts {
     return {
       workspace,
       home: this.#realFolder(context.home, context.workspace),
+      ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
       opened: [workspace, ...context.extraFolders.map((folder) => this.#realFolder(folder, context.workspace))],
     };
   }

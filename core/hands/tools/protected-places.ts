@@ -9,6 +9,8 @@ export interface ProtectedFolders {
   readonly home: string;
   /** The workspace, real path. */
   readonly workspace: string;
+  /** The configured one, where a session works in another folder. */
+  readonly configuredWorkspace?: string;
 }
 
 interface Place {
@@ -146,7 +148,7 @@ function isUnderRoot(plainReal: string, root: string, workspace: string): boolea
 
 /** The workspace is free of the data folder's protection only where it lies within the data folder, never around it. */
 function isInOwnWorkspace(plainReal: string, folders: ProtectedFolders): boolean {
-  const workspace = plain(folders.workspace);
+  const workspace = plain(folders.configuredWorkspace ?? folders.workspace);
   const home = plain(folders.home);
   return workspace !== home && isInside(workspace, home) && isInside(plainReal, workspace);
 }

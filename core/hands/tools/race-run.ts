@@ -1,5 +1,5 @@
-// Runs one tool against its time limit and the caller's abort. Owns the promise that a run ends at once when either strikes, even
-// when the tool ignores its signal; knows nothing of results' content.
+// Runs one tool against its time limit and the caller's abort. Owns the promise that a run ends when either strikes, at once or after the
+// grace its tool asks for, even when the tool ignores its signal; knows nothing of results' content.
 
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 
@@ -11,6 +11,8 @@ export type RaceEnd =
 
 export interface RaceOptions {
   readonly timeoutMs: number;
+  /** After an abort the tool's own end is waited for so long. */
+  readonly abortGraceMs?: number;
   /** Bytes of live output passed on for one call; the rest is dropped. */
   readonly liveBytesMax: number;
   /** Told what a tool did wrong after its run was already over. */
@@ -27,6 +29,7 @@ export function raceRun(tool: ToolDefinition, args: unknown, context: ToolContex
       if (state.over) return;
       state.over = true;
       clearTimeout(timer);
+      clearTimeout(grace);
       context.signal.removeEventListener('abort', onAbort);
       resolve(result);
     };
@@ -34,7 +37,14 @@ export function raceRun(tool: ToolDefinition, args: unknown, context: ToolContex
       end({ kind });
       controller.abort(reason);
     };
-    const onAbort = (): void => stop('cancelled', context.signal.reason);
+    let grace: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      const { abortGraceMs = 0 } = options;
+      if (abortGraceMs === 0) return stop('cancelled', context.signal.reason);
+      clearTimeout(timer);
+      grace = setTimeout(() => end({ kind: 'cancelled' }), abortGraceMs);
+      controller.abort(context.signal.reason);
+    };
     const timer = setTimeout(() => stop('timeout', new Error(`timed out after ${options.timeoutMs} ms`)), options.timeoutMs);
     context.signal.addEventListener('abort', onAbort, { once: true });
     const fail = (cause: unknown): void => {
@@ -60,6 +70,7 @@ function guardedContext(
 ): ToolContext {
   return {
     workspace: context.workspace,
+    ...(context.configuredWorkspace === undefined ? {} : { configuredWorkspace: context.configuredWorkspace }),
     home: context.home,
     extraFolders: context.extraFolders,
     callId: context.callId,

@@ -44,7 +44,16 @@ const CLOSE_GRACE_MS = 500;
 export async function runProgram(deps: ProgramDeps, run: ProgramRun): Promise<ProgramEnd> {
   const [file = '', ...args] = run.argv;
   const environment = childEnvironment(deps.environment, run.marker, deps.platform);
-  const place = { cwd: run.cwd, environment, marker: run.marker, attended: false, reads: null, signal: run.signal };
+  const place = {
+    cwd: run.cwd,
+    environment,
+    sets: {},
+    marker: run.marker,
+    attended: false,
+    reads: null,
+    needsWholeMachine: false,
+    signal: run.signal,
+  };
   const wrapped = await wrapCommand(deps.sandbox, { file, args }, place);
   let isOver = false;
   try {

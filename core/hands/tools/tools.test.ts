@@ -89,11 +89,11 @@ test('counts empty arguments as none and hashes the canonical form', () => {
 });
 
 test.each([
-  ['write_file', '{"path":3,"contents":"x"}', ['"path": expected string, received number', '"content" is missing (expected string)', '"contents" is not a known key']], // prettier-ignore
-  ['write_file', '[1]', ['the arguments as a whole: expected object, received array']],
-  ['write_file', 'null', ['the arguments as a whole: expected object, received null']],
-  ['exec', '{"action":"write","sessionId":"a"}', ['"data": is needed for the action write']],
-  ['read_file', '{"path":"a\\u0000b"}', ['"path": a path cannot hold a NUL byte']],
+  ['write_file', '{"path":3,"contents":"x"}', ['path must be text, not a number', 'content is missing (it must be text)', 'contents is not a known key']], // prettier-ignore
+  ['write_file', '[1]', ['the arguments as a whole must be keys with values, not a list']],
+  ['write_file', 'null', ['the arguments as a whole must be keys with values, not empty']],
+  ['exec', '{"action":"write","sessionId":"a"}', ['data is needed for the action write']],
+  ['read_file', '{"path":"a\\u0000b"}', ['path: a path cannot hold a NUL byte']],
 ])('names every wrong key of %s %s', (tool, args, problems) => {
   const parsed = bench.host.parse(tool, args);
   expect(parsed.ok ? null : { code: parsed.error.code, problems: parsed.error.data['problems'] }).toEqual({

@@ -24,7 +24,8 @@ export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
-export { isOwnData } from './protected-places.ts';
+export { createOpenWorkspace } from './open-workspace.ts';
+export { isOwnData, protectionOf } from './protected-places.ts';
 export { createProcessTable } from './process-table.ts';
 export type { ProcessRow, ProcessTable } from './process-table-port.ts';
 export { runProgram, type ProgramDeps, type ProgramEnd } from './run-program.ts';
@@ -97,7 +98,10 @@ export class ToolHost {
 
   /** What a model is told, by name. The very same object until a tool comes or goes. */
   schemas(): readonly ToolSchema[] {
-    this.#schemas ??= [...this.#tools.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map((tool) => this.#sendableOf(tool).schema);
+    this.#schemas ??= [...this.#tools.values()]
+      .filter((tool) => tool.isInternal !== true)
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+      .map((tool) => this.#sendableOf(tool).schema);
     return this.#schemas;
   }
 
@@ -109,13 +113,15 @@ export class ToolHost {
 
   /**
    * Runs a checked call and never throws: whatever a tool does becomes a result. A run over its time limit ends as
-   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice.
+   * `timeout`, one whose context aborts as `cancelled`, both at once even when the tool takes no notice;
+   * after an abort a tool with `abortGraceMs` may still tell its own end.
    */
   async run(parsed: ParsedCall, context: ToolContext, options: { readonly timeoutMs?: number } = {}): Promise<HostedResult> {
     const startedMs = this.#clock.monotonicMs();
     const timeoutMs = options.timeoutMs ?? parsed.tool.timeoutMs ?? TIMEOUT_MS;
     const end = await raceRun(parsed.tool, parsed.args, context, {
       timeoutMs,
+      abortGraceMs: parsed.tool.abortGraceMs ?? 0,
       liveBytesMax: LIVE_BYTES_MAX,
       onLate: (cause) => this.#log('debug', 'a tool failed after its run was over', parsed.name, cause),
     });
@@ -126,7 +132,7 @@ export class ToolHost {
       redact: this.#redact,
       onSpillFailure: (cause) => this.#log('warn', 'the whole output of a tool could not be kept', parsed.name, cause),
     });
-    return { ...result, tookMs: this.#clock.monotonicMs() - startedMs };
+    return { ...result, isOwnEnd: end.kind === 'returned', tookMs: this.#clock.monotonicMs() - startedMs };
   }
 
   #sendableOf(tool: ToolDefinition): SendableTool {

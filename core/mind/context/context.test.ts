@@ -259,17 +259,18 @@ test('nothing is copied while nothing is dropped: system, tools and messages sta
   writer.reply('t', 'hello');
   const second = build();
   expect([second.messages === first.messages, second.tools === first.tools, second.messages.length]).toEqual([true, true, 2]);
-  expect(packer.systemText).toBe('Be brief.');
+  expect(packer.systemText(null)).toBe('Be brief.');
 });
 
 test('the standing instructions change with the day and not before', () => {
   let nowMs = Date.UTC(2026, 0, 1, 1);
   const system = createSystemPrompt({ workspace: '/ws', platform: 'linux', nowMs: () => nowMs });
-  const first = system();
+  const first = system(null);
   nowMs += 20 * 3_600_000;
-  expect([first.includes('Today is 2026-01-01'), system() === first]).toEqual([true, true]);
+  expect([first.includes('Today is 2026-01-01'), system(null) === first]).toEqual([true, true]);
   nowMs += 4 * 3_600_000;
-  expect(system()).toContain('Today is 2026-01-02');
+  expect(system(null)).toContain('Today is 2026-01-02');
+  expect(system('/home/me/project')).toContain('The workspace is /home/me/project;');
 });
 
 test('of a message with files, what the person wrote themselves is told apart', () => {

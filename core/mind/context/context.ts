@@ -10,6 +10,7 @@ import type { TokenCounter } from './message-rows.ts';
 import { budgetOf, evenScale, spendable, type TokenScale } from './pack-budget.ts';
 import { SectionBuilder } from './pack-sections.ts';
 import type { SelectedParts } from './select-parts.ts';
+import type { SystemPrompt } from './system-prompt.ts';
 import { Transcript } from './transcript.ts';
 
 export { ownWords } from './attached-files.ts';
@@ -30,6 +31,8 @@ export interface PackRequest {
   readonly refusedTokens?: number;
   /** Of the agent, below the standing instructions; empty for none. */
   readonly identity?: string;
+  /** The session's own folder; null for the configured workspace. */
+  readonly workspace?: string | null;
   /** Pinned by a person, oldest first. */
   readonly rules?: readonly string[];
   /** What waits for the person's answer, one line each. */
@@ -57,7 +60,7 @@ export interface ContextDeps {
   /** None: everything is estimated, and nothing learned. */
   readonly meter?: TokenMeterPort;
   /** The standing instructions; the same text as long as nothing it tells has changed. */
-  readonly system: () => string;
+  readonly system: SystemPrompt;
   /** Takes secrets out of a text before a model sees it. */
   readonly redact?: (text: string) => string;
   /** The beginning of a file that was sent along. May throw; then the model is told that it could not be read. */
@@ -83,8 +86,8 @@ export class ContextPacker {
   }
 
   /** The standing instructions as the next pack will hold them. */
-  get systemText(): string {
-    return this.#deps.system();
+  systemText(workspace: string | null): string {
+    return this.#deps.system(workspace);
   }
 
   createTranscript(): Transcript {
@@ -141,7 +144,7 @@ export class ContextPacker {
 
   #instructions(builder: SectionBuilder, request: PackRequest, selected: SelectedParts | null): string {
     return [
-      builder.system(this.#deps.system()),
+      builder.system(this.#deps.system(request.workspace ?? null)),
       builder.text('identity', request.identity ?? ''),
       builder.instructions('identity', selected),
       builder.rules(request.rules ?? []),

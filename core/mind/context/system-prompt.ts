@@ -6,17 +6,24 @@ interface Surroundings {
   readonly nowMs: number;
 }
 
+/** The standing instructions of a session; null is the configured workspace. */
+export type SystemPrompt = (workspace: string | null) => string;
+
 const DAY_MS = 86_400_000;
+const TEXTS_KEPT = 32;
 
 /** The text for a moment, made anew only when the day (UTC) has changed. */
-export function createSystemPrompt(surroundings: { workspace: string; platform: string; nowMs(): number }): () => string {
+export function createSystemPrompt(surroundings: { workspace: string; platform: string; nowMs(): number }): SystemPrompt {
   let day = -1;
-  let text = '';
-  return () => {
+  const texts = new Map<string, string>();
+  return (own) => {
     const nowMs = surroundings.nowMs();
     const today = Math.floor(nowMs / DAY_MS);
-    if (today !== day) text = systemPrompt({ workspace: surroundings.workspace, platform: surroundings.platform, nowMs });
+    if (today !== day || texts.size > TEXTS_KEPT) texts.clear();
     day = today;
+    const workspace = own ?? surroundings.workspace;
+    const text = texts.get(workspace) ?? systemPrompt({ workspace, platform: surroundings.platform, nowMs });
+    texts.set(workspace, text);
     return text;
   };
 }

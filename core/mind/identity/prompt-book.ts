@@ -4,6 +4,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/identity.ts';
@@ -165,7 +166,7 @@ function readText(path: string): string | null {
 
 /** Never half a text, whatever happens in the middle. */
 function writeWhole(folder: string, name: string, text: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolders({ mkdirSync, statSync }, folder);
   const coming = join(folder, `.${randomBytes(6).toString('hex')}`);
   writeFileSync(coming, `${text}\n`, { mode: 0o600 });
   renameSync(coming, join(folder, name));

@@ -118,7 +118,7 @@ function whatItCan(tools: readonly string[]): string {
     usable.length === 0
       ? 'No tools were offered to me, so I can do nothing here.'
       : `What I can do, with real tools:\n${usable.join('\n')}`;
-  return `I only understand a few fixed kinds of tasks, and this is not one of them.\n\n${list}\n\nFor anything else choose a real model: start Ollama or LM Studio, or add a provider to config.yaml.`;
+  return `I only understand a few fixed kinds of tasks, and this is not one of them.\n\n${list}\n\nFor anything else choose a real model: trayclaw setup, or Settings in the window.`;
 }
 
 /** The calls since the newest user message that have a result, in order. */

@@ -319,7 +319,7 @@ test('which model is the default, and what is known of it', () => {
   const lab: ProviderConfig = { kind: 'openai-compatible', baseUrl: 'https://models.example.org/v1' };
   const prices = { 'big-1': { inputUsdPerMillion: 3, outputUsdPerMillion: 15, cachedInputUsdPerMillion: 0.3 } };
   expect(createRouter({}).defaultRef()).toBe('demo/offline');
-  expect(createRouter({ providers: { lab } }).defaultRef()).toBe('demo/offline');
+  expect(createRouter({ providers: { lab } }).defaultRef()).toBeNull();
   expect(createRouter({ providers: { lab, priced: { ...lab, prices } } }).defaultRef()).toBe('priced/big-1');
   expect(createRouter({ providers: { cloud: { kind: 'anthropic', apiKey: 'env:KEY' } } }).defaultRef()).toBe('cloud/claude-sonnet-5-5');
   expect(createRouter({ providers: { lab: { ...lab, prices } }, models: { default: 'lab/other' } }).defaultRef()).toBe('lab/other');
@@ -335,7 +335,7 @@ test('which model is the default, and what is known of it', () => {
     outputUsdPerMillion: 15,
   });
   expect(router.info('lab/claude-x').contextTokens).toBe(200_000);
-  expect(router.info('near/any')).toMatchObject({ contextTokens: 9000, inputUsdPerMillion: null });
+  expect(router.info('near/any')).toMatchObject({ contextTokens: 9000, inputUsdPerMillion: 0 });
   expect(router.cost('lab/big-1', { inputTokens: 1_000_000, outputTokens: 100_000, cachedInputTokens: 500_000 })).toBeCloseTo(3.15);
   expect(router.cost('lab/unpriced', { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0 })).toBeNull();
   expect(router.cost('demo/offline', { inputTokens: 5, outputTokens: 5, cachedInputTokens: 0 })).toBe(0);
@@ -347,6 +347,9 @@ test('which model is the default, and what is known of it', () => {
       { ref: 'demo/offline', provider: 'demo', kind: 'demo', isDefault: false, source: 'built in', ...demo },
     ],
     defaultModel: 'lab/big-1',
+    problem: null,
+    failed: [],
+    offers: [],
   });
 });
 

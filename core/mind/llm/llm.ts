@@ -1,54 +1,38 @@
 // The model module's door: which models there are, what they cost, and one streamed call with timeouts and retries.
 // Must not know wire formats, and must not touch the network or import a provider package before it is asked to.
 
-import type { Clock } from '../../base/clock.ts';
 import { sleep as realSleep } from '../../base/deferred.ts';
 import { RandomIds } from '../../base/ids.ts';
-import type { Logger } from '../../base/logger.ts';
-import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import type { ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
-import { demoModelId } from './demo-client.ts';
 import { abortReason } from './http-transport.ts';
-import {
-  discoverModels,
-  localServersToProbe,
-  probeTimeoutMsDefault,
-  wellKnownServers,
-  type DiscoveredModel,
-  type LocalServer,
-} from './local-servers.ts';
-import { costOf, describeModel, preferredModels, type KnownProvider } from './model-catalog.ts';
+import type { DefaultChoice } from './default-model.ts';
+import type { DiscoveredModel } from './local-servers.ts';
+import { costOf } from './model-catalog.ts';
+import { withKeyHint } from './key-hint.ts';
+import { ModelDirectory, splitRef, type ModelDirectoryDeps } from './model-directory.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
+export { handedOverKey } from './key-hint.ts';
 export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { estimateTokens } from './token-estimate.ts';
 
-export const demoRef = `demo/${demoModelId}`;
+export { demoRef } from './default-model.ts';
 
-export interface ModelRouterDeps {
-  readonly config: Pick<Config, 'providers' | 'models'>;
-  readonly secrets: { resolve(ref: string): Promise<string> };
-  readonly clock: Clock;
-  readonly logger: Logger;
+export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   /** [0, 1), for the jitter of waits. */
   readonly random?: () => number;
   /** Ids for calls the server gave none. */
   readonly nextCallId?: () => string;
-  /** Where to look for local servers; the usual ports when left out. */
-  readonly localServers?: readonly LocalServer[];
-  /** How long each of them may take to answer. */
-  readonly probeTimeoutMs?: number;
-  /** What a server was found to take, where that is less than what is told of it. */
-  readonly learned?: { windowOf(ref: string): number | null };
 }
 
 export interface StreamOptions {
@@ -64,6 +48,8 @@ export type RoutedReply = ModelReply & {
 
 export interface ProbeOptions {
   readonly provider?: ProviderConfig | undefined;
+  /** The key in clear, in place of what the provider refers to. */
+  readonly key?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
@@ -73,17 +59,14 @@ const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const
 
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
-  readonly #localServers: readonly LocalServer[];
+  readonly #directory: ModelDirectory;
   #config: ModelRouterDeps['config'];
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
-  #discovered: readonly DiscoveredModel[] = [];
-  #looking: Promise<unknown> | null = null;
-
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
     this.#config = deps.config;
-    this.#localServers = deps.localServers ?? wellKnownServers;
+    this.#directory = new ModelDirectory(deps);
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
@@ -94,72 +77,43 @@ export class ModelRouter {
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
     this.#config = config;
     for (const provider of changed) this.#forget(provider);
+    this.#directory.configure(config, changed);
   }
 
-  /** models.default, else the first configured provider with a known model, else a local model that was found, else the demo. */
+  defaultChoice(): DefaultChoice {
+    return this.#directory.defaultChoice();
+  }
+
   defaultRef(): string | null {
-    const { models, providers } = this.#config;
-    if (models.default !== undefined) return models.default;
-    for (const provider of Object.keys(providers)) {
-      const [first] = this.#knownModels(provider);
-      if (first !== undefined) return `${provider}/${first}`;
-    }
-    return this.#discovered[0]?.ref ?? demoRef;
+    return this.#directory.defaultChoice().ref;
   }
 
-  /** Never fails: an unknown provider gives defaults and no prices. */
   info(ref: string): ModelInfo {
-    const { provider, modelId } = splitRef(ref);
-    const found = this.#discovered.find((model) => model.ref === ref);
-    const told = describeModel(ref, modelId, this.#provider(provider), found?.contextTokens ?? null);
-    const learned = this.#deps.learned?.windowOf(ref) ?? null;
-    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
+    return this.#directory.info(ref);
   }
 
   knows(ref: string): boolean {
-    return this.#provider(splitRef(ref).provider) !== null;
+    return this.#directory.provider(splitRef(ref).provider) !== null;
   }
 
   list(): OpResult<'model.list'> {
-    const defaultModel = this.defaultRef();
-    const listed = new Map<string, OpResult<'model.list'>['models'][number]>();
-    const add = (ref: string, source: string): void => {
-      const { provider } = splitRef(ref);
-      const kind = this.#provider(provider)?.config.kind ?? 'unknown';
-      const { contextTokens, inputUsdPerMillion, outputUsdPerMillion } = this.info(ref);
-      const known = { contextTokens, inputUsdPerMillion, outputUsdPerMillion };
-      if (!listed.has(ref)) listed.set(ref, { ref, provider, kind, isDefault: ref === defaultModel, source, ...known });
-    };
-    if (this.#config.models.default !== undefined) add(this.#config.models.default, 'configured');
-    for (const provider of Object.keys(this.#config.providers)) {
-      for (const modelId of this.#knownModels(provider)) add(`${provider}/${modelId}`, 'configured');
-    }
-    for (const model of this.#discovered) add(model.ref, model.source);
-    add(demoRef, 'built in');
-    return { models: [...listed.values()], defaultModel };
+    return this.#directory.list();
   }
 
-  /** Asks local servers (each at most about 300 ms, all at once), remembers and returns what they have. Never rejects. */
-  async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
-    const servers = localServersToProbe(this.#config.providers, this.#localServers);
-    const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
-    if (!signal.aborted) this.#discovered = found;
-    this.#deps.logger.log('debug', 'looked for local model servers', { asked: servers.length, models: found.length });
-    return found;
+  lookAtServers(signal: AbortSignal, only?: string): Promise<void> {
+    return this.#directory.lookAtServers(signal, only);
   }
 
-  /** Where nothing is configured, starts a look for local servers; `ready` waits for it. */
+  discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
+    return this.#directory.discover(signal);
+  }
+
   lookAround(signal: AbortSignal): void {
-    const { models, providers } = this.#config;
-    if (models.default !== undefined || Object.keys(providers).length > 0) return;
-    this.#looking = this.discover(signal).finally(() => {
-      this.#looking = null;
-    });
+    this.#directory.lookAround(signal);
   }
 
-  /** Resolves when the look around is over; null when none is under way. */
   ready(): Promise<unknown> | null {
-    return this.#looking;
+    return this.#directory.ready();
   }
 
   /** US dollars, or null when a price is unknown. */
@@ -192,17 +146,30 @@ export class ModelRouter {
 
   /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
-    const { providers, models } = this.#config;
-    const { timeoutMs: totalMs, provider, signal } = how;
-    const tried = provider === undefined ? providers : { ...providers, [splitRef(ref).provider]: provider };
+    const { models } = this.#config;
+    const { timeoutMs: totalMs, signal } = how;
     const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
-    const router = new ModelRouter({ ...this.#deps, config: { providers: tried, models: { ...models, retries: 0, timeouts } } });
+    const router = this.#trial(splitRef(ref).provider, how, { ...models, retries: 0, timeouts });
     try {
       const reply = await router.stream(ref, probeRequest, { text: () => undefined }, { signal });
       return { reply, costUsd: router.cost(ref, reply.usage) };
     } finally {
       await router.close();
     }
+  }
+
+  /** What the server of a provider that need not be in config offers, and the model that would be its usual one. Fails as `stream`. */
+  async survey(name: string, how: ProbeOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
+    const router = this.#trial(name, how, this.#config.models);
+    return router.#directory.survey(name, how.signal);
+  }
+
+  /** A router of its own with one more provider, for trying it out. */
+  #trial(name: string, { provider, key }: ProbeOptions, models: ModelRouterDeps['config']['models']): ModelRouter {
+    const { providers } = this.#config;
+    const tried = provider === undefined ? providers : { ...providers, [name]: provider };
+    const secrets = key === undefined ? this.#deps.secrets : { resolve: () => Promise.resolve(key) };
+    return new ModelRouter({ ...this.#deps, secrets, config: { providers: tried, models } });
   }
 
   /** Drops all connections. The router can be used again; clients are made anew. */
@@ -233,7 +200,8 @@ export class ModelRouter {
       };
       const outcome = await runAttempt({ provider, limits, clock, run: answer }, sink, run.signal);
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
-      const { error, hasDelivered } = outcome;
+      const { hasDelivered } = outcome;
+      const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
       const waitMs = run.signal.aborted ? null : retryWaitMs({ attempt, error, hasDelivered }, config.models.retries, random);
       if (waitMs === null) throw error;
@@ -244,11 +212,11 @@ export class ModelRouter {
   }
 
   #client(provider: string): Promise<ModelClient> {
-    const known = this.#provider(provider);
+    const known = this.#directory.provider(provider);
     if (known === null) {
       return Promise.reject(
         new AppError('model_unknown', `There is no provider "${provider}" in config.yaml.`, {
-          data: { provider, hint: 'Add it under providers, or choose one of the models that "model.list" names.' },
+          data: { provider, hint: 'Set it up with: trayclaw setup, or choose one of: trayclaw models' },
         }),
       );
     }
@@ -274,41 +242,6 @@ export class ModelRouter {
   #forget(provider: string): void {
     this.#clients.delete(provider);
   }
-
-  /** Configured, else a local server by its usual name (found or not), else the demo, else null. */
-  #provider(name: string): KnownProvider | null {
-    const config = this.#config.providers[name];
-    if (config !== undefined) return { config, isDiscovered: false };
-    if (name === 'demo') return { config: { kind: 'demo' }, isDiscovered: false };
-    const found = this.#discovered.find((model) => model.provider === name);
-    if (found !== undefined) return { config: { kind: found.kind, baseUrl: found.baseUrl }, isDiscovered: true };
-    const usual = this.#localServers.find((server) => server.provider === name);
-    return usual === undefined ? null : { config: usualConfig(usual), isDiscovered: true };
-  }
-
-  #knownModels(provider: string): string[] {
-    const config = this.#config.providers[provider];
-    if (config === undefined) return [];
-    if (config.kind === 'demo') return [demoModelId];
-    const found = this.#discovered.filter((model) => model.provider === provider).map((model) => model.modelId);
-    const priced = Object.keys(config.prices ?? {});
-    const preferred = preferredModels[config.kind];
-    // A vendor's own model name means nothing at another address.
-    const fallback = preferred === undefined || config.baseUrl !== undefined ? [] : [preferred];
-    const named = [...priced, ...found];
-    return named.length > 0 ? [...new Set(named)] : fallback;
-  }
-}
-
-function usualConfig(server: LocalServer): ProviderConfig {
-  return server.kind === 'ollama'
-    ? { kind: 'ollama', baseUrl: server.baseUrl }
-    : { kind: 'openai-compatible', baseUrl: `${server.baseUrl}/v1` };
-}
-
-function splitRef(ref: string): { readonly provider: string; readonly modelId: string } {
-  const slash = ref.indexOf('/');
-  return slash < 0 ? { provider: ref, modelId: '' } : { provider: ref.slice(0, slash), modelId: ref.slice(slash + 1) };
 }
 
 function totalTimeout(ref: string, totalMs: number): AppError {

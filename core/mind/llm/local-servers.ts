@@ -4,7 +4,7 @@
 import { get } from 'node:http';
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { Config } from '../../contracts/config.ts';
-import { isLoopback } from './model-catalog.ts';
+import { isChatModel, isLoopback } from './model-catalog.ts';
 
 export const probeTimeoutMsDefault = 300;
 const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
@@ -107,7 +107,7 @@ function describe(server: LocalServer, models: readonly FoundModel[]): Discovere
   }));
 }
 
-function readOllama(answer: unknown): FoundModel[] {
+export function readOllama(answer: unknown): FoundModel[] {
   return listOf(answer, 'models').flatMap((model) => {
     const name = model['name'] ?? model['model'];
     return typeof name === 'string' && isChatModel(name) ? [{ modelId: name, contextTokens: null }] : [];
@@ -136,15 +136,11 @@ function readLoadedWindow(props: unknown): number | null {
   return isPlainObject(settings) ? windowOf(settings['n_ctx']) : null;
 }
 
-function windowOf(value: unknown): number | null {
+export function windowOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1024 ? value : null;
 }
 
-function isChatModel(name: string): boolean {
-  return !/embed|rerank|whisper|bge-|minilm/i.test(name);
-}
-
-function listOf(answer: unknown, key: string): Record<string, unknown>[] {
+export function listOf(answer: unknown, key: string): Record<string, unknown>[] {
   const list: unknown = isPlainObject(answer) ? answer[key] : undefined;
   return Array.isArray(list) ? (list as unknown[]).filter(isPlainObject) : [];
 }

@@ -1,8 +1,9 @@
-// What is known about models without asking anyone: context windows, answer limits, prices from config.
-// Holds no vendor prices of its own: they change, and a wrong price is worse than none.
+// What is known about models without asking anyone: context windows, answer limits, prices, and which model to prefer.
+// The prices vendors publish are in model-prices.ts; what config.yaml says of a model wins over them.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, Usage } from '../../contracts/llm.ts';
+import { listPrice, vendorAt, type Vendor } from './model-prices.ts';
 
 const LOCAL_CONTEXT_TOKENS = 32_768;
 const CLOUD_CONTEXT_TOKENS = 128_000;
@@ -27,11 +28,38 @@ const answerLimits: readonly (readonly [RegExp, number])[] = [
   [/claude-/, 32_000],
 ];
 
-/** The model taken for a vendor that is configured without naming any. */
-export const preferredModels: Readonly<Partial<Record<ProviderConfig['kind'], string>>> = {
-  openai: 'gpt-5.5',
-  anthropic: 'claude-sonnet-5-5',
+/** Which model to use at a vendor when none is named, best first: good with tools, and not the dearest. */
+const preferences: Readonly<Record<Vendor, readonly string[]>> = {
+  openai: ['gpt-5.5', 'gpt-5.2', 'gpt-5.1', 'gpt-5', 'gpt-4.1', 'gpt-4o'],
+  anthropic: ['claude-sonnet-5-5', 'claude-sonnet-5', 'claude-sonnet-4-6', 'claude-sonnet-4-5', 'claude-haiku-4-5'],
+  google: ['gemini-3.5-flash', 'gemini-2.5-flash', 'gemini-2.5-pro'],
+  mistral: ['mistral-medium-latest', 'mistral-large-latest', 'mistral-small-latest'],
+  groq: ['openai/gpt-oss-120b', 'llama-3.3-70b-versatile', 'openai/gpt-oss-20b'],
+  deepseek: ['deepseek-chat', 'deepseek-v4-flash'],
+  xai: ['grok-4.5', 'grok-4.3'],
 };
+
+/** Names that say a model does not chat, in lists of vendors that offer everything they have. */
+const notForChat =
+  /embed|rerank|whisper|bge-|minilm|tts|dall-e|moderation|realtime|audio|transcri|image|imagine|sora|video|speech|orpheus|guard|davinci|babbage|turbo-instruct|search-preview|ocr/i;
+
+export function isChatModel(modelId: string): boolean {
+  return !notForChat.test(modelId);
+}
+
+/** The preferred model of what a server offers, a snapshot of it, or the first. Without a list: the preferred one, null for an unknown vendor. */
+export function preferredModel(config: ProviderConfig, offered: readonly string[] | null): string | null {
+  if (config.kind === 'demo') return null;
+  const vendor = vendorAt(config.kind, config.baseUrl);
+  const wanted = vendor === null ? [] : preferences[vendor];
+  if (offered === null) return wanted[0] ?? null;
+  const found = wanted.map((name) => offered.find((id) => id === name) ?? offered.find((id) => isSnapshotOf(id, name)));
+  return found.find((id) => id !== undefined) ?? offered[0] ?? null;
+}
+
+function isSnapshotOf(modelId: string, name: string): boolean {
+  return modelId.startsWith(`${name}-`) && /^-(?:\d{4}-\d{2}-\d{2}|20\d{6})$/.test(modelId.slice(name.length));
+}
 
 export function answerTokensMax(modelId: string): number {
   return answerLimits.find(([pattern]) => pattern.test(modelId))?.[1] ?? ANSWER_TOKENS_DEFAULT;
@@ -55,11 +83,22 @@ function windowOf(modelId: string, provider: KnownProvider | null, reported: num
   return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
 }
 
+/** From config, else nothing for what runs here, else the vendor's list price, else unknown. */
 function pricesOf(modelId: string, provider: KnownProvider | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
-  const prices = provider === null ? undefined : settingsOf(provider)?.prices?.[modelId];
+  const settings = provider === null ? undefined : settingsOf(provider);
+  const prices = settings?.prices?.[modelId];
   if (prices !== undefined) return { ...prices, cachedInputUsdPerMillion: prices.cachedInputUsdPerMillion ?? null };
-  const price = provider !== null && isFree(provider, modelId) ? 0 : null;
-  return { inputUsdPerMillion: price, cachedInputUsdPerMillion: price, outputUsdPerMillion: price };
+  if (provider !== null && isFree(provider, modelId)) return { inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
+  const vendor = settings === undefined ? null : vendorAt(settings.kind, settings.baseUrl);
+  const listed = vendor === null ? null : listPrice(vendor, modelId);
+  if (listed === null) return { inputUsdPerMillion: null, cachedInputUsdPerMillion: null, outputUsdPerMillion: null };
+  const { input, cachedInput, output, long } = listed;
+  return {
+    inputUsdPerMillion: input,
+    cachedInputUsdPerMillion: cachedInput,
+    outputUsdPerMillion: output,
+    ...(long === null ? {} : { long }),
+  };
 }
 
 function settingsOf(provider: KnownProvider): Exclude<ProviderConfig, { kind: 'demo' }> | undefined {
@@ -71,11 +110,14 @@ function settingsOf(provider: KnownProvider): Exclude<ProviderConfig, { kind: 'd
  * ordinary input; what a vendor charges for writing its cache is not in `Usage` and counts as ordinary input too.
  */
 export function costOf(info: ModelInfo, usage: Usage): number | null {
-  const { inputUsdPerMillion, outputUsdPerMillion } = info;
+  const { inputUsdPerMillion, outputUsdPerMillion, long } = info;
   if (inputUsdPerMillion === null || outputUsdPerMillion === null) return null;
-  const cachedPrice = info.cachedInputUsdPerMillion ?? inputUsdPerMillion;
+  const isLong = long !== undefined && usage.inputTokens > long.overTokens;
+  const input = isLong ? long.input : inputUsdPerMillion;
+  const output = isLong ? long.output : outputUsdPerMillion;
+  const cached = (isLong ? long.cachedInput : info.cachedInputUsdPerMillion) ?? input;
   const plainTokens = Math.max(0, usage.inputTokens - usage.cachedInputTokens);
-  return (plainTokens * inputUsdPerMillion + usage.cachedInputTokens * cachedPrice + usage.outputTokens * outputUsdPerMillion) / 1_000_000;
+  return (plainTokens * input + usage.cachedInputTokens * cached + usage.outputTokens * output) / 1_000_000;
 }
 
 export function isLocalProvider(config: ProviderConfig): boolean {
@@ -89,9 +131,19 @@ export function isLoopback(baseUrl: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** The demo, models Ollama runs here (its cloud models carry the tag `cloud`), and servers found on this machine. A configured local address may be a gateway that bills. */
-function isFree(provider: KnownProvider, modelId: string): boolean {
-  if (provider.config.kind === 'demo') return true;
-  const isOllama = provider.config.kind === 'ollama' && isLocalProvider(provider.config);
-  return (isOllama || provider.isDiscovered) && !/[:-]cloud$/.test(modelId);
+/** Ports on which Ollama, LM Studio, llama-server and vLLM listen unless told otherwise. */
+const localServerPorts: ReadonlySet<string> = new Set(['11434', '1234', '9931', '8080', '8000']);
+
+/**
+ * The demo, and what runs on this computer. Ollama's cloud models carry the tag `cloud` and are billed. A local address with a key, on none of
+ * the usual ports, may be a gateway that bills: its prices are unknown until config.yaml says them.
+ */
+function isFree({ config, isDiscovered }: KnownProvider, modelId: string): boolean {
+  if (config.kind === 'demo') return true;
+  if (/[:-]cloud$/.test(modelId)) return false;
+  if (isDiscovered) return true;
+  if (!isLocalProvider(config)) return false;
+  if (config.kind === 'ollama') return true;
+  const takesNoKey = !('apiKey' in config) || config.apiKey === undefined;
+  return takesNoKey || localServerPorts.has(new URL(config.baseUrl ?? '').port);
 }

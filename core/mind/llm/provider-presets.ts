@@ -1,16 +1,21 @@
-// Well-known providers, for setting one up: its kind, its address and where a key comes from. Facts only; nothing is contacted.
+// Well-known providers, for setting one up: its kind, its address, where a key comes from and which variable usually holds it.
+// Finds such variables in the environment so that they can be offered; contacts nothing and hands out no value.
 
+import type { Config } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import type { KeyOffer } from '../../contracts/provider-ops.ts';
 
 type Preset = OpResult<'model.presets'>['presets'][number];
 
-const compatible = (id: string, title: string, baseUrl: string, keyUrl: string): Preset => ({
+// eslint-disable-next-line max-params -- one parameter a column
+const compatible = (id: string, title: string, baseUrl: string, keyUrl: string, keyVariable: string): Preset => ({
   id,
   title,
   kind: 'openai-compatible',
   baseUrl,
   keyName: id,
   keyUrl,
+  keyVariable,
 });
 const local = (id: string, title: string, baseUrl: string): Preset => ({
   id,
@@ -19,11 +24,20 @@ const local = (id: string, title: string, baseUrl: string): Preset => ({
   baseUrl,
   keyName: null,
   keyUrl: null,
+  keyVariable: null,
 });
 
 /** Addresses and pages as the vendors document them. */
 export const providerPresets: readonly Preset[] = [
-  { id: 'openai', title: 'OpenAI', kind: 'openai', baseUrl: null, keyName: 'openai', keyUrl: 'https://platform.openai.com/api-keys' },
+  {
+    id: 'openai',
+    title: 'OpenAI',
+    kind: 'openai',
+    baseUrl: null,
+    keyName: 'openai',
+    keyUrl: 'https://platform.openai.com/api-keys',
+    keyVariable: 'OPENAI_API_KEY',
+  },
   {
     id: 'anthropic',
     title: 'Anthropic',
@@ -31,14 +45,36 @@ export const providerPresets: readonly Preset[] = [
     baseUrl: null,
     keyName: 'anthropic',
     keyUrl: 'https://console.anthropic.com/settings/keys',
+    keyVariable: 'ANTHROPIC_API_KEY',
   },
-  compatible('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'https://openrouter.ai/keys'),
-  compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', 'https://console.groq.com/keys'),
-  compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', 'https://console.mistral.ai/api-keys'),
-  compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', 'https://platform.deepseek.com/api_keys'),
-  compatible('gemini', 'Google Gemini', 'https://generativelanguage.googleapis.com/v1beta/openai', 'https://aistudio.google.com/apikey'),
-  compatible('xai', 'xAI', 'https://api.x.ai/v1', 'https://console.x.ai'),
-  { id: 'ollama', title: 'Ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', keyName: null, keyUrl: null },
+  compatible('openrouter', 'OpenRouter', 'https://openrouter.ai/api/v1', 'https://openrouter.ai/keys', 'OPENROUTER_API_KEY'),
+  compatible('groq', 'Groq', 'https://api.groq.com/openai/v1', 'https://console.groq.com/keys', 'GROQ_API_KEY'),
+  compatible('mistral', 'Mistral', 'https://api.mistral.ai/v1', 'https://console.mistral.ai/api-keys', 'MISTRAL_API_KEY'),
+  compatible('deepseek', 'DeepSeek', 'https://api.deepseek.com/v1', 'https://platform.deepseek.com/api_keys', 'DEEPSEEK_API_KEY'),
+  compatible(
+    'gemini',
+    'Google Gemini',
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    'https://aistudio.google.com/apikey',
+    'GEMINI_API_KEY',
+  ),
+  compatible('xai', 'xAI', 'https://api.x.ai/v1', 'https://console.x.ai', 'XAI_API_KEY'),
+  { id: 'ollama', title: 'Ollama', kind: 'ollama', baseUrl: 'http://127.0.0.1:11434', keyName: null, keyUrl: null, keyVariable: null },
   local('lmstudio', 'LM Studio', 'http://127.0.0.1:1234/v1'),
   local('llamacpp', 'llama-server', 'http://127.0.0.1:8080/v1'),
 ];
+
+/**
+ * Keys the environment holds for providers that are not set up: the names of variables only, a key is used when a person says so.
+ * Where NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
+ */
+export function offeredKeys(environment: Readonly<Record<string, string | undefined>>, providers: Config['providers']): KeyOffer[] {
+  const inUse = new Set(Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined)));
+  return providerPresets.flatMap(({ id, title, kind, baseUrl, keyVariable }) => {
+    if (keyVariable === null || (environment[keyVariable] ?? '').trim() === '' || inUse.has(`env:${keyVariable}`)) return [];
+    const given = environment[keyVariable.replace(/_API_KEY$/, '_BASE_URL')] ?? '';
+    return [
+      { preset: id, title, kind, baseUrl: /^https?:\/\//.test(given) && URL.canParse(given) ? given : baseUrl, variable: keyVariable },
+    ];
+  });
+}

@@ -1,6 +1,7 @@
 // Memories as a file: one JSON object a line. What is written can be read in again. Pure.
 
 import { parseJson } from '../../base/json.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { memoryFileEntrySchema, type MemoryFileEntry } from '../../contracts/memory.ts';
 import type { KeptMemory } from '../../contracts/memory-ports.ts';
@@ -35,8 +36,7 @@ function readLine(line: string, number: number): ReadEntry {
   if (!json.ok) throw wrong(number, 'it is not JSON');
   const entry = memoryFileEntrySchema.safeParse(json.value);
   if (!entry.success) {
-    const [issue] = entry.error.issues;
-    throw wrong(number, `${issue?.path.join('.') ?? ''} ${issue?.message ?? 'does not fit'}`.trim());
+    throw wrong(number, describeIssues(entry.error.issues, { given: json.value, whole: 'it' }).join('; '));
   }
   const { createdAt } = entry.data;
   const createdAtMs = createdAt === undefined ? null : Date.parse(createdAt);

@@ -2,8 +2,9 @@
 // is one, each put in its place by one rename. Trusts nothing and runs nothing.
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RefusedSkill, SkillFinding } from '../../contracts/skills.ts';
 import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
@@ -106,7 +107,7 @@ function put({ name, files, converted }: Planned, into: string): ImportedSkill {
   try {
     for (const [path, content] of files) {
       const target = join(coming, path);
-      mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+      makeFolders({ mkdirSync, statSync }, dirname(target));
       writeFileSync(target, content, { mode: 0o600, flag: 'wx' });
     }
     if (existsSync(place)) renameSync(place, leaving);

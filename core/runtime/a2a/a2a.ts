@@ -143,7 +143,15 @@ export class HelperQueue {
   #start(job: HelperJob): void {
     const { turns, log, crashPoints } = this.#deps;
     const sessionId = `${helperSessionPrefix}${job.jobId}`;
-    const created = { title: job.label, agentId: job.agentId, channel: helperChannel, forkedFrom: null };
+    // It works where its caller does.
+    const workspace = log.index.session(job.from.sessionId)?.workspace ?? null;
+    const created = {
+      title: job.label,
+      agentId: job.agentId,
+      channel: helperChannel,
+      forkedFrom: null,
+      ...(workspace === null ? {} : { workspace }),
+    };
     const caller = startOf(this.#deps, job.from).agentId;
     const { turnId } = turns.submit({
       sessionId,

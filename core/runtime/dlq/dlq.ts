@@ -94,10 +94,12 @@ export class DeadLetters {
   }
 
   /** How many wait for a person, and how many are tried again by themselves. */
-  counts(): { left: number; waiting: number } {
+  /** `watched` are those of `left` that somebody saw fail. */
+  counts(): { left: number; watched: number; waiting: number } {
     const letters = this.#deps.rows.list(LETTERS_MAX);
-    const left = letters.filter(({ state }) => state === 'left').length;
-    return { left, waiting: letters.length - left };
+    const left = letters.filter(({ state }) => state === 'left');
+    const watched = left.filter(({ channel }) => isWatched(channel)).length;
+    return { left: left.length, watched, waiting: letters.length - left.length };
   }
 
   /** Fails with not_found, or as a retry of the turn does. */

@@ -24,6 +24,8 @@ export interface InboundMessage {
   readonly bounds?: TurnBounds;
   /** Another agent's turn called for it. */
   readonly helper?: HelperOrigin;
+  /** Chosen for this message. */
+  readonly model?: string;
   /** The chat it came from, where its answer goes. */
   readonly chat?: EventBodies['user.message']['chat'];
   /** Where the message was there before. */
@@ -40,10 +42,10 @@ export interface RunAgain {
   readonly model: string | null;
 }
 
-/** What the start of a turn tells beyond its place; without a model it is that of the session. */
+/** What the start of a turn tells beyond its place; without a model or a workspace it is that of the session. */
 export type StartAbout = { readonly model?: string | null } & Pick<
   EventBodies['turn.started'],
-  'continues' | 'retries' | 'bounds' | 'helper'
+  'continues' | 'retries' | 'bounds' | 'helper' | 'workspace'
 >;
 
 export interface DirectCall {
@@ -53,6 +55,8 @@ export interface DirectCall {
   readonly args: string;
   readonly channel: string;
   readonly before: readonly AnyDraft[];
+  /** The folder of its session; null for the configured workspace. */
+  readonly workspace?: string | null;
 }
 
 /** Every time, also from a known source: only the mark tells the words of such a message, or of such files, from the person's own. */
@@ -66,7 +70,7 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
 
 /** The message as the log keeps it. */
 export function messageBody(
-  { channel, sender, dedupeKey, attached, bounds, helper, chat }: InboundMessage,
+  { channel, sender, dedupeKey, attached, bounds, helper, model, chat }: InboundMessage,
   text: string,
 ): EventBodies['user.message'] {
   const files = attached?.files ?? [];
@@ -77,20 +81,30 @@ export function messageBody(
     dedupeKey,
     ...(files.length === 0 ? {} : { attachments: [...files] }),
     ...(chat === undefined ? {} : { chat }),
-    ...aboutOf({ bounds, helper }),
+    ...aboutOf({ bounds, helper, model }),
   };
 }
 
 /** What a message says of the turn it begins. */
-export function aboutOf({
-  bounds,
-  helper,
-}: Pick<EventBodies['user.message'], 'bounds' | 'helper'>): Pick<InboundMessage, 'bounds' | 'helper'> {
-  return { ...(bounds === undefined ? {} : { bounds }), ...(helper === undefined ? {} : { helper }) };
+export function aboutOf({ bounds, helper, model }: Pick<EventBodies['user.message'], AboutTurn>): Pick<InboundMessage, AboutTurn> {
+  return {
+    ...(bounds === undefined ? {} : { bounds }),
+    ...(helper === undefined ? {} : { helper }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+type AboutTurn = 'bounds' | 'helper' | 'model';
+
+/** The folder of a session that begins with these events. */
+function workspaceBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'workspace'> {
+  const created = before.find((draft) => draft.type === 'session.created');
+  const workspace = created?.type === 'session.created' ? created.body.workspace : undefined;
+  return workspace === undefined ? {} : { workspace };
 }
 
 /** The same of one that had to wait: the message in the log says it. */
-export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): Pick<InboundMessage, 'bounds' | 'helper'> {
+export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): Pick<InboundMessage, AboutTurn> {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
   const message = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'user.message');
   return message?.type === 'user.message' ? aboutOf(message.body) : {};
@@ -100,7 +114,13 @@ export function supersede({ turnIds, by }: Pick<RunAgain, 'turnIds' | 'by'>, byT
   return turnIds.map((turnId) => ({ type: 'turn.superseded', turnId, body: { byTurnId, by } }));
 }
 
-export function startAgain(again: RunAgain | undefined): StartAbout {
+function startAgain(again: RunAgain | undefined): StartAbout {
   const retries = again?.turnIds.at(-1);
-  return retries === undefined ? {} : { retries, model: again?.model ?? null };
+  const model = again?.model ?? null;
+  return retries === undefined ? {} : { retries, ...(model === null ? {} : { model }) };
+}
+
+/** What the start of a message's turn tells; a model chosen for running it again comes before that of the message. */
+export function aboutStart(message: InboundMessage, before: readonly AnyDraft[]): StartAbout {
+  return { ...aboutOf(message), ...workspaceBegun(before), ...startAgain(message.again) };
 }

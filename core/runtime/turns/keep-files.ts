@@ -2,7 +2,7 @@
 
 import type { BeforeFile } from '../../contracts/checkpoints.ts';
 import { toAppError } from '../../contracts/errors.ts';
-import type { CallFacts } from '../../contracts/tools.ts';
+import type { CallFacts, FactContext } from '../../contracts/tools.ts';
 import type { CallState } from '../../agent/brain/brain.ts';
 import type { ParsedCall } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
@@ -10,6 +10,8 @@ import type { RunningTurn } from './running-turn.ts';
 export interface ReadyCall {
   readonly call: CallState;
   readonly parsed: ParsedCall;
+  /** The folders it is judged and run with. */
+  readonly context: FactContext;
   /** Null for a call that only looks and that nobody was asked about. */
   readonly facts: CallFacts | null;
 }

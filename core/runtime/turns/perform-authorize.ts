@@ -6,6 +6,7 @@ import type { Grant } from '../../contracts/policy.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
+import { contextOf, factsOf, refuseInternal } from './call-facts.ts';
 import type { ParsedCall } from './ports.ts';
 import { hookCall } from './hooks-of-turn.ts';
 import { reviewCall } from './review-call.ts';
@@ -37,15 +38,20 @@ export function authorizeCall(runner: RunningTurn, call: CallState): Promise<voi
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
     return null;
   }
+  const refused = refuseInternal(runner, parsed.value);
+  if (refused !== null) {
+    rejectCall(runner, call, refused);
+    return null;
+  }
   try {
     return decideCall(runner, call, parsed.value);
   } catch (cause) {
-    reject(runner, call, cause);
+    rejectCall(runner, call, cause);
     return null;
   }
 }
 
-function reject(runner: RunningTurn, call: CallState, cause: unknown): void {
+export function rejectCall(runner: RunningTurn, call: CallState, cause: unknown): void {
   const error = toAppError(cause);
   runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: error.toBody() });
   if (error.code === 'internal')
@@ -64,7 +70,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
   const { deps, place } = runner;
   const { callId, tool } = call;
   const { argsJson, argsHash } = parsed;
-  const facts = parsed.tool.facts(parsed.args, { ...deps.facts, ...runner.place });
+  const facts = factsOf(runner, parsed, contextOf(runner, parsed));
   runner.callFacts.set(callId, facts);
   const request: GateRequest = {
     ...place,
@@ -89,7 +95,7 @@ function decideCall(runner: RunningTurn, call: CallState, parsed: ParsedCall): P
       if (!runner.halted) recordDecision(runner, { call, parsed, request }, reviewed);
     },
     (cause: unknown) => {
-      reject(runner, call, cause);
+      rejectCall(runner, call, cause);
     },
   );
 }

@@ -4,12 +4,13 @@ import { canonicalJson } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
-import type { CallFacts, ToolContext } from '../../contracts/tools.ts';
+import type { CallFacts, FactContext, ToolContext } from '../../contracts/tools.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
-import { afterReviews, authorizeCall, callsOf } from './perform-authorize.ts';
+import { contextOf, factsOf } from './call-facts.ts';
+import { afterReviews, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
 import type { HostedResult, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -82,16 +83,29 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
     return null;
   }
+  const looked = lookAgain(runner, call, parsed.value);
+  if (looked === null) return null;
+  const { context, facts } = looked;
+  const ready = { call, parsed: parsed.value, context };
   // What no person was asked about and only looks is judged by its tool as it runs.
-  if (call.idempotency === 'pure' && call.approvalId === null && !deps.panic.engaged) {
-    return { call, parsed: parsed.value, facts: null };
-  }
-  const facts = parsed.value.tool.facts(parsed.value.args, { ...deps.facts, ...runner.place });
-  const ready = { call, parsed: parsed.value, facts };
-  const drift = describeDrift(runner, ready);
-  if (drift === null) return ready;
+  if (facts === null) return { ...ready, facts };
+  const checked = { ...ready, facts };
+  const drift = describeDrift(runner, checked);
+  if (drift === null) return checked;
   deps.logger.log('info', 'a call is asked about again', { callId: call.callId, drift });
   return judgeAnew(runner, call);
+}
+
+/** Null where its folder is no longer trusted, which is on record then. */
+function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pick<ReadyCall, 'context' | 'facts'> | null {
+  try {
+    const context = contextOf(runner, parsed);
+    const isFree = call.idempotency === 'pure' && call.approvalId === null && !runner.deps.panic.engaged;
+    return { context, facts: isFree ? null : factsOf(runner, parsed, context) };
+  } catch (cause) {
+    rejectCall(runner, call, cause);
+    return null;
+  }
 }
 
 /** Null unless a review is under way. */
@@ -109,7 +123,7 @@ function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
 
 type CheckedCall = ReadyCall & { readonly facts: CallFacts };
 
-function describeDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall): string | null {
+function describeDrift(runner: RunningTurn, { call, parsed, context, facts }: CheckedCall): string | null {
   const { deps } = runner;
   if (deps.panic.engaged) return 'panic stop';
   const approval = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
@@ -120,7 +134,7 @@ function describeDrift(runner: RunningTurn, { call, parsed, facts }: CheckedCall
   const taken = call.grantId === null ? null : describeGrantDrift(runner, call, call.grantId);
   // Nobody was shown this call: what it touches now is what must be allowed.
   const goesOn = call.retried && call.grantId !== null;
-  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, facts }) : null);
+  return taken ?? (call.approvalId === null && !goesOn ? describeUnseenDrift(runner, { call, parsed, context, facts }) : null);
 }
 
 function describeGrantDrift(runner: RunningTurn, call: CallState, grantId: string): string | null {
@@ -177,20 +191,22 @@ async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<
   return runner.halted ? 'halt' : 'next';
 }
 
-async function runOne(runner: RunningTurn, { call, parsed, before }: KeptCall): Promise<void> {
+async function runOne(runner: RunningTurn, { call, parsed, context, before }: KeptCall): Promise<void> {
   const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
-  const result = await tools.run(parsed, createContext(runner, call, { output, heard }));
+  if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
+  const result = await tools.run(parsed, createContext(runner, call, { context, output, heard }));
+  runner.tellingCalls.ended(call.callId);
   const given = output.end();
   if (given !== null) await given;
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
-  // A halted program writes no results of what it cut off: the next start finds the call open and settles it by its class.
-  if (runner.halted) return;
+  // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
+  if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
-  const isMarked = markSources(runner, call, parsed, { result, sessions: [...heard] });
+  const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard] });
   finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
 }
@@ -200,11 +216,11 @@ function markSources(
   runner: RunningTurn,
   call: CallState,
   parsed: ParsedCall,
-  { result, sessions }: { readonly result: HostedResult; readonly sessions: readonly string[] },
+  { context, result, sessions }: { readonly context: FactContext; readonly result: HostedResult; readonly sessions: readonly string[] },
 ): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
-  const facts = runner.callFacts.get(call.callId) ?? parsed.tool.facts(parsed.args, { ...deps.facts, ...runner.place });
+  const facts = runner.callFacts.get(call.callId) ?? factsOf(runner, parsed, context);
   runner.callFacts.delete(call.callId);
   if (deps.taint.isTainted(place.sessionId)) runner.flush();
   const marks = deps.taint.marksOf(
@@ -249,16 +265,18 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
 }
 
 interface Listening {
+  /** The folders of the call. */
+  readonly context: FactContext;
   /** Null where nobody watches. */
   readonly output: LiveText | null;
   /** Takes the other conversations that the call is shown parts of. */
   readonly heard: Set<string>;
 }
 
-function createContext(runner: RunningTurn, call: CallState, { output, heard }: Listening): ToolContext {
+function createContext(runner: RunningTurn, call: CallState, { context, output, heard }: Listening): ToolContext {
   const { deps, place } = runner;
   return {
-    ...deps.facts,
+    ...context,
     ...place,
     callId: call.callId,
     attended: call.approvalId !== null || isOfPerson(runner, call.grantId),
@@ -309,7 +327,10 @@ async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: b
   const { tool, args } = parsed.value;
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
-    return await tool.verify(args, createContext(runner, call, { output: null, heard: new Set() }));
+    return await tool.verify(
+      args,
+      createContext(runner, call, { context: contextOf(runner, parsed.value), output: null, heard: new Set() }),
+    );
   } catch (cause) {
     return { ok: false, detail: toAppError(cause).message };
   }

@@ -56,6 +56,7 @@ function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' 
     smaller: intent.smaller,
     ...(runner.refusedTokens === null ? {} : { refusedTokens: runner.refusedTokens }),
     identity: runner.identity,
+    workspace: runner.workspace,
     rules: deps.continuity.rulesFor(sessionId, runner.origin.agentId).map(({ text }) => text),
     approvals: openApprovals(runner),
     selected: runner.chosen?.parts ?? null,
@@ -242,12 +243,16 @@ function noModel(runner: RunningTurn): {
 } {
   return {
     requestId: runner.deps.ids.next('req'),
-    error: {
-      code: 'no_model',
-      message: 'No model is configured and no local model server was found.',
-      hint: 'Start Ollama, LM Studio or llama-server, add a provider to config.yaml, or set models.default to demo/offline.',
-    },
+    error: { code: 'no_model', ...noModelWords(runner) },
     partialText: '',
     tookMs: 0,
   };
+}
+
+/** A model may have been found since the turn began without one. */
+function noModelWords({ deps }: RunningTurn): { message: string; hint: string } {
+  const { problem } = deps.models.defaultChoice();
+  return problem === null
+    ? { message: 'No model could be found when this began.', hint: 'Send the message again.' }
+    : { message: problem.message, hint: problem.hint };
 }

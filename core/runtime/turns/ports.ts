@@ -24,6 +24,8 @@ export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 
 export interface ModelPort {
   defaultRef(): string | null;
+  /** The model that answers where none is chosen, and what is missing where there is none. */
+  defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   info(ref: string): ModelInfo;
   cost(ref: string, usage: Usage): number | null;
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
@@ -147,6 +149,14 @@ export interface LearningPort {
   overflowed(refused: { readonly ref: string; readonly packTokens: number; readonly limitTokens: number | null }): void;
 }
 
+/** Where turns work. */
+export interface WorkspacePort {
+  /** Null is the configured workspace. Fails with `denied` while a folder is not trusted. */
+  contextOf(workspace: string | null): FactContext;
+  /** Whether a person trusts the folder as it is now. */
+  holds(workspace: string): boolean;
+}
+
 export interface TurnDeps {
   readonly crashPoints: CrashPoints;
   readonly log: SessionLog;
@@ -178,7 +188,7 @@ export interface TurnDeps {
   readonly checkpoints: CheckpointPort;
   /** Conversations an artifact came up in. */
   artifactSessions(idOrAlias: string): readonly string[];
-  readonly facts: FactContext;
+  readonly workspaces: WorkspacePort;
   readonly limits: TurnLimits & { readonly parallelTurns: number; readonly queuedMessages: number };
   /** Marks every child process of this data folder. */
   readonly instanceMarker: Readonly<Record<string, string>>;

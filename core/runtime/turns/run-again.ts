@@ -82,7 +82,7 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
 export function broughtAlong({
   message,
   marks,
-}: Pick<HeardMessage, 'message' | 'marks'>): Pick<InboundMessage, 'untrusted' | 'attached' | 'bounds' | 'helper'> {
+}: Pick<HeardMessage, 'message' | 'marks'>): Pick<InboundMessage, 'untrusted' | 'attached' | 'bounds' | 'helper' | 'model'> {
   const sources = (attached: boolean): TaintSource[] =>
     marks.flatMap((mark) => ((mark.attached === true) === attached ? mark.sources : []));
   const attached = { files: message.attachments ?? [], sources: sources(true) };

@@ -43,6 +43,8 @@ export interface RunningTurn {
   readonly place: TurnPlace;
   readonly state: TurnState;
   readonly model: string | null;
+  /** The session's own folder; null for the configured workspace. */
+  readonly workspace: string | null;
   /** Turns whose work this one takes up, oldest first. */
   readonly continues: readonly string[];
   /** Who is at work, and the door its turn came through. */
@@ -60,6 +62,8 @@ export interface RunningTurn {
   readonly drifts: Map<string, number>;
   /** True once the program closes: nothing more is recorded. */
   readonly halted: boolean;
+  /** Calls under way that tell how they ended when they are aborted; closing gives them a moment to end by themselves. */
+  readonly tellingCalls: { began(callId: string): void; ended(callId: string): void };
   pack: ShownPack | null;
   /** Parts from memory, knowledge, skills and identity; chosen anew when the person says something. */
   chosen: ChosenParts | null;

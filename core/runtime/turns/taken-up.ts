@@ -30,8 +30,8 @@ export function findEnded(log: SessionLog, turnId: string): EndedTurn {
   if (started?.type !== 'turn.started' || started.body.kind !== 'chat') {
     throw new AppError('conflict', `Turn ${turnId} was a direct call, not a conversation.`);
   }
-  const { agentId, continues } = started.body;
-  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf(started.body) };
+  const { agentId, continues, bounds, helper } = started.body;
+  return { sessionId, agentId, turnIds: [...(continues?.turnIds ?? []), turnId], ...aboutOf({ bounds, helper }) };
 }
 
 export function hasGoneOn(turnId: string): AppError {

@@ -138,6 +138,7 @@ export class TurnBench {
       extraFolders: [],
       domains: () => ({ covers: () => false }),
       entryWords: (entry) => entry.split(' '),
+      confines: () => true,
     });
     this.packer = new ContextPacker({ estimate: (text) => Math.ceil(text.length / 4), system: () => 'You are a test.' });
     const checkpoints = new Checkpoints({
@@ -173,6 +174,7 @@ export class TurnBench {
       artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',
+        defaultChoice: () => ({ ref: 'lab/m', problem: null }),
         info: (ref) => ({
           ref,
           contextTokens: this.#options.contextTokens ?? 100_000,
@@ -190,7 +192,10 @@ export class TurnBench {
       continuity: this.continuity,
       ...(this.#options.packSources === undefined ? {} : { packSources: this.#options.packSources }),
       ...(this.#options.learning === undefined ? {} : { learning: this.#options.learning }),
-      facts: { workspace: this.workspace, home: this.home, extraFolders: [] },
+      workspaces: {
+        holds: () => false,
+        contextOf: () => ({ workspace: this.workspace, home: this.home, extraFolders: [] }),
+      },
       limits: {
         steps: 50,
         turnMs: 3_600_000,

@@ -2,7 +2,7 @@
 // before anything leaves the process. Knows nothing of queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
-import { toAppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
@@ -21,6 +21,8 @@ import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace } from './run
 
 /** What is over sooner than this is written together with what follows it; nobody could have seen it begin. */
 const SHOWN_AFTER_MS = 25;
+/** What a call that tells its end may still take when the program closes. */
+const CALL_GRACE_MS = 1_500;
 
 export class TurnRunner implements RunningTurn {
   readonly deps: TurnDeps;
@@ -34,6 +36,7 @@ export class TurnRunner implements RunningTurn {
   readonly drifts = new Map<string, number>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
+  #workspace: string | null = null;
   #continues: readonly string[] = [];
   #origin: CallOrigin | null = null;
   #bounds: TurnBounds | null = null;
@@ -44,6 +47,8 @@ export class TurnRunner implements RunningTurn {
   #pack: ShownPack | null = null;
   #buffer: AnyDraft[] = [];
   #halted = false;
+  readonly #telling = new Set<string>();
+  #cancelCutOff: (() => void) | null = null;
   #writeFailure: unknown = null;
   #finished: EventBodies['turn.finished'] | null = null;
   #phase: Phase | null = null;
@@ -60,6 +65,10 @@ export class TurnRunner implements RunningTurn {
 
   get model(): string | null {
     return this.#model;
+  }
+
+  get workspace(): string | null {
+    return this.#workspace;
   }
 
   get continues(): readonly string[] {
@@ -172,11 +181,22 @@ export class TurnRunner implements RunningTurn {
     return isNeeded;
   }
 
-  /** Stops without recording an end: the next start goes on from what is written. */
+  /** Stops without recording an end: the next start goes on from what is written. A call that tells its end is given a moment for it. */
   halt(): void {
     this.#halted = true;
-    this.abort.abort();
+    if (this.#telling.size === 0) this.abort.abort();
+    else this.#cancelCutOff = this.deps.later(CALL_GRACE_MS, () => this.abort.abort(new AppError('shutting_down', 'TrayClaw is closing.')));
   }
+
+  readonly tellingCalls = {
+    began: (callId: string): void => void this.#telling.add(callId),
+    ended: (callId: string): void => {
+      this.#telling.delete(callId);
+      if (!this.#halted || this.#telling.size > 0) return;
+      this.#cancelCutOff?.();
+      this.abort.abort();
+    },
+  };
 
   /** Runs until the turn waits, ends, or the program closes. Throws only what the store throws. */
   async run(): Promise<Step> {
@@ -221,8 +241,9 @@ export class TurnRunner implements RunningTurn {
     }
   }
 
-  #start({ model, continues, channel, agentId, bounds, helper }: EventBodies['turn.started']): void {
+  #start({ model, continues, channel, agentId, bounds, helper, workspace }: EventBodies['turn.started']): void {
     this.#model = model;
+    this.#workspace = workspace ?? null;
     this.#origin = { channel: channel ?? this.origin.channel, agentId };
     this.#continues = continues?.turnIds ?? [];
     this.#bounds = bounds ?? null;

@@ -3,6 +3,7 @@
 import type { AnyDraft, TurnLimits } from '../../contracts/events.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import { openingCalls } from './call-facts.ts';
 import type { DirectCall, StartAbout } from './inbound.ts';
 import type { TurnDeps } from './ports.ts';
 import type { TurnPlace } from './running-turn.ts';
@@ -12,20 +13,44 @@ export function startedChat(
   { turnId, sessionId, agentId }: TurnPlace & { readonly agentId: string },
   about: StartAbout = {},
 ): AnyDraft {
-  const { model: wanted, ...more } = about;
-  const model = wanted ?? deps.log.index.session(sessionId)?.model ?? deps.agents.modelOf(agentId) ?? deps.models.defaultRef();
+  const { model: wanted, workspace: begun, ...more } = about;
+  const session = deps.log.index.session(sessionId);
+  const workspace = begun ?? session?.workspace ?? null;
+  const model = wanted ?? session?.model ?? deps.agents.modelOf(agentId) ?? deps.models.defaultRef();
   const bounds = boundsWithin(deps.agents.boundsOf(agentId), about.bounds);
   const limits = limitsWithin(deps.limits, bounds);
   return {
     type: 'turn.started',
     turnId,
     phase: 'interpret',
-    body: { kind: 'chat', agentId, model, limits, calls: [], ...more, ...(bounds === undefined ? {} : { bounds }) },
+    body: {
+      kind: 'chat',
+      agentId,
+      model,
+      limits,
+      calls: openingCalls(deps, workspace),
+      ...more,
+      ...(bounds === undefined ? {} : { bounds }),
+      ...(workspace === null ? {} : { workspace }),
+    },
   };
 }
 
-export function startedDirect(deps: TurnDeps, turnId: string, { agentId, channel }: DirectCall, call: RequestedCall): AnyDraft {
-  const body = { kind: 'tool' as const, agentId, model: null, limits: limitsWithin(deps.limits), calls: [call], channel };
+export function startedDirect(
+  deps: TurnDeps,
+  turnId: string,
+  { agentId, channel, workspace = null }: DirectCall,
+  call: RequestedCall,
+): AnyDraft {
+  const body = {
+    kind: 'tool' as const,
+    agentId,
+    model: null,
+    limits: limitsWithin(deps.limits),
+    calls: [call],
+    channel,
+    ...(workspace === null ? {} : { workspace }),
+  };
   return { type: 'turn.started', turnId, phase: 'interpret', body };
 }
 

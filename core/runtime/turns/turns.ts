@@ -11,7 +11,7 @@ import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { ApprovalDeadlines } from './approval-deadlines.ts';
 import { HotSessions } from './hot-session.ts';
-import { aboutOf, aboutQueued, markForeign, messageBody, startAgain, supersede, type DirectCall, type InboundMessage } from './inbound.ts';
+import { aboutQueued, aboutStart, markForeign, messageBody, supersede, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
@@ -90,7 +90,7 @@ export class TurnRuntime {
       ...(again?.steers ?? []).map((body) => ({ type: 'turn.steered' as const, turnId, body })),
       ...(notes?.drafts(turnId) ?? []),
     ];
-    const about = { ...startAgain(again), ...aboutOf(message) };
+    const about = aboutStart(message, before);
     if (runner !== null) drafts.push(startedChat(this.#deps, { turnId, sessionId, agentId: message.agentId }, about));
     const events = log.transact(() => {
       if (message.dedupeKey !== null) log.index.putInbound(message.channel, message.dedupeKey, sessionId, turnId);
@@ -109,10 +109,11 @@ export class TurnRuntime {
     return { sessionId, turnId };
   }
 
-  /** Runs one tool for a person, through the same gate, with no model. */
+  /** Runs one tool for a person, through the same gate, with no model. Fails with `denied` in a folder that is not trusted. */
   runTool(call: DirectCall): { sessionId: string; turnId: string; callId: string } {
     this.assertOpen(call.sessionId);
-    const { log, ids } = this.#deps;
+    const { log, ids, workspaces } = this.#deps;
+    workspaces.contextOf(call.workspace ?? null);
     const turnId = ids.next('trn');
     const callId = ids.next('call');
     const { text: args, found } = this.#deps.redactJson(call.args);

@@ -73,6 +73,8 @@ test('each piece has a turn of its own; what is committed between two of them is
       seen.push(name);
       return false;
     }),
+    betweenTurns: () => undefined,
+    isBusy: () => false,
     daily: () => undefined,
   });
   onTestFinished(() => several.dispose());

@@ -4,6 +4,7 @@ import type Database from 'better-sqlite3';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 
 export interface DamagedArtifact {
   readonly sha256: string;
@@ -50,7 +51,7 @@ export function setAsideArtifacts(db: Database.Database, folder: string, damaged
   for (const { sha256, state } of damaged) {
     const path = pathOf(folder, sha256);
     if (state === 'missing' || !existsSync(path)) continue;
-    mkdirSync(aside, { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, aside);
     renameSync(path, join(aside, sha256));
     moved += 1;
   }

@@ -4,6 +4,7 @@
 import * as nodeFs from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
+import { makeFolders } from '../../base/make-folders.ts';
 import { failureCode } from './store-failure.ts';
 
 /** The file system calls used here, as a port: a fault test makes the nth one fail. */
@@ -27,7 +28,6 @@ export interface Range {
   readonly length: number;
 }
 
-const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 /** Synced this often while written, so that no single sync of a large file holds everything else up. */
 const SYNC_BYTES = 8_000_000;
@@ -58,7 +58,7 @@ export class ArtifactFiles {
 
   /** A temporary file to fill piece by piece. Either `commit` or `discard` must follow. */
   openDraft(): ArtifactDraft {
-    this.#fs.mkdirSync(this.#temporary, { recursive: true, mode: FOLDER_MODE });
+    makeFolders(this.#fs, this.#temporary);
     this.#counter += 1;
     const path = join(this.#temporary, `${process.pid}-${this.#counter}-${crypto.randomUUID()}`);
     const handle = this.#fs.openSync(path, 'wx', FILE_MODE);
@@ -115,7 +115,7 @@ export class ArtifactFiles {
 
   #place(path: string, sha256: string): void {
     const folder = join(this.#folder, sha256.slice(0, 2));
-    const isNewFolder = this.#fs.mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }) !== undefined;
+    const isNewFolder = makeFolders(this.#fs, folder) !== null;
     this.#fs.renameSync(path, this.#pathOf(sha256));
     this.#syncFolder(folder);
     if (isNewFolder) this.#syncFolder(this.#folder);

@@ -26,8 +26,8 @@ test('what the file says is taken, and what a program gives stands in its place'
 });
 
 test.each([
-  ['an unknown key', 'budget: { perDayEur: 1 }', 'unknown key budget.perDayEur'],
-  ['an unknown key at the top', 'budgets: {}', 'unknown key budgets'],
+  ['an unknown key', 'budget: { perDayEur: 1 }', 'budget.perDayEur is not a known key'],
+  ['an unknown key at the top', 'budgets: {}', 'budgets is not a known key'],
   ['a wrong type', 'limits: { steps: many }', 'limits.steps'],
   ['a secret itself', 'providers: { a: { kind: openai, apiKey: sk-123456 } }', 'never the secret itself'],
   ['no YAML', 'a: [1, 2', 'is not valid YAML'],

@@ -1,14 +1,15 @@
 // config.yaml: read once at start, checked against the schema, never written by a tool. A wrong or unknown key is named.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPlainObject } from '../../base/json.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
+import { readText } from './read-text.ts';
 
 export { resolveHome, type HomeSources } from './data-folder.ts';
 export type { LoadedConfig } from './parse-config.ts';
-export { writeSetting } from './write-config.ts';
+export { writeSettings, type Setting } from './write-config.ts';
 
 /** From the file in the data folder, or from `given` in its place. Fails with `invalid_config`, naming every wrong key. */
 export async function loadConfig(home: string, given?: unknown): Promise<LoadedConfig> {
@@ -28,12 +29,7 @@ export async function readSettings(path: string): Promise<{ file: Record<string,
 }
 
 async function readYaml(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new AppError('invalid_config', `${path} cannot be read.`, { cause, data: { hint: 'Make the file readable for this user.' } });
-  }
+  const text = readText(path);
   const { parseDocument } = await import('yaml');
   const document = parseDocument(text, { prettyErrors: true });
   const [first] = document.errors;

@@ -1,8 +1,8 @@
 // Checks a configuration against the schema. A wrong or unknown key is named; what is set but has no effect yet is warned of.
 
-import type { ZodError } from 'zod';
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface LoadedConfig {
@@ -15,7 +15,7 @@ export interface LoadedConfig {
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
   const parsed = configSchema.safeParse(raw);
   if (!parsed.success) {
-    const issues = describeIssues(parsed.error);
+    const issues = describeIssues(parsed.error.issues, { given: raw, whole: 'the file' });
     throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, { data: { issues } });
   }
   const strangers = unknownAgents(parsed.data);
@@ -41,15 +41,6 @@ function unknownAgents(config: Config): (readonly [place: string, agentId: strin
     helpers.map((helper) => [`agents.${name}.helpers`, helper] as const),
   );
   return [...ofChannels, ...ofHelpers].filter(([, agent]) => !known.has(agent));
-}
-
-function describeIssues(error: ZodError): string[] {
-  return error.issues.slice(0, 10).map((issue) => {
-    const place = issue.path.map(String).join('.');
-    if (issue.code === 'unrecognized_keys')
-      return `unknown key ${issue.keys.map((key) => (place === '' ? key : `${place}.${key}`)).join(', ')}`;
-    return `${place === '' ? 'the file' : place}: ${issue.message}`;
-  });
 }
 
 function warningsOf(config: Config): string[] {

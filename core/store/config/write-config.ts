@@ -1,21 +1,30 @@
-// Changes one setting in config.yaml: comments and order stay, the whole file is checked first, and a crash leaves the old or the new one.
+// Changes settings in config.yaml: comments and order stay, the whole file is checked first, and a crash leaves the old or the new one.
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
+import { readText } from './read-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 
-/**
- * `key` is a dotted path such as `models.default`; null removes it. Fails with `invalid_config`, naming the key, and then changes nothing.
- */
-export async function writeSetting(path: string, key: string, value: unknown): Promise<LoadedConfig> {
+export interface Setting {
+  /** A dotted path such as `models.default`. */
+  readonly key: string;
+  /** Null removes the setting. */
+  readonly value: unknown;
+}
+
+/** All of them in one write. Fails with `invalid_config`, naming the key, and then changes nothing. */
+export async function writeSettings(path: string, settings: readonly Setting[]): Promise<LoadedConfig> {
   const { parseDocument } = await import('yaml');
-  const document = parseDocument(existsSync(path) ? readFileSync(path, 'utf8') : '');
+  const document = parseDocument(existsSync(path) ? readText(path) : '');
   const [first] = document.errors;
   if (first !== undefined) throw new AppError('invalid_config', `${path} is not valid YAML: ${first.message}`, { cause: first });
-  const steps = key.split('.');
-  if (value === null) document.deleteIn(steps);
-  else document.setIn(steps, value);
+  for (const { key, value } of settings) {
+    const steps = key.split('.');
+    if (value === null) document.deleteIn(steps);
+    else document.setIn(steps, value);
+  }
   const loaded = parseConfig(path, document.toJS() ?? {});
   replaceFile(path, document.toString());
   return loaded;
@@ -24,7 +33,7 @@ export async function writeSetting(path: string, key: string, value: unknown): P
 function replaceFile(path: string, text: string): void {
   const fresh = `${path}.${process.pid}.part`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, dirname(path));
     const handle = openSync(fresh, 'w', 0o600);
     try {
       writeSync(handle, text);

@@ -21,6 +21,8 @@ export function exportMarkdown(title: string, events: Iterable<AnyEvent>): strin
 function markdownOf(event: AnyEvent): string | null {
   const at = new Date(event.atMs).toISOString();
   switch (event.type) {
+    case 'session.created':
+      return event.body.workspace === undefined ? null : `*Works in ${event.body.workspace}*`;
     case 'user.message':
       return `## You · ${at}\n\n${event.body.text}`;
     case 'turn.steered':

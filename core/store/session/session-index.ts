@@ -18,6 +18,8 @@ export interface SessionRow {
   readonly lastText: string;
   readonly pinned: boolean;
   readonly model: string | null;
+  /** Its own folder; null for the configured workspace. */
+  readonly workspace: string | null;
   readonly seenSeq: number;
   /** Ends and questions of turns since a person last looked or wrote. */
   readonly unread: number;
@@ -34,6 +36,8 @@ export interface SessionsQuery {
   readonly archived: boolean;
   readonly helpers?: boolean;
   readonly limit: number;
+  /** Only those that work in this folder; null is the configured workspace. */
+  readonly workspace?: string | null;
   /** The session the page before ended with. */
   readonly after?: SessionPlace;
 }
@@ -62,7 +66,7 @@ export interface OpenCall {
 }
 
 const sessionColumns =
-  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, seen_seq AS seenSeq, unread';
+  'session_id AS sessionId, title, agent_id AS agentId, channel, archived, created_at_ms AS createdAtMs, updated_at_ms AS updatedAtMs, last_text AS lastText, pinned, model, workspace, seen_seq AS seenSeq, unread';
 // What is looked up for a row is looked up after the page is cut out.
 const listed = (page: string): string =>
   `SELECT p.*, (SELECT status FROM turns WHERE turn_id = p.lastTurnId) AS status,
@@ -70,7 +74,7 @@ const listed = (page: string): string =>
    FROM (SELECT ${sessionColumns}, last_turn_id AS lastTurnId FROM sessions WHERE ${page}) p`;
 const listOrder = 'ORDER BY pinned DESC, updated_at_ms DESC, session_id DESC LIMIT ?';
 /** Those of helpers only when asked for. */
-const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel <> 'helper' OR ?)`;
+const notSystem = `archived = ? AND session_id <> '${systemSessionId}' AND (channel <> 'helper' OR ?) AND (? OR workspace IS ?)`;
 const turnColumns = 'turn_id AS turnId, session_id AS sessionId, status, first_seq AS firstSeq, at_ms AS atMs';
 const callColumns =
   'call_id AS callId, session_id AS sessionId, turn_id AS turnId, tool, state, idempotency, requested_seq AS requestedSeq, pid, start_time AS startTime';
@@ -78,8 +82,8 @@ const callColumns =
 function prepareAll(db: SqlDatabase) {
   return {
     putSession: db.prepare(
-      `INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, created_at_ms, updated_at_ms, last_text, last_turn_id, unread, seen_seq)
-       VALUES (@sessionId, @title, @agentId, @channel, @createdAtMs, @updatedAtMs, coalesce(@lastText, ''), @lastTurnId, @news, @seenSeq)`,
+      `INSERT OR IGNORE INTO sessions (session_id, title, agent_id, channel, workspace, created_at_ms, updated_at_ms, last_text, last_turn_id, unread, seen_seq)
+       VALUES (@sessionId, @title, @agentId, @channel, @workspace, @createdAtMs, @updatedAtMs, coalesce(@lastText, ''), @lastTurnId, @news, @seenSeq)`,
     ),
     rename: db.prepare('UPDATE sessions SET title = ? WHERE session_id = ?'),
     archive: db.prepare('UPDATE sessions SET archived = ? WHERE session_id = ?'),
@@ -160,11 +164,12 @@ export class SessionIndex {
   }
 
   /** Pinned ones first, then the newest; the system session is none of them. */
-  sessions({ archived, helpers = false, limit, after }: SessionsQuery): ListedSession[] {
+  sessions({ archived, helpers = false, workspace, limit, after }: SessionsQuery): ListedSession[] {
+    const wanted = [Number(archived), Number(helpers), Number(workspace === undefined), workspace ?? null] as const;
     const rows =
       after === undefined
-        ? this.#sql.sessions.all(Number(archived), Number(helpers), limit)
-        : this.#sql.sessionsAfter.all(Number(archived), Number(helpers), Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
+        ? this.#sql.sessions.all(...wanted, limit)
+        : this.#sql.sessionsAfter.all(...wanted, Number(after.pinned), after.updatedAtMs, after.sessionId, limit);
     return (rows as Stored<ListedSession>[]).map(listedRow);
   }
 
@@ -215,8 +220,8 @@ export class SessionIndex {
     const { created, title, archived, pinned, configured, lastText, lastTurnId, updatedAtMs, readSeq, news, seenSeq } = change;
     let isWritten = updatedAtMs === null && news === 0;
     if (created !== null) {
-      const { title: firstTitle, agentId, channel } = created.body;
-      const begun = { sessionId, title: firstTitle, agentId, channel, createdAtMs: created.atMs };
+      const { title: firstTitle, agentId, channel, workspace = null } = created.body;
+      const begun = { sessionId, title: firstTitle, agentId, channel, workspace, createdAtMs: created.atMs };
       const said = { updatedAtMs: updatedAtMs ?? created.atMs, lastText, lastTurnId, news, seenSeq: readSeq ?? 0 };
       isWritten = this.#sql.putSession.run({ ...begun, ...said }).changes > 0 || isWritten;
     }

@@ -133,4 +133,12 @@ export const sessionMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: '0003-own-workspace',
+    minSafeVersion: 1,
+    up: (db) => {
+      const columns = db.pragma('table_info(sessions)') as { name: string }[];
+      if (!columns.some(({ name }) => name === 'workspace')) db.exec('ALTER TABLE sessions ADD COLUMN workspace TEXT');
+    },
+  },
 ];

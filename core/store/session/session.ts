@@ -247,6 +247,7 @@ export class SessionLog {
     }
     const ended = from.endedOnly === true ? this.reads.endedTurns(from.sessionId, from.atSessionSeq) : null;
     const configured = this.#configuredDraft(from.sessionId, to.agentId);
+    const workspace = this.index.session(from.sessionId)?.workspace ?? null;
     const places = new CopiedPlaces();
     this.transact(() => {
       this.append(to.sessionId, [
@@ -257,6 +258,7 @@ export class SessionLog {
             agentId: to.agentId,
             channel: to.channel,
             forkedFrom: { sessionId: from.sessionId, sessionSeq: from.atSessionSeq },
+            ...(workspace === null ? {} : { workspace }),
           },
         },
         ...configured,

@@ -17,6 +17,7 @@ import { randomBytes } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
@@ -47,7 +48,7 @@ export async function createBackup(
   const file = join(folder, `trayclaw-${automatic === undefined ? '' : 'auto-'}${stamp}.db`);
   const part = `${file}.part`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders({ mkdirSync, statSync }, folder);
     await db.backup(part, {
       progress: () => {
         automatic?.throwIfAborted();

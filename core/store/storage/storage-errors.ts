@@ -40,6 +40,25 @@ export function mapStorageError(cause: unknown): AppError {
   return new AppError(mapping.code, mapping.message, { cause, data: { cause: code ?? '' }, isRetryable: mapping.code === 'store_locked' });
 }
 
+const homeWords: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  EROFS: 'the disk is read-only',
+  ENOTDIR: 'the path runs through something that is not a folder',
+  EEXIST: 'there is something else that is not a folder',
+  ENOENT: 'no folder can be made there',
+  ELOOP: 'links on the way lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+};
+
+/** Why the data folder cannot be made or entered. */
+export function homeError(home: string, cause: unknown): AppError {
+  const words = homeWords[readCode(cause) ?? ''];
+  if (words === undefined) return mapStorageError(cause);
+  const hint = 'Choose another data folder with --home or TRAYCLAW_HOME, or make this one usable.';
+  return new AppError('store_readonly', `The data folder ${home} cannot be used: ${words}.`, { cause, data: { hint } });
+}
+
 /** What SQLite threw as a `store_*` error; anything else as it is. For places where other things fail as well. */
 export function mapSqliteError(cause: unknown): unknown {
   return readCode(cause)?.startsWith('SQLITE_') === true ? mapStorageError(cause) : cause;

@@ -1,14 +1,16 @@
 // The SQLite file: opening, the single-owner lock, transactions with and without a disk-sync barrier, migrations, integrity.
 // Knows nothing of events. Every SQLite failure leaves here as a `store_*` error.
 
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { SyncMeter } from '../../contracts/claw.ts';
+import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
-import { mapStorageError } from './storage-errors.ts';
+import { keepPrivate } from './private-files.ts';
+import { homeError, mapStorageError } from './storage-errors.ts';
 
 export { createBackup, listBackups, openCopy, pruneBackups, restoreBackup, verifyBackup, type BackupInfo } from './backup.ts';
 export { emptyPlace, HeadFile, readHead, type HeadRecord, type LogPlace } from './head-file.ts';
@@ -234,9 +236,11 @@ export class Storage {
 
 function makeHome(home: string): void {
   try {
-    if (!existsSync(home)) mkdirSync(home, { recursive: true, mode: 0o700 });
+    const stat = statSync(home, { throwIfNoEntry: false });
+    if (stat?.isDirectory() !== true) makeFolders({ mkdirSync, statSync }, home);
     else if (process.platform !== 'win32') chmodSync(home, 0o700);
+    keepPrivate(home);
   } catch (cause) {
-    throw mapStorageError(cause);
+    throw homeError(home, cause);
   }
 }

@@ -3,6 +3,7 @@
 
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
 import { assert } from '../../base/assert.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { TelemetryRow, TelemetrySink } from './telemetry-rows.ts';
@@ -37,7 +38,7 @@ export class JsonlSink implements TelemetrySink {
 
   write(rows: readonly TelemetryRow[]): void {
     try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+      makeFolders({ mkdirSync, statSync }, dirname(this.#path));
       this.#append(rows.map((row) => this.#redact(JSON.stringify(row)) + '\n'));
       this.#isFailing = false;
     } catch (cause) {

@@ -207,6 +207,16 @@ export class App {
     });
   }
 
+  /** A new session that works in a folder, and goes there; `trusts` is the person's yes to that folder. */
+  workIn(folder: string, trusts: boolean): Promise<boolean> {
+    return this.attempt(async () => {
+      if (trusts) await this.client.op('workspace.trust', { path: folder });
+      const made = await this.client.op('session.create', { workspace: folder });
+      this.sessions.put(made);
+      this.route.go('chat', made.sessionId);
+    });
+  }
+
   /** Runs a slash command and goes where it leads. False when it was refused, which its result then says. */
   async runCommand(sessionId: string | null, line: string): Promise<boolean> {
     const ran = await this.commands.run(line, sessionId);

@@ -264,6 +264,7 @@ export class Sessions {
       unread: 0,
       seenSeq: 0,
       model: null,
+      workspace: body.workspace ?? null,
     });
   }
 

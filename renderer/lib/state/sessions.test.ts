@@ -21,6 +21,7 @@ function info(sessionId: string, change: Partial<SessionInfo> = {}): SessionInfo
     unread: 0,
     seenSeq: 0,
     model: null,
+    workspace: null,
     ...change,
   };
 }

@@ -16,6 +16,10 @@ export class System {
   models = $state.raw<OpResult<'model.list'>['models']>([]);
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
+  /** What is missing where no model answers, or only the demo; null when all is well. */
+  problem = $state.raw<OpResult<'model.list'>['problem']>(null);
+  /** Keys the environment holds, by the names of their variables. */
+  offers = $state.raw<OpResult<'model.list'>['offers']>([]);
   usage = $state.raw<OpResult<'usage.get'> | null>(null);
   /** Grows with every change of the settings, whoever made it. */
   configChanges = $state(0);
@@ -32,16 +36,20 @@ export class System {
     const [panic, models] = await Promise.all([this.#client.op('panic.status', {}), this.#client.op('model.list', {})]);
     this.panic = panic;
     this.#showModels(models);
+    // What providers offer comes later and may fail: nothing waits for it, and Settings says why.
+    if (models.models.some(({ source }) => source === 'configured')) void this.lookForModels().catch(() => undefined);
     await this.#loadUsage();
   }
 
-  /** Asks the model servers of this computer again. */
+  /** Asks the model servers of this computer, and those of providers whose list is too old. */
   async lookForModels(): Promise<void> {
     this.#showModels(await this.#client.op('model.list', { look: true }));
   }
 
-  #showModels({ models, defaultModel }: OpResult<'model.list'>): void {
+  #showModels({ models, defaultModel, problem, offers }: OpResult<'model.list'>): void {
     this.models = models;
+    this.problem = problem;
+    this.offers = offers;
     this.defaultModel = defaultModel;
     this.modelsLoaded = true;
   }

@@ -1,7 +1,7 @@
-// A provider that is being set up: what was filled in, its live test, and how it is kept. The key goes to the keychain and is forgotten here.
+// A provider that is being set up: what was filled in, what its server offers, a live test, and how it is kept. The key is stored nowhere before
+// it is saved, so giving up leaves nothing behind.
 
-import type { ProviderConfig } from '../../../core/contracts/config.ts';
-import type { OpResult } from '../../../core/contracts/ops.ts';
+import type { OpParams, OpResult } from '../../../core/contracts/ops.ts';
 import type { OpClient } from '../../lib/client.ts';
 
 export type Preset = OpResult<'model.presets'>['presets'][number];
@@ -24,13 +24,12 @@ export class ProviderDraft {
   inputUsd = $state<number | null>(null);
   outputUsd = $state<number | null>(null);
   isDefault = $state(true);
-  test = $state.raw<OpResult<'model.test'> | null>(null);
+  test = $state.raw<OpResult<'provider.try'> | null>(null);
+  /** What the server offers, once it was asked. */
+  models = $state.raw<OpResult<'provider.try'>['models']>([]);
   readonly #client: OpClient;
-  /** Under which name the key was put away; taken out again when nothing is saved. */
-  #storedAs: string | null = null;
-  #storedRef: string | null = null;
 
-  constructor(client: OpClient, preset: Omit<Preset, 'title'>, takenNames: readonly string[]) {
+  constructor(client: OpClient, preset: Omit<Preset, 'title' | 'keyVariable'>, takenNames: readonly string[]) {
     this.#client = client;
     this.kind = preset.kind;
     this.keyUrl = preset.keyUrl;
@@ -43,67 +42,45 @@ export class ProviderDraft {
     return `${this.name.trim()}/${this.modelId.trim()}`;
   }
 
+  /** The model may be left open: the server is asked for its usual one. */
   get isComplete(): boolean {
     const needsKey = this.kind === 'openai' || this.kind === 'anthropic';
     const hasAddress = this.kind !== 'openai-compatible' || this.baseUrl.trim() !== '';
-    const hasKey = !needsKey || this.#storedRef !== null || this.key.trim() !== '';
-    return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && this.modelId.trim() !== '' && hasAddress && hasKey;
+    const hasKey = !needsKey || this.key.trim() !== '';
+    return /^[A-Za-z0-9_-]+$/.test(this.name.trim()) && hasAddress && hasKey;
   }
 
-  /** Asks the model for a word. Rejects where not even the question could be asked. */
+  /** Asks the server for its models, and one of them for a word. Rejects where not even the question could be asked. */
   async tryOut(): Promise<void> {
     this.test = null;
-    const provider = this.#provider(await this.#keepKey());
-    this.test = await this.#client.op('model.test', { model: this.ref, provider });
+    const modelId = this.modelId.trim();
+    const test = await this.#client.op('provider.try', { provider: this.#draft(), ...(modelId === '' ? {} : { modelId }) });
+    this.models = test.models;
+    if (modelId === '' && test.modelId !== null) this.modelId = test.modelId;
+    this.test = test;
   }
 
-  async save(): Promise<void> {
-    const provider = this.#provider(await this.#keepKey());
-    await this.#client.op('config.set', { key: `providers.${this.name.trim()}`, value: provider });
-    // The provider needs it from now on, whatever becomes of the rest.
-    this.#storedAs = null;
-    if (this.isDefault) await this.#client.op('config.set', { key: 'models.default', value: this.ref });
-  }
-
-  /** Leaves nothing behind. */
-  async giveUp(): Promise<void> {
-    const name = this.#storedAs;
-    this.#storedAs = null;
-    if (name !== null) await this.#client.op('secret.delete', { name });
-  }
-
-  /** Where the key is from now on; null without one. */
-  async #keepKey(): Promise<string | null> {
-    const key = this.key.trim();
-    if (key === '') return this.#storedRef;
-    if (reference.test(key)) {
-      this.#storedRef = key;
-      return key;
-    }
-    const name = this.#storedAs ?? freeName(this.name.trim(), (await this.#client.op('secret.list', {})).names);
-    await this.#client.op('secret.set', { name, value: key });
+  /** Resolves to what a person should know of it. The key is forgotten here. */
+  async save(): Promise<readonly string[]> {
+    const { isDefault } = this;
+    const modelId = this.modelId.trim();
+    const added = await this.#client.op('provider.add', { provider: this.#draft(), ...(modelId === '' ? {} : { modelId }), isDefault });
     this.key = '';
-    this.#storedAs = name;
-    this.#storedRef = `keychain:${name}`;
-    return this.#storedRef;
+    return added.warnings;
   }
 
-  #provider(apiKey: string | null): ProviderConfig {
+  #draft(): OpParams<'provider.add'>['provider'] {
     const address = this.baseUrl.trim();
+    const key = this.key.trim();
     const { inputUsd, outputUsd } = this;
-    const priced = typeof inputUsd === 'number' && typeof outputUsd === 'number';
-    const prices = priced ? { prices: { [this.modelId.trim()]: { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd } } } : {};
-    const place = address === '' ? {} : { baseUrl: address };
-    const key = apiKey === null ? {} : { apiKey };
-    switch (this.kind) {
-      case 'openai':
-      case 'anthropic':
-        return { kind: this.kind, apiKey: apiKey ?? '', ...place, ...prices };
-      case 'openai-compatible':
-        return { kind: this.kind, baseUrl: address, ...key, ...prices };
-      case 'ollama':
-        return { kind: this.kind, ...place, ...prices };
-    }
+    const priced = typeof inputUsd === 'number' && typeof outputUsd === 'number' && this.modelId.trim() !== '';
+    return {
+      name: this.name.trim(),
+      kind: this.kind,
+      ...(address === '' ? {} : { baseUrl: address }),
+      ...(key === '' ? {} : reference.test(key) ? { apiKey: key } : { key }),
+      ...(priced ? { prices: { [this.modelId.trim()]: { inputUsdPerMillion: inputUsd, outputUsdPerMillion: outputUsd } } } : {}),
+    };
   }
 }
 

@@ -91,6 +91,7 @@ function measureDecisions(home: string, { grants, rules, repetitions }: PolicyJo
       extraFolders: [],
       domains: domainSets,
       entryWords: literalWords,
+      confines: () => true,
     });
     const request = { sessionId: 's', tool: 'exec', argsHash: 'h', facts, origin: { channel: 'cli', agentId: 'main' }, taint: noTaint };
     return time(repetitions, () => gate.authorize(request));

@@ -28,6 +28,22 @@ export const policyGates: readonly Gate[] = [
     suites: ['tests/faults/allowed-commands.test.ts', 'core/guard/policy/grant-match.test.ts'],
   },
   {
+    name: 'policy/written-first',
+    prevents: 'a command that config.yaml allows first runs as the agent wrote it',
+    file: 'core/guard/policy/pre-approved.ts',
+    text: "if (written.length > 0) return { ...pre, state: 'written',",
+    instead: "if (false) return { ...pre, state: 'written',",
+    suites: ['tests/faults/attacks-bindings.test.ts'],
+  },
+  {
+    name: 'policy/written-unconfined',
+    prevents: 'what the agent wrote runs unasked where nothing confines it',
+    file: 'core/guard/policy/pre-approved.ts',
+    text: 'if (!runsFiles || known.confines()) return pre;',
+    instead: 'if (true) return pre;',
+    suites: ['tests/faults/attacks-bindings.test.ts'],
+  },
+  {
     name: 'policy/doubtful-words',
     prevents: 'a command that was not understood is allowed by its words',
     file: 'core/guard/policy/pre-approved.ts',

@@ -172,6 +172,14 @@ export const sandboxGates: readonly Gate[] = [
     suites: ['core/guard/sandbox/sandbox-escapes.test.ts'],
   },
   {
+    name: 'sandbox/own-keys',
+    prevents: 'an approved command reads the token and answers its own questions',
+    file: 'core/guard/sandbox/sandbox.ts',
+    text: 'return start === null ? command : { ...command, ...start };',
+    instead: 'return command;',
+    suites: ['tests/program/sandbox.test.ts'],
+  },
+  {
     name: 'sandbox/visible-folder',
     prevents: 'a command starts in a folder that is hidden from it',
     file: 'core/guard/sandbox/sandbox.ts',

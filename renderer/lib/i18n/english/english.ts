@@ -12,6 +12,7 @@ import { chat } from './chat.ts';
 import { commands } from './commands.ts';
 import { common } from './common.ts';
 import { composer } from './composer.ts';
+import { folders } from './folders.ts';
 import { frame } from './frame.ts';
 import { health } from './health.ts';
 import { markdown } from './markdown.ts';
@@ -41,6 +42,7 @@ export const english = {
   commands,
   common,
   composer,
+  folders,
   frame,
   health,
   markdown,

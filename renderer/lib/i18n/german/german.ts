@@ -13,6 +13,7 @@ import { chat } from './chat.ts';
 import { commands } from './commands.ts';
 import { common } from './common.ts';
 import { composer } from './composer.ts';
+import { folders } from './folders.ts';
 import { frame } from './frame.ts';
 import { health } from './health.ts';
 import { markdown } from './markdown.ts';
@@ -42,6 +43,7 @@ export const german: Words = {
   commands,
   common,
   composer,
+  folders,
   frame,
   health,
   markdown,

@@ -1,0 +1,30 @@
+// Reads a small file that a person or another program put there. A pipe, a device or a folder in its place is refused instead of being
+// waited for. Owns no file system; the calls are handed in.
+
+/** What this needs of `node:fs`. */
+export interface ReadCalls {
+  readonly constants: { readonly O_RDONLY: number; readonly O_NONBLOCK?: number };
+  openSync(path: string, flags: number): number;
+  fstatSync(handle: number): { isFile(): boolean; readonly size: number };
+  readFileSync(handle: number, encoding: 'utf8'): string;
+  closeSync(handle: number): void;
+}
+
+export type PlainFile =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'not-plain' }
+  | { readonly kind: 'too-large'; readonly sizeBytes: number };
+
+/** Fails with the error of the file system where the file cannot be opened. */
+export function readPlainFile(fs: ReadCalls, path: string, bytesMax: number): PlainFile {
+  // Without it, opening a pipe waits for somebody to write. Windows has no such flag.
+  const handle = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
+  try {
+    const stat = fs.fstatSync(handle);
+    if (!stat.isFile()) return { kind: 'not-plain' };
+    if (stat.size > bytesMax) return { kind: 'too-large', sizeBytes: stat.size };
+    return { kind: 'text', text: fs.readFileSync(handle, 'utf8') };
+  } finally {
+    fs.closeSync(handle);
+  }
+}

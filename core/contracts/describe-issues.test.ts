@@ -1,0 +1,63 @@
+// What a person reads when settings, parameters or arguments do not fit: a sentence, never the words of the schema library.
+
+import { expect, test } from 'vitest';
+import * as z from 'zod';
+import { configSchema } from './config.ts';
+import { describeIssues } from './describe-issues.ts';
+import { opTable } from './ops.ts';
+
+function described(schema: z.ZodType, given: unknown): string[] {
+  const parsed = schema.safeParse(given);
+  return parsed.success ? [] : describeIssues(parsed.error.issues, { given, whole: 'the file' });
+}
+
+test.each([
+  [{ models: { default: 7 } }, 'models.default must be text, not a number'],
+  [{ models: { default: 'gpt' } }, 'models.default must be provider/model'],
+  [{ models: { retries: 99 } }, 'models.retries must be at most 10'],
+  [{ models: { retries: 1.5 } }, 'models.retries must be a whole number, not a number'],
+  [{ limits: { steps: 0 } }, 'limits.steps must be at least 1'],
+  [{ workspace: { path: '' } }, 'workspace.path must not be empty'],
+  [{ policy: { mode: 'loose' } }, 'policy.mode must be one of supervised, workspace-free, locked-down'],
+  [{ providers: { lab: {} } }, 'providers.lab.kind is missing (it must be one of openai, anthropic, openai-compatible, ollama, demo)'],
+  [{ providers: { lab: { kind: 'openai-compatible' } } }, 'providers.lab.baseUrl is missing (it must be text)'],
+  [{ providers: { lab: { kind: 'openai', apiKey: 'sk-abc' } } }, /^providers\.lab\.apiKey must be keychain:NAME, env:NAME or file:PATH/],
+  [{ providers: { lab: { kind: 'ollama', baseUrl: 'here' } } }, 'providers.lab.baseUrl must be a web address such as https://example.org'],
+  [{ budjet: 1, models: { tiemouts: 1 } }, 'models.tiemouts is not a known key'],
+  [{ providers: { lab: { kind: 'x' } } }, 'providers.lab.kind must be one of openai, anthropic, openai-compatible, ollama, demo'],
+  [[], 'the file must be keys with values, not a list'],
+])('%j is said in plain English', (given, sentence) => {
+  expect(described(configSchema, given)[0]).toMatch(typeof sentence === 'string' ? new RegExp(`^${escaped(sentence)}$`) : sentence);
+});
+
+test('missing and empty parameters of operations are told apart, and many are cut off', () => {
+  expect(described(opTable['message.send'].params, {})).toEqual(['text is missing (it must be text)']);
+  expect(described(opTable['message.send'].params, { text: '' })).toEqual(['text must not be empty']);
+  const strict = z.strictObject({ list: z.array(z.string()) });
+  expect(described(strict, { list: Array.from({ length: 12 }, () => 1) }).at(-1)).toBe('and 2 more');
+});
+
+test('no sentence is one of the schema library', () => {
+  const forms = [
+    null,
+    1,
+    'x',
+    [],
+    {},
+    { text: 1 },
+    { kind: 1 },
+    { name: '', value: '' },
+    { provider: {} },
+    { decision: 'maybe', approvalId: 1 },
+  ];
+  for (const [name, { params }] of Object.entries(opTable)) {
+    for (const given of forms) {
+      for (const line of described(params, given))
+        expect(`${name}: ${line}`).not.toMatch(/Invalid|Too (?:small|big)|expected|received|discriminator/);
+    }
+  }
+});
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}

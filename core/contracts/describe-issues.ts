@@ -1,0 +1,152 @@
+// Says in plain English what a schema found wrong. The one place that turns issues of the schema library into sentences, for settings,
+// operations, commands and tools alike. An issue with a message of our own keeps it.
+
+import type * as z from 'zod';
+import { isPlainObject } from '../base/json.ts';
+
+const ISSUES_MAX = 10;
+const CHARS_MAX = 200;
+
+export interface Checked {
+  /** What was checked: tells what is missing from what is wrong. */
+  readonly given: unknown;
+  /** What the value as a whole is called, where an issue names no key. */
+  readonly whole: string;
+  /** The keys that go with some form of the value: one of them is known, and only out of place. */
+  readonly told?: unknown;
+}
+
+/** A sentence without its full stop for each issue: `models.default is missing`. At most ten, then how many more. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], checked: Checked): string[] {
+  const lines = issues.slice(0, ISSUES_MAX).flatMap((issue) => describeIssue(issue, checked, []));
+  if (issues.length > ISSUES_MAX) lines.push(`and ${issues.length - ISSUES_MAX} more`);
+  return lines.map(shorten);
+}
+
+type Path = readonly PropertyKey[];
+
+function describeIssue(issue: z.core.$ZodIssue, checked: Checked, above: Path): string[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => describeUnknownKey([...path, key], checked));
+  if (issue.code === 'invalid_union') return describeUnion(issue, checked, path);
+  if (issue.code === 'invalid_key' || issue.code === 'invalid_element') {
+    return issue.issues.flatMap((inner) => describeIssue({ ...inner, path: [] }, checked, path));
+  }
+  return [joined(nameOf(path, checked), sentence(issue, valueAt(checked.given, path)))];
+}
+
+function describeUnknownKey(path: Path, checked: Checked): string {
+  const isTold = path.length === 1 && isPlainObject(checked.told) && Object.hasOwn(checked.told, String(path[0]));
+  return `${nameOf(path, checked)} ${isTold ? 'does not go with the other arguments; leave it out' : 'is not a known key'}`;
+}
+
+/** Words that go on from the name of a key; any other message is a sentence of its own. */
+function joined(name: string, said: string): string {
+  return /^(?:must|is|are|has|have|needs|does|do|may|can|cannot|names)\b/.test(said) ? `${name} ${said}` : `${name}: ${said}`;
+}
+
+/** The branch that came nearest speaks: the one that has fewest complaints about this very value. */
+function describeUnion(issue: z.core.$ZodIssueInvalidUnion, checked: Checked, path: Path): string[] {
+  const name = nameOf(path, checked);
+  const value = valueAt(checked.given, path);
+  const options = 'options' in issue && Array.isArray(issue.options) ? (issue.options as unknown[]) : [];
+  if (options.length > 0)
+    return [
+      `${name} ${value === undefined ? 'is missing (it must be' : 'must be'} one of ${listed(options)}${value === undefined ? ')' : ''}`,
+    ];
+  if (value === undefined) return [`${name} is missing`];
+  const branches = issue.errors.filter((branch) => branch.length > 0);
+  const nearest = branches.toSorted((a, b) => depth(b) - depth(a) || a.length - b.length)[0];
+  const isAmbiguous = branches.length > 1 && branches.every((branch) => depth(branch) === 0);
+  if (nearest === undefined || isAmbiguous) return [joined(name, isOwn(issue) ? issue.message : 'has none of the forms it may have')];
+  return nearest.flatMap((inner) => describeIssue(inner, checked, path));
+}
+
+/** How far below the value a branch got before it found something wrong. */
+function depth(branch: readonly z.core.$ZodIssue[]): number {
+  return Math.max(...branch.map((issue) => issue.path.length));
+}
+
+function sentence(issue: z.core.$ZodIssue, value: unknown): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (value === undefined) return `is missing (it must be ${typeName(issue.expected)})`;
+      return `must be ${typeName(issue.expected)}, not ${typeName(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)}`;
+    case 'too_small':
+      return tooSmall(issue);
+    case 'too_big':
+      return tooBig(issue);
+    case 'invalid_value':
+      return value === undefined ? `is missing (it must be one of ${listed(issue.values)})` : `must be ${oneOf(issue.values)}`;
+    case 'invalid_format':
+      if (isOwn(issue)) return issue.message;
+      return issue.format === 'url' ? 'must be a web address such as https://example.org' : 'does not have the right form';
+    case 'not_multiple_of':
+      return `must be a multiple of ${String(issue.divisor)}`;
+    default:
+      return isOwn(issue) ? issue.message : 'does not fit';
+  }
+}
+
+function tooSmall({ origin, minimum, inclusive, ...issue }: z.core.$ZodIssueTooSmall): string {
+  if (isOwn(issue)) return issue.message;
+  if (origin === 'string') return minimum === 1 ? 'must not be empty' : `must have at least ${String(minimum)} characters`;
+  if (isCounted(origin)) return minimum === 1 ? 'must not be empty' : `must have at least ${String(minimum)} entries`;
+  return inclusive === false ? `must be more than ${String(minimum)}` : `must be at least ${String(minimum)}`;
+}
+
+function tooBig({ origin, maximum, inclusive, ...issue }: z.core.$ZodIssueTooBig): string {
+  if (isOwn(issue)) return issue.message;
+  if (origin === 'string') return `must have at most ${String(maximum)} characters`;
+  if (isCounted(origin)) return `must have at most ${String(maximum)} entries`;
+  return inclusive === false ? `must be less than ${String(maximum)}` : `must be at most ${String(maximum)}`;
+}
+
+const isCounted = (origin: string): boolean => origin === 'array' || origin === 'set' || origin === 'map' || origin === 'object';
+
+/** The library's own messages begin in one of these ways; any other was written for this project. */
+function isOwn({ message }: { readonly message: string }): boolean {
+  return !/^(?:Invalid|Too |Unrecognized)/.test(message);
+}
+
+function oneOf(values: readonly unknown[]): string {
+  return values.length === 1 ? String(values[0]) : `one of ${listed(values)}`;
+}
+
+function listed(values: readonly unknown[]): string {
+  return values.map(String).join(', ');
+}
+
+function typeName(type: string): string {
+  return typeNames[type] ?? `a ${type}`;
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  string: 'text',
+  int: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'keys with values',
+  record: 'keys with values',
+  null: 'empty',
+  undefined: 'left out',
+};
+
+function nameOf(path: Path, { whole }: Checked): string {
+  return path.length === 0 ? whole : path.map(String).join('.');
+}
+
+function valueAt(given: unknown, path: Path): unknown {
+  let value: unknown = given;
+  for (const key of path) {
+    if (Array.isArray(value)) value = (value as unknown[])[Number(key)];
+    else if (isPlainObject(value) && Object.hasOwn(value, key)) value = value[String(key)];
+    else return undefined;
+  }
+  return value;
+}
+
+function shorten(text: string): string {
+  return text.length <= CHARS_MAX ? text : `${text.slice(0, CHARS_MAX)}…`;
+}

@@ -1,0 +1,107 @@
+// Operations on providers and their models: what their servers offer, what could be set up, a live test, and setting one up.
+
+import * as z from 'zod';
+import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
+import { errorBodySchema } from './errors.ts';
+import { usageSchema } from './llm.ts';
+import { modelRefSchema } from './model-ref.ts';
+import { none } from './op-params.ts';
+import { modelListingSchema } from './op-results.ts';
+
+const kindSchema = z.enum(['openai', 'anthropic', 'openai-compatible', 'ollama']);
+
+/** A provider that is being set up. `key` is the key itself: used in memory, and kept in the keychain or vault when the provider is added. */
+export const providerDraftSchema = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,60}$/, 'must be 1 to 60 letters, digits, dashes or underscores'),
+  kind: kindSchema,
+  baseUrl: z.url().optional(),
+  apiKey: secretRefSchema.optional(),
+  key: z.string().trim().min(1).max(10_000).optional(),
+  prices: pricesSchema,
+});
+export type ProviderDraft = z.infer<typeof providerDraftSchema>;
+
+/** A key that the environment holds, by the name of its variable. Used only when a person says so. */
+export const keyOfferSchema = z.object({
+  preset: z.string(),
+  title: z.string(),
+  kind: kindSchema,
+  /** As NAME_BASE_URL in the environment says, else the preset's; null for the vendor's own. */
+  baseUrl: z.string().nullable(),
+  variable: z.string(),
+});
+export type KeyOffer = z.infer<typeof keyOfferSchema>;
+
+const offeredModelSchema = z.object({
+  modelId: z.string(),
+  contextTokens: z.number().int(),
+  inputUsdPerMillion: z.number().nullable(),
+  outputUsdPerMillion: z.number().nullable(),
+});
+
+const modelIdSchema = z.string().trim().min(1).max(300);
+
+export const providerOps = {
+  /** `look` asks the model servers of this computer and the servers of configured providers, at most once in a few minutes each; `provider` asks that one only, and now. */
+  'model.list': {
+    params: z.strictObject({ look: z.boolean().optional(), provider: z.string().min(1).max(100).optional() }),
+    result: z.object({
+      models: z.array(modelListingSchema),
+      defaultModel: z.string().nullable(),
+      /** Why there is no default model, or why it is the demo; null when all is well. */
+      problem: z.object({ message: z.string(), hint: z.string() }).nullable(),
+      /** Providers whose server could not be asked. */
+      failed: z.array(z.object({ provider: z.string(), error: errorBodySchema })),
+      offers: z.array(keyOfferSchema),
+    }),
+  },
+  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  'model.test': {
+    params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
+    result: z.object({
+      ok: z.boolean(),
+      model: z.string(),
+      tookMs: z.number().int(),
+      firstTokenMs: z.number().nullable(),
+      usage: usageSchema,
+      costUsd: z.number().nullable(),
+      error: errorBodySchema.nullable(),
+    }),
+  },
+  /** Well-known providers: what to fill in, and the usual names of the secret and of its variable. A null `baseUrl` is the vendor's own address. */
+  'model.presets': {
+    params: none,
+    result: z.object({
+      presets: z.array(
+        z.object({
+          id: z.string(),
+          title: z.string(),
+          kind: kindSchema,
+          baseUrl: z.string().nullable(),
+          keyName: z.string().nullable(),
+          keyUrl: z.string().nullable(),
+          keyVariable: z.string().nullable(),
+        }),
+      ),
+    }),
+  },
+  /** Asks the server what it offers, then one model for a word: the given one, else the one that would be its default. Writes nothing. */
+  'provider.try': {
+    params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional() }),
+    result: z.object({
+      ok: z.boolean(),
+      models: z.array(offeredModelSchema),
+      /** The model that was asked; null when none could be chosen. */
+      modelId: z.string().nullable(),
+      tookMs: z.number().int(),
+      firstTokenMs: z.number().nullable(),
+      costUsd: z.number().nullable(),
+      error: errorBodySchema.nullable(),
+    }),
+  },
+  /** Keeps the key, writes the provider and, unless told otherwise, the default model. All or nothing. */
+  'provider.add': {
+    params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional(), isDefault: z.boolean().optional() }),
+    result: z.object({ provider: z.string(), model: z.string().nullable(), path: z.string(), warnings: z.array(z.string()) }),
+  },
+} as const;

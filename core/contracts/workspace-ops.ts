@@ -1,0 +1,58 @@
+// The operations on folders that sessions may use as their workspace, a part of the table in ops.ts.
+
+import * as z from 'zod';
+
+/** The call that asks a person to trust a folder. */
+export const openWorkspaceTool = 'open_workspace';
+
+export const workspacePath = z.string().min(1).max(4096);
+
+/**
+ * configured: the workspace of config.yaml, or below it. data: TrayClaw's own data folder. trusted: a person allowed it. new: nobody did.
+ * replaced: a person allowed the folder that was here before. refused: cannot be a workspace. missing: no such folder.
+ */
+export const workspaceStates = ['configured', 'data', 'trusted', 'new', 'replaced', 'refused', 'missing'] as const;
+export type WorkspaceState = (typeof workspaceStates)[number];
+
+export const workspaceLookSchema = z.object({
+  /** Real path; as it was given where there is no such folder. */
+  path: z.string(),
+  state: z.enum(workspaceStates),
+  /** Why it is refused or asked about, in a sentence; empty where it is neither. */
+  reason: z.string(),
+  /** What a person should know before trusting it, a sentence each. */
+  risks: z.array(z.string()),
+  /** The trusted folder that covers it. */
+  trustedBy: z.string().nullable(),
+});
+export type WorkspaceLook = z.infer<typeof workspaceLookSchema>;
+
+export const trustedWorkspaceSchema = z.object({
+  path: z.string(),
+  grantId: z.string(),
+  trustedAtMs: z.number().int(),
+  /** `replaced` and `missing` ones cover nothing until a person trusts them again. */
+  state: z.enum(workspaceStates),
+  /** When a session that works there was last used; null for never. */
+  lastUsedAtMs: z.number().int().nullable(),
+});
+
+export const workspaceOps = {
+  /** Trusted folders, the last used first, and the configured workspace. */
+  'workspace.list': {
+    params: z.strictObject({}),
+    result: z.object({ configured: z.string(), workspaces: z.array(trustedWorkspaceSchema) }),
+  },
+  /** What a folder is to TrayClaw. `folders` asks for the names of folders that begin like the path, to complete it. Changes nothing. */
+  'workspace.look': {
+    params: z.strictObject({ path: workspacePath, folders: z.boolean().optional() }),
+    result: workspaceLookSchema.extend({ folders: z.array(z.string()).optional() }),
+  },
+  /** Lets sessions work in the folder and below, until it is forgotten or replaced. Only a person does this. */
+  'workspace.trust': { params: z.strictObject({ path: workspacePath }), result: trustedWorkspaceSchema },
+  /** Takes the trust in a folder back; sessions that work there ask again. Its files stay. */
+  'workspace.forget': {
+    params: z.strictObject({ path: workspacePath }),
+    result: z.object({ path: z.string(), forgotten: z.number().int() }),
+  },
+} as const;

@@ -1,0 +1,35 @@
+// Questions of the set-up at a terminal. Each opens the terminal for itself, so that a key can be asked for without an echo in between.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { CommandContext } from './command-context.ts';
+import { LineReader } from './line-reader.ts';
+
+const TRIES_MAX = 5;
+
+/** What was typed. Fails with `cancelled` on Ctrl-C and at the end of input. */
+export async function askLine(context: CommandContext, prompt: string): Promise<string> {
+  const lines = await LineReader.open(context.io);
+  const gone = new AbortController();
+  const stopListening = lines.onInterrupt(() => gone.abort());
+  try {
+    const answer = await lines.ask(prompt, gone.signal);
+    if (answer === null) throw new AppError('cancelled', 'Cancelled; nothing was changed.');
+    return answer;
+  } finally {
+    stopListening();
+    lines.close();
+  }
+}
+
+/** The place of the chosen one; Enter takes the first. */
+export async function chooseFrom(context: CommandContext, question: string, choices: readonly string[]): Promise<number> {
+  context.output.say(question);
+  for (const [at, words] of choices.entries()) context.output.say(`  ${at + 1}. ${words}`);
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const answer = (await askLine(context, `Number (Enter: 1): `)).trim();
+    const at = answer === '' ? 0 : Number(answer) - 1;
+    if (Number.isInteger(at) && at >= 0 && at < choices.length) return at;
+    context.output.say(`Please type a number from 1 to ${choices.length}.`);
+  }
+  throw new AppError('invalid_params', 'None of the choices was taken; nothing was changed.');
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
+import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
+import { table } from './table.ts';
+
+const ids = ['ses_01KAR3X5QZ7MABCDEFGHJKMNPQ', 'ses_01KAR3X5QZ8NABCDEFGHJKMNPQ'];
+
+/** What `sessions archive` asks for, with these sessions there. */
+async function archived(typed: string): Promise<{ code: number; asked: unknown; said: string; looks: number }> {
+  const claw: FakeClaw = new FakeClaw({
+    'session.list': () => ({ sessions: ids.map((id, at) => ({ ...claw.sessionInfo(id), updatedAtMs: 10 - at })), nextCursor: null }),
+    'session.archive': ({ sessionId }) => claw.sessionInfo(sessionId),
+  });
+  const { code, err } = await runCommand(['sessions', 'archive', typed], fakeParts(claw));
+  const asked = claw.calls.find(({ name }) => name === 'session.archive')?.params;
+  return { code, asked, said: err, looks: claw.calls.filter(({ name }) => name === 'session.list').length };
+}
+
+test('a beginning stands for the one id it fits, and last for the latest', async () => {
+  const first = { sessionId: ids[0], archived: true };
+  for (const typed of ['ses_01KAR3X5QZ7', '01kar3x5qz7', 'last']) expect((await archived(typed)).asked).toEqual(first);
+  expect(await archived(ids[0] ?? '')).toMatchObject({ asked: first, looks: 0 });
+});
+
+test('one that fits several names them; a name that is no beginning stays', async () => {
+  const several = await archived('ses_01KAR3X5QZ');
+  expect([several.code, several.asked]).toEqual([2, undefined]);
+  for (const id of ids) expect(several.said).toContain(id);
+  expect((await archived('notes')).asked).toEqual({ sessionId: 'notes', archived: true });
+});
+
+test('a table cuts nothing, and a long cell does not widen its column', () => {
+  const hash = 'f'.repeat(64);
+  const long = 'words '.repeat(40).trim();
+  expect(
+    table(
+      ['HASH', 'NAME'],
+      [
+        [hash, long],
+        ['a', 'b'],
+      ],
+      '',
+    ),
+  ).toBe(`HASH  NAME\n${hash}  ${long}\na     b`);
+});

@@ -1,0 +1,105 @@
+// Where a message of the command line goes: the folder it is typed in, or the one it names, and the session to go on with. Asks a person
+// at the terminal once about a folder that is not trusted; without one, a folder nobody named is left alone.
+
+import { statSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
+import { revealed } from '../../base/visible-text.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { OpParams, OpResult } from '../../contracts/ops.ts';
+import type { CommandContext } from './command-context.ts';
+import type { LineReader } from './line-reader.ts';
+import { isInsideTool } from './person-only.ts';
+import { cliCaller } from './turn-conversation.ts';
+
+export interface PlaceOptions {
+  readonly session?: string;
+  readonly cwd?: string;
+  readonly continue?: boolean;
+}
+
+export type MessagePlace = Pick<OpParams<'message.send'>, 'sessionId' | 'workspace'>;
+
+type Look = OpResult<'workspace.look'>;
+
+/** Conversations a person has at this machine; those of chats, schedules and signals are not what --continue means. */
+const ownChannels: ReadonlySet<string> = new Set(['cli', 'window', 'desktop', 'http', 'library']);
+const SESSIONS_MAX = 200;
+
+/** Fails with `invalid_params`, `not_found` (no such folder, nothing to continue) or `conflict`. */
+export async function choosePlace(
+  context: CommandContext,
+  options: PlaceOptions,
+  { claw, lines }: { readonly claw: Claw; readonly lines: LineReader | null },
+): Promise<MessagePlace> {
+  if (options.session !== undefined && options.continue === true)
+    throw new AppError('invalid_params', 'Give either --session or --continue.');
+  const named = options.cwd === undefined ? {} : { workspace: resolve(context.io.cwd, options.cwd) };
+  // A session keeps its folder; naming another one is refused where the session is looked up.
+  if (options.session !== undefined) return { sessionId: options.session, ...named };
+  const workspace = named.workspace ?? (await chooseFolder(context, claw, lines));
+  if (options.continue !== true) return workspace === null ? {} : { workspace };
+  return { sessionId: await findNewest(claw, workspace) };
+}
+
+async function chooseFolder(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<string | null> {
+  // What a tool starts works where it always did: which folder is opened is a person's choice.
+  if (isInsideTool(context.io.env)) return null;
+  const look = await claw.op('workspace.look', { path: context.io.cwd }, cliCaller);
+  if (look.state === 'trusted') return look.path;
+  if (look.state === 'configured' || look.state === 'data' || look.state === 'missing') return null;
+  const { configured } = await claw.op('workspace.list', {}, cliCaller);
+  if (lines !== null && look.state !== 'refused') return askToTrust(context, claw, { lines, look, configured });
+  const why = look.state === 'refused' ? look.reason : `To work in ${look.path}, add --cwd .`;
+  context.output.note(`Working in ${revealed(configured)}. ${revealed(why)}`);
+  return null;
+}
+
+/** Silence and Enter are no yes: the work then goes on in the configured workspace. */
+async function askToTrust(
+  { output }: CommandContext,
+  claw: Claw,
+  { lines, look, configured }: { readonly lines: LineReader; readonly look: Look; readonly configured: string },
+): Promise<string | null> {
+  const gone = new AbortController();
+  const stopListening = lines.onInterrupt(() => gone.abort());
+  try {
+    output.say(['', revealed(look.reason), ...look.risks.map((risk) => `- ${revealed(risk)}`)].join('\n'));
+    lines.forgetTypedAhead();
+    const question = `Let TrayClaw work in ${revealed(look.path)}? [y]es · [n]o, work in ${revealed(configured)} (Enter: no): `;
+    const answer = await lines.ask(question, gone.signal);
+    if (gone.signal.aborted) throw new AppError('cancelled', 'Nothing was asked.');
+    if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return null;
+    return (await claw.op('workspace.trust', { path: look.path }, cliCaller)).path;
+  } finally {
+    stopListening();
+  }
+}
+
+async function findNewest(claw: Claw, folder: string | null): Promise<string> {
+  const look = folder === null ? null : await claw.op('workspace.look', { path: folder }, cliCaller);
+  const workspace = look === null || look.state === 'configured' ? null : look.path;
+  const { sessions } = await claw.op('session.list', { workspace, limit: SESSIONS_MAX }, cliCaller);
+  const [newest] = sessions.filter(({ channel }) => ownChannels.has(channel)).sort((a, b) => b.updatedAtMs - a.updatedAtMs);
+  if (newest !== undefined) return newest.sessionId;
+  throw new AppError('not_found', `There is no session in ${workspace ?? 'the configured workspace'} yet.`, {
+    data: { hint: 'Ask without --continue to begin one.' },
+  });
+}
+
+/** Files named by --file, and those a person at the terminal names in the text as @path: below the current folder only. */
+export function filesOf(context: CommandContext, files: readonly string[], text: string): Pick<OpParams<'message.send'>, 'attachments'> {
+  const { cwd } = context.io;
+  const named = files.map((path) => resolve(cwd, path));
+  const mentioned = context.hasPerson ? mentionedFiles(text, cwd).filter((path) => !named.includes(path)) : [];
+  for (const path of mentioned) context.output.note(`Attached ${revealed(basename(path))}.`);
+  const attachments = [...named, ...mentioned].map((path) => ({ path }));
+  return attachments.length === 0 ? {} : { attachments };
+}
+
+/** A word that names no file stays a word. */
+function mentionedFiles(text: string, cwd: string): string[] {
+  const words = [...text.matchAll(/(?<=^|\s)@([^\s@]+)/g)].map((match) => resolve(cwd, match[1] ?? ''));
+  return [...new Set(words)].filter((path) => isInside(path, cwd) && statSync(path, { throwIfNoEntry: false })?.isFile() === true);
+}

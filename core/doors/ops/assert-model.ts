@@ -1,0 +1,15 @@
+// Whether a model a person names can be asked: its provider is there, and where the provider's models are known, it is one of them.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { OpsDeps } from './deps.ts';
+
+const NAMED_MAX = 20;
+
+/** Fails with `model_unknown`, and says which there are. */
+export function assertModel(deps: Pick<OpsDeps, 'models'>, ref: string): void {
+  if (deps.models.knows(ref)) return;
+  const refs = deps.models.list().models.map((model) => model.ref);
+  const more = refs.length > NAMED_MAX ? ` and ${refs.length - NAMED_MAX} more` : '';
+  const hint = refs.length === 0 ? 'Add a provider in the settings.' : `Known models: ${refs.slice(0, NAMED_MAX).join(', ')}${more}.`;
+  throw new AppError('model_unknown', `There is no provider for "${ref}" in config.yaml.`, { data: { hint } });
+}

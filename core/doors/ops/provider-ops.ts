@@ -1,0 +1,104 @@
+// Operations on providers: what their servers offer, a live test, and setting one up. A key that is tried out is kept nowhere until it is added.
+
+import { providerSchema, type ProviderConfig } from '../../contracts/config.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { describeIssues } from '../../contracts/describe-issues.ts';
+import type { ProviderDraft } from '../../contracts/provider-ops.ts';
+import { handedOverKey } from '../../mind/llm/llm.ts';
+import { changeSettings } from './change-setting.ts';
+import type { OpsDeps } from './deps.ts';
+import { testModel } from './model-test.ts';
+import { shortSecretWords } from './short-secret.ts';
+
+type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
+
+export function createProviderOps(deps: OpsDeps): ProviderOps {
+  return {
+    'model.list': async ({ look, provider }, caller) => {
+      const signal = caller.signal === undefined ? deps.closing : AbortSignal.any([deps.closing, caller.signal]);
+      if (look === true) await Promise.all([deps.models.discover(signal), deps.models.lookAtServers(signal)]);
+      else if (provider !== undefined) await deps.models.lookAtServers(signal, provider);
+      else await deps.models.ready();
+      return deps.models.list();
+    },
+    'model.test': (params, caller) => testModel(deps, params, caller),
+    'model.presets': () => ({ presets: deps.models.presets() }),
+    'provider.try': (params, caller) => tryProvider(deps, params, caller),
+    'provider.add': (params, caller) => addProvider(deps, params, caller),
+  };
+}
+
+/** A server that has no list may still answer when a model is named. */
+async function tryProvider(deps: OpsDeps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
+  const { name, key } = given.provider;
+  if (key !== undefined) deps.secrets.guard(key, name);
+  const provider = configOf(given.provider, key === undefined ? undefined : handedOverKey);
+  const signal = caller.signal === undefined ? deps.closing : AbortSignal.any([deps.closing, caller.signal]);
+  const nothing = { models: [], modelId: null, tookMs: 0, firstTokenMs: null, costUsd: null };
+  let models: OpResult<'provider.try'>['models'] = [];
+  let modelId = given.modelId ?? null;
+  try {
+    const survey = await deps.models.survey(name, { provider, key, signal });
+    models = survey.models.map((model) => ({
+      modelId: model.ref.slice(name.length + 1),
+      contextTokens: model.contextTokens,
+      inputUsdPerMillion: model.inputUsdPerMillion,
+      outputUsdPerMillion: model.outputUsdPerMillion,
+    }));
+    modelId ??= survey.usual;
+  } catch (cause) {
+    if (modelId === null) return { ok: false, ...nothing, error: toAppError(cause).toBody() };
+  }
+  if (modelId === null) return { ok: false, ...nothing, error: noModels(name).toBody() };
+  const { ok, tookMs, firstTokenMs, costUsd, error } = await testModel(deps, { model: `${name}/${modelId}`, provider, key }, caller);
+  return { ok, models, modelId, tookMs, firstTokenMs, costUsd, error };
+}
+
+function noModels(name: string): AppError {
+  return new AppError('model_unknown', `${name} answers, and offers no model to chat with.`, {
+    data: { hint: 'Load or download a model there, or name one yourself.' },
+  });
+}
+
+/** The key first, since the settings refer to it; taken out again where they cannot be written. */
+async function addProvider(deps: OpsDeps, given: OpParsed<'provider.add'>, caller: Caller): Promise<OpResult<'provider.add'>> {
+  const { provider: draft, modelId, isDefault = true } = given;
+  const { name, key } = draft;
+  const secret = key === undefined ? null : freeName(name, await deps.secrets.list());
+  const provider = configOf(draft, secret === null ? undefined : `keychain:${secret}`);
+  const model = modelId === undefined ? null : `${name}/${modelId}`;
+  const kept = secret === null || key === undefined ? null : await deps.secrets.set(secret, key);
+  const settings = [
+    { key: `providers.${name}`, value: provider },
+    ...(model !== null && isDefault ? [{ key: 'models.default', value: model }] : []),
+  ];
+  try {
+    const { path, warnings } = await changeSettings(deps, settings, caller.actor);
+    const short = kept === null || kept.isKeptOut ? [] : [shortSecretWords(secret ?? name)];
+    return { provider: name, model, path, warnings: [...short, ...warnings] };
+  } catch (cause) {
+    if (secret !== null) await deps.secrets.delete(secret);
+    throw cause;
+  }
+}
+
+/** Fails with invalid_params where a key or an address is missing. */
+function configOf({ kind, baseUrl, apiKey, prices }: ProviderDraft, keyRef: string | undefined): ProviderConfig {
+  const ref = keyRef ?? apiKey;
+  const given = {
+    kind,
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(ref === undefined ? {} : { apiKey: ref }),
+    ...(prices === undefined ? {} : { prices }),
+  };
+  const parsed = providerSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issues = describeIssues(parsed.error.issues, { given, whole: 'the provider' });
+  throw new AppError('invalid_params', `The provider does not fit: ${issues.join('; ')}.`, { data: { issues } });
+}
+
+function freeName(wanted: string, taken: readonly string[]): string {
+  if (!taken.includes(wanted)) return wanted;
+  for (let number = 2; ; number++) if (!taken.includes(`${wanted}-${number}`)) return `${wanted}-${number}`;
+}

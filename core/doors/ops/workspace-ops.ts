@@ -1,0 +1,99 @@
+// Operations on the folders sessions may use as their workspace. Trusting one is an answer only a person gives.
+
+import { readdirSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { Grant } from '../../contracts/policy.ts';
+import { folderOf } from '../../guard/workspace/workspace.ts';
+import type { OpsDeps } from './deps.ts';
+
+type WorkspaceOps = Pick<OpHandlers, `workspace.${string}` & keyof OpHandlers>;
+type Trusted = OpResult<'workspace.trust'>;
+
+/** `approvalId` of a grant a person gave without being asked. */
+const givenBefore = 'workspace';
+const FOLDERS_MAX = 50;
+const NAMES_LOOKED_AT = 2_000;
+
+export function createWorkspaceOps(deps: OpsDeps): WorkspaceOps {
+  return {
+    'workspace.list': () => ({ configured: deps.workspaces.configured, workspaces: list(deps) }),
+    'workspace.look': ({ path, folders }) => ({
+      ...deps.workspaces.look(path),
+      ...(folders === true ? { folders: foldersBeginning(path) } : {}),
+    }),
+    'workspace.trust': (params) => trust(deps, params),
+    'workspace.forget': (params, caller) => forget(deps, params, caller),
+  };
+}
+
+function list(deps: OpsDeps): Trusted[] {
+  return deps.policy
+    .trustedWorkspaces()
+    .map((grant) => describe(deps, grant))
+    .sort((a, b) => (b.lastUsedAtMs ?? b.trustedAtMs) - (a.lastUsedAtMs ?? a.trustedAtMs));
+}
+
+function describe(deps: OpsDeps, grant: Grant): Trusted {
+  const path = folderOf(grant);
+  const [last] = deps.log.index.sessions({ archived: false, workspace: path, limit: 1 });
+  return {
+    path,
+    grantId: grant.grantId,
+    trustedAtMs: grant.createdAtMs,
+    state: deps.workspaces.stateOf(grant),
+    lastUsedAtMs: last?.updatedAtMs ?? null,
+  };
+}
+
+/** A folder trusted before and replaced since is trusted as it is now; the older grant goes. */
+function trust(deps: OpsDeps, { path: given }: OpParsed<'workspace.trust'>): Trusted {
+  if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
+  const path = deps.workspaces.choose(given);
+  if (path === null) throw new AppError('conflict', `${given} is in the configured workspace, which needs no trust.`);
+  const { opens } = deps.workspaces.opening(path);
+  const old = deps.policy.trustedWorkspaces().filter((grant) => folderOf(grant) === path);
+  const same = old.find(({ match }) => match.kind === 'workspace' && match.identity === opens.identity);
+  if (same !== undefined) return describe(deps, same);
+  const about = { sessionId: systemSessionId, approvalId: givenBefore, nowMs: deps.clock.nowMs() };
+  const grant = deps.gate.trustFor(opens, about);
+  const revoked = old.map(({ grantId }) => ({ type: 'grant.revoked' as const, body: { grantId, by: 'workspace.trust' } }));
+  deps.log.append(systemSessionId, [...revoked, { type: 'grant.created', body: { grant } }], true);
+  return describe(deps, grant);
+}
+
+function forget(deps: OpsDeps, { path }: OpParsed<'workspace.forget'>, caller: Caller): OpResult<'workspace.forget'> {
+  const { path: real, trustedBy } = deps.workspaces.look(path);
+  const trusted = deps.policy.trustedWorkspaces().filter((grant) => folderOf(grant) === real || folderOf(grant) === path);
+  if (trusted.length === 0) {
+    const hint =
+      trustedBy === null ? 'List the trusted ones with: trayclaw folders list' : `The trust in ${trustedBy} covers it: forget that one.`;
+    throw new AppError('not_found', `${path} was not trusted itself.`, { data: { hint } });
+  }
+  deps.log.append(
+    systemSessionId,
+    trusted.map(({ grantId }) => ({ type: 'grant.revoked' as const, body: { grantId, by: caller.actor } })),
+    true,
+  );
+  return { path: real, forgotten: trusted.length };
+}
+
+/** To complete a typed path: names only, hidden ones only where one is begun. */
+function foldersBeginning(begun: string): string[] {
+  if (!isAbsolute(begun)) return [];
+  const folder = begun.endsWith('/') ? begun : dirname(begun);
+  const start = begun.endsWith('/') ? '' : begun.slice(begun.lastIndexOf('/') + 1);
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .slice(0, NAMES_LOOKED_AT)
+      .filter((entry) => entry.isDirectory() && entry.name.startsWith(start) && (start.startsWith('.') || !entry.name.startsWith('.')))
+      .map((entry) => join(folder, entry.name))
+      .sort()
+      .slice(0, FOLDERS_MAX);
+  } catch {
+    // A folder that is not there, or may not be read, has nothing to offer.
+    return [];
+  }
+}

@@ -1,0 +1,80 @@
+// Which files the lines of a script or a task start or hand to a program, as far as their letters say: from one script on to the next,
+// bounded. Too many are no harm: they only ask again sooner. Reads; runs nothing.
+
+import { readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+
+const FILES_MAX = 40;
+const DEPTH_MAX = 3;
+const TEXT_BYTES_MAX = 256_000;
+const WORDS_MAX = 4000;
+const apart = /[\s;|&()<>"'`={}$,]+/;
+const shellName = /\.(?:sh|bash|zsh|ksh)$/i;
+const shebang = /^#!.*\b(?:ba|da|z|k)?sh\b/;
+const interpreter =
+  /^(?:python[\d.]*|node|nodejs|deno|bun|tsx|ts-node|bash|sh|dash|zsh|ksh|ruby|perl|php|lua|rscript|osascript|java|pwsh|source|\.)$/i;
+/** What node finds for a name without its end. */
+const ends = ['', '.js', '.cjs', '.mjs', '/index.js'];
+
+/** Files that the lines name; of a Makefile only those its recipes start. */
+export function filesNamedBy(text: string, folder: string, kind: 'lines' | 'recipes' = 'lines'): readonly string[] {
+  const found = new Set<string>();
+  const add = (given: string, base: string, depth: number, as: typeof kind): void => {
+    for (const path of wordsOf(given, as).flatMap((word) => existing(word, [base, ...foldersGoneInto(given, base)]))) {
+      if (found.has(path) || found.size >= FILES_MAX) continue;
+      found.add(path);
+      const inner = depth < DEPTH_MAX ? scriptText(path) : null;
+      if (inner !== null) add(inner, base, depth + 1, 'lines');
+    }
+  };
+  add(text, folder, 0, kind);
+  return [...found];
+}
+
+/** Those a shell script names in its turn; none of any other file. */
+export function filesNamedIn(script: string, folder: string): readonly string[] {
+  const text = scriptText(script);
+  return text === null ? [] : filesNamedBy(text, folder);
+}
+
+function wordsOf(text: string, kind: 'lines' | 'recipes'): readonly string[] {
+  if (kind === 'lines') return text.split(apart).slice(0, WORDS_MAX);
+  const recipes = text.split('\n').filter((line) => line.startsWith('\t'));
+  const commands = recipes.flatMap((line) => line.replace(/^[\t@+-]+/, '').split(/[;|&]+/)).slice(0, WORDS_MAX);
+  return commands.flatMap((command) => {
+    const words = command.split(apart).filter((word) => word !== '');
+    const [program = ''] = words;
+    return interpreter.test(program) ? words : program.includes('/') ? [program] : [];
+  });
+}
+
+function foldersGoneInto(text: string, base: string): readonly string[] {
+  return [...text.matchAll(/\bcd\s+["']?([\w./-]+)/g)].slice(0, 5).map(([, folder = '']) => join(base, folder));
+}
+
+function existing(word: string, bases: readonly string[]): readonly string[] {
+  if (word === '' || word.startsWith('-')) return [];
+  const candidates = isAbsolute(word) ? [word] : bases.flatMap((base) => ends.map((end) => join(base, word + end)));
+  const found = candidates.find(isFile);
+  return found === undefined ? [] : [found];
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    // A part of the way is a file, or closed: not started either.
+    return false;
+  }
+}
+
+function scriptText(path: string): string | null {
+  try {
+    if (statSync(path).size > TEXT_BYTES_MAX) return null;
+    const text = readFileSync(path, 'utf8');
+    return shellName.test(path) || shebang.test(text) ? text : null;
+  } catch {
+    // Gone, or not to be read.
+    return null;
+  }
+}

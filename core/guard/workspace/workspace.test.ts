@@ -1,0 +1,161 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { isAppError } from '../../contracts/errors.ts';
+import type { Grant } from '../../contracts/policy.ts';
+import { Workspaces } from './workspace.ts';
+
+class Bench {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-workspace-')));
+  readonly data = this.folder('person/data');
+  readonly configured = this.folder('person/data/workspace');
+  readonly project = this.folder('person/project');
+  readonly grants: Grant[] = [];
+  readonly workspaces = new Workspaces({
+    facts: { workspace: this.configured, home: this.data, extraFolders: [] },
+    trusted: () => this.grants,
+    protectionOf: (real) => (real.endsWith('.ssh') ? 'keys are kept here' : null),
+    userHome: join(this.root, 'person'),
+    temporaryFolder: this.folder('tmp'),
+  });
+
+  constructor() {
+    onTestFinished(() => rmSync(this.root, { recursive: true, force: true }));
+  }
+
+  folder(path: string): string {
+    mkdirSync(join(this.root, path), { recursive: true });
+    return join(this.root, path);
+  }
+
+  trust(path: string): void {
+    const { opens } = this.workspaces.opening(path);
+    const match = { kind: 'workspace', tool: 'open_workspace', folder: opens.path, identity: opens.identity } as const;
+    this.grants.push({ match, grantId: `grt_${this.grants.length}` } as unknown as Grant);
+  }
+
+  state(path: string): string {
+    return this.workspaces.look(path).state;
+  }
+}
+
+const codeOf = (act: () => unknown): string => {
+  try {
+    act();
+    return 'none';
+  } catch (cause) {
+    return isAppError(cause) ? cause.code : String(cause);
+  }
+};
+
+test('a folder is new until it is trusted, and trust covers what lies below', () => {
+  const bench = new Bench();
+  const below = bench.folder('person/project/sub');
+  expect([bench.state(bench.project), bench.workspaces.holds(bench.project)]).toEqual(['new', false]);
+  bench.trust(bench.project);
+  expect([bench.state(bench.project), bench.state(below), bench.state(bench.folder('person/project2'))]).toEqual([
+    'trusted',
+    'trusted',
+    'new',
+  ]);
+  expect(bench.workspaces.look(below).trustedBy).toBe(bench.project);
+});
+
+test('the configured workspace needs no trust, and the data folder around it gets none', () => {
+  const bench = new Bench();
+  expect([bench.state(bench.configured), bench.workspaces.choose(bench.folder('person/data/workspace/a'))]).toEqual(['configured', null]);
+  expect([bench.state(bench.data), bench.state(bench.folder('person/data/logs'))]).toEqual(['data', 'data']);
+  expect(codeOf(() => bench.workspaces.choose(bench.data))).toBe('invalid_params');
+  expect(codeOf(() => bench.workspaces.opening(bench.folder('person/data/logs')))).toBe('denied');
+});
+
+test.each([
+  ['the root', () => '/'],
+  ['the home folder', (bench: Bench) => join(bench.root, 'person')],
+  ['a folder around the home folder', (bench: Bench) => bench.root],
+  ['the temporary folder', (bench: Bench) => join(bench.root, 'tmp')],
+  ['a protected folder', (bench: Bench) => bench.folder('person/project/.ssh')],
+  ['a link to the home folder', (bench: Bench) => linkTo(bench, join(bench.root, 'person'))],
+] satisfies [string, (bench: Bench) => string][])('%s is refused, also below a trusted folder', (_name, pathOf) => {
+  const bench = new Bench();
+  bench.trust(bench.project);
+  const path = pathOf(bench);
+  expect([bench.state(path), codeOf(() => bench.workspaces.choose(path)), codeOf(() => bench.workspaces.contextOf(path))]).toEqual([
+    'refused',
+    'invalid_params',
+    'denied',
+  ]);
+  expect(codeOf(() => bench.workspaces.opening(realpathSync(path)))).toBe('denied');
+});
+
+function linkTo(bench: Bench, target: string): string {
+  const link = join(bench.root, 'link');
+  symlinkSync(target, link);
+  return link;
+}
+
+test('a folder that holds the data folder is refused', () => {
+  const bench = new Bench();
+  const data = bench.folder('person/other/data');
+  const workspaces = new Workspaces({
+    facts: { workspace: bench.configured, home: data, extraFolders: [] },
+    trusted: () => [],
+    protectionOf: () => null,
+    userHome: '/nowhere',
+    temporaryFolder: '/nowhere-else',
+  });
+  expect(workspaces.look(bench.folder('person/other')).state).toBe('refused');
+});
+
+test('another folder in the same place is not the trusted one, not even with the same number', () => {
+  const bench = new Bench();
+  bench.trust(bench.project);
+  renameSync(bench.project, `${bench.project}-before`);
+  bench.folder('person/project');
+  expect([bench.state(bench.project), bench.workspaces.holds(bench.project)]).toEqual(['replaced', false]);
+  expect(codeOf(() => bench.workspaces.contextOf(bench.project))).toBe('denied');
+  rmSync(bench.project, { recursive: true });
+  renameSync(`${bench.project}-before`, bench.project);
+  expect(bench.state(bench.project)).toBe('trusted');
+  // ext4 and tmpfs give a freed inode to the next folder.
+  const before = statSync(bench.project).ino;
+  rmSync(bench.project, { recursive: true });
+  bench.folder('person/project');
+  expect([bench.state(bench.project), typeof before]).toEqual(['replaced', 'number']);
+});
+
+test('a trusted path that became a link is not held, wherever it leads', () => {
+  const bench = new Bench();
+  const other = bench.folder('person/other');
+  bench.trust(bench.project);
+  bench.trust(other);
+  rmSync(bench.project, { recursive: true });
+  symlinkSync(other, bench.project);
+  expect([bench.workspaces.look(bench.project).path, bench.workspaces.holds(bench.project)]).toEqual([other, false]);
+  expect(codeOf(() => bench.workspaces.contextOf(bench.project))).toBe('denied');
+  expect(codeOf(() => bench.workspaces.opening(bench.project))).toBe('denied');
+});
+
+test('what is no folder, and a path that is not absolute, is told apart', () => {
+  const bench = new Bench();
+  writeFileSync(join(bench.project, 'file'), '');
+  expect([bench.state(join(bench.project, 'file')), bench.state(join(bench.project, 'gone'))]).toEqual(['missing', 'missing']);
+  expect(codeOf(() => bench.workspaces.look('project'))).toBe('invalid_params');
+  expect(codeOf(() => bench.workspaces.look('/a\0b'))).toBe('invalid_params');
+  expect(codeOf(() => bench.workspaces.choose(join(bench.project, 'gone')))).toBe('not_found');
+});
+
+test('the context of a session is its folder, beside the configured one', () => {
+  const bench = new Bench();
+  bench.trust(bench.project);
+  expect(bench.workspaces.contextOf(null)).toEqual({ workspace: bench.configured, home: bench.data, extraFolders: [] });
+  expect(bench.workspaces.contextOf(bench.project)).toMatchObject({ workspace: bench.project, configuredWorkspace: bench.configured });
+});
+
+test.skipIf(process.platform === 'win32')('a folder others can write in says so before it is trusted', () => {
+  const bench = new Bench();
+  const { risks } = bench.workspaces.look(bench.project);
+  chmodSync(bench.project, 0o777);
+  expect(bench.workspaces.look(bench.project).risks).toHaveLength(risks.length + 1);
+});

@@ -1,0 +1,167 @@
+// Folders that sessions may use as their workspace: what a folder is, which ones a person trusted, and the context of a session's tool
+// calls. A trusted folder is a grant, held to its real path and to the very folder that was there. Asks no one and writes nothing.
+
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { Grant } from '../../contracts/policy.ts';
+import type { CallFacts, FactContext } from '../../contracts/tools.ts';
+import type { WorkspaceLook, WorkspaceState } from '../../contracts/workspace-ops.ts';
+
+export interface WorkspaceDeps {
+  /** The configured workspace, the data folder and further opened folders. */
+  readonly facts: FactContext;
+  /** Live grants of the kind `workspace`. */
+  trusted(): readonly Grant[];
+  /** Why a path is never covered by a grant, or null. */
+  protectionOf(real: string): string | null;
+  /** Real paths. */
+  readonly userHome: string;
+  readonly temporaryFolder: string;
+}
+
+/** What a person is asked about, and is told before. */
+export interface Opening {
+  readonly opens: NonNullable<CallFacts['opens']>;
+  readonly risks: readonly string[];
+}
+
+/** Folders that many things share: each project is a folder inside one of them. */
+const shared: ReadonlySet<string> = new Set(
+  '/var /private /private/var /home /Users /Volumes /mnt /media /run/media /opt /srv /tmp /private/tmp /var/tmp'.split(' '),
+);
+
+export class Workspaces {
+  readonly #deps: WorkspaceDeps;
+
+  constructor(deps: WorkspaceDeps) {
+    this.#deps = deps;
+  }
+
+  get configured(): string {
+    return this.#deps.facts.workspace;
+  }
+
+  /** What a folder is. Fails with `invalid_params` for a path that is not absolute. */
+  look(given: string): WorkspaceLook {
+    if (!isAbsolute(given) || given.includes('\0')) throw new AppError('invalid_params', `"${given}" is not an absolute path of a folder.`);
+    const found = realFolder(given);
+    if (found === null) return lookOf(given, 'missing', `There is no folder ${given}.`);
+    const { facts } = this.#deps;
+    if (isInside(found.path, facts.workspace)) return lookOf(found.path, 'configured', '');
+    if (isInside(found.path, facts.home)) return lookOf(found.path, 'data', `${found.path} holds TrayClaw's own data.`);
+    const refusal = this.#refusal(found.path);
+    if (refusal !== null) return lookOf(found.path, 'refused', refusal);
+    const above = this.#deps.trusted().filter((grant) => isInside(found.path, folderOf(grant)));
+    const holding = above.find(isStillThere);
+    if (holding !== undefined) return { ...lookOf(found.path, 'trusted', ''), trustedBy: folderOf(holding) };
+    const risks = risksOf(found);
+    if (above.length > 0) return { ...lookOf(found.path, 'replaced', `Another folder was at ${found.path} when it was trusted.`), risks };
+    return { ...lookOf(found.path, 'new', 'TrayClaw has not worked in this folder before.'), risks };
+  }
+
+  /** The folder of a session that begins: its real path, or null for the configured workspace. Fails with `invalid_params` or `not_found`. */
+  choose(given: string): string | null {
+    const { path, state, reason } = this.look(given);
+    if (state === 'configured') return null;
+    if (state === 'missing') throw new AppError('not_found', reason);
+    if (state === 'refused' || state === 'data') throw cannotBe(path, reason);
+    return path;
+  }
+
+  /** The folder and which one it is now, for the question and for the grant. Fails with `denied` where it cannot be a workspace. */
+  opening(given: string): Opening {
+    const found = realFolder(given);
+    if (found === null) throw new AppError('denied', `There is no folder ${given} any more.`);
+    if (found.path !== given) throw new AppError('denied', `${given} now leads to ${found.path}.`);
+    const refusal = isInside(found.path, this.#deps.facts.home) ? "It holds TrayClaw's own data." : this.#refusal(found.path);
+    if (refusal !== null) throw new AppError('denied', refusal);
+    return { opens: { path: found.path, identity: found.identity }, risks: risksOf(found) };
+  }
+
+  /** Whether a person trusts the folder, or one above it, as it is now. */
+  holds(workspace: string): boolean {
+    return this.look(workspace).state === 'trusted' && realFolder(workspace)?.path === workspace;
+  }
+
+  /** What a call in this folder is judged and run with; null is the configured workspace. Fails with `denied` while it is not trusted. */
+  contextOf(workspace: string | null): FactContext {
+    const { facts } = this.#deps;
+    if (workspace === null) return facts;
+    if (!this.holds(workspace)) throw notTrusted(workspace);
+    return { ...facts, workspace, configuredWorkspace: facts.workspace };
+  }
+
+  stateOf(grant: Grant): WorkspaceState {
+    const { state } = this.look(folderOf(grant));
+    return state === 'trusted' && !isStillThere(grant) ? 'replaced' : state;
+  }
+
+  #refusal(path: string): string | null {
+    const { facts, userHome, temporaryFolder } = this.#deps;
+    if (dirname(path) === path) return 'A whole disk cannot be a workspace.';
+    if (path === userHome) return 'The whole home folder cannot be a workspace.';
+    if (isInside(facts.home, path)) return `${path} holds TrayClaw's own data folder.`;
+    if (shared.has(path) || isInside(userHome, path) || isInside(temporaryFolder, path)) return `${path} is shared by many programs.`;
+    const protection = this.#deps.protectionOf(path);
+    return protection === null ? null : `${path} is protected: ${protection}.`;
+  }
+}
+
+export function folderOf({ match }: Pick<Grant, 'match'>): string {
+  return match.kind === 'workspace' ? match.folder : '';
+}
+
+export function notTrusted(workspace: string): AppError {
+  return new AppError('denied', `TrayClaw may not work in ${workspace}: a person has not trusted this folder, or it was replaced.`, {
+    data: { hint: `Trust it with: trayclaw folders trust ${JSON.stringify(workspace)}` },
+  });
+}
+
+function cannotBe(path: string, reason: string): AppError {
+  return new AppError('invalid_params', `${path} cannot be a workspace. ${reason}`, {
+    data: { hint: 'Choose a folder inside it, of one project.' },
+  });
+}
+
+interface FoundFolder {
+  readonly path: string;
+  readonly identity: string;
+  readonly isOpenToOthers: boolean;
+}
+
+/** Device, inode and birth: the number of a folder that was deleted may be given to the next one. */
+function realFolder(given: string): FoundFolder | null {
+  try {
+    const path = realpathSync.native(given);
+    const facts = statSync(path, { bigint: true });
+    if (!facts.isDirectory()) return null;
+    const identity = `${facts.dev}:${facts.ino}:${facts.birthtimeNs}`;
+    return { path, identity, isOpenToOthers: process.platform !== 'win32' && (facts.mode & 0o002n) !== 0n };
+  } catch {
+    // Not there, or not to be looked at: for a session that is the same.
+    return null;
+  }
+}
+
+function isStillThere({ match }: Grant): boolean {
+  if (match.kind !== 'workspace') return false;
+  const now = realFolder(match.folder);
+  return now !== null && now.path === match.folder && now.identity === match.identity;
+}
+
+function risksOf({ isOpenToOthers }: FoundFolder): string[] {
+  const others = 'Other users of this computer can write in this folder.';
+  return [...(isOpenToOthers ? [others] : []), ...workspaceRisks];
+}
+
+/** What trust in a folder means, for the question. */
+export const workspaceRisks: readonly string[] = [
+  'TrayClaw then reads everything in this folder and below without asking, and what it reads goes to the model you chose.',
+  'Changes and commands still follow your rules. This is remembered until you take it back or the folder is replaced.',
+];
+
+function lookOf(path: string, state: WorkspaceState, reason: string): WorkspaceLook {
+  return { path, state, reason, risks: [], trustedBy: null };
+}

@@ -1,0 +1,38 @@
+// The question whether a session may work in a folder, as a call: the gate, the log and every door treat it like any other. Only the
+// program makes it, at the beginning of a turn; what a person approves becomes the grant of a trusted folder.
+
+import * as z from 'zod';
+import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';
+import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
+import { defineTool } from './define-tool.ts';
+import { shownPath } from './path-argument.ts';
+
+export interface OpenWorkspaceDeps {
+  /** Fails with `denied` where the folder cannot be a workspace. */
+  opening(path: string): { readonly opens: NonNullable<CallFacts['opens']>; readonly risks: readonly string[] };
+  /** Whether a person trusts the folder now. */
+  holds(path: string): boolean;
+}
+
+export function createOpenWorkspace(deps: OpenWorkspaceDeps): ToolDefinition {
+  return defineTool({
+    name: openWorkspaceTool,
+    description: 'Asks the person to trust a folder as the workspace of this session.',
+    input: z.strictObject({ path: z.string().min(1) }),
+    class: 'read',
+    isInternal: true,
+    idempotency: () => 'pure',
+    facts: ({ path }) => {
+      const { opens, risks } = deps.opening(path);
+      const folder = { given: path, real: opens.path, access: 'read' as const, insideWorkspace: false, protectedBy: null };
+      return { class: 'read', paths: [folder], command: null, hosts: [], risks: [...risks], opens };
+    },
+    summarize: ({ path }) => `work in ${shownPath(path)}`,
+    run: ({ path }) =>
+      Promise.resolve(
+        deps.holds(path)
+          ? { forModel: `The person trusts ${path}.`, forUser: `Works in ${path}.` }
+          : { forModel: `The person does not trust ${path}.`, isError: true },
+      ),
+  });
+}

@@ -1,0 +1,259 @@
+// What is known of models: those the settings name, those local and configured servers offer, and which one is used where none is named.
+// Must not call a model. Servers are asked only by `look…` and `discover`; everything else reads memory.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Config, ProviderConfig } from '../../contracts/config.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import type { ModelInfo } from '../../contracts/llm.ts';
+import type { OpResult } from '../../contracts/ops.ts';
+import { chooseDefault, demoRef, type DefaultChoice } from './default-model.ts';
+import { demoModelId } from './demo-client.ts';
+import { abortReason } from './http-transport.ts';
+import {
+  discoverModels,
+  localServersToProbe,
+  probeTimeoutMsDefault,
+  wellKnownServers,
+  type DiscoveredModel,
+  type LocalServer,
+} from './local-servers.ts';
+import { describeModel, preferredModel, type KnownProvider } from './model-catalog.ts';
+import { OfferedModels } from './offered-models.ts';
+import { withKeyHint } from './key-hint.ts';
+import { offeredKeys } from './provider-presets.ts';
+import { listServerModels, type ServerModel } from './server-models.ts';
+
+const LIST_TIMEOUT_MS = 8_000;
+/** At the first start a person waits for it. */
+const FIRST_LIST_TIMEOUT_MS = 4_000;
+const LOOK_AGAIN_AFTER_MS = 2_000;
+
+export interface ModelDirectoryDeps {
+  readonly config: Pick<Config, 'providers' | 'models'>;
+  readonly secrets: { resolve(ref: string): Promise<string> };
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Where to look for local servers; the usual ports when left out. */
+  readonly localServers?: readonly LocalServer[];
+  /** How long each of them may take to answer. */
+  readonly probeTimeoutMs?: number;
+  /** What a server was found to take, where that is less than what is told of it. */
+  readonly learned?: { windowOf(ref: string): number | null };
+  /** Looked through for keys that can be offered; none without. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** The model the newest conversation used; asked only where nothing is configured and no local server answers. */
+  readonly formerModel?: () => string | null;
+}
+
+export class ModelDirectory {
+  readonly #deps: ModelDirectoryDeps;
+  readonly #localServers: readonly LocalServer[];
+  readonly #offered: OfferedModels;
+  #discovered: readonly DiscoveredModel[] = [];
+  #looking: Promise<unknown> | null = null;
+  /** The look around that began last, and whether one was asked for at all. */
+  #lookedAtMs: number | null = null;
+  #signal: AbortSignal | null = null;
+  #former: string | null = null;
+  #config: ModelDirectoryDeps['config'];
+
+  constructor(deps: ModelDirectoryDeps) {
+    this.#deps = deps;
+    this.#config = deps.config;
+    this.#localServers = deps.localServers ?? wellKnownServers;
+    this.#offered = new OfferedModels({
+      nowMs: () => deps.clock.nowMs(),
+      list: (provider, signal) => this.#listModels(provider, signal),
+    });
+  }
+
+  /** `changed` are the providers whose settings are other ones now. */
+  configure(config: ModelDirectoryDeps['config'], changed: readonly string[]): void {
+    this.#config = config;
+    for (const provider of changed) this.#offered.forget(provider);
+    // What a default needs to know may be unknown again.
+    this.#lookedAtMs = null;
+  }
+
+  /** The model that answers where none is chosen, or why there is none. What `ask`, the doctor and every list say of it comes from here. */
+  defaultChoice(): DefaultChoice {
+    return chooseDefault({
+      configured: this.#config.models.default ?? null,
+      providers: Object.keys(this.#config.providers),
+      modelOf: (provider) => this.#usualModel(provider),
+      failureOf: (provider) => {
+        const offered = this.#offered.of(provider);
+        return offered?.ok === false ? offered.error : null;
+      },
+      found: this.#discovered[0]?.ref ?? null,
+      former: this.#former,
+      offers: this.#offers(),
+    });
+  }
+
+  /** Never fails: an unknown provider gives defaults and no prices. */
+  info(ref: string): ModelInfo {
+    const { provider, modelId } = splitRef(ref);
+    const found = this.#discovered.find((model) => model.ref === ref);
+    const offered = this.#offered.find(provider, modelId);
+    const described = describeModel(ref, modelId, this.provider(provider), found?.contextTokens ?? offered?.contextTokens ?? null);
+    const { inputUsdPerMillion, outputUsdPerMillion } = offered ?? { inputUsdPerMillion: null, outputUsdPerMillion: null };
+    const told =
+      described.inputUsdPerMillion === null && inputUsdPerMillion !== null
+        ? { ...described, inputUsdPerMillion, outputUsdPerMillion }
+        : described;
+    const learned = this.#deps.learned?.windowOf(ref) ?? null;
+    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
+  }
+
+  list(): OpResult<'model.list'> {
+    const { ref: defaultModel, problem } = this.defaultChoice();
+    const listed = new Map<string, OpResult<'model.list'>['models'][number]>();
+    const add = (ref: string, source: string): void => {
+      if (!listed.has(ref)) listed.set(ref, { ...this.#describe(ref), isDefault: ref === defaultModel, source });
+    };
+    if (this.#config.models.default !== undefined) add(this.#config.models.default, 'configured');
+    for (const provider of Object.keys(this.#config.providers)) {
+      for (const modelId of this.#knownModels(provider)) add(`${provider}/${modelId}`, 'configured');
+      const offered = this.#offered.of(provider);
+      if (offered?.ok === true) for (const { modelId } of offered.models) add(`${provider}/${modelId}`, 'offered');
+    }
+    for (const model of this.#discovered) add(model.ref, model.source);
+    if (defaultModel !== null) add(defaultModel, 'configured');
+    add(demoRef, 'built in');
+    const failed = Object.keys(this.#config.providers).flatMap((provider) => {
+      const offered = this.#offered.of(provider);
+      return offered?.ok === false ? [{ provider, error: offered.error.toBody() }] : [];
+    });
+    return { models: [...listed.values()], defaultModel, problem, failed, offers: this.#offers() };
+  }
+
+  #describe(ref: string) {
+    const { provider, modelId } = splitRef(ref);
+    const { contextTokens, inputUsdPerMillion, outputUsdPerMillion } = this.info(ref);
+    const offered = this.#offered.of(provider);
+    const missing = offered?.ok === true && offered.models.length > 0 && !offered.models.some((model) => model.modelId === modelId);
+    const kind = this.provider(provider)?.config.kind ?? 'unknown';
+    return { ref, provider, kind, contextTokens, inputUsdPerMillion, outputUsdPerMillion, ...(missing ? { missing } : {}) };
+  }
+
+  #offers() {
+    return offeredKeys(this.#deps.environment ?? {}, this.#config.providers);
+  }
+
+  /** Asks the servers of configured providers what they offer, each at most once in a few minutes; the one named, now. Never rejects. */
+  async lookAtServers(signal: AbortSignal, only?: string): Promise<void> {
+    const providers = Object.keys(this.#config.providers).filter((provider) => this.#config.providers[provider]?.kind !== 'demo');
+    if (only === undefined) await this.#offered.look(providers, signal);
+    else
+      await this.#offered.look(
+        providers.filter((provider) => provider === only),
+        signal,
+        true,
+      );
+  }
+
+  /** Fails as a call of a model does. */
+  async survey(provider: string, signal: AbortSignal): Promise<{ models: ModelInfo[]; usual: string | null }> {
+    await this.#offered.look([provider], signal, true);
+    const offered = this.#offered.of(provider);
+    if (offered === null) throw abortReason(signal);
+    if (!offered.ok) throw offered.error;
+    return { models: offered.models.map(({ modelId }) => this.info(`${provider}/${modelId}`)), usual: this.#usualModel(provider) };
+  }
+
+  /** Asks local servers (each at most about 300 ms, all at once), remembers and returns what they have. Never rejects. */
+  async discover(signal: AbortSignal): Promise<DiscoveredModel[]> {
+    const servers = localServersToProbe(this.#config.providers, this.#localServers);
+    const found = await discoverModels(servers, signal, this.#deps.probeTimeoutMs ?? probeTimeoutMsDefault);
+    if (!signal.aborted) this.#discovered = found;
+    this.#deps.logger.log('debug', 'looked for local model servers', { asked: servers.length, models: found.length });
+    return found;
+  }
+
+  /**
+   * Where no model is named, starts to find one: local servers where nothing is configured, else the list of the first provider nothing is
+   * known of. With `models.default`, or a provider whose usual model is known, nothing is asked.
+   */
+  lookAround(signal: AbortSignal): void {
+    this.#signal = signal;
+    const { models, providers } = this.#config;
+    if (models.default !== undefined || this.#looking !== null) return;
+    const names = Object.keys(providers);
+    const known = names.find((provider) => this.#usualModel(provider) !== null);
+    if (known !== undefined) return;
+    this.#lookedAtMs = this.#deps.clock.nowMs();
+    this.#looking = (names.length === 0 ? this.#findLocal(signal) : this.#offered.look(names, signal, true)).finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  async #findLocal(signal: AbortSignal): Promise<void> {
+    const found = await this.discover(signal);
+    this.#former = found.length === 0 ? (this.#deps.formerModel?.() ?? null) : null;
+  }
+
+  /** Resolves when the look around is over; null when there is nothing to wait for. A default that was missing is looked for again. */
+  ready(): Promise<unknown> | null {
+    if (this.#looking === null && this.#signal !== null && this.defaultChoice().ref === null) {
+      const sinceMs = this.#lookedAtMs === null ? Infinity : this.#deps.clock.nowMs() - this.#lookedAtMs;
+      if (sinceMs >= LOOK_AGAIN_AFTER_MS) this.lookAround(this.#signal);
+    }
+    return this.#looking;
+  }
+
+  /** Configured, else a local server by its usual name (found or not), else the demo, else null. */
+  provider(name: string): KnownProvider | null {
+    const config = this.#config.providers[name];
+    if (config !== undefined) return { config, isDiscovered: false };
+    if (name === 'demo') return { config: { kind: 'demo' }, isDiscovered: false };
+    const found = this.#discovered.find((model) => model.provider === name);
+    if (found !== undefined) return { config: { kind: found.kind, baseUrl: found.baseUrl }, isDiscovered: true };
+    const usual = this.#localServers.find((server) => server.provider === name);
+    return usual === undefined ? null : { config: usualConfig(usual), isDiscovered: true };
+  }
+
+  /** Models the settings name, and those a look found. */
+  #knownModels(provider: string): string[] {
+    const config = this.#config.providers[provider];
+    if (config === undefined) return [];
+    if (config.kind === 'demo') return [demoModelId];
+    const found = this.#discovered.filter((model) => model.provider === provider).map((model) => model.modelId);
+    return [...new Set([...Object.keys(config.prices ?? {}), ...found])];
+  }
+
+  /** The one to use where none is named: one the settings name, else the preferred one of what the server offers, as far as that is known. */
+  #usualModel(provider: string): string | null {
+    const config = this.#config.providers[provider];
+    if (config === undefined) return null;
+    const [named] = this.#knownModels(provider);
+    if (named !== undefined) return named;
+    const offered = this.#offered.of(provider);
+    return preferredModel(config, offered?.ok === true ? offered.models.map(({ modelId }) => modelId) : null);
+  }
+
+  async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
+    const config = this.#config.providers[provider];
+    if (config === undefined || config.kind === 'demo') return [];
+    const ref = 'apiKey' in config ? config.apiKey : undefined;
+    const key = ref === undefined ? null : (await this.#deps.secrets.resolve(ref)).trim();
+    const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;
+    try {
+      return await listServerModels({ provider, config, key, signal, timeoutMs, nowMs: this.#deps.clock.nowMs() });
+    } catch (cause) {
+      throw withKeyHint(toAppError(cause), config);
+    }
+  }
+}
+
+function usualConfig(server: LocalServer): ProviderConfig {
+  return server.kind === 'ollama'
+    ? { kind: 'ollama', baseUrl: server.baseUrl }
+    : { kind: 'openai-compatible', baseUrl: `${server.baseUrl}/v1` };
+}
+
+export function splitRef(ref: string): { readonly provider: string; readonly modelId: string } {
+  const slash = ref.indexOf('/');
+  return slash < 0 ? { provider: ref, modelId: '' } : { provider: ref.slice(0, slash), modelId: ref.slice(slash + 1) };
+}

@@ -1,0 +1,55 @@
+// Prices of well-known vendors: found for a model and its snapshots, never for one that is merely called like it.
+
+import { expect, test } from 'vitest';
+import type { ProviderConfig } from '../../contracts/config.ts';
+import { createRouter } from './fixtures/conversation.ts';
+import { providerPresets } from './provider-presets.ts';
+
+const openai: ProviderConfig = { kind: 'openai', apiKey: 'env:KEY' };
+const at = (baseUrl: string, more: object = {}): ProviderConfig =>
+  ({ kind: 'openai-compatible', baseUrl, apiKey: 'env:KEY', ...more }) as ProviderConfig;
+const million = { inputTokens: 100_000, outputTokens: 10_000, cachedInputTokens: 50_000 };
+
+test.each([
+  [openai, 'gpt-4o-mini', 0.15, 0.6],
+  [openai, 'gpt-5.2-2025-12-11', 1.75, 14],
+  [openai, 'gpt-5-chat-latest', 1.25, 10],
+  [openai, 'gpt-4o-2024-05-13', 5, 15],
+  [{ kind: 'anthropic', apiKey: 'env:KEY' } as ProviderConfig, 'claude-sonnet-4-5-20250929', 3, 15],
+  [at('https://generativelanguage.googleapis.com/v1beta/openai'), 'gemini-2.5-flash', 0.3, 2.5],
+  [at('https://api.groq.com/openai/v1'), 'openai/gpt-oss-20b', 0.075, 0.3],
+  [at('https://api.deepseek.com/v1'), 'deepseek-chat', 0.14, 0.28],
+  [at('https://api.x.ai/v1'), 'grok-4.3', 1.25, 2.5],
+  [at('https://api.mistral.ai/v1'), 'mistral-small-2603', 0.15, 0.6],
+  // Called like a listed one, and another model.
+  [openai, 'gpt-5.9', null, null],
+  [openai, 'gpt-5.2-turbo', null, null],
+  [openai, 'gpt-4o-mini-2', null, null],
+  // The same name elsewhere costs something else.
+  [at('https://gateway.example.org/v1'), 'gpt-4o', null, null],
+  [{ ...openai, baseUrl: 'https://gateway.example.org/v1' } as ProviderConfig, 'gpt-4o', null, null],
+  // What runs here costs nothing, and what may be a gateway is not known.
+  [at('http://127.0.0.1:1234/v1'), 'any', 0, 0],
+  [at('http://127.0.0.1:5010/v1', { apiKey: undefined }), 'any', 0, 0],
+  [at('http://127.0.0.1:4000/v1'), 'gpt-4o', null, null],
+  [{ kind: 'ollama' } as ProviderConfig, 'gpt-oss:120b-cloud', null, null],
+  [{ ...openai, prices: { 'gpt-4o': { inputUsdPerMillion: 9, outputUsdPerMillion: 10 } } } as ProviderConfig, 'gpt-4o', 9, 10],
+])('%j: %s', (provider, modelId, input, output) => {
+  expect(createRouter({ providers: { p: provider } }).info(`p/${modelId}`)).toMatchObject({
+    inputUsdPerMillion: input,
+    outputUsdPerMillion: output,
+  });
+});
+
+test('cached input and requests beyond a vendor’s long limit have rates of their own', () => {
+  const router = createRouter({ providers: { p: openai, a: { kind: 'anthropic', apiKey: 'env:KEY' } } });
+  expect(router.cost('p/gpt-5.4', million)).toBeCloseTo(0.05 * 2.5 + 0.05 * 0.25 + 0.01 * 15);
+  expect(router.cost('p/gpt-5.4', { ...million, inputTokens: 300_000 })).toBeCloseTo(0.25 * 5 + 0.05 * 0.5 + 0.01 * 22.5);
+  expect(router.cost('a/claude-haiku-5-5', { ...million, inputTokens: 200_000 })).toBeCloseTo(0.15 * 0.5 + 0.05 * 0.05 + 0.01 * 2.5);
+});
+
+test('every provider that takes a key names the variable that usually holds it, each its own', () => {
+  const variables = providerPresets.filter(({ keyName }) => keyName !== null).map(({ keyVariable }) => keyVariable);
+  expect(variables).not.toContain(null);
+  expect(new Set(variables).size).toBe(variables.length);
+});

@@ -1,0 +1,32 @@
+// Where the calls of a turn happen: the folder of its session as the context tools are judged and run with, and the question whether that
+// folder is trusted. Each look asks the disk whether it still is the folder a person trusted.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { RequestedCall } from '../../contracts/llm.ts';
+import type { CallFacts, FactContext } from '../../contracts/tools.ts';
+import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
+import type { ParsedCall, TurnDeps } from './ports.ts';
+import type { RunningTurn } from './running-turn.ts';
+
+/** Fails with `denied` while the folder is not trusted. The question for that trust needs none. */
+export function contextOf({ deps, place, workspace }: RunningTurn, { tool }: ParsedCall): FactContext {
+  return { ...deps.workspaces.contextOf(tool.isInternal === true ? null : workspace), ...place };
+}
+
+export function factsOf({ workspace }: RunningTurn, { tool, args }: ParsedCall, context: FactContext): CallFacts {
+  const facts = tool.facts(args, context);
+  return workspace === null || tool.isInternal === true ? facts : { ...facts, workspace };
+}
+
+/** The calls a chat begins with, before its model is asked: whether it may work in its folder. */
+export function openingCalls({ ids, workspaces }: Pick<TurnDeps, 'ids' | 'workspaces'>, workspace: string | null): RequestedCall[] {
+  if (workspace === null || workspaces.holds(workspace)) return [];
+  const callId = ids.next('call');
+  return [{ callId, providerCallId: callId, tool: openWorkspaceTool, args: JSON.stringify({ path: workspace }) }];
+}
+
+/** A model that names a call of the program is told what it is told of any unknown name. Null for every other call. */
+export function refuseInternal({ state }: RunningTurn, { tool }: ParsedCall): AppError | null {
+  const isProgram = state.kind === 'chat' && state.modelCalls === 0;
+  return tool.isInternal !== true || isProgram ? null : new AppError('unknown_tool', `There is no tool called ${tool.name}.`);
+}

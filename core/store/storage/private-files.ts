@@ -1,0 +1,30 @@
+// The files of the data folder are for its owner alone, also once the folder is copied or moved. Never fails: what cannot be made private
+// is said by whatever opens it.
+
+import { chmodSync, closeSync, lstatSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ownerOnly = 0o600;
+/** SQLite gives its other files the mode of the database. */
+const made = ['owner.lock', 'trayclaw.db'];
+const found = [...made, 'trayclaw.db-wal', 'trayclaw.db-shm', 'config.yaml'];
+
+export function keepPrivate(home: string): void {
+  if (process.platform === 'win32') return;
+  for (const name of made) attempt(() => closeSync(openSync(join(home, name), 'a', ownerOnly)));
+  for (const name of found) {
+    attempt(() => {
+      const path = join(home, name);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (stat?.isFile() === true && (stat.mode & 0o077) !== 0) chmodSync(path, ownerOnly);
+    });
+  }
+}
+
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // SQLite or the reader of the settings meets the same, and has words for it.
+  }
+}

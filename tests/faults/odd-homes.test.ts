@@ -1,0 +1,56 @@
+// Data folders that cannot be one: each is told in a sentence at once, and nothing is waited for.
+
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { isAppError } from '../../core/contracts/errors.ts';
+import { createTrayClaw } from '../../core/index.ts';
+
+let root: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'trayclaw-odd-'));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+async function open(home: string): Promise<string> {
+  const startedMs = performance.now();
+  try {
+    const claw = await createTrayClaw({ home, environment: {} });
+    await claw.close();
+    return 'opened';
+  } catch (cause) {
+    if (!isAppError(cause)) throw cause;
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(cause.hint).toBeDefined();
+    return `${cause.code}: ${cause.message.replaceAll(root, '')}`;
+  }
+}
+
+test('places where no folder can be', async () => {
+  writeFileSync(join(root, 'file'), '');
+  symlinkSync('loop', join(root, 'loop'));
+  const said = async (path: string): Promise<string> => (await open(path)).replace(/ n{9,} /, ' ');
+  expect(await said(join(root, 'file'))).toContain('something else that is not a folder');
+  expect(await said(join(root, 'file', 'below'))).toContain('not a folder');
+  expect(await said(join(root, 'loop'))).toContain('circle');
+  expect(await said(join(root, 'n'.repeat(300)))).toContain('too long');
+  for (const path of ['/proc/trayclaw', '/proc/sys/trayclaw'])
+    if (existsSync('/proc/self')) expect(await said(path)).toMatch(/^store_readonly/);
+});
+
+test.runIf(existsSync('/dev/null'))('a device stays as it is', async () => {
+  const { mode } = statSync('/dev/null');
+  expect(await open('/dev/null')).toMatch(/^store_readonly/);
+  expect(statSync('/dev/null').mode).toBe(mode);
+});
+
+test.runIf(process.platform !== 'win32')('a pipe or a device in place of a file is not read', async () => {
+  for (const name of ['fifo', 'zero', 'instance']) mkdirSync(join(root, name));
+  execFileSync('mkfifo', [join(root, 'fifo', 'config.yaml')]);
+  symlinkSync('/dev/zero', join(root, 'zero', 'config.yaml'));
+  for (const name of ['fifo', 'zero'])
+    expect(await open(join(root, name))).toBe(`invalid_config: /${name}/config.yaml is not a plain file.`);
+});

@@ -1,0 +1,53 @@
+// Closing while an approved command runs: it may end by itself for a moment, and what had to be ended is on record with what it printed.
+
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { TrayClaw } from '../../core/index.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+let home: TestHome;
+
+beforeEach(() => {
+  home = new TestHome();
+  onTestFinished(() => home.dispose());
+});
+
+const open = (): Promise<TrayClaw> => home.open({ config: { models: { default: 'demo/offline' } }, resume: false });
+
+/** Resolves once the command runs. */
+async function begin(claw: TrayClaw, command: string): Promise<string> {
+  const { turnId, pending } = await claw.op('tool.run', { tool: 'exec', args: { command }, wait: false });
+  const over = new AbortController();
+  const spawned = (async () => {
+    for await (const { type } of claw.events({ after: 0, signal: over.signal })) if (type === 'tool.spawned') return;
+  })();
+  await claw.op('approval.decide', { approvalId: pending?.[0]?.approvalId ?? '', decision: 'approve' });
+  await spawned;
+  over.abort();
+  return turnId;
+}
+
+async function callAfterRestart(turnId: string) {
+  const claw = await open();
+  const { calls } = await claw.op('turn.get', { turnId });
+  const { outcomes } = await claw.op('outcome.list', {});
+  await claw.close();
+  return { call: calls[0], unknown: outcomes.length };
+}
+
+test('what had to be ended is cancelled by shutdown, with its output', async () => {
+  const claw = await open();
+  const turnId = await begin(claw, 'echo begun; sleep 60; echo never');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await claw.close();
+  const { call, unknown } = await callAfterRestart(turnId);
+  expect([call?.outcome, unknown]).toEqual(['cancelled', 0]);
+  expect(call?.forUser).toMatch(/^begun\n\[cancelled by shutdown/);
+});
+
+test('what ends within a moment has its own outcome', async () => {
+  const claw = await open();
+  const turnId = await begin(claw, 'sleep 0.4; echo done');
+  await claw.close();
+  const { call, unknown } = await callAfterRestart(turnId);
+  expect([call?.outcome, call?.forUser, unknown]).toEqual(['ok', 'done\n', 0]);
+});
