@@ -23,7 +23,7 @@ async function open(budget: ConfigInput['budget'], isPriced = true) {
 }
 
 const boundOf = (model: ScriptedModel): unknown => {
-  const body = model.requests.at(-1)?.body as Record<string, unknown> | undefined;
+  const body = model.requests.at(-1)?.body;
   return body?.['max_tokens'] ?? body?.['max_completion_tokens'];
 };
 

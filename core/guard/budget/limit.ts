@@ -53,10 +53,10 @@ export function breachOfCall({ usd, tokens }: CallLimit, { inputTokens, inputUsd
 export function roomIn(call: CallLimit, limited: readonly ScopeLimits[]): Room {
   const leftUsd = limited.flatMap(({ usd, sum }) => (usd === null ? [] : [toUsd(heightOf(usd) - sum.usdUnits - sum.reservedUsdUnits)]));
   const leftTokens = limited.flatMap(({ tokens, sum }) => (tokens === null ? [] : [heightOf(tokens) - sum.tokens - sum.reservedTokens]));
-  return { usd: least([call.usd, ...leftUsd]), tokens: least([call.tokens, ...leftTokens]) };
+  return { usd: lowest([call.usd, ...leftUsd]), tokens: lowest([call.tokens, ...leftTokens]) };
 }
 
-function least(amounts: readonly (number | undefined)[]): number | null {
+function lowest(amounts: readonly (number | undefined)[]): number | null {
   const known = amounts.filter((amount) => amount !== undefined);
   return known.length === 0 ? null : Math.max(0, Math.min(...known));
 }
