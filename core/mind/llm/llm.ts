@@ -24,8 +24,6 @@ export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { estimateTokens } from './token-estimate.ts';
 
-export { demoRef } from './default-model.ts';
-
 export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<boolean>;

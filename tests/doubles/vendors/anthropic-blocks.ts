@@ -49,7 +49,7 @@ function readMessage(
   if (!isPlainObject(message) || (role !== 'user' && role !== 'assistant')) throw anthropicNo(`${at}.role: Input should be 'user' or 'assistant'`); // prettier-ignore
   for (const key of Object.keys(message)) if (key !== 'role' && key !== 'content') throw anthropicNo(`${at}.${key}: Extra inputs are not permitted`); // prettier-ignore
   const { content } = message;
-  if (content === '' || (Array.isArray(content) && content.length === 0)) {
+  if (isEmptyContent(content)) {
     if (isLast && role === 'assistant') return { role, blocks: [] };
     throw anthropicNo(`${at}: all messages must have non-empty content except for the optional final assistant message`);
   }
@@ -59,6 +59,10 @@ function readMessage(
     checkBlock(isPlainObject(block) ? block : {}, { role, at, where: `${at}.content.${place}`, seen }),
   );
   return { role, blocks: parts(blocks) };
+}
+
+function isEmptyContent(content: unknown): boolean {
+  return content === '' || (Array.isArray(content) && content.length === 0);
 }
 
 interface BlockPlace {

@@ -92,11 +92,14 @@ function checkFields(body: Part, keys: readonly string[], sayNo: Say = say): voi
   for (const key of ['prompt_cache_key', 'safety_identifier']) checkLength(body[key], { at: key, max: 64 }, sayNo);
   if (body['stream'] !== true && given(body, 'stream_options')) throw sayNo("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options'); // prettier-ignore
   const { temperature, stop } = body;
-  if (typeof temperature === 'number' && (temperature < 0 || temperature > 2)) {
-    const [side, bound, code] = temperature < 0 ? ['below minimum', '>= 0', 'below_min'] : ['above maximum', '<= 2', 'above_max'];
-    throw sayNo(`Invalid 'temperature': decimal ${side} value. Expected a value ${bound}, but got ${temperature} instead.`, 'temperature', `decimal_${code}_value`); // prettier-ignore
-  }
+  if (typeof temperature === 'number') checkTemperature(temperature, sayNo);
   if (Array.isArray(stop) && stop.length > 4) throw longArray('stop', { max: 4, length: stop.length }, sayNo);
+}
+
+function checkTemperature(temperature: number, sayNo: Say): void {
+  if (temperature >= 0 && temperature <= 2) return;
+  const [side, bound, code] = temperature < 0 ? ['below minimum', '>= 0', 'below_min'] : ['above maximum', '<= 2', 'above_max'];
+  throw sayNo(`Invalid 'temperature': decimal ${side} value. Expected a value ${bound}, but got ${temperature} instead.`, 'temperature', `decimal_${code}_value`); // prettier-ignore
 }
 
 function checkMetadata(metadata: Part, sayNo: Say): void {

@@ -106,7 +106,7 @@ function checkStrictNode(node: Part, context: string, bad: Bad): void {
     const must = `${context}'required' is required to be supplied and to be an array including every key in properties.`;
     if (absent !== undefined) throw bad(`${must} Missing '${absent}'.`);
     const extra = wanted.find((key) => !keys.includes(String(key)));
-    if (extra !== undefined) throw bad(`${must} Extra required key '${String(extra)}' supplied.`);
+    if (extra !== undefined) throw bad(`${must} Extra required key '${text(extra)}' supplied.`);
   }
   for (const word of STRICT_REFUSES) if (has(node, word)) throw bad(`${context}'${word}' is not permitted.`);
 }
