@@ -94,7 +94,7 @@ function registerOne(memory: Command, run: Run): void {
   };
   onId('show', 'one, with where it came from', (context, memoryId) => context.runOp('memory.get', { memoryId }, { human: describe }));
   onId('promote', 'a candidate is kept from now on', (context, memoryId) =>
-    context.runOp('memory.promote', { memoryId }, { human: () => `Kept ${memoryId}.` }),
+    context.runOp('memory.promote', { memoryId }, { human: (view) => [`Kept ${memoryId}.`, ...openOf(view)].join('\n') }),
   );
   onId('reject', 'a candidate is dropped', (context, memoryId) =>
     context.runOp('memory.reject', { memoryId }, { human: () => `Dropped ${memoryId}.` }),
@@ -149,11 +149,16 @@ function add(context: CommandContext, text: string, { kind, scope, importance, p
     ...(pin === true ? { pinned: true } : {}),
   };
   return context.runOp('memory.add', params, {
-    human: ({ memoryId, contradictions }) =>
-      [`Remembered as ${memoryId}.`, ...contradictions.map(({ otherId, otherText }) => `It contradicts ${otherId}: ${otherText}`)].join(
-        '\n',
-      ),
+    human: (view) => [`Remembered as ${view.memoryId}.`, ...openOf(view)].join('\n'),
   });
+}
+
+/** What a person should settle: until then the agent is told one of the two. */
+function openOf({ memoryId, contradictions }: MemoryView): string[] {
+  return contradictions.flatMap(({ otherId, otherText }) => [
+    `It contradicts ${otherId}: ${otherText}`,
+    `Say which holds: trayclaw memory settle ${memoryId} ${otherId} this|other|both`,
+  ]);
 }
 
 function exportAll(context: CommandContext, out: string | undefined): Promise<number> {

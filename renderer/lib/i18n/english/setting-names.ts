@@ -76,6 +76,8 @@ export const settingNames = {
       title: 'Retries',
       help: 'How often a failed call is tried again; only while nothing of the answer has been shown.',
     },
+    'budget.perCallUsd': { title: 'Money per model call', help: 'The answer is bounded by what is left.' },
+    'budget.perCallTokens': { title: 'Tokens per model call', help: 'Input and output together.' },
     'budget.perTurnUsd': { title: 'Money per turn', help: 'Checked before each model call; the answer that crosses it is still paid for.' },
     'budget.perSessionUsd': { title: 'Money per session', help: 'All turns of one session together.' },
     'budget.perDayUsd': { title: 'Money per day', help: "The day of this computer's clock." },

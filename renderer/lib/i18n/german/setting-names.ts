@@ -79,6 +79,8 @@ export const settingNames: Words['settingNames'] = {
       title: 'Wiederholungen',
       help: 'So oft wird ein gescheiterter Aufruf wiederholt; nur solange noch nichts von der Antwort zu sehen war.',
     },
+    'budget.perCallUsd': { title: 'Geld pro Modellaufruf', help: 'Die Antwort darf nur so lang sein, wie noch übrig ist.' },
+    'budget.perCallTokens': { title: 'Tokens pro Modellaufruf', help: 'Eingabe und Ausgabe zusammen.' },
     'budget.perTurnUsd': {
       title: 'Geld pro Runde',
       help: 'Vor jedem Aufruf des Modells geprüft; die Antwort, die darüber führt, wird noch bezahlt.',
