@@ -26,6 +26,7 @@ export const settingNames = {
     hooks: 'Hooks',
     deadLetters: 'Failed turns',
     context: 'Context',
+    backup: 'Backups',
     retention: 'Storage',
   },
   options: {

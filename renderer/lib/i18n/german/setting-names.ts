@@ -26,6 +26,7 @@ export const settingNames: Words['settingNames'] = {
     hooks: 'Hooks',
     deadLetters: 'Fehlgeschlagene Durchläufe',
     context: 'Kontext',
+    backup: 'Sicherungen',
     retention: 'Speicher',
   },
   options: {
