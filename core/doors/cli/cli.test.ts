@@ -1,16 +1,7 @@
 // The command line in process: commands, JSON shapes, exit codes, connecting, serving.
 
 import { expect, test } from 'vitest';
-import {
-  answersOf,
-  dayBudget,
-  helper,
-  scout,
-  telegramPeople,
-  turnView,
-  trustedFolder,
-  vaultStatus,
-} from '../../../tests/doubles/fake-answers.ts';
+import { answersOf, dayBudget, helper, scout, turnView, vaultStatus } from '../../../tests/doubles/fake-answers.ts';
 import { memoryCommands } from '../../../tests/doubles/memory-commands.ts';
 import { contextCommands } from '../../../tests/doubles/context-commands.ts';
 import { scheduleCommands } from '../../../tests/doubles/schedule-commands.ts';
