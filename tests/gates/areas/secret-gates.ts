@@ -10,7 +10,7 @@ export const secretGates: readonly Gate[] = [
     text: 'await secrets.whenKnown(SECRETS_MAX_MS);',
     instead: '',
     suites: ['tests/leaks/known-secrets.test.ts'],
-    only: 'start 1',
+    only: 'knows the secrets of the vault',
   },
   {
     name: 'secret/event-log',
