@@ -9,11 +9,10 @@ import { pathFact, TaintBench, workspace } from './taint-test-bench.ts';
 let bench: TaintBench;
 let folder = '';
 
-beforeEach(async () => {
+beforeEach(() => {
   bench = new TaintBench();
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-copies-')));
   put('old.md');
-  await sleep(120);
 });
 afterEach(() => {
   bench.dispose();
@@ -36,12 +35,13 @@ const inside = (call: JudgedCall): JudgedCall => ({
 });
 
 /** Session `a` reads a page and writes what it says. */
-function save(name: string): void {
+async function save(name: string): Promise<void> {
   bench.say('a', 'Keep it.');
   bench.browse('a', 'example.org', 'apricot orchard');
   const path = put(name);
   bench.there.add(path);
   bench.run(bench.write('a', path, 'apricot orchard'), '');
+  await sleep(120);
 }
 
 const readBy = (sessionId: string, path: string): string[] => {
@@ -56,7 +56,7 @@ test('while no file is marked, nothing is looked for, and no statement is run', 
 });
 
 test('what a command changed beside a marked file is marked, and its session holds the words', async () => {
-  save('saved.md');
+  await save('saved.md');
   const watch = bench.book.watch(command('b').facts);
   const copy = put('copy.md');
   const copies = await watch?.();
@@ -68,7 +68,7 @@ test('what a command changed beside a marked file is marked, and its session hol
 });
 
 test('a command that runs in a folder below holds the words it may have copied as well', async () => {
-  save('saved.md');
+  await save('saved.md');
   mkdirSync(join(folder, 'sub'));
   const watch = bench.book.watch(command('b').facts);
   put('sub/copy.md');
@@ -79,9 +79,8 @@ test('a command that runs in a folder below holds the words it may have copied a
 });
 
 test('a command that changes nothing, or only reads, marks nothing', async () => {
-  save('saved.md');
+  await save('saved.md');
   const call = command('b');
-  await sleep(120);
   expect((await bench.book.watch(call.facts)?.())?.paths).toEqual([]);
   expect(bench.book.watch({ ...call.facts, class: 'read' })).toBeNull();
   bench.there.clear();
