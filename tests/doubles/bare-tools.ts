@@ -8,11 +8,11 @@ import type { CommandSandbox } from '../../core/guard/sandbox/sandbox.ts';
 import type { WebDeps } from '../../core/hands/tools/tools.ts';
 
 export const noSandbox: CommandSandbox = {
-  wrap: ({ file, args, environment }) =>
+  wrap: ({ file, args, environment, sets }) =>
     Promise.resolve({
       file,
       args,
-      environment,
+      environment: { ...environment, ...sets },
       side: 'outside',
       dispose: () => Promise.resolve({ remarks: [], failed: false, whenFailed: null }),
     }),

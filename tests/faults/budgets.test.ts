@@ -44,7 +44,10 @@ interface Opened {
 function open({ budget, isPriced = true, clock, faults, prices = price }: Opened): Promise<TrayClaw> {
   const { providers = {}, models } = model.config('openai');
   const lab = providers['lab'];
-  const priced = lab?.kind === 'openai-compatible' && isPriced ? { lab: { ...lab, prices: { scripted: prices } } } : providers;
+  // A server of this machine that takes a key, on no usual port, may be a gateway that bills.
+  const more = isPriced ? { prices: { scripted: prices } } : { apiKey: 'env:MODEL_KEY' };
+  home.env['MODEL_KEY'] = 'key-of-a-gateway';
+  const priced = lab?.kind === 'openai-compatible' ? { lab: { ...lab, ...more } } : providers;
   return home.open({
     config: { providers: priced, models: { ...models, retries: 1 }, budget },
     ...(clock === undefined ? {} : { clock }),
@@ -315,12 +318,17 @@ test('where the price is not known it is said once a session, also after a resta
   expect(await eventsIn(second, other.sessionId, 'budget.unpriced')).toHaveLength(1);
   const { checks } = await second.op('health.check', {});
   expect(checks.find(({ id }) => id === 'budget')).toMatchObject({
-    ok: false,
+    // A warning: what works is not called broken.
+    ok: true,
     detail: expect.stringContaining('does not hold for lab/scripted') as string,
+    fix: expect.stringContaining('prices') as string,
   });
   await home.close(second);
   const priced = await open({ budget });
-  expect((await priced.op('health.check', {})).checks.find(({ id }) => id === 'budget')).toMatchObject({ ok: true });
+  expect((await priced.op('health.check', {})).checks.find(({ id }) => id === 'budget')).toMatchObject({
+    ok: true,
+    detail: expect.not.stringContaining('does not hold') as string,
+  });
 });
 
 test('an answer that breaks off is counted by an estimate, before and after a restart', async () => {

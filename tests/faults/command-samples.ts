@@ -28,6 +28,7 @@ const act = (line: Sample['line'], more: Partial<Sample> = {}): Sample => ({ lin
 /** Without arguments, and only to look. */
 const plain = [
   'approvals list',
+  'folders list',
   'grants list',
   'outcomes list',
   'sessions list',
@@ -113,6 +114,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   chat: act(() => [], { stdin: 'Calculate 2 + 2\n/quit\n' }),
   'approvals approve': act(({ approval }) => [approval]),
   'approvals deny': act(({ approval }) => [approval]),
+  'folders trust': act(({ folder }) => [folder]),
+  'folders forget': act(({ folder }) => [folder]),
+  setup: act(() => ['--provider', 'demo', '--yes']),
   'grants revoke': act(() => ['grt_none']),
   'outcomes settle': act(({ call }) => [call, 'done']),
   'sessions compact': act(({ session }) => [session]),

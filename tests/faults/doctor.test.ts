@@ -262,8 +262,10 @@ const faults: readonly Fault[] = [
     quick: true,
     plant: async () => {
       server = await ScriptedModel.start([{ answer: { refuse: 'unauthorized' } }]);
-      const running = await open({ ...server.config('openai') });
-      await running.ask('hello');
+      // At a window or a terminal somebody sees it fail, and is only reminded.
+      const channel = new LoopbackChannel({});
+      const running = await open({ ...server.config('openai') }, { channels: [channel] });
+      channel.write('hello');
       await until(async () => (await running.op('dlq.list', {})).letters.length === 1, 'it is captured');
     },
     mend: () => (claw ?? fail()).op('dlq.clear', {}),

@@ -50,14 +50,19 @@ const everywhere = ['web page', 'tool of a server', 'file outside', 'file from a
 
 test('without marking, every text from a tool is obeyed', async () => {
   const found = await violationsWithout(({ taint }) => ({
-    taint: { isTainted: (id) => taint.isTainted(id), of: (call) => taint.of(call), marksOf: () => null },
+    taint: { isTainted: (id) => taint.isTainted(id), of: (call) => taint.of(call), watch: () => null, marksOf: () => null },
   }));
   // A message that was sent on is marked as it comes in.
   expect([...found].filter(([, count]) => count > 0).map(([name]) => name)).toEqual(
     everywhere.filter((name) => name !== 'message sent on'),
   );
   const forwarded = await violationsWithout(({ taint }) => ({
-    taint: { isTainted: () => false, of: (call) => ({ ...taint.of(call), session: [], derived: [] }), marksOf: () => null },
+    taint: {
+      isTainted: () => false,
+      of: (call) => ({ ...taint.of(call), session: [], derived: [] }),
+      watch: () => null,
+      marksOf: () => null,
+    },
   }));
   expect(forwarded.get('message sent on')).toBeGreaterThan(0);
 }, 60_000);
@@ -67,6 +72,7 @@ test('without derivation, every text is obeyed', async () => {
     taint: {
       isTainted: (id) => taint.isTainted(id),
       of: (call) => ({ ...taint.of(call), derived: [] }),
+      watch: (facts) => taint.watch(facts),
       marksOf: (call, heard) => taint.marksOf(call, heard),
     },
   }));
@@ -98,6 +104,7 @@ test('without the rule of two, a host that is known gets what is private', async
         taint: {
           isTainted: (id) => real.taint.isTainted(id),
           of: (call) => ({ ...real.taint.of(call), ...sensitive }),
+          watch: (facts) => real.taint.watch(facts),
           marksOf: (call, heard) => real.taint.marksOf(call, heard),
         },
       }),

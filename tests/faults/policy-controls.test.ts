@@ -51,7 +51,7 @@ async function check(attempt: Attempt, isBlind: boolean): Promise<string[]> {
     },
   });
   const replaceParts = (real: TurnDeps): TurnDeps => {
-    const taint = { isTainted: () => false, marksOf: () => null, of: () => now.taint };
+    const taint = { isTainted: () => false, watch: () => null, marksOf: () => null, of: () => now.taint };
     if (!isBlind) return { ...real, taint };
     const gate = Object.create(real.gate) as PolicyGate;
     gate.question = (request, decision) => real.gate.question(request, decision);

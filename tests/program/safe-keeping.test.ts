@@ -4,6 +4,7 @@ import { closeSync, copyFileSync, mkdirSync, openSync, readdirSync, statSync, wr
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import type { Clock } from '../../core/base/clock.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from '../faults/test-home.ts';
@@ -53,6 +54,12 @@ function count(file: string): number {
   }
 }
 
+/** Closing gives a backup two seconds: on a busy machine one that is due may be left to the next time. */
+async function closeUntil(home: TestHome, claw: TrayClaw, isMade: () => boolean, clock?: Clock): Promise<void> {
+  await claw.close();
+  for (let i = 0; i < 5 && !isMade(); i += 1) await (await home.open(clock === undefined ? {} : { clock })).close();
+}
+
 test('closing makes a backup where one is due, and keeps the newest few', async () => {
   await using home = new TestHome();
   home.configure({ ...demo, backup: { keep: 1 } });
@@ -63,7 +70,7 @@ test('closing makes a backup where one is due, and keeps the newest few', async 
 
   const claw = await home.open();
   await fill(claw, 520);
-  await claw.close();
+  await closeUntil(home, claw, () => backupsOf(home).length > 0);
   const [first, ...more] = backupsOf(home);
   expect([first, more]).toEqual([expect.stringMatching(/^trayclaw-auto-.*\.db$/), []]);
   expect(count(join(home.path, 'backups', first ?? ''))).toBeGreaterThan(500);
@@ -78,13 +85,14 @@ test('closing makes a backup where one is due, and keeps the newest few', async 
   await busy.op('backup.create', {});
   await busy.close();
   expect(backupsOf(home)).toHaveLength(2);
-  const again = await home.open({ clock: { ...later, nowMs: () => Date.now() + 3 * dayMs } });
+  const threeDaysOn = { ...later, nowMs: () => Date.now() + 3 * dayMs };
+  const again = await home.open({ clock: threeDaysOn });
   await fill(again, 1);
-  await again.close();
+  await closeUntil(home, again, () => !backupsOf(home).includes(first ?? ''), threeDaysOn);
   // The one a person made stays, of the automatic ones the newest.
   expect(backupsOf(home).filter((name) => name.includes('auto'))).toEqual([expect.not.stringMatching(first ?? '')]);
   expect(backupsOf(home)).toHaveLength(2);
-});
+}, 120_000);
 
 test('none is made where the settings say so', async () => {
   await using home = new TestHome();

@@ -40,13 +40,24 @@ export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: 
   const exact = facts.paths.map((path) => path.real).filter((path) => ![null, reading.sessionId].includes(marks.writerOf(path)));
   const folders = nameTools.has(tool) ? [] : foldersOf(facts);
   const below = folders.flatMap((folder) => {
-    const found = marks.filesBelow(folder, reading.sessionId, FILES_NAMED_MAX + 1);
-    if (found.length > FILES_NAMED_MAX) return [folder];
+    const found = namedBelow(folder, reading.sessionId, marks);
+    if (found.includes(folder)) return found;
     const there = found.filter(exists);
     // A search names each file it shows lines of; a command shows what it likes.
     return facts.command !== null ? there : there.filter((path) => reading.resultText.includes(nameOf(path)));
   });
   return distinct([...exact, ...below].map((path): TaintSource => ({ kind: 'file', where: path })));
+}
+
+/** What a command could copy from: files in these folders that hold words of others, which this session may not hold yet. */
+export function markedBelow(folders: readonly string[], sessionId: string, marks: FileMarks): TaintSource[] {
+  return folders.flatMap((folder) => namedBelow(folder, sessionId, marks)).map((path) => ({ kind: 'file', where: path }));
+}
+
+/** Marked files of other sessions; the folder itself where there are many. */
+function namedBelow(folder: string, besides: string, marks: FileMarks): string[] {
+  const found = marks.filesBelow(folder, besides, FILES_NAMED_MAX + 1);
+  return found.length > FILES_NAMED_MAX ? [folder] : found;
 }
 
 function foldersOf(facts: CallFacts): string[] {

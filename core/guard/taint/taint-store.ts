@@ -35,6 +35,13 @@ export interface SessionTaint {
   readonly sensitive: boolean;
 }
 
+interface MarkedFile {
+  readonly path: string;
+  readonly sessionId: string;
+  readonly seq: number;
+  readonly cleaned: number;
+}
+
 const SESSIONS_KEPT = 256;
 
 /** Tools whose results are private though no path of theirs says so: what was said in other conversations, memories, the person's documents. */
@@ -59,11 +66,16 @@ function prepareAll(db: SqlDatabase) {
     putFile: db.prepare(
       'INSERT INTO tainted_files (path, session_id, seq) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET session_id = excluded.session_id, seq = excluded.seq, cleaned = 0',
     ),
-    setCleaned: db.prepare('UPDATE tainted_files SET cleaned = ? WHERE path = ?'),
+    putCleaned: db.prepare(
+      'INSERT INTO tainted_files (path, session_id, seq, cleaned) VALUES (?, ?, ?, 1) ON CONFLICT (path) DO UPDATE SET seq = excluded.seq, cleaned = 1',
+    ),
+    setMarked: db.prepare('UPDATE tainted_files SET cleaned = 0 WHERE path = ?'),
     filesBelow: db
-      .prepare('SELECT path FROM tainted_files WHERE path > ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?')
+      .prepare('SELECT path FROM tainted_files WHERE path >= ? AND path < ? AND session_id <> ? AND cleaned = 0 ORDER BY path LIMIT ?')
       .pluck(),
-    writer: db.prepare('SELECT session_id FROM tainted_files WHERE path = ? AND cleaned = 0').pluck(),
+    file: db.prepare('SELECT path, session_id AS sessionId, seq, cleaned FROM tainted_files WHERE path = ?'),
+    anyFile: db.prepare('SELECT 1 FROM tainted_files WHERE cleaned = 0 LIMIT 1').pluck(),
+    anyFolder: db.prepare("SELECT 1 FROM tainted_files WHERE cleaned = 0 AND substr(path, -1) IN ('/', '\\') LIMIT 1").pluck(),
     dropSources: db.prepare('DELETE FROM session_taint WHERE session_id = ?'),
     dropPrivate: db.prepare('DELETE FROM session_private_reads WHERE session_id = ?'),
   };
@@ -75,9 +87,19 @@ export class TaintStore {
   /** Sessions looked up before; null for one without a mark. */
   readonly #known = new Map<string, SessionTaint | null>();
 
+  /** Never false while a file is marked; true may be of before. */
+  #hasFiles: boolean;
+  #hasFolders: boolean;
+
   constructor(db: SqlDatabase) {
     this.#db = db;
     this.#sql = prepareAll(db);
+    this.#hasFiles = this.#sql.anyFile.get() !== undefined;
+    this.#hasFolders = this.#sql.anyFolder.get() !== undefined;
+  }
+
+  get hasFiles(): boolean {
+    return this.#hasFiles;
   }
 
   /** Called for every event inside its transaction. */
@@ -87,7 +109,7 @@ export class TaintStore {
     if (event.type === 'session.created') this.#remember(event.sessionId, null);
     // Its task may tell what its caller has read.
     if (event.type === 'session.created' && event.body.channel === 'helper') this.#sql.putPrivate.run(event.sessionId);
-    if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setCleaned.run(0, path);
+    if (event.type === 'checkpoint.restored') for (const { path } of event.body.files) this.#sql.setMarked.run(path);
     this.applyCopied(event);
   }
 
@@ -128,14 +150,19 @@ export class TaintStore {
 
   /** The session that last wrote words of others into the file; null for a file that holds none. */
   writerOf(path: string): string | null {
-    return (this.#sql.writer.get(path) as string | undefined) ?? null;
+    const own = this.#sql.file.get(path) as MarkedFile | undefined;
+    const over = this.#folderOver(path);
+    const last = own === undefined || (over !== null && over.seq > own.seq) ? over : own;
+    return last === null || last.cleaned === 1 ? null : last.sessionId;
   }
 
   /** Files below a folder into which another session wrote words of others, at most `limit`. */
   filesBelow(folder: string, besides: string, limit: number): string[] {
     const root = folder.replace(/[/\\]+$/, '');
     const sign = folder.includes('\\') && !folder.includes('/') ? '\\' : '/';
-    return this.#sql.filesBelow.all(root + sign, root + String.fromCharCode(sign.charCodeAt(0) + 1), besides, limit) as string[];
+    const below = this.#sql.filesBelow.all(root + sign, root + String.fromCharCode(sign.charCodeAt(0) + 1), besides, limit) as string[];
+    const over = this.#folderOver(root);
+    return over === null || over.sessionId === besides ? below : [over.path, ...below].slice(0, limit);
   }
 
   /**
@@ -155,14 +182,31 @@ export class TaintStore {
     }
   }
 
+  /** The folder above it that was last marked as a whole. */
+  #folderOver(path: string): MarkedFile | null {
+    if (!this.#hasFolders) return null;
+    const parts = path.split(/(?<=[/\\])/).slice(0, -1);
+    const above = parts.map((_, at) => this.#sql.file.get(parts.slice(0, at + 1).join('')) as MarkedFile | undefined);
+    const marked = above.filter((one) => one?.cleaned === 0);
+    return marked.reduce<MarkedFile | null>((last, one) => (one !== undefined && one.seq > (last?.seq ?? -1) ? one : last), null);
+  }
+
+  #noteFile(path: string): void {
+    this.#hasFiles = true;
+    if (/[/\\]$/.test(path)) this.#hasFolders = true;
+  }
+
   #remember(sessionId: string, taint: SessionTaint | null): void {
     if (this.#known.size >= SESSIONS_KEPT) this.#known.clear();
     this.#known.set(sessionId, taint);
   }
 
   #applyFiles(event: EventOf<'taint.marked'>): void {
-    for (const path of event.body.cleaned ?? []) this.#sql.setCleaned.run(1, path);
-    for (const path of event.body.paths) this.#sql.putFile.run(path, event.sessionId, event.seq);
+    for (const path of event.body.cleaned ?? []) this.#sql.putCleaned.run(path, event.sessionId, event.seq);
+    for (const path of event.body.paths) {
+      this.#sql.putFile.run(path, event.sessionId, event.seq);
+      this.#noteFile(path);
+    }
   }
 
   #read(sessionId: string): SessionTaint | null {

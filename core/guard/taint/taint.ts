@@ -3,9 +3,12 @@
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import { systemClock } from '../../base/clock.ts';
+import { isInside } from '../../base/inside-folder.ts';
+import { changedSince } from './changed-files.ts';
 import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
 import { missingPieces } from './missing-pieces.ts';
-import { distinct, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
+import { distinct, markedBelow, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
 import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
@@ -52,9 +55,20 @@ export interface Heard {
   readonly sessions: readonly string[];
   readonly resultText: string;
   readonly ok: boolean;
+  /** A command that could read marked files changed these. */
+  readonly copies?: Copies;
+}
+
+export interface Copies {
+  /** Files, and folders that count as a whole: those end with a separator. */
+  readonly paths: readonly string[];
+  /** The opened folders, which hold the marked files. */
+  readonly folders: readonly string[];
 }
 
 const SOURCES_MAX = 200;
+/** Marked files that are looked for before a command. */
+const MARKED_MAX = 200;
 /** Stands for all sources beyond the limit. */
 const anywhere: TaintSource = { kind: 'web', where: '*' };
 const SESSIONS_READ_MAX = 8;
@@ -84,17 +98,39 @@ export class TaintBook {
     return { session: taint.sources, derived: this.#deriveCall(call, taint), sensitive: taint.sensitive };
   }
 
+  /**
+   * Before a command runs: how to look afterwards for files it may have copied words of others into. Null, after a look at one flag, while no
+   * file is marked. A command that only reads copies nothing.
+   */
+  watch({ command, class: kind, workspace }: CallFacts): (() => Promise<Copies>) | null {
+    const { store, files } = this.#deps;
+    if (command === null || kind === 'read' || !store.hasFiles) return null;
+    const opened = [...new Set([...(workspace === undefined ? [] : [workspace]), ...this.#deps.folders])];
+    const folders = opened.filter((folder) => !opened.some((other) => other !== folder && isInside(folder, other)));
+    const marked = folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)).filter((path) => files.exists(path));
+    if (marked.length === 0) return null;
+    // Files bear the time of the machine, whatever clock the rest goes by.
+    const sinceMs = systemClock.nowMs();
+    return async () => {
+      const moved = marked.some((path) => !files.exists(path));
+      return { paths: await changedSince({ folders, sinceMs, moved }), folders };
+    };
+  }
+
   /** What a finished call brought in or wrote down that was not known before; null when there is nothing. */
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null {
     const { store, files } = this.#deps;
     const taint = store.session(call.sessionId);
     const shown = shownSources(call.facts);
+    const copies = heard.copies?.paths ?? [];
     const told = [
       ...heard.untrusted,
       ...heard.sessions.filter((sessionId) => sessionId !== call.sessionId).flatMap((sessionId) => store.session(sessionId)?.sources ?? []),
       ...markedFilesRead({ ...call, resultText: heard.resultText }, store, (path) => files.exists(path)),
+      ...(copies.length === 0 ? [] : markedBelow(heard.copies?.folders ?? [], call.sessionId, store)),
     ];
-    const { paths, cleaned } = this.#writtenFiles(call, heard.ok, shown.length + told.length > 0);
+    const { paths: written, cleaned } = this.#writtenFiles(call, heard.ok, shown.length + told.length > 0);
+    const paths = [...new Set([...written, ...copies.filter((path) => store.writerOf(path) !== call.sessionId)])];
     const isNew = (source: TaintSource): boolean => taint?.keys.has(taintKey(source)) !== true;
     const shownKeys = new Set(shown.map(taintKey));
     // What the facts do not show is written down each time: later it could not be known whose text this was.

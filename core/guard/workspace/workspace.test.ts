@@ -95,17 +95,34 @@ function linkTo(bench: Bench, target: string): string {
   return link;
 }
 
+/** What is said of a folder where data and home lie elsewhere, and nothing is protected or trusted. */
+function placed({ configured }: Bench, { data, userHome }: { readonly data: string; readonly userHome: string }) {
+  const workspaces = new Workspaces({
+    facts: { workspace: configured, home: data, extraFolders: [] },
+    trusted: () => [],
+    protectionOf: () => null,
+    userHome,
+    temporaryFolder: '/nowhere-else',
+  });
+  return (path: string): string => workspaces.look(path).state;
+}
+
+test('the home folder and what lies around it are refused where the data folder is elsewhere', () => {
+  const bench = new Bench();
+  const home = bench.folder('people/me');
+  const state = placed(bench, { data: bench.folder('person/data'), userHome: home });
+  expect([home, join(bench.root, 'people'), process.platform === 'darwin' ? '/Users' : '/home'].map(state)).toEqual([
+    'refused',
+    'refused',
+    'refused',
+  ]);
+  expect(state(bench.folder('people/me/project'))).toBe('new');
+});
+
 test('a folder that holds the data folder is refused', () => {
   const bench = new Bench();
   const data = bench.folder('person/other/data');
-  const workspaces = new Workspaces({
-    facts: { workspace: bench.configured, home: data, extraFolders: [] },
-    trusted: () => [],
-    protectionOf: () => null,
-    userHome: '/nowhere',
-    temporaryFolder: '/nowhere-else',
-  });
-  expect(workspaces.look(bench.folder('person/other')).state).toBe('refused');
+  expect(placed(bench, { data, userHome: '/nowhere' })(bench.folder('person/other'))).toBe('refused');
 });
 
 test('another folder in the same place is not the trusted one, not even with the same number', () => {

@@ -80,11 +80,11 @@ function webDeps(given: Partial<WebDeps> = {}): WebDeps {
 }
 
 const noSandbox: CommandSandbox = {
-  wrap: ({ file, args, environment }) =>
+  wrap: ({ file, args, environment, sets }) =>
     Promise.resolve({
       file,
       args,
-      environment,
+      environment: { ...environment, ...sets },
       side: 'outside',
       dispose: () => Promise.resolve({ remarks: [], failed: false, whenFailed: null }),
     }),

@@ -6,6 +6,7 @@ import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import { configApprovalId } from '../../contracts/policy.ts';
 import type { CallFacts, FactContext, ToolContext } from '../../contracts/tools.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
+import type { Copies } from '../../guard/taint/taint.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
@@ -191,33 +192,38 @@ async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<
   return runner.halted ? 'halt' : 'next';
 }
 
-async function runOne(runner: RunningTurn, { call, parsed, context, before }: KeptCall): Promise<void> {
-  const { tools, crashPoints, checkpoints } = runner.deps;
+async function runOne(runner: RunningTurn, { call, parsed, context, before, facts }: KeptCall): Promise<void> {
+  const { tools, crashPoints, checkpoints, taint } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
   if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
+  const copiesOf = facts === null ? null : taint.watch(facts);
   const result = await tools.run(parsed, createContext(runner, call, { context, output, heard }));
   runner.tellingCalls.ended(call.callId);
   const given = output.end();
   if (given !== null) await given;
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
+  const copies = copiesOf === null ? undefined : await copiesOf();
   // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
-  const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard] });
+  const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
   finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
 }
 
+interface Finished {
+  readonly context: FactContext;
+  readonly result: HostedResult;
+  /** Other conversations it showed parts of. */
+  readonly sessions: readonly string[];
+  readonly copies: Copies | undefined;
+}
+
 /** Before the result is anybody's to read, the log says whose words are in it. */
-function markSources(
-  runner: RunningTurn,
-  call: CallState,
-  parsed: ParsedCall,
-  { context, result, sessions }: { readonly context: FactContext; readonly result: HostedResult; readonly sessions: readonly string[] },
-): boolean {
+function markSources(runner: RunningTurn, call: CallState, parsed: ParsedCall, { context, result, sessions, copies }: Finished): boolean {
   const { deps, place } = runner;
   const { argsJson, argsHash } = parsed;
   const facts = runner.callFacts.get(call.callId) ?? factsOf(runner, parsed, context);
@@ -225,7 +231,13 @@ function markSources(
   if (deps.taint.isTainted(place.sessionId)) runner.flush();
   const marks = deps.taint.marksOf(
     { sessionId: place.sessionId, callId: call.callId, tool: call.tool, argsJson, argsHash, facts },
-    { untrusted: result.untrusted, sessions, resultText: result.forModel, ok: result.outcome === 'ok' },
+    {
+      untrusted: result.untrusted,
+      sessions,
+      resultText: result.forModel,
+      ok: result.outcome === 'ok',
+      ...(copies === undefined ? {} : { copies }),
+    },
   );
   if (marks !== null) runner.emit('taint.marked', marks, 'observe');
   return marks !== null;

@@ -11,12 +11,12 @@ import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contrac
 import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { DecisionKind } from '../../contracts/policy.ts';
-import type { ArtifactSink, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
 import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
-import type { CallTaint, Heard, JudgedCall } from '../../guard/taint/taint.ts';
+import type { CallTaint, Copies, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker, PackSource } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
@@ -82,6 +82,8 @@ export interface HookPort {
 export interface TaintPort {
   isTainted(sessionId: string): boolean;
   of(call: JudgedCall): CallTaint;
+  /** Before a call runs: how to look afterwards for files it may have copied words of others into; null where there is nothing to look for. */
+  watch(facts: CallFacts): (() => Promise<Copies>) | null;
   /** What a finished call brought in from others; null when nothing. */
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
 }

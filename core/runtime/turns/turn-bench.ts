@@ -170,7 +170,7 @@ export class TurnBench {
       logger: this.logger,
       gate: this.gate,
       policy: this.policy,
-      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), marksOf: (call) => this.#marksOf(call) },
+      taint: { isTainted: () => false, of: (call) => this.taintOf(call.tool), watch: () => null, marksOf: (call) => this.#marksOf(call) },
       artifactSessions: () => [],
       models: {
         defaultRef: () => 'lab/m',

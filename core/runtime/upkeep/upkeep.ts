@@ -68,7 +68,7 @@ export class Upkeep {
 
   #useGap(): void {
     this.#gap = null;
-    if (this.#commits < COMMITS_MAX || (this.#deps.isBusy() && this.#commits < 3 * COMMITS_MAX)) return;
+    if (this.#commits < COMMITS_MAX || (this.#deps.isBusy() && this.#commits < 2 * COMMITS_MAX)) return;
     this.#commits = 0;
     this.#attempt(() => {
       this.#deps.betweenTurns();

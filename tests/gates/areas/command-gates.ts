@@ -183,7 +183,7 @@ export const commandGates: readonly Gate[] = [
     name: 'command/script-bindings',
     prevents: 'a yes to run a script holds for another script',
     file: 'core/guard/command/bindings.ts',
-    text: "...scriptsOf(parts, hashes).map((path) => file('script', path)),",
+    text: "...withCalled(scriptsOf(parts, hashes), parts.cwd).map((path) => file('script', path)),",
     instead: '',
     suites: ['core/guard/command/command.test.ts'],
   },

@@ -79,8 +79,8 @@ export const grantGates: readonly Gate[] = [
     name: 'grant/family-words',
     prevents: 'a grant for git status runs git push',
     file: 'core/guard/policy/grant-match.ts',
-    text: 'sameWords(family, match.family) &&',
-    instead: 'true &&',
+    text: '(family) => sameWords(family, match.family)',
+    instead: '() => true',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {

@@ -10,7 +10,7 @@ export const logGates: readonly Gate[] = [
     text: "return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);",
     instead: 'return null;',
     suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'removed|cut in half',
+    only: 'with nothing stopped',
   },
   {
     name: 'log/head-missing',
@@ -19,7 +19,7 @@ export const logGates: readonly Gate[] = [
     text: ": gap('head-missing', null);",
     instead: ": (gap('head-missing', null), null);",
     suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'head file is removed',
+    only: 'with nothing stopped',
   },
   {
     name: 'log/rewind-stops',
@@ -28,6 +28,6 @@ export const logGates: readonly Gate[] = [
     text: '(head.wasStopped || (gap !== null && isRewound(gap)))',
     instead: 'false',
     suites: ['tests/faults/log-rewind.test.ts'],
-    only: 'older copy',
+    only: 'with the panic stop engaged',
   },
 ];

@@ -39,7 +39,7 @@ export const policyGates: readonly Gate[] = [
     name: 'policy/written-unconfined',
     prevents: 'what the agent wrote runs unasked where nothing confines it',
     file: 'core/guard/policy/pre-approved.ts',
-    text: 'if (!runsFiles || known.confines()) return pre;',
+    text: "if (family?.[0] === 'git' || known.confines()) return pre;",
     instead: 'if (true) return pre;',
     suites: ['tests/faults/attacks-bindings.test.ts'],
   },

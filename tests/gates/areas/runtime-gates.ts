@@ -376,7 +376,7 @@ export const runtimeGates: readonly Gate[] = [
     name: 'runtime/system-session',
     prevents: 'a message is put into the session that holds the grants',
     file: 'core/doors/controlplane/controlplane.ts',
-    text: 'if (named === systemSessionId) throw',
+    text: 'if (wanted.sessionId === systemSessionId) throw',
     instead: 'if (false) throw',
     suites: ['core/doors/controlplane/controlplane.test.ts'],
   },

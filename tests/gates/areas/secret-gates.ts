@@ -10,7 +10,7 @@ export const secretGates: readonly Gate[] = [
     text: 'await secrets.whenKnown(SECRETS_MAX_MS);',
     instead: '',
     suites: ['tests/leaks/known-secrets.test.ts'],
-    only: 'start 1',
+    only: 'knows the secrets of the vault',
   },
   {
     name: 'secret/event-log',
@@ -105,7 +105,7 @@ export const secretGates: readonly Gate[] = [
     name: 'secret/known-at-start',
     prevents: 'secrets of the environment are unknown to the redactor',
     file: 'core/compose-guard.ts',
-    text: 'secrets.registerKnown(secretRefsOf(config));',
+    text: 'secrets.registerKnown(secretRefs);',
     instead: '',
     suites: ['tests/leaks/sinks.test.ts'],
   },
@@ -113,8 +113,8 @@ export const secretGates: readonly Gate[] = [
     name: 'secret/registered-first',
     prevents: 'a secret is given out before the redactor knows it',
     file: 'core/guard/secret/secret.ts',
-    text: "if (!this.#options.registrar.register(value, source === 'file'",
-    instead: "if (value === '' && !this.#options.registrar.register(value, source === 'file'",
+    text: 'if (!this.guard(value, shown) &&',
+    instead: "if (value === '' && !this.guard(value, shown) &&",
     suites: ['core/guard/secret/secret.test.ts'],
   },
   {

@@ -1,0 +1,83 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { changedSince } from './changed-files.ts';
+
+let root = '';
+let sinceMs = 0;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-changed-')));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+function put(...paths: readonly string[]): void {
+  for (const path of paths) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), path);
+  }
+}
+
+/** From here on files are new. */
+async function start(): Promise<void> {
+  await sleep(120);
+  sinceMs = Date.now();
+}
+
+async function look(more: { readonly moved?: boolean; readonly entriesMax?: number } = {}): Promise<string[]> {
+  const found = await changedSince({ folders: [root], sinceMs, moved: false, ...more });
+  return found.map((path) => relative(root, path) + (path.endsWith('/') ? '/' : '')).sort();
+}
+
+test('files written, changed and renamed since are found, whatever time they pretend to bear', async () => {
+  put('old.md', 'a/old.md', 'a/b/renamed.md', 'changed.md');
+  await start();
+  put('new.md', 'a/c/new.md', 'changed.md');
+  renameSync(join(root, 'a/b/renamed.md'), join(root, 'a/b/name.md'));
+  utimesSync(join(root, 'new.md'), 1, 1);
+  expect(await look()).toEqual(['a/b/name.md', 'a/c/new.md', 'changed.md', 'new.md']);
+});
+
+test('links are not followed, and what git keeps is left out', async () => {
+  put('a/old.md');
+  await start();
+  symlinkSync('/etc', join(root, 'etc'));
+  put('.git/objects/x');
+  expect(await look()).toEqual([]);
+});
+
+test('a folder that was moved brings all that lies in it', async () => {
+  put('notes/deep/saved.md', 'other/old.md');
+  await start();
+  renameSync(join(root, 'notes'), join(root, 'kept'));
+  expect(await look()).toEqual([]);
+  expect(await look({ moved: true })).toEqual(['kept/deep/saved.md']);
+});
+
+test('a moved folder that cannot be read counts as a whole', async (context) => {
+  if (process.platform === 'win32' || process.getuid?.() === 0) context.skip();
+  put('notes/saved.md');
+  await start();
+  renameSync(join(root, 'notes'), join(root, 'kept'));
+  chmodSync(join(root, 'kept'), 0);
+  expect(await look({ moved: true })).toEqual(['kept/']);
+  chmodSync(join(root, 'kept'), 0o700);
+});
+
+test('folders that are too much to look at count as a whole, the nearest are looked at first', async () => {
+  put('src/old.ts', ...Array.from({ length: 30 }, (_, at) => `modules/m${at}/old.js`), 'modules/m1/deep/old.js');
+  await start();
+  put('src/new.ts', 'top.md');
+  expect(await look({ entriesMax: 35 })).toEqual(['modules/', 'src/new.ts', 'top.md']);
+  expect(await look({ entriesMax: 2 })).toEqual(['/']);
+  expect(await look()).toEqual(['src/new.ts', 'top.md']);
+});
+
+test('very many changed files are named by the folders they lie in', async () => {
+  put('old.md');
+  await start();
+  put('new.md', ...Array.from({ length: 250 }, (_, at) => `out/${at % 5}/${at}.js`));
+  expect(await look()).toEqual(['new.md', 'out/']);
+});

@@ -1,0 +1,111 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { JudgedCall } from './taint.ts';
+import { pathFact, TaintBench, workspace } from './taint-test-bench.ts';
+
+let bench: TaintBench;
+let folder = '';
+
+beforeEach(() => {
+  bench = new TaintBench();
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-copies-')));
+  put('old.md');
+});
+afterEach(() => {
+  bench.dispose();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function put(name: string): string {
+  writeFileSync(join(folder, name), name);
+  return join(folder, name);
+}
+
+/** In the folder of its session, which is a real one. */
+function command(sessionId: string): JudgedCall {
+  return inside(bench.exec(sessionId, 'npm test', folder));
+}
+
+const inside = (call: JudgedCall): JudgedCall => ({
+  ...call,
+  facts: { ...call.facts, workspace: folder, paths: call.facts.paths.map((path) => ({ ...path, insideWorkspace: true })) },
+});
+
+/** Session `a` reads a page and writes what it says. */
+async function save(name: string): Promise<void> {
+  bench.say('a', 'Keep it.');
+  bench.browse('a', 'example.org', 'apricot orchard');
+  const path = put(name);
+  bench.there.add(path);
+  bench.run(bench.write('a', path, 'apricot orchard'), '');
+  await sleep(120);
+}
+
+const readBy = (sessionId: string, path: string): string[] => {
+  bench.run(inside(bench.read(sessionId, path)), 'text');
+  return bench.store.session(sessionId)?.sources.map(({ where }) => where) ?? [];
+};
+
+test('while no file is marked, nothing is looked for, and no statement is run', () => {
+  bench.storage.dispose();
+  expect(bench.book.watch(command('b').facts)).toBeNull();
+  bench.open();
+});
+
+test('what a command changed beside a marked file is marked, and its session holds the words', async () => {
+  await save('saved.md');
+  const watch = bench.book.watch(command('b').facts);
+  const copy = put('copy.md');
+  const copies = await watch?.();
+  expect(copies?.paths).toEqual([copy]);
+  bench.run(command('b'), '', copies === undefined ? {} : { copies });
+  expect(bench.store.writerOf(copy)).toBe('b');
+  expect(bench.store.session('b')?.sources).toContainEqual({ kind: 'file', where: join(folder, 'saved.md') });
+  expect([readBy('c', copy), readBy('d', join(folder, 'old.md'))]).toEqual([[copy], []]);
+});
+
+test('a command that runs in a folder below holds the words it may have copied as well', async () => {
+  await save('saved.md');
+  mkdirSync(join(folder, 'sub'));
+  const watch = bench.book.watch(command('b').facts);
+  put('sub/copy.md');
+  const below = inside(bench.exec('b', 'sh run.sh', join(folder, 'sub')));
+  const copies = await watch?.();
+  bench.run(below, '', copies === undefined ? {} : { copies });
+  expect(bench.store.session('b')?.sources).toEqual([{ kind: 'file', where: join(folder, 'saved.md') }]);
+});
+
+test('a command that changes nothing, or only reads, marks nothing', async () => {
+  await save('saved.md');
+  const call = command('b');
+  expect((await bench.book.watch(call.facts)?.())?.paths).toEqual([]);
+  expect(bench.book.watch({ ...call.facts, class: 'read' })).toBeNull();
+  bench.there.clear();
+  expect(bench.book.watch(call.facts)).toBeNull();
+});
+
+test('a folder marked as a whole marks what lies in it, until that is written anew', () => {
+  const deep = `${workspace}/out/deep/a.md`;
+  const mark = (): void =>
+    bench.append('a', {
+      type: 'taint.marked',
+      body: { callId: null, sources: [{ kind: 'web', where: 'x' }], paths: [`${workspace}/out/`] },
+    });
+  bench.there.add(`${workspace}/out/`);
+  mark();
+  expect([deep, `${workspace}/output.md`, `${workspace}/out/`].map((path) => bench.store.writerOf(path))).toEqual(['a', null, 'a']);
+  expect([`${workspace}/out`, `${workspace}/out/deep`, workspace].map((path) => bench.store.filesBelow(path, '', 5))).toEqual(
+    Array.from({ length: 3 }, () => [`${workspace}/out/`]),
+  );
+  const search = bench.call('b', 'grep', { path: 'out/deep' }, { paths: [pathFact('out/deep', 'read')] });
+  bench.run(search, 'a.md:1: text');
+  expect(bench.store.session('b')?.sources.map(({ where }) => where)).toEqual([`${workspace}/out/`, `${workspace}/out/deep`]);
+  bench.run(bench.write('clean', deep, 'mine'), '');
+  bench.reopen();
+  expect([deep, `${workspace}/out/deep/b.md`].map((path) => bench.store.writerOf(path))).toEqual([null, 'a']);
+  mark();
+  expect(bench.store.writerOf(deep)).toBe('a');
+});
