@@ -292,7 +292,13 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     telegram: telegram.ops,
     usage: { usage: (query) => usageOf(base, store, query) },
     safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
-    doctor: composeDoctor(base, store, guard, { mind, deadLetters: runtime.deadLetters, schedules: hands.planned.schedules, telegram }),
+    doctor: composeDoctor(base, store, guard, {
+      mind,
+      deadLetters: runtime.deadLetters,
+      schedules: hands.planned.schedules,
+      telegram,
+      tryModel: (model) => claw.op('model.test', { model }),
+    }),
     recovery: composeRecovery(base, store, guard, {
       runtime: runtime.turns,
       undo: async (callId, by) =>

@@ -68,7 +68,7 @@ function read(schema: unknown, from: Place): Reading {
   const { $ref, allOf, anyOf, oneOf, ...own } = schema;
   if (typeof $ref === 'string') return readReference($ref, own, at);
   const about = textOf(own['description']);
-  const parts = [...list(allOf).map((part) => read(part, at))];
+  const parts = list(allOf).map((part) => read(part, at));
   for (const branches of [anyOf, oneOf])
     if (list(branches).length > 0) parts.push(either(list(branches).map((branch) => read(branch, at))));
   const whole = parts.reduce(both, readOwn(own, at));
@@ -195,12 +195,14 @@ function bothKinds(a: Kind, b: Kind): Kind | null {
     if (b.kind !== 'array') return null;
     return { kind: 'array', items: both(a.items, b.items), places: a.places.length > 0 ? a.places : b.places, about };
   }
-  if (b.kind === 'object' || b.kind === 'array') return null;
-  const isNumber = a.kind !== b.kind && a.kind !== 'string' && a.kind !== 'boolean' && b.kind !== 'string' && b.kind !== 'boolean';
-  if (a.kind !== b.kind && !isNumber) return null;
+  return b.kind === 'object' || b.kind === 'array' ? null : bothScalars(a, b, about);
+}
+
+function bothScalars(a: ScalarKind, b: ScalarKind, about: string): ScalarKind | null {
+  const areNumbers = [a.kind, b.kind].every((kind) => kind === 'number' || kind === 'integer');
+  if (a.kind !== b.kind && !areNumbers) return null;
   const values = a.values === null ? b.values : b.values === null ? a.values : a.values.filter((value) => b.values?.includes(value));
-  if (values?.length === 0) return null;
-  return { kind: isNumber ? 'integer' : a.kind, values, about };
+  return values?.length === 0 ? null : { kind: a.kind === b.kind ? a.kind : 'integer', values, about };
 }
 
 function bothObjects(a: ObjectKind, b: ObjectKind, about: string): ObjectKind {

@@ -22,7 +22,7 @@ export interface SendableSchema {
   /** What is to be said of the arguments as a whole; belongs into the description of the tool. */
   readonly note: string;
   /** Arguments as a model gives them, in the form the original schema describes. What is wrong stays wrong. */
-  fromModel(args: unknown): unknown;
+  readonly fromModel: (args: unknown) => unknown;
 }
 
 export const descriptionCharsMax = 1024;

@@ -52,6 +52,8 @@ test('ask - takes the text from standard input', async () => {
 test.each([
   ['streamed in pieces', [{ say: 'one two three' }], 'one two three\n'],
   ['with all deltas lost', [{ say: 'one two three', lost: true }], 'one two three\n'],
+  ['cut at its limit', [{ say: 'one two', after: '\n\n(It was cut off.)' }], 'one two\n\n(It was cut off.)\n'],
+  ['cut, with all deltas lost', [{ say: 'one', lost: true, after: '\n\n(Cut.)' }], 'one\n\n(Cut.)\n'],
   ['in several stretches', [{ say: 'first' }, { say: 'second', lost: true }, { say: 'third' }], 'first\nsecond\nthird\n'],
 ] satisfies [string, Step[], string][])('an answer %s is printed whole and once', async (_name, steps, out) => {
   expect(await runCommand(['ask', 'x'], fakeParts(scripted(...steps)))).toEqual({ code: 0, out, err: '' });

@@ -31,12 +31,12 @@ export type FollowUpTime = { readonly inMinutes: number } | { readonly local: st
 
 const LISTED = 100;
 
-const taskId = z.string().min(1).max(100).describe('Id of the task, as list shows it.');
+const taskIdInput = z.string().min(1).max(100).describe('Id of the task, as list shows it.');
 const taskInput = z.discriminatedUnion('action', [
   z.strictObject({ action: z.literal('list') }),
   z.strictObject({ action: z.literal('add'), text: z.string().trim().min(1).max(1000).describe('What is left to do, in one line.') }),
-  z.strictObject({ action: z.literal('done'), taskId }),
-  z.strictObject({ action: z.literal('drop'), taskId }),
+  z.strictObject({ action: z.literal('done'), taskId: taskIdInput }),
+  z.strictObject({ action: z.literal('drop'), taskId: taskIdInput }),
 ]);
 
 /** A note of the agent's own: nothing outside of the list changes, so it counts as reading to the gate. */

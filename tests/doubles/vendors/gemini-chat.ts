@@ -74,6 +74,10 @@ function checkNode(schema: Part, type: string, { where, named, isRoot }: SchemaP
   const { format } = schema;
   if (type === 'string' && format !== undefined && !['enum', 'date-time'].includes(text(format))) throw no(`${named}.format: only 'enum' and 'date-time' are supported for STRING type`); // prettier-ignore
   if (type === 'array' && !has(schema, 'items')) throw no(`${named}.items: missing field.`);
+  checkKeys(schema, type, { named, isRoot });
+}
+
+function checkKeys(schema: Part, type: string, { named, isRoot }: Pick<SchemaPlace, 'named' | 'isRoot'>): void {
   for (const word of ['properties', 'required'])
     if (type !== 'object' && has(schema, word) && !(isRoot && type === '')) throw no(`${named}.${word}: only allowed for OBJECT type`);
   const keys = isPlainObject(schema['properties']) ? Object.keys(schema['properties']) : [];

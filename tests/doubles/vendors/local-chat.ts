@@ -37,15 +37,17 @@ function checkLlamaMessage(message: unknown): void {
     if (has(part, 'type') && ['text', 'image_url', 'input_audio', 'media_marker'].includes(text(part['type']))) continue;
     throw llamaNo('unsupported content[].type');
   }
-  for (const call of parts(message['tool_calls'])) {
-    if (call['type'] !== 'function') throw llamaNo(`Missing tool call type: ${JSON.stringify(call)}`);
-    if (!isPlainObject(call['function'])) throw llamaNo(`Missing tool call function: ${JSON.stringify(call)}`);
-    if (text(call['function']['name']) === '') throw llamaNo(`Missing tool call name: ${JSON.stringify(call)}`);
-    const args = call['function']['arguments'];
-    const parsed = typeof args === 'string' ? parseJson(args) : null;
-    if (parsed === null) throw llamaNo(`Missing tool call arguments: ${JSON.stringify(call)}`);
-    if (!parsed.ok) throw llamaNo(`Failed to parse tool call arguments as JSON: ${parsed.error}`, 500);
-  }
+  for (const call of parts(message['tool_calls'])) checkLlamaCall(call);
+}
+
+function checkLlamaCall(call: Part): void {
+  if (call['type'] !== 'function') throw llamaNo(`Missing tool call type: ${JSON.stringify(call)}`);
+  if (!isPlainObject(call['function'])) throw llamaNo(`Missing tool call function: ${JSON.stringify(call)}`);
+  if (text(call['function']['name']) === '') throw llamaNo(`Missing tool call name: ${JSON.stringify(call)}`);
+  const args = call['function']['arguments'];
+  const parsed = typeof args === 'string' ? parseJson(args) : null;
+  if (parsed === null) throw llamaNo(`Missing tool call arguments: ${JSON.stringify(call)}`);
+  if (!parsed.ok) throw llamaNo(`Failed to parse tool call arguments as JSON: ${parsed.error}`, 500);
 }
 
 /** A schema becomes a grammar; one that cannot be made fails the whole request. */
