@@ -150,8 +150,7 @@ function composeSinks({ config, home, logger, safetyOf }: Base): JsonlSink[] {
 
 export function composeStore(base: Base) {
   const { home, lifetimes, clock, logger, crashPoints, safetyOf } = base;
-  const steps = migrations.map((migration) => withCrashPoints(migration, crashPoints));
-  const storage = lifetimes.add(Storage.open({ home, migrations: steps }));
+  const storage = lifetimes.add(Storage.open({ home, migrations: migrations.map((step) => withCrashPoints(step, crashPoints)) }));
   const policy = new PolicyStore(storage.db);
   const marks = new TaintStore(storage.db);
   const checkpointRows = new CheckpointRows(storage.db);
@@ -166,7 +165,6 @@ export function composeStore(base: Base) {
   const knowledge = new KnowledgeRows(storage);
   const vectors = new VectorStore(storage.db);
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
   const telegramRows = new TelegramStore(storage.db);
   const skillRows = new SkillRows(storage.db);
   const identityRows = new IdentityRows(storage.db);
@@ -188,16 +186,16 @@ export function composeStore(base: Base) {
     continuity,
   ];
   const head = composeHead(base, storage);
+  const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
   const telemetry = new Telemetry({ db: storage.db, sinks: composeSinks(base) });
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
   const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
-  const backups = lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup }));
   return {
     storage,
-    backups,
+    backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),
     head,
     policy,
     marks,

@@ -12,9 +12,6 @@ import type { Config } from './contracts/config.ts';
 import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
 import { mapSqliteError, restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
-import { GuardedFetch } from './guard/egress/egress.ts';
-import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
-import type { Secrets } from './guard/secret/secret.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
 import {
   createAgendaTools,
@@ -23,7 +20,6 @@ import {
   createProcessTable,
   ProcessTrees,
   ToolHost,
-  type WebDeps,
 } from './hands/tools/tools.ts';
 import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
@@ -40,6 +36,7 @@ import { composeIdentity, composeSkills, type Identity, type Skills } from './co
 import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
 import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 import { composeTelegram } from './compose-telegram.ts';
+import { composeWeb } from './compose-web.ts';
 
 export { firstUses } from './compose-ahead.ts';
 export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './compose-base.ts';
@@ -142,15 +139,6 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   return { hooks, instanceMarker, trees, tools, outbox, planned };
 }
 
-/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
-function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: Secrets): WebDeps {
-  const { timeoutMs, bytesMax, search } = config;
-  const quick = Math.min(timeoutMs, 10_000);
-  const limits = { connectMs: quick, headersMs: timeoutMs, idleMs: Math.min(timeoutMs, 15_000), totalMs: timeoutMs, bytesMax };
-  const http = new GuardedFetch({ judge: safety, limits });
-  const searchHttp = search?.baseUrl === undefined ? http : new GuardedFetch({ judge: new OneOriginCheck(search.baseUrl), limits });
-  return { http, searchHttp, secrets, config, redact: (text) => safety.redact(text).text };
-}
 type Hands = ReturnType<typeof composeHands>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
@@ -253,7 +241,6 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   lifetimes.defer(() => {
     closing.abort();
   });
-  const redact = (text: string): string => safety.redact(text).text;
   const signals = composeSignals({ base, store, guard, ...hands.planned, turns: runtime.turns, outbox: hands.outbox });
   const processes = processesOf(hands);
   const controlplane = composeControlplane(base, store, guard, runtime.turns, hands.outbox);
@@ -317,14 +304,14 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   await settle({ ...base, log, head, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
   const taking = begin(base, guard, mind, runtime);
-  const hasLeft = log.index.openTurns().some((row) => row.status !== 'waiting');
+  const work = workHere(runtime.turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
   signals.begin(options.resume);
   joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
-  const work = workHere(runtime.turns, hasLeft ? taking : null);
-  return Object.assign(claw, work, hostedParts(store, guard, redact));
+  return Object.assign(claw, work, hostedParts(base, store, guard));
 }
 
-function hostedParts({ storage, head, log }: Store, guard: Guard, redact: (text: string) => string) {
+function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Guard) {
+  const redact = (text: string): string => safety.redact(text).text;
   return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 

@@ -69,7 +69,7 @@ export function createParts(options: PartsOptions): Parts {
       globalShortcut,
       accelerator: options.panicKeys,
       platform: process.platform,
-      isWayland: isWayland(process.platform, process.env),
+      onWayland: isWayland(process.platform, process.env),
       logger,
       panic: () => options.panic(keysCaller),
     }),

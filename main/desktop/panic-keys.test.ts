@@ -22,7 +22,7 @@ function rig(register: (keys: string) => boolean = () => true, keys = accelerato
     },
     accelerator: keys,
     platform: 'linux',
-    isWayland: onWayland,
+    onWayland,
     logger,
     panic: () => (presses += 1),
   });

@@ -10,7 +10,7 @@ export interface PanicKeysOptions {
   readonly accelerator: string;
   readonly platform: NodeJS.Platform;
   /** The portal of a Wayland desktop may refuse the keys after it took the request, and Electron is not told. */
-  readonly isWayland: boolean;
+  readonly onWayland: boolean;
   readonly logger: Logger;
   readonly panic: () => void;
 }
@@ -46,7 +46,7 @@ export class PanicKeys {
   }
 
   #hold(): PanicKeysState {
-    const { globalShortcut, accelerator, platform, isWayland, logger, panic } = this.#options;
+    const { globalShortcut, accelerator, platform, onWayland, logger, panic } = this.#options;
     const shown = readable(accelerator, platform);
     const refuse = (why: string): PanicKeysState => {
       logger.log('warn', 'the keys of the panic stop could not be had', { accelerator, why });
@@ -58,7 +58,7 @@ export class PanicKeys {
     };
     try {
       if (!globalShortcut.register(accelerator, onPress)) return refuse(`Another program has the keys ${shown}.`);
-      return { kind: isWayland ? 'asked' : 'held', shown };
+      return { kind: onWayland ? 'asked' : 'held', shown };
     } catch {
       // Electron throws for a text that names no keys.
       return refuse(`"${accelerator}" is not a combination of keys.`);

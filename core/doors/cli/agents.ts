@@ -6,7 +6,7 @@ import type { AgentListing } from '../../contracts/agents.ts';
 import type { Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import { facts, money, table, when } from './table.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 export function registerAgents(program: Command, run: Run): void {
   const agents = program.command('agents').description('the agents of config.yaml');

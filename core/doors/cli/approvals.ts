@@ -12,7 +12,8 @@ import { describeApproval } from './approval-prompt.ts';
 import { parseCount, parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { table, when } from './table.ts';
-import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
+import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { exitCodeOfCall, sayPending } from './ask.ts';
 
 export function registerApprovals(program: Command, run: Run): void {
@@ -109,17 +110,22 @@ async function reportDecided(
   const call = end.calls.findLast((event) => event.body.callId === approval.callId)?.body ?? null;
   const result = call === null || approval.state !== 'approved' ? null : resultOf(call);
   output.result({ ...approval, ...(result === null ? {} : { result }), turn: { turnId, status, text } }, () =>
-    output.forStdout(
-      [...new Set([describeDecided(approval), result?.forUser.trimEnd() ?? '', text])].filter((part) => part !== '').join('\n'),
-    ),
+    output.forStdout(linesOnce([describeDecided(approval), result?.forUser.trimEnd() ?? '', text])),
   );
   if (error !== undefined && !output.isJson) output.explain(error);
   sayPending(context, pending ?? []);
   if (end.wasInterrupted) return exitCodes.interrupted;
   if (approval.state === 'denied') return status === 'waiting' ? exitCodes.waiting : exitCodes.done;
-  // A call that a person made themselves is all there is to its turn.
-  const isDirect = (text === '' || text === result?.forUser) && status === 'done' && result !== null;
-  return isDirect ? exitCodeOfCall({ claw }, result.outcome) : exitCodeOfTurn(end.result);
+  return isDirect(result, end.result) ? exitCodeOfCall({ claw }, result.outcome) : exitCodeOfTurn(end.result);
+}
+
+/** A call that a person made themselves is all there is to its turn. */
+function isDirect(result: ToolRunResult | null, { status, text }: ConversationEnd['result']): result is ToolRunResult {
+  return result !== null && status === 'done' && (text === '' || text === result.forUser);
+}
+
+function linesOnce(lines: readonly string[]): string {
+  return [...new Set(lines)].filter((line) => line !== '').join('\n');
 }
 
 function resultOf({ callId, outcome, forUser, forModel, artifacts }: EventOf<'tool.finished'>['body']): ToolRunResult {

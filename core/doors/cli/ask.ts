@@ -13,7 +13,8 @@ import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { sayHowToGoOn } from './more-budget.ts';
-import { cliCaller, TurnConversation, type ConversationEnd } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
+import { TurnConversation, type ConversationEnd } from './turn-conversation.ts';
 import { choosePlace, filesOf, type PlaceOptions } from './work-place.ts';
 
 export interface AskOptions extends PlaceOptions {

@@ -12,7 +12,8 @@ import { exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
 import { LineReader } from './line-reader.ts';
 import { askForMore } from './more-budget.ts';
-import { cliCaller, TurnConversation } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
+import { TurnConversation } from './turn-conversation.ts';
 import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
 
 const ownHelp = ['- `/open ID` Go on with another session.', '- `/quit` Leave.'].join('\n');

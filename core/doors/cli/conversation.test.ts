@@ -383,16 +383,6 @@ test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async (
   expect(await finish).toBe(130);
 });
 
-test('a secret typed at a terminal is not shown', async () => {
-  const claw = new FakeClaw({ 'secret.set': ({ name }) => ({ name }) });
-  const { terminal, finish } = atTerminal(claw, ['secret', 'set', 'key']);
-  await terminal.sees('Value of key');
-  terminal.type('correct horse');
-  expect(await finish).toBe(0);
-  expect(claw.calls[0]?.params).toEqual({ name: 'key', value: 'correct horse' });
-  expect((terminal.out + terminal.err).includes('correct horse')).toBe(false);
-});
-
 test('an answer can not drive the terminal, and stays as it is in a pipe', async () => {
   const text = 'a\u001B]0;title\u0007b\u202Ec';
   const { terminal, finish } = atTerminal(scripted({ say: text }), ['ask', 'x']);

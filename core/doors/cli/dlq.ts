@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import { runTurn } from './ask.ts';
 import type { Run } from './command-context.ts';
 import { table, when } from './table.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 export function registerDeadLetters(program: Command, run: Run): void {
   const dlq = program.command('dlq').description('dead letters: turns that failed and wait for another try or for you');

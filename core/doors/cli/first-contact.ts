@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { KeyOffer, ProviderDraft } from '../../contracts/provider-ops.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 /** One line on stderr where the demo answers because nothing is set up; a question before it where somebody can answer. */
 export async function meetModel(context: CommandContext, claw: Claw, lines: LineReader | null): Promise<void> {

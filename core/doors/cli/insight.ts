@@ -5,7 +5,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { TurnView } from '../../contracts/op-results.ts';
 import { runTurn } from './ask.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 import { parseCount, type CommandContext, type Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import type { Paint } from './output.ts';
@@ -203,8 +203,8 @@ function describeTurn(turn: TurnView, paint: Paint): string {
 const OUTPUT_CHARS_MAX = 200;
 
 /** What was allowed without asking was never put into a sentence. */
-function calledWhat({ summary, tool, args }: TurnView['calls'][number]): string {
-  return summary === '' ? `${tool} ${args}` : summary;
+function calledWhat(call: TurnView['calls'][number]): string {
+  return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
 /** The beginning; all of it comes with --json. */

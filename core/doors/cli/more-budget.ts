@@ -9,7 +9,7 @@ import { budgetScopeSchema, budgetUnitSchema } from '../../contracts/policy.ts';
 import { parseAmount, showAmount } from './budget.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 const triesMax = 5;
 

@@ -9,7 +9,7 @@ import type { CommandContext, Run } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';
 import { table } from './table.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 type Health = OpResult<'health.check'>;
 type Plan = OpResult<'recovery.plan'>;

@@ -10,7 +10,7 @@ import { parseCount, type CommandContext, type Run } from './command-context.ts'
 import { exitCodes } from './exit-code.ts';
 import { LineReader } from './line-reader.ts';
 import { facts, size, table, when } from './table.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 const artifactChunkBytes = 1_000_000;
 
@@ -47,6 +47,10 @@ export function registerSessions(program: Command, run: Run): void {
     .option('--at <n>', 'after this event of the session')
     .option('--title <text>')
     .action((sessionId: string, options: { at?: string; title?: string }) => run((context) => forkSession(context, sessionId, options)));
+  registerSessionChanges(sessions, run);
+}
+
+function registerSessionChanges(sessions: Command, run: Run): void {
   sessions
     .command('rename')
     .description('give a session another title')

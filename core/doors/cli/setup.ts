@@ -1,6 +1,7 @@
 // `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tried with a real request before anything
 // is written, and what is written comes in one piece at the end, so that an interrupted set-up leaves nothing behind.
 
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -12,7 +13,7 @@ import { exitCodes } from './exit-code.ts';
 import { draftOf } from './first-contact.ts';
 import { openVault, readSecret } from './secrets.ts';
 import { askLine, chooseFrom } from './setup-questions.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 interface SetupOptions {
   readonly provider?: string;
@@ -232,7 +233,6 @@ async function setWorkspace(
   const given =
     options.workspace ?? (options.asks === true ? (await askLine(context, 'Folder to work in (Enter: as it is): ')).trim() : '');
   if (given === '') return null;
-  const { resolve } = await import('node:path');
   const path = resolve(context.io.cwd, given.replace(/^~(?=$|[\\/])/, context.io.userFolder));
   const { holds } = await claw.op('config.set', { key: 'workspace.path', value: path }, cliCaller);
   if (holds === 'next-start') context.output.note('The folder is used from the next start on.');

@@ -4,7 +4,7 @@
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams } from '../../contracts/ops.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 const lettersMin = 6;
 const looksMax = 1000;

@@ -1,18 +1,17 @@
 // Runs one message as a turn from the terminal: sends, streams, asks for approvals in place, cancels on Ctrl-C.
 
+import { cliCaller } from './caller.ts';
 import type { Claw } from '../../contracts/claw.ts';
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { EventOf } from '../../contracts/events.ts';
-import type { Caller, OpParams } from '../../contracts/ops.ts';
+import type { OpParams } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import { promptApproval } from './approval-prompt.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { TurnFollower } from './turn-follower.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
-
-export const cliCaller: Caller = { channel: 'cli', actor: 'cli' };
 
 const roundsMax = 1000;
 

@@ -11,7 +11,7 @@ import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { CommandContext } from './command-context.ts';
 import type { LineReader } from './line-reader.ts';
 import { isInsideTool } from './person-only.ts';
-import { cliCaller } from './turn-conversation.ts';
+import { cliCaller } from './caller.ts';
 
 export interface PlaceOptions {
   readonly session?: string;

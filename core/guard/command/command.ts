@@ -12,6 +12,7 @@ import { readPlainLine } from './plain-line.ts';
 import { findProgram } from './program-path.ts';
 
 export type { CommandPlaces } from './places.ts';
+export { readJoinedLine, type JoinedPart } from './joined-line.ts';
 export { literalWords } from './literal-lexer.ts';
 
 export interface CommandRequest {

@@ -69,8 +69,7 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
       if (paths.size < PATHS_MAX) paths.set(`${fact.access} ${fact.given} ${fact.real}`, fact);
     }
   }
-  if (line.includes('<(') && commands.some(isInterpreter) && commands.some(isFetcher)) found.push(plainly(carriesCode));
-  if ([...paths.values()].some((fact) => fact.access === 'read' && fact.protectedBy !== null)) found.push(plainly(readsKeys));
+  found.push(...risksOfWhole(line, commands, [...paths.values()]));
   const sorted = found.sort((a, b) => gravity(a.risk) - gravity(b.risk));
   const risks = [...new Set(sorted.map(({ risk }) => risk.sentence))].slice(0, RISKS_MAX);
   const gravest = ranks.find((rank) => sorted.some(({ risk }) => risk.class === rank)) ?? 'exec';
@@ -79,6 +78,13 @@ export function lookAtLine(line: string, cwd: string, places: CommandPlaces): Li
   const does = isGrave ? headline(sorted) : null;
   const whole = isWhole && needsWholeMachine(commands);
   return { class: gravest, risks, hosts: [...hosts], paths: [...paths.values()], runsFetched, does, needsWholeMachine: whole };
+}
+
+/** What shows in no single command of the line. */
+function risksOfWhole(line: string, commands: readonly LineCommand[], paths: readonly PathFact[]): Found[] {
+  const carries = line.includes('<(') && commands.some(isInterpreter) && commands.some(isFetcher);
+  const reads = paths.some((fact) => fact.access === 'read' && fact.protectedBy !== null);
+  return [...(carries ? [plainly(carriesCode)] : []), ...(reads ? [plainly(readsKeys)] : [])];
 }
 
 function plainly(risk: Risk): Found {

@@ -69,13 +69,15 @@ export function readTask(argv: readonly string[], cwd: string): TaskForm | null 
   const words = name.split(' ');
   const rest = args.slice(words.length - 1);
   const operands = program === 'go' ? goOperands(rest) : (readArguments(rest, form.table)?.operands ?? null);
-  const above = program === 'make' ? [] : filesAbove(cwd, form.bindings);
-  const started = program === 'make' ? recipesOf(cwd, form.bindings) : [];
-  const known = { bindings: [...form.bindings, ...above, ...started], remark: null, operands: above };
-  if (operands === null || form.refusedBy.some((file) => isInOrAbove(cwd, file))) return { ...known, family: null };
-  if (program !== 'make') return { ...known, operands: [...operands, ...above], family: words };
-  const target = makeTarget(operands);
-  return { ...known, family: target === null ? null : [...words, ...target] };
+  const isRefused = operands === null || form.refusedBy.some((file) => isInOrAbove(cwd, file));
+  if (program === 'make') {
+    const target = isRefused ? null : makeTarget(operands);
+    const bindings = [...form.bindings, ...recipesOf(cwd, form.bindings)];
+    return { bindings, remark: null, operands: [], family: target === null ? null : [...words, ...target] };
+  }
+  const above = filesAbove(cwd, form.bindings);
+  const known = { bindings: [...form.bindings, ...above], remark: null };
+  return isRefused ? { ...known, operands: above, family: null } : { ...known, operands: [...operands, ...above], family: words };
 }
 
 /** These look upwards for the project they belong to, and for settings. */

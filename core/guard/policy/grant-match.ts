@@ -40,7 +40,7 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
   if (facts.paths.some((path) => path.protectedBy !== null)) return false;
   switch (match.kind) {
     case 'exact':
-      return match.argsHash === call.argsHash && (match.factsHash === undefined || match.factsHash === hashFacts(facts));
+      return matchesExactly(match, call);
     case 'command':
       return facts.command?.line === match.line && facts.command.cwd === match.cwd;
     case 'family':
@@ -56,6 +56,10 @@ function matchesWords(match: GrantMatch, call: GrantableCall): boolean {
       // Which folder a session works in is never what lets a call run.
       return false;
   }
+}
+
+function matchesExactly({ argsHash, factsHash }: Extract<GrantMatch, { kind: 'exact' }>, call: GrantableCall): boolean {
+  return argsHash === call.argsHash && (factsHash === undefined || factsHash === hashFacts(call.facts));
 }
 
 /** Every part that needs a permission is one of those, and the whole line touches nothing but what it may read. */

@@ -41,9 +41,7 @@ test('whatever the letters, a setting that is not known is found', () => {
   fc.assert(
     fc.property(name, name, (section, key) => {
       fc.pre(
-        ![...'core extensions remote branch user init pull push color column gui advice pack gc diff log status'.split(' ')].includes(
-          section,
-        ),
+        !'core extensions remote branch user init pull push color column gui advice pack gc diff log status'.split(' ').includes(section),
       );
       return configProblem(`[core]\n\tbare = false\n[${section}]\n\t${key} = x\n`, kept) === `${section}.${key}`;
     }),

@@ -29,5 +29,5 @@ function partsOf(schema: z.core.$ZodType, value: unknown): Part[] {
   if (schema instanceof z.ZodUnion) return schema.options.filter((form) => z.safeParse(form, value).success).map((form) => [form, value]);
   if (schema instanceof z.ZodPipe) return [[schema.in, value]];
   const isWrapped = schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
-  return isWrapped ? [[schema.unwrap() as z.core.$ZodType, value]] : [];
+  return isWrapped ? [[schema.unwrap(), value]] : [];
 }

@@ -113,10 +113,7 @@ interface Ending {
 }
 
 function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolResult {
-  const remarks: string[] = [];
-  if (ending.stopped === 'timeout') remarks.push(`timed out after ${formatSeconds(ending.timeoutMs)}; it and all it started were ended`);
-  if (ending.stopped === 'closing') remarks.push('cancelled by shutdown: TrayClaw was closed; it and all it started were ended');
-  if (ending.stopped === 'cancelled') remarks.push('cancelled; it and all it started were ended');
+  const remarks = ending.stopped === null ? [] : [stopWords(ending.stopped, ending.timeoutMs)];
   if (ending.end !== null) remarks.push(...describeEnd(ending.end, output.text === ''));
   if (ending.strays > 0 && ending.stopped === null) {
     const count = ending.strays === 1 ? '1 process it left behind was' : `${ending.strays} processes it left behind were`;
@@ -131,6 +128,18 @@ function present(output: ReturnType<typeof showOutput>, ending: Ending): ToolRes
     ...(ending.stopped === null ? {} : { endedBy: ending.stopped === 'timeout' ? 'timeout' : 'cancelled' }),
     artifacts: output.artifacts,
   };
+}
+
+function stopWords(stopped: Stop, timeoutMs: number): string {
+  const ended = 'it and all it started were ended';
+  switch (stopped) {
+    case 'timeout':
+      return `timed out after ${formatSeconds(timeoutMs)}; ${ended}`;
+    case 'closing':
+      return `cancelled by shutdown: TrayClaw was closed; ${ended}`;
+    case 'cancelled':
+      return `cancelled; ${ended}`;
+  }
 }
 
 function sandboxRemarks({ end, stopped, report }: Ending): string[] {

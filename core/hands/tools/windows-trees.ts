@@ -27,7 +27,7 @@ export interface WindowsPorts {
   readonly environment: Environment;
   readonly run: RunProgram;
   /** Ends one process; false when there is none. */
-  end(pid: number): boolean;
+  readonly end: (pid: number) => boolean;
 }
 
 const LIST_TIMEOUT_MS = 5000;
@@ -103,7 +103,7 @@ async function endByTaskkill(roots: readonly SpawnRecord[], { environment, run, 
         () => true,
         () => false,
       );
-      return isEnded ? 'killed' : end(pid) ? 'killed' : 'gone';
+      return isEnded || end(pid) ? 'killed' : 'gone';
     }),
   );
   return { killed: outcomes.filter((outcome) => outcome === 'killed').length, survivors: 0 };

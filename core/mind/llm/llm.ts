@@ -25,8 +25,6 @@ export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { estimateTokens } from './token-estimate.ts';
 
-export { demoRef } from './default-model.ts';
-
 export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<boolean>;
@@ -220,9 +218,8 @@ export class ModelRouter {
       const { hasDelivered } = outcome;
       const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
-      // The server named what it does not take, and the next request does without it: once a call, whatever `retries` says.
       const { leftOut } = error.data;
-      const isAdapted: boolean = leftOut !== undefined && !hasDelivered && adaptations === 0;
+      const isAdapted = adaptations === 0 && isAdaptable(error, hasDelivered);
       if (isAdapted) adaptations += 1;
       const failed = { attempt: attempt - adaptations, error, hasDelivered };
       const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
@@ -269,4 +266,9 @@ export class ModelRouter {
 
 function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
+}
+
+/** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */
+function isAdaptable(error: AppError, hasDelivered: boolean): boolean {
+  return error.data['leftOut'] !== undefined && !hasDelivered;
 }

@@ -6,16 +6,15 @@ import { createRouter } from './fixtures/conversation.ts';
 import { providerPresets } from './provider-presets.ts';
 
 const openai: ProviderConfig = { kind: 'openai', apiKey: 'env:KEY' };
-const at = (baseUrl: string, more: object = {}): ProviderConfig =>
-  ({ kind: 'openai-compatible', baseUrl, apiKey: 'env:KEY', ...more }) as ProviderConfig;
+const at = (baseUrl: string, more: object = {}): ProviderConfig => ({ kind: 'openai-compatible', baseUrl, apiKey: 'env:KEY', ...more });
 const million = { inputTokens: 100_000, outputTokens: 10_000, cachedInputTokens: 50_000 };
 
-test.each([
+test.each<[ProviderConfig, string, number | null, number | null]>([
   [openai, 'gpt-4o-mini', 0.15, 0.6],
   [openai, 'gpt-5.2-2025-12-11', 1.75, 14],
   [openai, 'gpt-5-chat-latest', 1.25, 10],
   [openai, 'gpt-4o-2024-05-13', 5, 15],
-  [{ kind: 'anthropic', apiKey: 'env:KEY' } as ProviderConfig, 'claude-sonnet-4-5-20250929', 3, 15],
+  [{ kind: 'anthropic', apiKey: 'env:KEY' }, 'claude-sonnet-4-5-20250929', 3, 15],
   [at('https://generativelanguage.googleapis.com/v1beta/openai'), 'gemini-2.5-flash', 0.3, 2.5],
   [at('https://api.groq.com/openai/v1'), 'openai/gpt-oss-20b', 0.075, 0.3],
   [at('https://api.deepseek.com/v1'), 'deepseek-chat', 0.14, 0.28],
@@ -27,13 +26,13 @@ test.each([
   [openai, 'gpt-4o-mini-2', null, null],
   // The same name elsewhere costs something else.
   [at('https://gateway.example.org/v1'), 'gpt-4o', null, null],
-  [{ ...openai, baseUrl: 'https://gateway.example.org/v1' } as ProviderConfig, 'gpt-4o', null, null],
+  [{ ...openai, baseUrl: 'https://gateway.example.org/v1' }, 'gpt-4o', null, null],
   // What runs here costs nothing, and what may be a gateway is not known.
   [at('http://127.0.0.1:1234/v1'), 'any', 0, 0],
   [at('http://127.0.0.1:5010/v1', { apiKey: undefined }), 'any', 0, 0],
   [at('http://127.0.0.1:4000/v1'), 'gpt-4o', null, null],
-  [{ kind: 'ollama' } as ProviderConfig, 'gpt-oss:120b-cloud', null, null],
-  [{ ...openai, prices: { 'gpt-4o': { inputUsdPerMillion: 9, outputUsdPerMillion: 10 } } } as ProviderConfig, 'gpt-4o', 9, 10],
+  [{ kind: 'ollama' }, 'gpt-oss:120b-cloud', null, null],
+  [{ ...openai, prices: { 'gpt-4o': { inputUsdPerMillion: 9, outputUsdPerMillion: 10 } } }, 'gpt-4o', 9, 10],
 ])('%j: %s', (provider, modelId, input, output) => {
   expect(createRouter({ providers: { p: provider } }).info(`p/${modelId}`)).toMatchObject({
     inputUsdPerMillion: input,

@@ -1,8 +1,6 @@
-// List prices of well-known vendors' models, as published on the date below, and which vendor an address belongs to.
+// List prices of well-known vendors' models as of 2026-07-02, by a public catalogue of models and, where newer, the vendors' own pages,
+// and which vendor an address belongs to.
 // What config.yaml says wins over these; a model that is not listed has no price here, because a guessed price is worse than none.
-
-/** When the prices were last compared with the vendors' price pages. */
-export const pricesAsOf = '2026-10-31';
 
 export type Vendor = 'openai' | 'anthropic' | 'google' | 'mistral' | 'groq' | 'deepseek' | 'xai';
 

@@ -76,7 +76,16 @@ async function timeRuns(job: SandboxBenchJob, workspace: string, sandbox: Sandbo
 async function runOnce(cwd: string, sandbox: Sandbox | null): Promise<void> {
   const plain = { file: '/bin/sh', args: ['-c', 'true'], environment: { PATH: process.env['PATH'] ?? '' } };
   const signal = new AbortController().signal;
-  const wrapped = await sandbox?.wrap({ ...plain, cwd, marker: {}, attended: false, reads: null, sets: {}, needsWholeMachine: false, signal });
+  const wrapped = await sandbox?.wrap({
+    ...plain,
+    cwd,
+    marker: {},
+    attended: false,
+    reads: null,
+    sets: {},
+    needsWholeMachine: false,
+    signal,
+  });
   const { file, args, environment } = wrapped ?? plain;
   const child = spawn(file, args, { cwd, env: environment, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.resume();

@@ -74,12 +74,12 @@ function checkNode(schema: Part, type: string, { where, named, isRoot }: SchemaP
   const { format } = schema;
   if (type === 'string' && format !== undefined && !['enum', 'date-time'].includes(text(format))) throw no(`${named}.format: only 'enum' and 'date-time' are supported for STRING type`); // prettier-ignore
   if (type === 'array' && !has(schema, 'items')) throw no(`${named}.items: missing field.`);
+  for (const word of ['properties', 'required'])
+    if (type !== 'object' && has(schema, word) && !(isRoot && type === '')) throw no(`${named}.${word}: only allowed for OBJECT type`);
   checkKeys(schema, type, { named, isRoot });
 }
 
 function checkKeys(schema: Part, type: string, { named, isRoot }: Pick<SchemaPlace, 'named' | 'isRoot'>): void {
-  for (const word of ['properties', 'required'])
-    if (type !== 'object' && has(schema, word) && !(isRoot && type === '')) throw no(`${named}.${word}: only allowed for OBJECT type`);
   const keys = isPlainObject(schema['properties']) ? Object.keys(schema['properties']) : [];
   if (type === 'object' && !isRoot && keys.length === 0) throw no(`${named}.properties: should be non-empty for OBJECT type`);
   list(schema['required']).forEach((key, index) => {

@@ -96,11 +96,14 @@ function checkFields(body: Part, keys: readonly string[], sayNo: Say = say): voi
 
 function checkSampling(body: Part, sayNo: Say): void {
   const { temperature, stop } = body;
-  if (typeof temperature === 'number' && (temperature < 0 || temperature > 2)) {
-    const [side, bound, code] = temperature < 0 ? ['below minimum', '>= 0', 'below_min'] : ['above maximum', '<= 2', 'above_max'];
-    throw sayNo(`Invalid 'temperature': decimal ${side} value. Expected a value ${bound}, but got ${temperature} instead.`, 'temperature', `decimal_${code}_value`); // prettier-ignore
-  }
+  if (typeof temperature === 'number') checkTemperature(temperature, sayNo);
   if (Array.isArray(stop) && stop.length > 4) throw longArray('stop', { max: 4, length: stop.length }, sayNo);
+}
+
+function checkTemperature(temperature: number, sayNo: Say): void {
+  if (temperature >= 0 && temperature <= 2) return;
+  const [side, bound, code] = temperature < 0 ? ['below minimum', '>= 0', 'below_min'] : ['above maximum', '<= 2', 'above_max'];
+  throw sayNo(`Invalid 'temperature': decimal ${side} value. Expected a value ${bound}, but got ${temperature} instead.`, 'temperature', `decimal_${code}_value`); // prettier-ignore
 }
 
 function checkMetadata(metadata: Part, sayNo: Say): void {
