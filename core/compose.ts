@@ -319,13 +319,11 @@ function processesOf({ trees }: Hands): OpsDeps['processes'] {
   return { killAll: () => trees.killAll(), reap: async (...left) => (await trees.reap(...left)).killed };
 }
 
-type AgentParts = 'agents' | 'helpers' | 'skills' | 'importSkills' | 'identity' | 'prompts';
-
 function agentParts(
   { agents }: Base,
   { helpers }: Runtime,
   { skills: { skills, importSkills }, identity }: KnowingMind,
-): Pick<OpsDeps, AgentParts> {
+): Pick<OpsDeps, 'agents' | 'helpers' | 'skills' | 'importSkills' | 'identity' | 'prompts'> {
   return { agents, helpers, skills, importSkills, ...identity };
 }
 
