@@ -3,16 +3,13 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
-import { systemClock, type Clock } from './base/clock.ts';
+import { systemClock } from './base/clock.ts';
 import { isInside } from './base/inside-folder.ts';
 import type { Lifetimes } from './base/disposable.ts';
 import { RandomIds, type IdSource } from './base/ids.ts';
-import { silentLogger, type Logger } from './base/logger.ts';
-import type { Channel } from './contracts/channels.ts';
-import type { ConfigInput } from './contracts/config.ts';
-import type { LibraryHook } from './contracts/hooks.ts';
+import { silentLogger } from './base/logger.ts';
+import type { TrayClawOptions } from './contracts/library.ts';
 import type { OpResult } from './contracts/ops.ts';
-import type { ToolDefinition } from './contracts/tools.ts';
 import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts';
 import { CheckpointRows, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
 import type { LoadedConfig } from './store/config/config.ts';
@@ -36,42 +33,20 @@ import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
 import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
 import { ScheduleBook, scheduleMigrations } from './runtime/schedule/schedule.ts';
 import { SignalBook, signalMigrations } from './runtime/signals/signals.ts';
-import type { KnowledgeResolver } from './mind/knowledge/knowledge.ts';
-import type { MemoryExtractor, MemoryResolver } from './mind/memory/memory.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
 import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
 import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
 export type HealthCheck = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-export interface TrayClawOptions {
-  /** The data folder. Made when missing; owned by one process at a time. */
-  readonly home: string;
-  /** In place of config.yaml; the same shape. */
-  readonly config?: ConfigInput;
-  /** Further tools, behind the same gate as the built-in ones. */
-  readonly tools?: readonly ToolDefinition[];
-  /** Further channels, behind the same rules and the same outbox as the built-in ones. */
-  readonly channels?: readonly Channel[];
-  /** Asked before and told after what the agent does; can only make it stricter. */
-  readonly hooks?: readonly LibraryHook[];
-  /** Finds what is worth remembering, in place of the built-in rules. What it proposes becomes a candidate and no more. */
-  readonly memoryExtractor?: MemoryExtractor;
-  /** Tells what contradicts what, in place of the built-in rules. */
-  readonly memoryResolver?: MemoryResolver;
-  /** Sources of knowledge that answer at the time of the question. */
-  readonly knowledgeResolvers?: readonly KnowledgeResolver[];
-  /** False leaves unfinished turns as they are, for a look at the data. */
-  readonly resume?: boolean;
+/** What the programs of this project and their tests may hand in beside what the library offers. */
+export interface RuntimeOptions extends TrayClawOptions {
   readonly version?: string;
-  readonly clock?: Clock;
   /** Rests of a door between two tries; resolves false at once when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly ids?: IdSource;
-  readonly logger?: Logger;
   /** What the health check looks at beside the runtime: parts of the program around it. */
   readonly moreChecks?: () => readonly HealthCheck[];
-  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
 }
@@ -115,7 +90,7 @@ const migrations = [
   ...telemetryMigrations,
 ];
 
-export function composeBase(options: TrayClawOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
+export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const clock = options.clock ?? systemClock;
   const safety = new SafetyChecks({ policy: loaded.config.policy, personalData: loaded.config.safety.personalData });
   const safetyOf = (sink: RedactedSink): SafetyChecks => options.faults?.replaceSafety?.(safety, sink) ?? safety;
@@ -192,7 +167,6 @@ export function composeStore(base: Base) {
   /** True while there is more to take in. */
   const catchUp = (eventsMax?: number): boolean =>
     !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
-  const safeArtifacts = safetyOf('artifacts').artifacts(artifacts);
   return {
     storage,
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),
@@ -204,7 +178,7 @@ export function composeStore(base: Base) {
     telemetry,
     catchUp,
     artifacts,
-    safeArtifacts,
+    safeArtifacts: safetyOf('artifacts').artifacts(artifacts),
     checkpointRows,
     helperRows,
     deadLetterRows,

@@ -18,6 +18,7 @@ import {
   embeddingModelName,
   embeddingPrice,
   LlamaServer,
+  relevantOf,
   VectorKeeper,
   type EmbeddedTexts,
 } from './mind/embed/embed.ts';
@@ -25,6 +26,7 @@ import { DocumentThread, Knowledge, KnowledgePackSource, placeOf, sourcesOf, typ
 import {
   formExtractor,
   formResolver,
+  JoinedRecall,
   MemoryBook,
   MemoryCollector,
   MemoryPackSource,
@@ -141,15 +143,17 @@ function nearest({ logger }: Base, { vectors }: Store, embedding: Embedding) {
       signal,
     }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
   ) => {
-    if (embedding === null || 'problem' in embedding || vectors.pinned?.model !== embedding.embedder.model) return [];
+    const { pinned } = vectors;
+    if (embedding === null || 'problem' in embedding || pinned?.model !== embedding.embedder.model) return [];
     if (embedding.ledger.problem !== null) return [];
     try {
       const asked = await embedding.embedder.embedQuery(query, signal);
-      if (asked.length !== vectors.pinned.dimensions) return [];
-      return embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
+      if (asked.length !== pinned.dimensions) return [];
+      const found = embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
         const hash = hashOf(row);
         return hash === null ? null : vectors.cached(hash);
       });
+      return relevantOf(found, pinned.floor);
     } catch (cause) {
       if (!signal.aborted) logger.log('warn', 'a question could not be embedded', { cause: String(cause) });
       return [];
@@ -268,7 +272,9 @@ function composeMemory({ clock, ids, config, options }: Base, { log, memories }:
     coverage: (query, row) => memories.coverage(query, row),
     findMeaning: (query, scopes, limit, signal) => near('memory', query, { scopes, limit, hashOf, signal }),
   };
-  const recall = new MemoryRecall({ store, clock });
+  const own = new MemoryRecall({ store, clock });
+  const { memorySources = [] } = options;
+  const recall = memorySources.length === 0 ? own : new JoinedRecall({ own, sources: memorySources, nowMs: () => clock.nowMs() });
   const resolver = options.memoryResolver ?? formResolver;
   const book = new MemoryBook({ store, source: recall, resolver, clock, ids, candidatesMax: config.memory.candidatesMax });
   return { store, recall, book };
@@ -338,8 +344,7 @@ function memoryPort({ log, marks }: Store, book: MemoryBook): MemoryPort {
       const origin = { by: 'agent', actor: `agent ${agentId}`, sessionId, turnId, untrusted } as const;
       const scope = own ? `agent:${agentId}` : sharedScope;
       const { memory, isNew } = book.propose({ text, kind, importance, scope, memoryId: `mem_${idempotencyKey}` }, origin);
-      const contradicts = book.get(memory.memoryId).contradictions.map(({ otherText }) => otherText);
-      return { memoryId: memory.memoryId, isKept: memory.state === 'kept', isNew, contradicts };
+      return { memoryId: memory.memoryId, isKept: memory.state === 'kept', isNew, contradicts: book.keptAgainst(memory.memoryId) };
     },
     recall: async (query, limit, { sessionId, turnId, signal }) => {
       const hits = await book.recall({ query, agentId: agentOf(sessionId), limit, signal });

@@ -7,11 +7,11 @@ import { systemClock } from './base/clock.ts';
 import { systemLater } from './base/later.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
-import type { Claw } from './contracts/claw.ts';
+import type { HostedClaw } from './contracts/claw.ts';
 import type { Config } from './contracts/config.ts';
 import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
-import { mapSqliteError, restoreBackup as restoreFile, type SyncMeter } from './store/storage/storage.ts';
+import { mapSqliteError, restoreBackup as restoreFile } from './store/storage/storage.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
 import {
   createAgendaTools,
@@ -26,7 +26,7 @@ import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import type { Telegram } from './doors/telegram/telegram.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
 import { composeChats, composeControlplane, composeOutbox, joinChannels } from './compose-channels.ts';
-import { composeBase, composeStore, type Base, type Store, type TrayClawOptions } from './compose-base.ts';
+import { composeBase, composeStore, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
 import { composeDeadLetters, composeDoctor, composeHooks, composeRecovery } from './compose-care.ts';
 import { composeHelpers } from './compose-helpers.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
@@ -39,32 +39,17 @@ import { composeTelegram } from './compose-telegram.ts';
 import { composeWeb } from './compose-web.ts';
 
 export { firstUses } from './compose-ahead.ts';
-export type { FaultHooks, HealthCheck, RedactedSink, TrayClawOptions } from './compose-base.ts';
+export type { HostedClaw } from './contracts/claw.ts';
+export type { FaultHooks, HealthCheck, RedactedSink, RuntimeOptions } from './compose-base.ts';
 
 /** A keychain may be waiting for a person who is not there. */
 const SECRETS_MAX_MS = 8_000;
-
-/** The runtime of this process. */
-export interface HostedClaw extends Claw {
-  /** Time spent waiting for the disk so far. */
-  syncMeter(): SyncMeter;
-  /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
-  runningTurns(): number;
-  /** Resolves when none of them runs. */
-  whenIdle(): Promise<void>;
-  /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
-  redact(text: string): string;
-  /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
-  sync(): void;
-  /** What a person must know at the start: sentences, none where all is well. */
-  readonly notices: readonly string[];
-}
 
 /**
  * Starts the runtime on a data folder. Fails with invalid_config or a store_* error (store_locked while another process owns it).
  * Whatever an earlier run left open is settled before it returns.
  */
-export async function createTrayClaw(options: TrayClawOptions): Promise<HostedClaw> {
+export async function createTrayClaw(options: RuntimeOptions): Promise<HostedClaw> {
   const home = resolve(options.home);
   const loaded = await loadConfig(home, options.config);
   const lifetimes = new Lifetimes();

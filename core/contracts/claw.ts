@@ -19,3 +19,25 @@ export interface Claw {
   onDelta(listener: (delta: DeltaNotice) => void): () => void;
   close(): Promise<void>;
 }
+
+/** Milliseconds spent in commits that waited for the disk, and how many there were. */
+export interface SyncMeter {
+  totalMs: number;
+  count: number;
+}
+
+/** The runtime of this process. */
+export interface HostedClaw extends Claw {
+  /** Time spent waiting for the disk so far. */
+  syncMeter(): Readonly<SyncMeter>;
+  /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
+  runningTurns(): number;
+  /** Resolves when none of them runs. */
+  whenIdle(): Promise<void>;
+  /** Takes secrets out of a text, for every way out beside the operations: channels, notifications, a report of a crash. */
+  redact(text: string): string;
+  /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
+  sync(): void;
+  /** What a person must know at the start: sentences, none where all is well. */
+  readonly notices: readonly string[];
+}

@@ -144,6 +144,8 @@ export const configSchema = z.strictObject({
     .prefault({}),
   budget: z
     .strictObject({
+      perCallUsd: z.number().nonnegative().optional(),
+      perCallTokens: z.number().int().positive().optional(),
       perTurnUsd: z.number().nonnegative().optional(),
       perSessionUsd: z.number().nonnegative().optional(),
       perDayUsd: z.number().nonnegative().optional(),

@@ -11,7 +11,15 @@ import { helperEvents, helperOriginSchema } from './helper-events.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { memoryEvents } from './memory-events.ts';
 import { outboxEvents } from './outbox-events.ts';
-import { approvalSchema, budgetScopeSchema, budgetUnitSchema, decisionKindSchema, grantScopeSchema, grantSchema } from './policy.ts';
+import {
+  approvalSchema,
+  budgetLimitScopeSchema,
+  budgetScopeSchema,
+  budgetUnitSchema,
+  decisionKindSchema,
+  grantScopeSchema,
+  grantSchema,
+} from './policy.ts';
 import { identityEvents } from './identity.ts';
 import { scheduleEvents } from './schedule-events.ts';
 import { signalEvents } from './signal-events.ts';
@@ -181,7 +189,7 @@ const bodies = {
     costUsd: z.number().nullable().optional(),
   }),
   'budget.exceeded': z.object({
-    scope: budgetScopeSchema,
+    scope: budgetLimitScopeSchema,
     unit: budgetUnitSchema,
     limit: z.number(),
     spent: z.number(),

@@ -35,7 +35,7 @@ export type MemoryView = z.infer<typeof memoryViewSchema>;
 export const memoryHitSchema = memoryViewSchema.extend({
   score: z.number(),
   /** Which searches found it. */
-  foundBy: z.array(z.enum(['words', 'meaning'])),
+  foundBy: z.array(z.enum(['words', 'meaning', 'source'])),
 });
 export type MemoryHit = z.infer<typeof memoryHitSchema>;
 

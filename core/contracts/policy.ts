@@ -146,6 +146,10 @@ export type PanicStatus = z.infer<typeof panicStatusSchema>;
 export const budgetScopeSchema = z.enum(['turn', 'session', 'day']);
 export type BudgetScope = z.infer<typeof budgetScopeSchema>;
 
+/** Limits that may be in the way: of one model call there is no sum, and nothing to allow on top. */
+export const budgetLimitScopeSchema = z.enum(['call', ...budgetScopeSchema.options]);
+export type BudgetLimitScope = z.infer<typeof budgetLimitScopeSchema>;
+
 export const budgetUnitSchema = z.enum(['usd', 'tokens']);
 export type BudgetUnit = z.infer<typeof budgetUnitSchema>;
 

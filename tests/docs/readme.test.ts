@@ -100,8 +100,23 @@ test('every built-in tool is named', async () => {
   }
 });
 
-test('the example of the library type-checks and runs', { timeout: 120_000 }, () => {
-  const example = /<!-- example:library -->\s+```ts\n([\s\S]*?)^```$/m.exec(readme)?.[1] ?? '';
+const examples: Readonly<Record<string, (lines: readonly string[]) => void>> = {
+  library: (lines) => {
+    expect(lines.slice(0, 3)).toEqual([
+      '3',
+      expect.stringMatching(/^Wants to write notes\.md \(\d+ bytes\)$/),
+      'done [Offline demo, no language model] Done. I listed . and wrote notes.md:',
+    ]);
+  },
+  agent: (lines) => {
+    expect(lines[0]).toBe('done');
+    expect(lines).toContain('turn.started');
+    expect(lines.slice(-3)).toEqual(['turn.finished', 'done', '']);
+  },
+};
+
+test.each(Object.keys(examples))('the example of the %s type-checks and runs', { timeout: 120_000 }, (name) => {
+  const example = new RegExp(`<!-- example:${name} -->\\s+\`\`\`ts\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readme)?.[1] ?? '';
   // Inside the project, so that the package finds itself by its own name as it does for a reader.
   mkdirSync(join(projectRoot, 'dist'), { recursive: true });
   const folder = mkdtempSync(join(projectRoot, 'dist', 'example-'));
@@ -114,9 +129,5 @@ test('the example of the library type-checks and runs', { timeout: 120_000 }, ()
   expect(types.stdout).toBe('');
   const run = node('example.ts');
   expect([run.status, run.stderr]).toEqual([0, '']);
-  expect(run.stdout.split('\n').slice(0, 3)).toEqual([
-    '3',
-    expect.stringMatching(/^Wants to write notes\.md \(\d+ bytes\)$/),
-    'done [Offline demo, no language model] Done. I listed . and wrote notes.md:',
-  ]);
+  examples[name]?.(run.stdout.split('\n'));
 });

@@ -33,6 +33,8 @@ export const helper: HelperListing = {
   costUsd: null,
 };
 
+export const trustedFolder = { path: '/project', grantId: 'grt_1', trustedAtMs: 1, state: 'trusted', lastUsedAtMs: null } as const;
+
 export const scout = {
   agentId: 'scout',
   name: 'Scout',
@@ -274,6 +276,10 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'session.delete': ({ sessionId }) => ({ sessionId, events: 4 }),
     'audit.verify': () => ({ ok: false, events: 3, sessions: 1, firstBad: { seq: 2, sessionId: 's', sessionSeq: 2, reason: 'hash' } }),
     'audit.accept': () => ({ accepted: 1 }),
+    'workspace.list': () => ({ configured: '/ws', workspaces: [trustedFolder] }),
+    'workspace.look': ({ path }) => ({ path, state: 'new', reason: 'A folder.', risks: [], trustedBy: null }),
+    'workspace.trust': () => trustedFolder,
+    'workspace.forget': ({ path }) => ({ path, forgotten: 1 }),
     'replay.run': () => ({ identical: true, decisions: 4, differences: [] }),
     'health.check': () => ({ ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] }),
     'health.fix': ({ checkId }) => ({ checkId, harmless: true, will: ['Mends it.'], did: ['Mended it.'], check: null }),

@@ -107,7 +107,7 @@ test.each([{ perTurnUsd: 0 }, { perSessionUsd: 0 }, { perDayUsd: 0 }, { perTurnT
 
 test('control: with the book taken out all of it asks the model', async () => {
   const heedless: BudgetPort = {
-    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } }),
     finishTurn: () => undefined,
   };
   const claw = await open({ budget: { perDayUsd: 0 }, faults: { replaceParts: (real) => ({ ...real, budget: heedless }) } });

@@ -4,6 +4,7 @@
 import { appendFileSync, existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAppError } from '../../core/contracts/errors.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
 import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { channelChildOptionsSchema, type ChannelReport } from './channel-protocol.ts';
@@ -53,7 +54,8 @@ const channel = new LoopbackChannel({
     return { kind: 'sent', messageId: part.idempotencyKey };
   },
 });
-const claw = await createTrayClaw({ home: options.home, config: options.config, channels: [channel], faults: { crashPoints: killer } });
+const runtime: RuntimeOptions = { home: options.home, config: options.config, channels: [channel], faults: { crashPoints: killer } };
+const claw = await createTrayClaw(runtime);
 tell({ kind: 'open' });
 const offset = existsSync(offsetFile) ? Number(readFileSync(offsetFile, 'utf8')) : 0;
 const turnIds: string[] = [];

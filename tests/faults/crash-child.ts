@@ -3,6 +3,7 @@
 
 import { appendFileSync, writeSync } from 'node:fs';
 import * as z from 'zod';
+import type { RuntimeOptions } from '../../core/compose.ts';
 import { createTrayClaw, defineTool, type TrayClaw, type ToolDefinition } from '../../core/index.ts';
 import { Killer } from './killer.ts';
 import { crashChildOptionsSchema, type CrashChildOptions, type CrashReport } from './crash-protocol.ts';
@@ -121,12 +122,13 @@ const options = crashChildOptionsSchema.parse(JSON.parse(process.argv[2] ?? ''))
 const killer = new Killer(options, (point) => {
   tell({ kind: 'dying', point });
 });
-const claw = await createTrayClaw({
+const runtime: RuntimeOptions = {
   home: options.home,
   config: { ...options.config, limits: { sameCall: 100 } },
   tools: [createStamp(options.ledger, killer)],
   faults: { crashPoints: killer },
-});
+};
+const claw = await createTrayClaw(runtime);
 tell({ kind: 'open' });
 void tellEvents(claw, options.afterSeq);
 const worker = new Worker(claw, options);

@@ -8,7 +8,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
-import type { TrayClaw, TrayClawOptions } from '../../core/index.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
+import type { TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 import { freeTool } from '../doubles/free-tool.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
@@ -41,7 +42,7 @@ afterEach(async () => {
 
 const plain: ConfigInput = { models: { default: 'demo/offline' }, sandbox: { mode: 'off' } };
 
-async function open(config: ConfigInput = {}, options: Omit<TrayClawOptions, 'home' | 'config'> = {}): Promise<TrayClaw> {
+async function open(config: ConfigInput = {}, options: Omit<RuntimeOptions, 'home' | 'config'> = {}): Promise<TrayClaw> {
   await claw?.close();
   claw = await home.open({ config: { ...plain, ...config }, tools: [keep], ...options });
   return claw;

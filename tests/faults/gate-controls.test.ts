@@ -222,7 +222,7 @@ test('the budget is looked at before a model is asked', async () => {
   };
   expect(await check(() => ({}))).toEqual([]);
   const heedless: BudgetPort = {
-    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+    reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } }),
     finishTurn: () => undefined,
   };
   expect(await check(() => ({ budget: heedless }))).toEqual(['a model was asked on a budget of nothing; done']);

@@ -3,6 +3,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { RuntimeOptions } from '../../core/compose.ts';
 import { createTrayClaw, defineTool } from '../../core/index.ts';
 
 const optionsSchema = z.strictObject({ home: z.string(), job: z.number(), point: z.string().nullable(), nth: z.number() });
@@ -23,7 +24,7 @@ const note = defineTool({
   },
 });
 
-const claw = await createTrayClaw({
+const options: RuntimeOptions = {
   home,
   tools: [note],
   faults: {
@@ -38,7 +39,8 @@ const claw = await createTrayClaw({
       },
     },
   },
-});
+};
+const claw = await createTrayClaw(options);
 const { turnId } = await claw.op('message.send', { text: `job ${job} start`, sessionId: `jobs-${job}`, dedupeKey: `job-${job}` });
 await claw.op('turn.wait', { turnId });
 /** The helper in the background has told, and the turn that heard of it has ended. */

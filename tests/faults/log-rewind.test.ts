@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import Database from 'better-sqlite3';
-import { restoreBackup } from '../../core/compose.ts';
-import { createTrayClaw, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
+import { restoreBackup, type RuntimeOptions } from '../../core/compose.ts';
+import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { readHead } from '../../core/store/storage/storage.ts';
 
 const config = { models: { default: 'demo/offline' } } as const;
@@ -24,8 +24,10 @@ function snapshot(from: string, name: string): string {
   return to;
 }
 
-const open = (home: string, options: Partial<TrayClawOptions> = {}): Promise<TrayClaw> =>
-  createTrayClaw({ home, config, environment: {}, ...options });
+const open = (home: string, more: Partial<RuntimeOptions> = {}): Promise<TrayClaw> => {
+  const options: RuntimeOptions = { home, config, environment: {}, ...more };
+  return createTrayClaw(options);
+};
 
 async function say(claw: TrayClaw, times: number): Promise<void> {
   for (let i = 0; i < times; i += 1) expect((await claw.ask(`message ${i}`)).status).toBe('done');

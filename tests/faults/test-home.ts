@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseJson } from '../../core/base/json.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
-import { createTrayClaw, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
+import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { replayEveryTurn, type ReplayCheck } from './replay-check.ts';
 
 const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
@@ -62,8 +63,9 @@ export class TestHome {
     writeFileSync(join(this.path, 'config.yaml'), typeof config === 'string' ? config : JSON.stringify(config, null, 2));
   }
 
-  async open(options: Omit<TrayClawOptions, 'home'> = {}): Promise<TrayClaw> {
-    const claw = await createTrayClaw({ home: this.path, environment: { ...process.env, ...this.env }, ...options });
+  async open(more: Omit<RuntimeOptions, 'home'> = {}): Promise<TrayClaw> {
+    const options: RuntimeOptions = { home: this.path, environment: { ...process.env, ...this.env }, ...more };
+    const claw = await createTrayClaw(options);
     this.#claws.add(claw);
     return claw;
   }

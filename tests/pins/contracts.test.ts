@@ -62,7 +62,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'model.retried': '30338517481a96b7',
   'model.finished': '80d697e9f82be0b1',
   'model.failed': 'd19aa108cefb3e2f',
-  'budget.exceeded': '95b3fd9f1b722e8e',
+  'budget.exceeded': 'ac3d0cfa045883c4',
   'budget.extended': 'e0de3205fc84ef4a',
   'budget.unpriced': '211f41d82396a91f',
   'policy.decided': '9e215ae51f004d00',
@@ -274,7 +274,7 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 8348664df24306c1',
+  'config.get': '71fc596a20f27da3 add28d5bb1509919',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
@@ -312,7 +312,7 @@ const opPins: Readonly<Record<string, string>> = {
   'memory.list': '0d9560fe322ad59d 1b132f0c7bb45369',
   'memory.pin': '8948bf05d32bf53c ae51a1f252b32ecf',
   'memory.promote': '14ee1f9b2f9a9e85 ae51a1f252b32ecf',
-  'memory.recall': '1ec280e14c929f97 e892ab8b98b9838f',
+  'memory.recall': '1ec280e14c929f97 fd85dff5ee6e1180',
   'memory.reject': '14ee1f9b2f9a9e85 d5a98156bf249f82',
   'memory.settle': 'ef20e752e33a29a3 05d45577939b475e',
 };
@@ -335,7 +335,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '8b53f907b3099540',
+  configSchema: 'feb3cf19cdc8fd1c',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

@@ -2,7 +2,8 @@
 
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChannelReceipt } from '../../core/contracts/channels.ts';
-import type { TrayClaw, TrayClawOptions } from '../../core/index.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
+import type { TrayClaw } from '../../core/index.ts';
 import { LoopbackChannel, type LoopbackOptions } from '../doubles/loopback-channel.ts';
 import { ScriptedModel, type Rule } from '../doubles/scripted-model.ts';
 import { until } from '../faults/panic-rig.ts';
@@ -17,7 +18,7 @@ interface Rig {
   readonly shown: (count: number, channel?: LoopbackChannel) => Promise<string[]>;
 }
 
-async function open(options: LoopbackOptions = {}, rules: readonly Rule[] = [], more: Partial<TrayClawOptions> = {}): Promise<Rig> {
+async function open(options: LoopbackOptions = {}, rules: readonly Rule[] = [], more: Partial<RuntimeOptions> = {}): Promise<Rig> {
   const model = await ScriptedModel.start([...rules, { answer: ({ userText }) => ({ text: `You said: ${userText.slice(0, 20)}` }) }]);
   const home = new TestHome();
   onTestFinished(async () => {

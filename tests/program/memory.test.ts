@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import { startEmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { loadSentenceModel } from '../doubles/sentence-embedder.ts';
 import { until } from '../faults/panic-rig.ts';
 import { TestHome } from '../faults/test-home.ts';
 
@@ -126,26 +127,59 @@ test('embedding is paid from the budget of the day and shown in the usage; when 
   onTestFinished(() => server.close());
   server.toldTokens = 60;
   const embeddings = { kind: 'openai-compatible', baseUrl: `${server.origin}/v1`, model: 'hashed', usdPerMillionTokens: 1_000 };
-  const { claw } = await open({ embeddings, budget: { perDayUsd: 0.1 } });
+  const { claw } = await open({ embeddings, budget: { perDayUsd: 0.6 } });
   const waiting = async () => (await claw.op('knowledge.list', {})).embedder;
   await claw.op('memory.add', { text: 'The roof is tiled in October.' });
   await until(async () => (await waiting()).waiting === 0, 'the text has its vector');
   expect(await waiting()).toMatchObject({ waiting: 0, problem: null });
+  await until(() => server.asked.length === 2, 'it is measured from when on texts are alike');
+  server.toldTokens = 500;
   await claw.op('memory.add', { text: 'The cellar is dried in June.' });
   await until(async () => (await waiting()).waiting === 0, 'the text has its vector');
   const used = { model: 'openai-compatible:hashed', purpose: 'texts', count: 1, tokens: 60, tokensReported: true, costUsd: 0.06 };
   const events: unknown[] = [];
   for await (const event of claw.events({ after: 0 })) {
-    if (event.type === 'embedding.used' && events.push(event.body) === 2) break;
+    if (event.type === 'embedding.used' && events.push(event.body) === 3) break;
   }
-  expect(events).toMatchObject([used, used]);
-  const problem = 'The budget of the day ($0.1) has no room for embedding; words alone are searched.';
+  expect(events).toMatchObject([used, { ...used, count: 32 }, { ...used, tokens: 500, costUsd: 0.5 }]);
+  const problem = 'The budget of the day ($0.6) has no room for embedding; words alone are searched.';
   await claw.op('memory.add', { text: 'The garden is planted in spring.' });
   await until(async () => (await waiting()).waiting === 1, 'the text waits');
   expect(await waiting()).toMatchObject({ waiting: 1, problem });
   expect((await claw.op('memory.recall', { query: 'garden' })).hits).toMatchObject([{ foundBy: ['words'] }]);
-  expect(server.asked).toHaveLength(2);
+  expect(server.asked).toHaveLength(3);
   const { rows } = await claw.op('usage.get', { by: 'model' });
-  expect(rows).toMatchObject([{ key: 'embeddings/openai-compatible:hashed', modelCalls: 2, inputTokens: 120, costUsd: 0.12 }]);
-  expect((await claw.op('budget.get', {})).budgets.find(({ unit }) => unit === 'usd')).toMatchObject({ scope: 'day', spent: 0.12 });
+  expect(rows).toMatchObject([{ key: 'embeddings/openai-compatible:hashed', modelCalls: 3, inputTokens: 620, costUsd: 0.62 }]);
+  expect((await claw.op('budget.get', {})).budgets.find(({ unit }) => unit === 'usd')).toMatchObject({ scope: 'day', spent: 0.62 });
 });
+
+test('with a real encoder a question finds the memory it is about, and no other', { timeout: 120_000 }, async () => {
+  const server = await startEmbeddingServer(await loadSentenceModel());
+  onTestFinished(() => server.close());
+  const { claw, model } = await open({
+    embeddings: { kind: 'openai-compatible', baseUrl: `${server.origin}/v1`, model: 'universal-sentence-encoder-lite' },
+  });
+  const cat = 'The cat is called Minka.';
+  const others = [
+    'I prefer tabs over spaces.',
+    'The boiler is serviced in May.',
+    'My sister lives in Bonn.',
+    'The deploy key is rotated weekly.',
+  ];
+  for (const text of [cat, ...others, 'Invoices go out on the first.', 'Meetings are never before ten.'])
+    await claw.op('memory.add', { text });
+  await until(async () => (await claw.op('memory.list', {})).embedder.waiting === 0, 'all have their vectors');
+  // The floor is measured once, with the model.
+  await until(async () => (await found(claw, 'cat')).length === 1, 'the floor holds');
+  expect(await found(claw, 'cat')).toEqual([cat]);
+  expect(await found(claw, 'What is my pet called?')).toEqual([cat]);
+  expect(await found(claw, 'How do I get to the airport?')).toEqual([]);
+  // Words find what meaning does not.
+  expect(await found(claw, 'Minka')).toContain(cat);
+  await claw.ask('How do I get to the airport?');
+  expect(JSON.stringify(model.requests.at(-1))).not.toContain('Minka');
+});
+
+async function found(claw: TrayClaw, query: string): Promise<string[]> {
+  return (await claw.op('memory.recall', { query })).hits.map(({ text }) => text);
+}

@@ -6,7 +6,8 @@ import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
 import type { OpParams } from '../../core/contracts/ops.ts';
-import type { TrayClaw, TrayClawOptions } from '../../core/index.ts';
+import type { RuntimeOptions } from '../../core/compose.ts';
+import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 let home: TestHome;
@@ -17,7 +18,7 @@ beforeEach(() => {
 
 afterEach(() => home.dispose());
 
-function open(options: Partial<TrayClawOptions> = {}): Promise<TrayClaw> {
+function open(options: Partial<RuntimeOptions> = {}): Promise<TrayClaw> {
   return home.open({ config: { models: { default: 'demo/offline' }, sandbox: { mode: 'off' } }, ...options });
 }
 

@@ -10,9 +10,11 @@ export function overBudgetError(over: OverBudget): ErrorBody {
   const { scope, unit, limit, spent, needed } = over;
   const show = (amount: number): string => (unit === 'usd' ? `$${amount.toFixed(4)}` : `${amount} tokens`);
   const message =
-    needed === undefined
-      ? `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`
-      : `The next call would cost at least ${show(needed)}; of this ${scope}'s budget of ${show(limit)}, ${show(limit - spent)} is left.`;
+    scope === 'call'
+      ? `One model call may cost ${show(limit)}; this one would cost at least ${show(needed ?? 0)}. Raise budget.perCall${unit === 'usd' ? 'Usd' : 'Tokens'}, or begin a shorter conversation.`
+      : needed === undefined
+        ? `The budget of this ${scope} is used up: ${show(spent)} of ${show(limit)}.`
+        : `The next call would cost at least ${show(needed)}; of this ${scope}'s budget of ${show(limit)}, ${show(limit - spent)} is left.`;
   return new AppError('over_budget', message, { data: { scope, unit, limit, spent, suggested: suggestedMore(over) } }).toBody();
 }
 

@@ -71,12 +71,12 @@ async function ask(context: CommandContext, given: string, options: AskOptions):
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
   const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
   return context.withClaw('live', async ({ claw }) => {
-    await assertSession(claw, options.session);
     if (isCommandLine(text)) return runCommandLine(context, claw, { line: text, sessionId: options.session });
     const streams = !context.output.isJson;
     const end = await withLines(context, async (lines) => {
       if (options.session === undefined && options.model === undefined) await meetModel(context, claw, lines);
       const place = await choosePlace(context, options, { claw, lines });
+      await assertSession(claw, options.session);
       return new TurnConversation(context, { claw, lines, streams }).send({
         text: messageOf(text),
         ...place,

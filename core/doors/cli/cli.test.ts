@@ -1,7 +1,16 @@
 // The command line in process: commands, JSON shapes, exit codes, connecting, serving.
 
 import { expect, test } from 'vitest';
-import { answersOf, dayBudget, helper, scout, telegramPeople, turnView, vaultStatus } from '../../../tests/doubles/fake-answers.ts';
+import {
+  answersOf,
+  dayBudget,
+  helper,
+  scout,
+  telegramPeople,
+  turnView,
+  trustedFolder,
+  vaultStatus,
+} from '../../../tests/doubles/fake-answers.ts';
 import { memoryCommands } from '../../../tests/doubles/memory-commands.ts';
 import { contextCommands } from '../../../tests/doubles/context-commands.ts';
 import { scheduleCommands } from '../../../tests/doubles/schedule-commands.ts';
@@ -277,6 +286,15 @@ const rows: readonly Row[] = [
   { argv: ['dlq', 'retry', 'let_1'], op: 'dlq.retry', params: { letterId: 'let_1' }, json: expect.objectContaining({ status: 'done' }) },
   { argv: ['dlq', 'clear', 'let_1'], op: 'dlq.clear', params: { letterId: 'let_1' }, json: { cleared: 1 } },
   { argv: ['dlq', 'clear', '--all'], op: 'dlq.clear', params: {}, json: { cleared: 1 } },
+  { argv: ['audit', 'accept'], op: 'audit.accept', params: {}, json: { accepted: 1 } },
+  { argv: ['folders', 'list'], op: 'workspace.list', params: {}, json: [trustedFolder] },
+  { argv: ['folders', 'trust', 'project'], op: 'workspace.trust', params: { path: '/work-folder/project' }, json: trustedFolder },
+  {
+    argv: ['folders', 'forget', 'project'],
+    op: 'workspace.forget',
+    params: { path: '/work-folder/project' },
+    json: { path: '/work-folder/project', forgotten: 1 },
+  },
   { argv: ['undo'], op: 'checkpoint.list', params: { limit: 50 }, json: [] },
   { argv: ['telegram', 'status'], op: 'telegram.status', params: {}, json: expect.objectContaining({ state: 'running' }) },
   { argv: ['telegram', 'pause'], op: 'telegram.pause', params: {}, json: expect.objectContaining({ state: 'paused' }) },
@@ -332,6 +350,7 @@ test('every operation is reached by some command', () => {
     'artifact.get',
     'provider.try',
     'provider.add',
+    'workspace.look',
   ];
   const windowOnly = ['command.complete', 'turn.steer', 'session.create', 'checkpoint.diff', 'approval.diff'];
   const doorOnly = ['signal.hook'];

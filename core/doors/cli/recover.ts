@@ -28,7 +28,7 @@ export function registerRecovery(program: Command, run: Run): void {
     .action((options: DoctorOptions) => run((context) => doctor(context, options)));
   program
     .command('recover')
-    .description('guided ways back from trouble; without a name, what there is')
+    .description('guided recovery; lists the plans when no name is given')
     .argument('[kind]')
     .argument('[target]')
     .option('--yes', 'do it without asking')

@@ -48,6 +48,7 @@ type Kind = Omit<OpResult<'recovery.list'>['kinds'][number], 'kind'> & {
 const PLAN_MS = 600_000;
 const PLANS_MAX = 20;
 const SESSIONS_MAX = 10_000;
+const NAMED_MAX = 5;
 const log = 'The event log: nothing of it is changed or removed.';
 
 const kinds: Readonly<Record<RecoveryKind, Kind>> = {
@@ -129,6 +130,12 @@ export class Recovery {
   }
 }
 
+/** By title and id, the first of them. */
+function namesOf(sessions: readonly { readonly sessionId: string; readonly title: string }[]): string {
+  const named = sessions.slice(0, NAMED_MAX).map(({ sessionId, title }) => (title === '' ? sessionId : `"${title}" (${sessionId})`));
+  return [...named, ...(sessions.length > NAMED_MAX ? [`and ${sessions.length - NAMED_MAX} more`] : [])].join(', ');
+}
+
 function planReset(deps: RecoveryDeps, target: string | null): Planned {
   const agentId = target ?? 'main';
   const sessions = deps.log.index.sessions({ archived: false, limit: SESSIONS_MAX }).filter((session) => session.agentId === agentId);
@@ -138,9 +145,7 @@ function planReset(deps: RecoveryDeps, target: string | null): Planned {
     throw new AppError(
       'conflict',
       `${counted(busy.length, 'conversation')} of ${agentId} ${busy.length === 1 ? 'is' : 'are'} still under way.`,
-      {
-        data: { hint: 'Stop or answer them first.' },
-      },
+      { data: { hint: `Stop or answer them first: ${namesOf(busy)}.` } },
     );
   }
   return {

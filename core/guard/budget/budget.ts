@@ -6,11 +6,24 @@ import { localDay, localDayStartMs } from '../../base/local-day.ts';
 import type { Config } from '../../contracts/config.ts';
 import type { BudgetScope, BudgetState, BudgetUnit } from '../../contracts/policy.ts';
 import { Extensions, type BudgetExtension } from './extensions.ts';
-import { breachOf, heightOf, isCrowded, statesOf, type BudgetBreach, type CallEstimate, type Limit, type ScopeLimits } from './limit.ts';
+import {
+  breachOf,
+  breachOfCall,
+  heightOf,
+  isCrowded,
+  roomIn,
+  statesOf,
+  type BudgetBreach,
+  type CallEstimate,
+  type CallLimit,
+  type Limit,
+  type Room,
+  type ScopeLimits,
+} from './limit.ts';
 import { addSpent, fromHistory, nothing, reserveIn, toUnits, toUsd, type Spent, type Sum } from './sum.ts';
 
 export type { BudgetExtension } from './extensions.ts';
-export type { BudgetBreach, CallEstimate } from './limit.ts';
+export type { BudgetBreach, CallEstimate, Room } from './limit.ts';
 
 /** What is known of the time before this process; each answer must be complete up to now. */
 export interface SpendingHistory {
@@ -67,6 +80,8 @@ export type Admission =
       readonly reservation: Reservation;
       /** Scopes whose limit in US dollars cannot hold for this call, because its price is unknown. */
       readonly unpriced: readonly BudgetScope[];
+      /** What the call may come to, request and answer together. */
+      readonly room: Room;
     }
   | { readonly ok: false; readonly breach: BudgetBreach };
 
@@ -75,7 +90,7 @@ const ENTRIES_MAX = 2000;
 const DAYS_MAX = 3;
 const noCall: CallEstimate = { inputTokens: 0, inputUsd: 0, tokens: 0, usd: 0 };
 const scopes: readonly BudgetScope[] = ['turn', 'session', 'day'];
-const unlimited: Admission = { ok: true, reservation: { settle: () => undefined }, unpriced: [] };
+const unlimited: Admission = { ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } };
 
 export class BudgetBook {
   #limits: BudgetLimits;
@@ -106,6 +121,8 @@ export class BudgetBook {
   reserve(place: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null> {
     // With no limit nothing is kept or asked: spending is then only reported.
     if (this.#limited(place).length === 0) return unlimited;
+    const breach = breachOfCall(this.#callLimit, estimate);
+    if (breach !== null) return { ok: false, breach };
     return this.#tryReserve(place, estimate) ?? this.#reserveLater(place, estimate, signal);
   }
 
@@ -179,6 +196,10 @@ export class BudgetBook {
     this.#turns.delete(turnId);
   }
 
+  get #callLimit(): CallLimit {
+    return { usd: this.#limits.perCallUsd, tokens: this.#limits.perCallTokens };
+  }
+
   get #isConfigured(): boolean {
     return Object.values(this.#limits).some((limit) => limit !== undefined);
   }
@@ -203,6 +224,7 @@ export class BudgetBook {
       if (breach !== null) return { ok: false, breach };
     }
     if (limited.some((scope) => isCrowded(scope, estimate))) return null;
+    const room = roomIn(this.#callLimit, limited);
     for (const { sum } of limited) reserveIn(sum, estimate, 1);
     const settle: Reservation['settle'] = (spent) => {
       for (const { sum } of limited) reserveIn(sum, estimate, -1);
@@ -210,7 +232,7 @@ export class BudgetBook {
       this.#wake();
     };
     const unpriced = estimate.usd === null ? limited.filter(({ usd }) => usd !== null).map(({ scope }) => scope) : [];
-    return { ok: true, reservation: { settle }, unpriced };
+    return { ok: true, reservation: { settle }, unpriced, room };
   }
 
   async #reserveLater(place: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Promise<Admission | null> {

@@ -1,6 +1,6 @@
 // One scope of the budget with its limits, and the questions asked of it. Pure; amounts of money in billionths of a dollar.
 
-import type { BudgetScope, BudgetState } from '../../contracts/policy.ts';
+import type { BudgetLimitScope, BudgetScope, BudgetState } from '../../contracts/policy.ts';
 import { toUnits, toUsd, type Sum } from './sum.ts';
 
 /** A limit as configured and by how much a person raised it; null where there is none. */
@@ -25,10 +25,44 @@ export interface CallEstimate {
   /** With an answer of the length to reckon with. */
   readonly tokens: number;
   readonly usd: number | null;
+  /** With the shortest answer that is of use: what one call must be allowed. */
+  readonly least?: { readonly tokens: number; readonly usd: number | null };
+}
+
+/** What is left for one call, in whichever limit is the narrowest; null where there is none. */
+export interface Room {
+  readonly usd: number | null;
+  readonly tokens: number | null;
+}
+
+export interface CallLimit {
+  readonly usd: number | undefined;
+  readonly tokens: number | undefined;
+}
+
+/** Null, or the limit of one call that this one could not keep however short its answer is. */
+export function breachOfCall({ usd, tokens }: CallLimit, { inputTokens, inputUsd, least }: CallEstimate): BudgetBreach | null {
+  const needed = least ?? { tokens: inputTokens, usd: inputUsd };
+  const breach = { scope: 'call', spent: 0, unknownCost: needed.usd === null } as const;
+  if (usd !== undefined && (usd === 0 || (needed.usd ?? 0) > usd)) return { ...breach, unit: 'usd', limit: usd, needed: needed.usd ?? 0 };
+  if (tokens !== undefined && needed.tokens > tokens) return { ...breach, unit: 'tokens', limit: tokens, needed: needed.tokens };
+  return null;
+}
+
+/** To be asked before room is kept aside for the call itself. */
+export function roomIn(call: CallLimit, limited: readonly ScopeLimits[]): Room {
+  const leftUsd = limited.flatMap(({ usd, sum }) => (usd === null ? [] : [toUsd(heightOf(usd) - sum.usdUnits - sum.reservedUsdUnits)]));
+  const leftTokens = limited.flatMap(({ tokens, sum }) => (tokens === null ? [] : [heightOf(tokens) - sum.tokens - sum.reservedTokens]));
+  return { usd: lowest([call.usd, ...leftUsd]), tokens: lowest([call.tokens, ...leftTokens]) };
+}
+
+function lowest(amounts: readonly (number | undefined)[]): number | null {
+  const known = amounts.filter((amount) => amount !== undefined);
+  return known.length === 0 ? null : Math.max(0, Math.min(...known));
 }
 
 export interface BudgetBreach {
-  readonly scope: BudgetScope;
+  readonly scope: BudgetLimitScope;
   readonly unit: 'usd' | 'tokens';
   readonly limit: number;
   readonly spent: number;

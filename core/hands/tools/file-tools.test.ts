@@ -248,7 +248,7 @@ test('facts and summaries say what a call is', () => {
   expect(describe('artifact_read', { artifact: 'x' })).toBe('read pure: read artifact x');
   expect(describe('exec', { command: 'ls' })).toBe('exec unsafe: run ls');
   expect(describe('exec', { action: 'poll', sessionId: 'cmd-1' })).toBe('read pure: read the output of cmd-1');
-  expect(describe('exec', { action: 'kill', sessionId: 'cmd-1' })).toBe('exec unsafe: end cmd-1');
+  expect(describe('exec', { action: 'kill', sessionId: 'cmd-1' })).toBe('read unsafe: end cmd-1');
 });
 
 test('session_search passes query and limit on and shows the hits', async () => {

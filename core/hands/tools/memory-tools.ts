@@ -83,7 +83,8 @@ function createRecall(port: MemoryPort): ToolDefinition {
       const hits = await port.recall(args.query, args.limit, context);
       if (hits.length === 0) return { forModel: 'Nothing was remembered about that.' };
       const lines = hits.map((hit) => {
-        const open = hit.contradictions.map(({ otherText }) => ` (not settled: it contradicts "${oneLine(otherText)}")`).join('');
+        const open =
+          hit.contradictions.length === 0 ? '' : ' (not settled: it contradicts something else that was said; the person decides)';
         return `[${hit.memoryId}, ${hit.kind}, ${new Date(hit.createdAtMs).toISOString().slice(0, 10)}] ${oneLine(hit.text)}${open}`;
       });
       return { forModel: lines.join('\n'), untrusted: distinct(hits.flatMap((hit) => hit.untrusted)) };

@@ -193,6 +193,7 @@ test('passes a good result on whole', async () => {
     forUser: 'u',
     silent: true,
     isAsync: true,
+    isOwnEnd: true,
     artifacts: [ref],
     untrusted: [{ kind: 'mcp', where: 's' }],
     tookMs: 25,

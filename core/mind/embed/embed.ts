@@ -9,6 +9,7 @@ import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
 
 export { EmbeddingLedger } from './embedding-ledger.ts';
 export type { EmbeddingUse } from './embedding-spending.ts';
+export { relevantOf } from './relevance.ts';
 export { LlamaServer, type LlamaServerDeps } from './llama-server.ts';
 export { VectorKeeper, type EmbeddedTexts, type VectorPlace, type WaitingText } from './vector-keeper.ts';
 

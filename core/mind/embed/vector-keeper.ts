@@ -4,6 +4,8 @@
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import { toAppError } from '../../contracts/errors.ts';
+import { referenceName } from './reference-texts.ts';
+import { measureFloor, referenceTexts } from './relevance.ts';
 
 export interface WaitingText {
   readonly row: number;
@@ -28,7 +30,9 @@ export interface EmbeddedTexts {
 export interface VectorPlace {
   /** Returns that what was there is gone. Fails with store_failed. */
   pin(model: string, dimensions: number): boolean;
-  readonly pinned: { readonly model: string; readonly dimensions: number } | null;
+  readonly pinned: { readonly model: string; readonly dimensions: number; readonly floorBy: string | null } | null;
+  /** The similarity from which texts are related, by the pinned model, and what it was measured by. */
+  setFloor(model: string, floor: number, by: string): void;
   cached(textHash: string): Int8Array | null;
   keep(textHash: string, vector: Float32Array): void;
 }
@@ -104,7 +108,16 @@ export class VectorKeeper {
       await this.#embed(table, waiting);
       return true;
     }
+    await this.#measure();
     return false;
+  }
+
+  /** Once for a model. */
+  async #measure(): Promise<void> {
+    const { embedder, place, transact } = this.#deps;
+    if (place.pinned?.model !== embedder.model || place.pinned.floorBy === referenceName) return;
+    const vectors = await embedder.embed(referenceTexts, this.#closing.signal);
+    if (!this.#closing.signal.aborted) transact(() => place.setFloor(embedder.model, measureFloor(vectors), referenceName));
   }
 
   async #embed(table: EmbeddedTexts, waiting: readonly WaitingText[]): Promise<void> {

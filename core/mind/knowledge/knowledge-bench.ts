@@ -8,7 +8,8 @@ import { silentLogger } from '../../base/logger.ts';
 import { KnowledgeRows, knowledgeMigrations } from '../../store/knowledge/knowledge.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { vectorMigrations } from '../../store/vector/vector.ts';
-import { DocumentThread, Knowledge, type KnowledgeResolver } from './knowledge.ts';
+import type { KnowledgeResolver } from '../../contracts/knowledge-ports.ts';
+import { DocumentThread, Knowledge } from './knowledge.ts';
 import type { ConfiguredSource, DirectorySource, KnowledgeStore } from './ports.ts';
 
 type Defer = (end: () => void | Promise<void>) => void;

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { directory, knowledgeBench } from './knowledge-bench.ts';
-import { DocumentThread, KnowledgePackSource, type KnowledgeResolver } from './knowledge.ts';
+import type { KnowledgeResolver } from '../../contracts/knowledge-ports.ts';
+import { DocumentThread, KnowledgePackSource } from './knowledge.ts';
 import { cutIntoPassages } from './passages.ts';
 import { isWorthALook } from './retrieval-gate.ts';
 

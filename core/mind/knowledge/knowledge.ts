@@ -8,13 +8,13 @@ import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
+import type { KnowledgeResolver } from '../../contracts/knowledge-ports.ts';
 import type { Evidence } from '../../contracts/memory-ops.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type {
   ConfiguredSource,
   DirectorySource,
   DocumentReader,
-  KnowledgeResolver,
   KnowledgeStore,
   ReadPage,
   UntrustedOf,
@@ -25,7 +25,7 @@ import { indexSource, type IndexReport } from './source-index.ts';
 export { DocumentThread } from './document-thread.ts';
 export { KnowledgePackSource } from './knowledge-pack-source.ts';
 export { placeOf, sourcesOf, type SourceFolders, type SourcePlace } from './source-place.ts';
-export type { ConfiguredSource, KnowledgeResolver, KnowledgeStore, ResolvedEvidence } from './ports.ts';
+export type { ConfiguredSource, KnowledgeStore } from './ports.ts';
 
 export interface KnowledgeDeps {
   readonly store: KnowledgeStore;

@@ -1,4 +1,4 @@
-// What knowledge needs of others, and the port by which a program adds sources that answer by themselves. Types only.
+// What knowledge needs of others. The port by which a program adds sources is in core/contracts. Types only.
 
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { DocumentFacts, KeptDocument, KeptPassage, PassageDraft, SeenFile, SourceCounts } from '../../store/knowledge/knowledge.ts';
@@ -30,21 +30,6 @@ export interface DocumentReader {
 
 /** Makes the readable part of a page into markdown. */
 export type ReadPage = (html: string, file: string, signal: AbortSignal) => Promise<{ readonly title: string; readonly markdown: string }>;
-
-export interface ResolvedEvidence {
-  readonly title: string;
-  readonly text: string;
-  /** What a person can look up: an address, a number, a name. */
-  readonly citation: string;
-  /** 0 to 1, as the resolver sees it. */
-  readonly score?: number;
-}
-
-/** A source that is asked at the time of the question: a catalogue, a database, a service. Its words count as those of others. */
-export interface KnowledgeResolver {
-  readonly name: string;
-  resolve(query: string, limit: number, signal: AbortSignal): Promise<readonly ResolvedEvidence[]>;
-}
 
 export interface DirectorySource {
   readonly name: string;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { fuseWordsAndMeaning } from '../../base/rank-fusion.ts';
 import type { Evidence } from '../../contracts/memory-ops.ts';
 import type { KeptPassage } from '../../store/knowledge/knowledge.ts';
-import type { ConfiguredSource, KnowledgeResolver, KnowledgeStore, UntrustedOf } from './ports.ts';
+import type { KnowledgeResolver } from '../../contracts/knowledge-ports.ts';
+import type { ConfiguredSource, KnowledgeStore, UntrustedOf } from './ports.ts';
 
 export interface SearchDeps {
   readonly store: KnowledgeStore;

@@ -1,7 +1,7 @@
 // Which two statements cannot both be so, as far as their form tells: other values of one thing, or yes and no to the same. Knows English
 // and German forms; what it cannot read contradicts nothing. Pure.
 
-import type { MemoryResolver } from './ports.ts';
+import type { MemoryResolver } from '../../contracts/memory-ports.ts';
 
 interface Statement {
   /** What it is about; two statements are compared only where this is the same. */

@@ -2,7 +2,7 @@
 // a sentence the person wrote. English and German. Pure.
 
 import type { MemoryKind } from '../../contracts/memory.ts';
-import type { ExtractedTurn, MemoryExtractor, Proposal } from './ports.ts';
+import type { ExtractedTurn, MemoryExtractor, Proposal } from '../../contracts/memory-ports.ts';
 
 interface Form {
   readonly kind: MemoryKind;

@@ -4,7 +4,8 @@
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import { sharedScope } from '../../contracts/memory.ts';
 import type { SliceQuery } from '../../store/session/session.ts';
-import type { MemoryExtractor, Proposal, ProposedBy } from './ports.ts';
+import type { MemoryExtractor, Proposal } from '../../contracts/memory-ports.ts';
+import type { ProposedBy } from './ports.ts';
 
 export interface CollectorDeps {
   readonly book: { propose(proposal: Proposal & { readonly scope: string }, origin: ProposedBy): unknown };

@@ -4,7 +4,7 @@ import { parseJson } from '../../base/json.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { memoryFileEntrySchema, type MemoryFileEntry } from '../../contracts/memory.ts';
-import type { KeptMemory } from '../../store/memory/memory.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 
 const LINES_MAX = 100_000;
 

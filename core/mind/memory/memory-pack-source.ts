@@ -2,14 +2,16 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { MemoryView } from '../../contracts/memory-ops.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
-import type { MemorySource, MemoryStore } from './ports.ts';
+import type { Recall, MemoryStore } from './ports.ts';
+import { isOverruled } from './overruled.ts';
 import { scopesOf } from './recall.ts';
 import { viewOf } from './view.ts';
 
 export interface MemoryPackDeps {
   readonly store: MemoryStore;
-  readonly source: MemorySource;
+  readonly source: Recall;
   readonly clock: Clock;
   readonly snippetsMax: number;
 }
@@ -33,7 +35,13 @@ export class MemoryPackSource {
     const { store, source, clock, snippetsMax } = this.#deps;
     if (snippetsMax === 0) return [];
     const nowMs = clock.nowMs();
-    const pinned = store.pinned(scopesOf(agent), snippetsMax).map((memory) => viewOf(memory, store, nowMs));
+    const scopes = scopesOf(agent);
+    // A pinned one is overruled by a pinned one alone: others give way to it.
+    const isUsed = ({ state, scope, pinned: isPinned }: KeptMemory): boolean => isPinned && state === 'kept' && scopes.includes(scope);
+    const pinned = store
+      .pinned(scopes, snippetsMax)
+      .filter((memory) => !isOverruled(memory, store, isUsed))
+      .map((memory) => viewOf(memory, store, nowMs));
     const held = new Set(pinned.map(({ memoryId }) => memoryId));
     const found = query.trim() === '' ? [] : await source.recall({ query, agentId: agent, limit: snippetsMax, signal });
     const shown: (MemoryView & { readonly score?: number })[] = [...pinned, ...found.filter(({ memoryId }) => !held.has(memoryId))].slice(
@@ -58,7 +66,9 @@ export function noteUse(store: Pick<MemoryStore, 'append'>, used: readonly Memor
 }
 
 function partOf(memory: MemoryView & { readonly score?: number }): PackPart {
-  const open = memory.contradictions.map(({ otherText }) => `\n(Not settled: it contradicts "${otherText}".)`).join('');
+  // Without the words of the other: of two that contradict each other the model is told one.
+  const open =
+    memory.contradictions.length === 0 ? '' : '\n(Not settled: it contradicts something else that was said; the person decides.)';
   return {
     id: memory.memoryId,
     title: `${memory.kind}, ${new Date(memory.createdAtMs).toISOString().slice(0, 10)}${memory.pinned ? ', pinned' : ''}`,

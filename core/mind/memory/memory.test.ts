@@ -1,67 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, onTestFinished, test } from 'vitest';
-import { ManualClock } from '../../base/clock.ts';
-import { RandomIds } from '../../base/ids.ts';
-import { silentLogger } from '../../base/logger.ts';
+import { expect, test } from 'vitest';
 import { systemSessionId } from '../../contracts/events.ts';
 import { memoryTiers } from '../../contracts/memory.ts';
-import { MemoryRows, memoryMigrations } from '../../store/memory/memory.ts';
-import { SessionLog, sessionMigrations } from '../../store/session/session.ts';
-import { Storage } from '../../store/storage/storage.ts';
-import { vectorMigrations } from '../../store/vector/vector.ts';
 import { textAtTier, tierOf } from './decay.ts';
-import { formExtractor, formResolver, MemoryBook, MemoryCollector, MemoryPackSource, MemoryRecall, type MemoryStore } from './memory.ts';
-import type { ProposedBy } from './ports.ts';
+import { formExtractor, MemoryCollector, MemoryPackSource, type MemoryBook } from './memory.ts';
+import { openBench } from './memory-bench.ts';
 import { ruleFor } from './promotion.ts';
 
 const DAY_MS = 86_400_000;
 const web = { kind: 'web', where: 'evil.example' } as const;
-
-function openBench(candidatesMax = 50) {
-  const home = mkdtempSync(join(tmpdir(), 'trayclaw-memory-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...vectorMigrations, ...memoryMigrations] });
-  onTestFinished(() => storage.dispose());
-  const clock = new ManualClock();
-  const rows = new MemoryRows(storage.db);
-  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [rows] });
-  const near: { row: number; similarity: number }[] = [];
-  const store: MemoryStore = {
-    append: (drafts) => void log.append(systemSessionId, drafts),
-    transact: (work) => log.transact(work),
-    find: (memoryId) => rows.find(memoryId),
-    at: (wanted) => rows.at(wanted),
-    findSame: (text, scope) => rows.findSame(text, scope),
-    list: (filter, limit, offset) => rows.list(filter, limit, offset),
-    pinned: (scopes, limit) => rows.pinned(scopes, limit),
-    counts: () => rows.counts(),
-    seenIn: (memoryId) => rows.seenIn(memoryId),
-    contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
-    findWords: (query, limit) => rows.findWords(query, limit),
-    coverage: (query, row) => rows.coverage(query, row),
-    findMeaning: () => Promise.resolve(near),
-  };
-  const recall = new MemoryRecall({ store, clock });
-  const book = new MemoryBook({
-    store,
-    source: recall,
-    resolver: formResolver,
-    clock,
-    ids: new RandomIds(() => clock.nowMs()),
-    candidatesMax,
-  });
-  const says = (text: string, origin: Partial<ProposedBy> = {}, scope = 'shared') =>
-    book.propose(
-      { kind: 'fact', text, scope, importance: 0.5 },
-      { by: 'person', actor: 'ada', sessionId: null, turnId: null, untrusted: [], ...origin },
-    ).memory;
-  const found = async (query: string, agentId = 'main') =>
-    (await recall.recall({ query, agentId, limit: 10, signal: new AbortController().signal })).map(({ text }) => text);
-  return { clock, rows, log, store, recall, book, says, found, near };
-}
 
 test('what a person adds is kept at once and found by its words; what it came from stays on it', async () => {
   const { says, found, book } = openBench();
@@ -113,20 +60,6 @@ test('what was found in a turn is kept once a second conversation brings it up',
   expect(rows.find(memoryId)?.state).toBe('candidate');
   says('My editor is vim!', { ...turn, sessionId: 's2', turnId: 't3' });
   expect(rows.find(memoryId)).toMatchObject({ state: 'kept', rule: 'brought up in 2 conversations' });
-});
-
-test('a contradiction keeps a candidate back until a person settles it', () => {
-  const { says, book, rows } = openBench();
-  const vim = says('My editor is vim.');
-  const other = says('My editor is emacs.', { by: 'agent', actor: 'agent main', sessionId: 's1' });
-  expect(rows.find(other.memoryId)?.state).toBe('candidate');
-  expect(book.get(vim.memoryId).contradictions).toEqual([
-    { otherId: other.memoryId, otherText: 'My editor is emacs.', reason: 'They name different values of the same thing.' },
-  ]);
-  expect(book.settle(other.memoryId, vim.memoryId, 'this', 'ada')).toEqual({ kept: [other.memoryId] });
-  expect(rows.find(vim.memoryId)).toBeNull();
-  expect(rows.find(other.memoryId)).toMatchObject({ state: 'kept', rule: 'a person settled it' });
-  expect(() => book.settle(other.memoryId, vim.memoryId, 'both', 'ada')).toThrow('Nothing is open');
 });
 
 test.each([

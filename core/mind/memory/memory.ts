@@ -6,10 +6,11 @@ import type { IdSource } from '../../base/ids.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { memoryTextMax, sharedScope, type MemoryKind, type MemoryState } from '../../contracts/memory.ts';
 import type { MemoryHit, MemoryView } from '../../contracts/memory-ops.ts';
-import type { KeptMemory, MemoryCounts } from '../../store/memory/memory.ts';
+import type { KeptMemory, MemoryResolver } from '../../contracts/memory-ports.ts';
+import type { MemoryCounts } from '../../store/memory/memory.ts';
 import { archivedBefore } from './decay.ts';
 import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
-import type { MemoryResolver, MemorySource, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
+import type { Recall, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
 import { ruleFor } from './promotion.ts';
 import { noteUse, type UsePlace } from './memory-pack-source.ts';
 import { viewOf } from './view.ts';
@@ -19,11 +20,12 @@ export { MemoryPackSource } from './memory-pack-source.ts';
 export { MemoryRecall } from './recall.ts';
 export { formExtractor } from './extract.ts';
 export { formResolver } from './contradictions.ts';
-export type { MemoryExtractor, MemoryResolver, MemorySource, MemoryStore, Proposal } from './ports.ts';
+export { JoinedRecall } from './joined-recall.ts';
+export type { MemoryStore } from './ports.ts';
 
 export interface MemoryBookDeps {
   readonly store: MemoryStore;
-  readonly source: MemorySource;
+  readonly source: Recall;
   readonly resolver: MemoryResolver;
   readonly clock: Clock;
   readonly ids: IdSource;
@@ -113,6 +115,15 @@ export class MemoryBook {
     return { memories: found.map((memory) => this.#view(memory)), counts: store.counts() };
   }
 
+  /** What is kept and contradicts it. */
+  keptAgainst(memoryId: string): string[] {
+    const { store } = this.#deps;
+    return store.contradictionsOf(memoryId).flatMap((one) => {
+      const other = store.find(one.memoryId === memoryId ? one.otherId : one.memoryId);
+      return other?.state === 'kept' ? [other.text] : [];
+    });
+  }
+
   recall(request: RecallRequest): Promise<MemoryHit[]> {
     return this.#deps.source.recall(request);
   }
@@ -121,11 +132,19 @@ export class MemoryBook {
     noteUse(this.#deps.store, used, { ...place, nowMs: this.#deps.clock.nowMs() });
   }
 
-  /** By a person alone. */
+  /** By a person alone. What it contradicts is looked for again: it may have been proposed before the other was there. */
   promote(memoryId: string, by: string): MemoryView {
     const memory = this.#find(memoryId);
     if (memory.state === 'kept') throw new AppError('conflict', `${memoryId} is kept already.`);
-    this.#deps.store.append([{ type: 'memory.promoted', body: { memoryId, by, rule: 'a person accepted it' } }]);
+    const { store } = this.#deps;
+    store.transact(() => {
+      const known = new Set(store.contradictionsOf(memoryId).flatMap((one) => [one.memoryId, one.otherId]));
+      const conflicts = this.#conflictsOf(memory.text, memory.scope, memoryId).filter(({ otherId }) => !known.has(otherId));
+      store.append([
+        { type: 'memory.promoted', body: { memoryId, by, rule: 'a person accepted it' } },
+        ...conflicts.map(({ otherId, reason }) => ({ type: 'memory.contradicted', body: { memoryId, otherId, reason } }) as const),
+      ]);
+    });
     return this.get(memoryId);
   }
 
@@ -226,11 +245,12 @@ export class MemoryBook {
     return this.#find(memoryId);
   }
 
-  #conflictsOf(text: string, scope: string): readonly { otherId: string; reason: string }[] {
+  /** With what is kept and with other candidates: of two candidates a person may accept both. */
+  #conflictsOf(text: string, scope: string, ownId?: string): readonly { otherId: string; reason: string }[] {
     const { store, resolver } = this.#deps;
     const near = store
       .at(store.findWords(text, NEIGHBOURS * 2).map(({ row }) => row))
-      .filter((other) => other.state === 'kept' && (scope === sharedScope || other.scope === sharedScope || other.scope === scope));
+      .filter((other) => other.memoryId !== ownId && (scope === sharedScope || other.scope === sharedScope || other.scope === scope));
     return resolver.contradictions(text, near.slice(0, NEIGHBOURS));
   }
 

@@ -1,10 +1,10 @@
-// The four ports of memory: where it is kept, what is found in a turn, what contradicts what, and where a pack gets it from. Types only.
+// The ports of memory inside the runtime: where it is kept, and where a pack gets it from. Those a program can fill are in core/contracts. Types only.
 
 import type { AnyDraft } from '../../contracts/events.ts';
-import type { MemoryKind } from '../../contracts/memory.ts';
 import type { MemoryHit } from '../../contracts/memory-ops.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
-import type { Contradiction, KeptMemory, MemoryCounts, MemoryFilter } from '../../store/memory/memory.ts';
+import type { Contradiction, MemoryCounts, MemoryFilter } from '../../store/memory/memory.ts';
 
 /** Where memories are kept. What changes one is an event; `append` records it and the rows follow in the same transaction. */
 export interface MemoryStore {
@@ -32,29 +32,6 @@ export interface MemoryStore {
   ): Promise<readonly { readonly row: number; readonly similarity: number }[]>;
 }
 
-/** A person's message of a turn, as it was said. */
-export interface ExtractedTurn {
-  readonly sessionId: string;
-  readonly turnId: string | null;
-  readonly text: string;
-}
-
-export interface Proposal {
-  readonly kind: MemoryKind;
-  readonly text: string;
-  readonly importance: number;
-}
-
-/** Finds in a turn what is worth remembering. What it proposes becomes a candidate and no more. */
-export interface MemoryExtractor {
-  extract(turn: ExtractedTurn): readonly Proposal[];
-}
-
-/** Tells which of the memories at hand cannot be so beside the text. */
-export interface MemoryResolver {
-  contradictions(text: string, among: readonly KeptMemory[]): readonly { readonly otherId: string; readonly reason: string }[];
-}
-
 export interface RecallRequest {
   readonly query: string;
   readonly agentId: string;
@@ -63,7 +40,7 @@ export interface RecallRequest {
 }
 
 /** Answers a question out of memory, best first. */
-export interface MemorySource {
+export interface Recall {
   recall(request: RecallRequest): Promise<MemoryHit[]>;
 }
 

@@ -6,7 +6,7 @@ import type { TaintSource } from '../../contracts/tools.ts';
 export interface Standing {
   readonly by: 'person' | 'agent' | 'turn' | 'import';
   readonly untrusted: readonly TaintSource[];
-  /** Open contradictions with what is kept. */
+  /** Open contradictions with what is kept or proposed. */
   readonly contradictions: number;
   /** Conversations it was brought up in. */
   readonly seenIn: number;

@@ -5,9 +5,10 @@ import type { Clock } from '../../base/clock.ts';
 import { fuseWordsAndMeaning } from '../../base/rank-fusion.ts';
 import { sharedScope } from '../../contracts/memory.ts';
 import type { MemoryHit } from '../../contracts/memory-ops.ts';
-import type { KeptMemory } from '../../store/memory/memory.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import { recencyOf, tierOf } from './decay.ts';
-import type { MemorySource, MemoryStore, RecallRequest } from './ports.ts';
+import { isOverruled } from './overruled.ts';
+import type { Recall, MemoryStore, RecallRequest } from './ports.ts';
 import { viewOf } from './view.ts';
 
 export interface RecallDeps {
@@ -24,7 +25,7 @@ const IMPORTANCE_WEIGHT = 0.25;
 
 const foundBy = ['words', 'meaning'] as const;
 
-export class MemoryRecall implements MemorySource {
+export class MemoryRecall implements Recall {
   readonly #deps: RecallDeps;
 
   constructor(deps: RecallDeps) {
@@ -51,6 +52,7 @@ export class MemoryRecall implements MemorySource {
         return memory === undefined ? [] : [{ memory, score: score * weightOf(memory, nowMs), rankings }];
       })
       .sort((a, b) => b.score - a.score)
+      .filter(({ memory }) => !isOverruled(memory, store, usable))
       .slice(0, limit)
       .map(({ memory, score, rankings }) => ({
         ...viewOf(memory, store, nowMs),

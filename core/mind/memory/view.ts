@@ -1,7 +1,7 @@
 // A memory as everybody outside is shown it.
 
 import type { MemoryView } from '../../contracts/memory-ops.ts';
-import type { KeptMemory } from '../../store/memory/memory.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import { textAtTier, tierOf } from './decay.ts';
 import type { MemoryStore } from './ports.ts';
 

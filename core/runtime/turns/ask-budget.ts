@@ -1,13 +1,26 @@
 // Room for one model call in the budget: what it will come to is estimated, the book is asked, and a refusal is recorded.
 
-import type { Admission, CallEstimate, Reservation } from '../../guard/budget/budget.ts';
+import type { Admission, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
 import type { RunningTurn, ShownPack } from './running-turn.ts';
 
 /** The answer to reckon with while a call is under way. A longer one can pass a limit by what it is longer. */
 export const answerTokens = 4_000;
 
+/** An answer shorter than this is of no use. */
+const answerTokensMin = 16;
+/** With more left than this an answer needs no bound of its own. */
+const BOUND_BELOW_TOKENS = 128_000;
+/** The longest bound that is named: models with a shorter longest answer than this refuse the request, those in use today have none. */
+const BOUND_TOKENS_MAX = 16_384;
+
+export interface Admitted {
+  readonly reservation: Reservation;
+  /** How long the answer may be, so that the call stays within what is left; null where that is no bound. */
+  readonly maxOutputTokens: number | null;
+}
+
 /** Null when the call must not be made: refused, which is then on record, or cut off while it waited for others. */
-export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): Reservation | null | Promise<Reservation | null> {
+export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): Admitted | null | Promise<Admitted | null> {
   const { deps, place, continues, abort, bounds, helper } = runner;
   const at = {
     ...place,
@@ -16,9 +29,30 @@ export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): 
     ...(bounds === null ? {} : { limits: bounds }),
     ...(helper === null ? {} : { payers: helper.payers }),
   };
-  const admission = deps.budget.reserve(at, estimateCall(runner, model, pack), abort.signal);
-  if (admission instanceof Promise) return admission.then((later) => (later === null ? null : admit(runner, model, later)));
-  return admit(runner, model, admission);
+  const estimate = estimateCall(runner, model, pack);
+  const admission = deps.budget.reserve(at, estimate, abort.signal);
+  const take = (answer: Admission): Admitted | null => {
+    const reservation = admit(runner, model, answer);
+    return reservation === null || !answer.ok
+      ? null
+      : { reservation, maxOutputTokens: answerBound(runner, model, { estimate, room: answer.room }) };
+  };
+  if (admission instanceof Promise) return admission.then((later) => (later === null ? null : take(later)));
+  return take(admission);
+}
+
+/** How many tokens of answer what is left pays for. Where the price is unknown, tokens alone bound it. */
+function answerBound(
+  { deps }: RunningTurn,
+  model: string,
+  { estimate: { inputTokens, inputUsd }, room }: { readonly estimate: CallEstimate; readonly room: Room },
+): number | null {
+  const usdForMillion = deps.models.cost(model, { inputTokens: 0, cachedInputTokens: 0, outputTokens: 1_000_000 });
+  const byTokens = room.tokens === null ? Infinity : room.tokens - inputTokens;
+  const isPriced = room.usd !== null && inputUsd !== null && usdForMillion !== null && usdForMillion > 0;
+  const byUsd = isPriced ? ((room.usd - inputUsd) / usdForMillion) * 1_000_000 : Infinity;
+  const bound = Math.floor(Math.min(byTokens, byUsd));
+  return bound >= BOUND_BELOW_TOKENS ? null : Math.max(answerTokensMin, Math.min(bound, BOUND_TOKENS_MAX));
 }
 
 /** Input at its full price: whether a cache will make it cheaper is not known before. */
@@ -29,6 +63,7 @@ function estimateCall({ deps }: RunningTurn, model: string, { tokens }: ShownPac
     inputUsd: deps.models.cost(model, { ...usage, outputTokens: 0 }),
     tokens: tokens + answerTokens,
     usd: deps.models.cost(model, { ...usage, outputTokens: answerTokens }),
+    least: { tokens: tokens + answerTokensMin, usd: deps.models.cost(model, { ...usage, outputTokens: answerTokensMin }) },
   };
 }
 

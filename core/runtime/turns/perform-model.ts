@@ -92,14 +92,14 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
     if (step !== 'rest') return step;
   }
   const asked = askBudget(runner, model, pack);
-  const reservation = asked instanceof Promise ? await asked : asked;
-  if (reservation === null) return runner.halted ? 'halt' : 'next';
+  const admitted = asked instanceof Promise ? await asked : asked;
+  if (admitted === null) return runner.halted ? 'halt' : 'next';
   let spent: Spent | null = null;
   try {
-    spent = await askModel(runner, { model, pack, packId: intent.packId });
+    spent = await askModel(runner, { model, pack, packId: intent.packId, maxOutputTokens: admitted.maxOutputTokens });
     return runner.halted ? 'halt' : 'next';
   } finally {
-    reservation.settle(spent);
+    admitted.reservation.settle(spent);
   }
 }
 
@@ -112,6 +112,7 @@ interface ModelCall {
   readonly model: string;
   readonly pack: ShownPack;
   readonly packId: string;
+  readonly maxOutputTokens: number | null;
 }
 
 /** One request and what came of it, on record. What it came to, or null where nothing was billed as far as anybody can tell. */
@@ -126,7 +127,14 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
   const sink = createSink(runner, (delta) => partial.add(delta));
   try {
     const { system, tools, messages, tail } = call.pack;
-    const request = { system, tools, messages, ...(tail === undefined ? {} : { tail }) };
+    const { maxOutputTokens } = call;
+    const request = {
+      system,
+      tools,
+      messages,
+      ...(tail === undefined ? {} : { tail }),
+      ...(maxOutputTokens === null ? {} : { maxOutputTokens }),
+    };
     const onRetry = (retry: { attempt: number; waitMs: number; error: AppError }): void => {
       runner.emit('model.retried', {
         requestId,

@@ -69,7 +69,7 @@ export interface BenchOptions {
 
 const migrations = [...sessionMigrations, ...policyMigrations, ...artifactMigrations, ...checkpointMigrations, ...continuityMigrations];
 const noBudget: BudgetPort = {
-  reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [] }),
+  reserve: () => ({ ok: true, reservation: { settle: () => undefined }, unpriced: [], room: { usd: null, tokens: null } }),
   finishTurn: () => undefined,
 };
 

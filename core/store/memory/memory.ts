@@ -4,23 +4,13 @@
 import { hash } from 'node:crypto';
 import * as z from 'zod';
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
-import { memoryOriginSchema, type Memory, type MemoryState } from '../../contracts/memory.ts';
+import { memoryOriginSchema, type MemoryState } from '../../contracts/memory.ts';
+import type { KeptMemory } from '../../contracts/memory-ports.ts';
 import { taintSourceSchema } from '../../contracts/tools.ts';
 import { WordIndex, type RankedRow, type SqlDatabase } from '../storage/storage.ts';
 import { allColumns, prepareAll, type StoredMemory } from './memory-sql.ts';
 
 export { memoryMigrations } from './memory-schema.ts';
-
-export interface KeptMemory extends Memory {
-  readonly row: number;
-  readonly state: MemoryState;
-  readonly rule: string | null;
-  readonly pinned: boolean;
-  readonly createdAtMs: number;
-  /** When it was last brought up, recalled or read in anew. */
-  readonly usedAtMs: number;
-  readonly uses: number;
-}
 
 export interface MemoryFilter {
   readonly state?: MemoryState | undefined;

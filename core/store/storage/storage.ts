@@ -4,6 +4,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
+import type { SyncMeter } from '../../contracts/claw.ts';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { migrate, type Migration } from './migrations.ts';
@@ -26,12 +27,6 @@ export interface StorageOptions {
   readonly migrations: readonly Migration[];
   /** False for a look that must not claim the folder (verification of a copy). */
   readonly lock?: boolean;
-}
-
-export interface SyncMeter {
-  /** Milliseconds spent in commits that waited for the disk, and how many there were. */
-  totalMs: number;
-  count: number;
 }
 
 const CACHE_PAGES_KIB = -16_000;

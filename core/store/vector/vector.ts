@@ -19,11 +19,24 @@ export const vectorMigrations: readonly Migration[] = [
       `);
     },
   },
+  {
+    id: 'embedding-002-floor',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- The similarity from which texts are related, by this model, and the name of what it was measured by.
+        CREATE TABLE IF NOT EXISTS embedding_floor (model TEXT PRIMARY KEY, floor REAL NOT NULL, floor_by TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
 ];
 
 export interface PinnedModel {
   readonly model: string;
   readonly dimensions: number;
+  /** The similarity from which texts are related, and the name of what it was measured by; null until it is measured. */
+  readonly floor: number | null;
+  readonly floorBy: string | null;
 }
 
 export interface NearRow {
@@ -42,7 +55,9 @@ export class VectorStore {
 
   constructor(db: SqlDatabase) {
     this.#db = db;
-    this.#readPinned = db.prepare<[], PinnedModel>('SELECT model, dimensions FROM embedding_model');
+    this.#readPinned = db.prepare<[], PinnedModel>(
+      'SELECT model, dimensions, floor, floor_by AS floorBy FROM embedding_model LEFT JOIN embedding_floor USING (model)',
+    );
   }
 
   /** As it stands in the file: what was pinned in a transaction that failed is not. */
@@ -59,6 +74,11 @@ export class VectorStore {
     for (const table of this.#indexTables()) this.#db.exec(`DROP TABLE "${table}"`);
     this.#db.prepare('INSERT OR REPLACE INTO embedding_model (only_row, model, dimensions) VALUES (1, ?, ?)').run(model, dimensions);
     return true;
+  }
+
+  /** For as long as the model is the same. */
+  setFloor(model: string, floor: number, by: string): void {
+    this.#db.prepare('INSERT OR REPLACE INTO embedding_floor (model, floor, floor_by) VALUES (?, ?, ?)').run(model, floor, by);
   }
 
   /** Loads what is needed to touch the indexes; before that `index` answers with one that holds nothing. */

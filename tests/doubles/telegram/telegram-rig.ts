@@ -1,6 +1,7 @@
 // For tests only: the whole program with a scripted model and a Telegram bot on the double of the Bot API, and people who talk to it.
 
-import type { TrayClaw, TrayClawOptions } from '../../../core/index.ts';
+import type { RuntimeOptions } from '../../../core/compose.ts';
+import type { TrayClaw } from '../../../core/index.ts';
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import { until } from '../../faults/panic-rig.ts';
 import { TestHome } from '../../faults/test-home.ts';
@@ -12,7 +13,7 @@ export interface TelegramRigOptions extends DoubleOptions {
   readonly rules?: readonly Rule[];
   readonly config?: Partial<ConfigInput>;
   readonly telegram?: Record<string, unknown>;
-  readonly program?: Partial<TrayClawOptions>;
+  readonly program?: Partial<RuntimeOptions>;
   /** Before the program starts for the first time. */
   readonly before?: (home: TestHome) => void;
 }

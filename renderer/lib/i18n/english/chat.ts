@@ -1,6 +1,6 @@
 // Words of the conversation: turns, calls, what the model saw, what was undone.
 
-import type { BudgetScope } from '../../../../core/contracts/policy.ts';
+import type { BudgetLimitScope, BudgetScope } from '../../../../core/contracts/policy.ts';
 
 const counted = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`;
 
@@ -84,8 +84,8 @@ export const chat = {
       shutdown: 'TrayClaw was closed during this turn.',
     },
     retried: (message: string, wait: string) => `${message} Tried again after ${wait}.`,
-    usedUp: (scope: BudgetScope, spent: string, limit: string) => `The budget of this ${scope} is used up: ${spent} of ${limit}.`,
-    tooSmall: (scope: BudgetScope, spent: string, limit: string, needed: string) =>
+    usedUp: (scope: BudgetLimitScope, spent: string, limit: string) => `The budget of this ${scope} is used up: ${spent} of ${limit}.`,
+    tooSmall: (scope: BudgetLimitScope, spent: string, limit: string, needed: string) =>
       `The budget of this ${scope} is too small to go on: ${spent} of ${limit}; the next call needs at least ${needed}.`,
     unpriced: (model: string, scopes: readonly BudgetScope[]) =>
       `The US-dollar limit of ${scopes.map((scope) => of[scope]).join(' and ')} does not hold for ${model}: its price is not known. ` +

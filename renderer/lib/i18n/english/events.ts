@@ -41,7 +41,7 @@ export const events = {
   budgetMoreFacts: (amount: string, limit: string) => `${amount} on top; the limit is now ${limit}.`,
   budgetUnpriced: 'A budget that cannot hold',
   budgetUnpricedFacts: (model: string, scopes: readonly ('turn' | 'session' | 'day')[]) => unpricedWords({ model, scopes: [...scopes] }),
-  scopes: { turn: 'turn', session: 'session', day: 'day' },
+  scopes: { call: 'model call', turn: 'turn', session: 'session', day: 'day' },
   gate: {
     allow: (tool: string) => `Allowed: ${tool}`,
     ask: (tool: string) => `Must ask: ${tool}`,

@@ -1,10 +1,15 @@
-import type { BudgetScope } from '../../../../core/contracts/policy.ts';
+import type { BudgetLimitScope } from '../../../../core/contracts/policy.ts';
 import type { Words } from '../words.ts';
 
 const counted = (count: number, one: string, many: string): string => `${count.toLocaleString('de-DE')} ${count === 1 ? one : many}`;
 const files = (count: number): string => counted(count, 'Datei', 'Dateien');
 
-const scopes: Readonly<Record<BudgetScope, string>> = { turn: 'diese Runde', session: 'diese Sitzung', day: 'heute' };
+const scopes: Readonly<Record<BudgetLimitScope, string>> = {
+  call: 'einen Modellaufruf',
+  turn: 'diese Runde',
+  session: 'diese Sitzung',
+  day: 'heute',
+};
 
 export const chat: Words['chat'] = {
   tooFarBack: 'Dieser Teil der Sitzung liegt zu weit zurück, um hier gezeigt zu werden.',

@@ -2,7 +2,7 @@ import type { Words } from '../words.ts';
 
 const count = (n: number, one: string, many: string): string => `${n.toLocaleString('de-DE')} ${n === 1 ? one : many}`;
 
-const scopes = { turn: 'Runde', session: 'Sitzung', day: 'Tag' };
+const scopes = { call: 'Modellaufruf', turn: 'Runde', session: 'Sitzung', day: 'Tag' };
 const limits: Readonly<Record<string, string>> = { turn: 'für die Runde', session: 'für die Sitzung', day: 'für den Tag' };
 
 export const events: Words['activity']['events'] = {

@@ -26,6 +26,7 @@ export const settingNames: Words['settingNames'] = {
     hooks: 'Hooks',
     deadLetters: 'Fehlgeschlagene Durchläufe',
     context: 'Kontext',
+    backup: 'Sicherungen',
     retention: 'Speicher',
   },
   options: {
@@ -79,6 +80,8 @@ export const settingNames: Words['settingNames'] = {
       title: 'Wiederholungen',
       help: 'So oft wird ein gescheiterter Aufruf wiederholt; nur solange noch nichts von der Antwort zu sehen war.',
     },
+    'budget.perCallUsd': { title: 'Geld pro Modellaufruf', help: 'Die Antwort darf nur so lang sein, wie noch übrig ist.' },
+    'budget.perCallTokens': { title: 'Tokens pro Modellaufruf', help: 'Eingabe und Ausgabe zusammen.' },
     'budget.perTurnUsd': {
       title: 'Geld pro Runde',
       help: 'Vor jedem Aufruf des Modells geprüft; die Antwort, die darüber führt, wird noch bezahlt.',
@@ -234,6 +237,12 @@ export const settingNames: Words['settingNames'] = {
       title: 'Protokoll der Packs',
       help: 'Eine Datei im Datenordner mit einer Zeile je Anfrage an ein Modell; leer für keine.',
     },
+    'backup.automatic': { title: 'Automatische Sicherungen', help: 'Kopien der Datenbank, in ruhigen Momenten und beim Beenden.' },
+    'backup.everyHours': {
+      title: 'Stunden zwischen Sicherungen',
+      help: 'So alt darf die neueste automatische Sicherung sein, bevor eine weitere entsteht.',
+    },
+    'backup.keep': { title: 'Automatische Sicherungen behalten', help: 'Die neuesten. Eigene Sicherungen zählen getrennt.' },
     'retention.artifactDays': { title: 'Artefakte behalten', help: 'Ältere werden gelöscht, außer eine Sitzung verweist noch darauf.' },
     'retention.backups': { title: 'Sicherungen behalten', help: 'Die neuesten.' },
     'retention.undoDays': {

@@ -1,0 +1,116 @@
+// What the library offers and takes: the options of the runtime, and agents as a program uses them. Types only, and of contracts alone, so
+// that whoever uses the library depends on nothing inside.
+
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Channel } from './channels.ts';
+import type { HostedClaw } from './claw.ts';
+import type { ConfigInput } from './config.ts';
+import type { AnyEvent, DeltaNotice, TurnStatus } from './events.ts';
+import type { LibraryHook } from './hooks.ts';
+import type { KnowledgeResolver } from './knowledge-ports.ts';
+import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
+import type { AskResult } from './op-results.ts';
+import type { ToolDefinition } from './tools.ts';
+
+export interface TrayClawOptions {
+  /** The data folder. Made when missing; owned by one process at a time. */
+  readonly home: string;
+  /** In place of config.yaml; the same shape. */
+  readonly config?: ConfigInput;
+  /** Further tools, behind the same gate as the built-in ones. */
+  readonly tools?: readonly ToolDefinition[];
+  /** Further channels, behind the same rules and the same outbox as the built-in ones. */
+  readonly channels?: readonly Channel[];
+  /** Asked before and told after what the agent does; can only make it stricter. */
+  readonly hooks?: readonly LibraryHook[];
+  /** Finds what is worth remembering, in place of the built-in rules. What it proposes becomes a candidate and no more. */
+  readonly memoryExtractor?: MemoryExtractor;
+  /** Tells what contradicts what, in place of the built-in rules. */
+  readonly memoryResolver?: MemoryResolver;
+  /** Memories kept elsewhere, recalled beside the own ones. */
+  readonly memorySources?: readonly MemorySource[];
+  /** Sources of knowledge that answer at the time of the question. */
+  readonly knowledgeResolvers?: readonly KnowledgeResolver[];
+  /** False leaves unfinished turns as they are, for a look at the data. */
+  readonly resume?: boolean;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** A call that waits for a yes or a no. */
+export type PendingApproval = NonNullable<AskResult['pending']>[number];
+
+export interface RunOptions {
+  /** Aborting cancels the turn. */
+  readonly signal?: AbortSignal;
+}
+
+export interface AskOptions extends RunOptions {
+  readonly sessionId?: string;
+  readonly agentId?: string;
+  /** Called with the answer's text as it streams. */
+  readonly onText?: (delta: string) => void;
+}
+
+export interface AgentOptions {
+  /** One of config.yaml's `agents`; the main one unless told. */
+  readonly agentId?: string;
+  /** `provider/model` for the sessions begun here, in place of the agent's own. */
+  readonly model?: string;
+  /** Answers what has to be asked. Without it a run that needs an answer ends with the status `waiting`. */
+  readonly onApproval?: (pending: PendingApproval) => 'approve' | 'deny' | Promise<'approve' | 'deny'>;
+}
+
+/** What a stream yields: text as it is written (it may skip), what was recorded (it never skips), and once, at the end, the answer. */
+export type AgentUpdate =
+  | { readonly kind: DeltaNotice['kind']; readonly text: string; readonly callId: string | null }
+  | { readonly kind: 'event'; readonly event: AnyEvent }
+  | { readonly kind: 'answer'; readonly answer: AskResult };
+
+/** What came without being asked for here: the end or the question of a turn that a schedule, a signal, a helper's answer or a chat began. */
+export interface AgentArrival {
+  readonly kind: 'answer' | 'question';
+  /** Its place in the log; `receive({ after: seq })` goes on from there in a later run of the program. */
+  readonly seq: number;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly status: TurnStatus;
+  readonly text: string;
+  readonly pending: readonly PendingApproval[];
+}
+
+export interface ReceiveOptions {
+  /** From this place in the log on; what comes from now on unless told. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What both an agent and one conversation with it can do. */
+export interface AgentTalk {
+  /** Sends a message and waits until its turn ends, or needs an approval that nothing here answers (`status: 'waiting'`). */
+  run(text: string, options?: RunOptions): Promise<AskResult>;
+  /** The same, step by step. Who leaves the loop early leaves the turn running; abort the signal to end the turn. */
+  stream(text: string, options?: RunOptions): AsyncIterable<AgentUpdate>;
+  /** What arrives beside the runs of this object, until the signal aborts or the runtime closes. */
+  receive(options?: ReceiveOptions): AsyncIterable<AgentArrival>;
+}
+
+/** An agent of the runtime. Each `run` and `stream` is a conversation of its own. */
+export interface Agent extends AgentTalk {
+  readonly agentId: string;
+  /** A conversation that keeps what was said: a new one, or one that is there. Fails with not_found, or conflict for another agent's. */
+  session(options?: { readonly sessionId?: string }): Promise<AgentSession>;
+}
+
+export interface AgentSession extends AgentTalk {
+  readonly sessionId: string;
+}
+
+export interface TrayClaw extends HostedClaw {
+  /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
+  ask(text: string, options?: AskOptions): Promise<AskResult>;
+  /** An agent by its id or with more to say; the main one unless told. */
+  agent(options?: string | AgentOptions): Agent;
+}

@@ -1,0 +1,272 @@
+// Agents as a program uses them: one answer, an answer step by step, a conversation, and what arrives. Built on the port every door uses
+// and on nothing else, so it works with the runtime in this process and with a client of another.
+
+import type { Claw } from '../../contracts/claw.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
+import type {
+  Agent,
+  AgentArrival,
+  AgentOptions,
+  AgentSession,
+  AgentUpdate,
+  AskOptions,
+  ReceiveOptions,
+  RunOptions,
+} from '../../contracts/library.ts';
+import type { AskResult } from '../../contracts/op-results.ts';
+import { UpdateLine } from './update-line.ts';
+
+interface Started {
+  readonly sessionId: string;
+  readonly turnId: string;
+}
+
+/** An agent of a runtime, here or in another process. */
+export function createAgent(claw: Claw, options: AgentOptions = {}): Agent {
+  const talk = new Talk(claw, options);
+  const agentId = options.agentId ?? 'main';
+  return {
+    agentId,
+    run: (text, run) => talk.run(null, text, run),
+    stream: (text, run) => talk.stream(null, text, run),
+    receive: (receive) => talk.receive(null, receive),
+    session: async ({ sessionId } = {}): Promise<AgentSession> => {
+      const id = await talk.open(sessionId);
+      return {
+        sessionId: id,
+        run: (text, run) => talk.run(id, text, run),
+        stream: (text, run) => talk.stream(id, text, run),
+        receive: (receive) => talk.receive(id, receive),
+      };
+    },
+  };
+}
+
+/** One message and its answer, in a new conversation or one that is there. */
+export async function ask(claw: Claw, text: string, { signal, sessionId, agentId, onText }: AskOptions): Promise<AskResult> {
+  const talk = new Talk(claw, agentId === undefined ? {} : { agentId });
+  return talk.run(sessionId ?? null, text, signal === undefined ? {} : { signal }, onText);
+}
+
+/** Turns whose ends were told to their caller are known for so long. */
+const OWN_MAX = 1_000;
+
+class Talk {
+  readonly #claw: Claw;
+  readonly #options: AgentOptions;
+  readonly #sending = new Set<Promise<unknown>>();
+  /** Turns awaited here; up to which place of the log their events are told to whoever awaits them. */
+  readonly #own = new Map<string, number>();
+
+  constructor(claw: Claw, options: AgentOptions) {
+    this.#claw = claw;
+    this.#options = options;
+  }
+
+  async open(sessionId: string | undefined): Promise<string> {
+    const { agentId = 'main', model } = this.#options;
+    if (sessionId === undefined)
+      return (await this.#claw.op('session.create', { agentId, ...(model === undefined ? {} : { model }) })).sessionId;
+    const { session } = await this.#claw.op('session.get', { sessionId, limit: 1 });
+    if (session.agentId !== agentId) throw new AppError('conflict', `The session ${sessionId} is one with the agent ${session.agentId}.`);
+    if (model !== undefined && session.model !== model) await this.#claw.op('session.configure', { sessionId, model });
+    return sessionId;
+  }
+
+  async run(sessionId: string | null, text: string, options: RunOptions = {}, onText?: (delta: string) => void): Promise<AskResult> {
+    if (onText === undefined) return this.#settle(await this.#send(sessionId, text), options);
+    const stream = new TurnDeltas((delta) => {
+      if (delta.kind === 'text') onText(delta.text);
+    });
+    const end = this.#claw.onDelta((delta) => stream.take(delta));
+    try {
+      const started = await this.#send(sessionId, text);
+      stream.follow(started.turnId);
+      return await this.#settle(started, options);
+    } finally {
+      end();
+    }
+  }
+
+  async *stream(sessionId: string | null, text: string, options: RunOptions = {}): AsyncGenerator<AgentUpdate, void, undefined> {
+    const over = new AbortController();
+    const line = new UpdateLine();
+    const deltas = new TurnDeltas((delta) => line.delta(delta));
+    const endDeltas = this.#claw.onDelta((delta) => deltas.take(delta));
+    try {
+      // From before the message, so that nothing of its turn is missed.
+      const events = this.#claw.events({ after: 'latest', signal: over.signal, ...(sessionId === null ? {} : { sessionId }) });
+      const started = await this.#send(sessionId, text);
+      deltas.follow(started.turnId);
+      const ended = this.#settle(started, options).finally(() => endDeltas());
+      const told = this.#tell(events, { started, ended, line, over });
+      // Whoever leaves early is told of no failure.
+      told.catch(() => undefined);
+      for (;;) {
+        const update = await line.take();
+        if (update === null) break;
+        yield update;
+      }
+      await told;
+      yield { kind: 'answer', answer: await ended };
+    } finally {
+      endDeltas();
+      line.close();
+      over.abort();
+    }
+  }
+
+  async *receive(sessionId: string | null, { after, signal }: ReceiveOptions = {}): AsyncGenerator<AgentArrival, void, undefined> {
+    const query = { after: after ?? ('latest' as const), ...(signal === undefined ? {} : { signal }) };
+    for await (const event of this.#claw.events(sessionId === null ? query : { ...query, sessionId })) {
+      if (event.type !== 'turn.finished' && event.type !== 'turn.waiting') continue;
+      // Its message may be one that was sent here and is not yet known by its turn.
+      await Promise.allSettled(this.#sending);
+      if (event.turnId === null || event.seq <= (this.#own.get(event.turnId) ?? 0)) continue;
+      if (sessionId === null && !(await this.#isMine(event.sessionId))) continue;
+      const arrival = await this.#arrivalOf(event, event.turnId);
+      if (arrival !== null) yield arrival;
+    }
+  }
+
+  #send(sessionId: string | null, text: string): Promise<Started> {
+    const sending = this.#start(sessionId, text).then((started) => {
+      this.#own.set(started.turnId, Number.MAX_SAFE_INTEGER);
+      const [oldest] = this.#own.keys();
+      if (this.#own.size > OWN_MAX && oldest !== undefined) this.#own.delete(oldest);
+      return started;
+    });
+    this.#sending.add(sending);
+    void Promise.allSettled([sending]).then(() => this.#sending.delete(sending));
+    return sending;
+  }
+
+  async #start(sessionId: string | null, text: string): Promise<Started> {
+    const { agentId, model } = this.#options;
+    if (sessionId !== null) return this.#claw.op('message.send', { text, sessionId });
+    if (model !== undefined) return this.#claw.op('message.send', { text, sessionId: await this.open(undefined) });
+    return this.#claw.op('message.send', { text, ...(agentId === undefined ? {} : { agentId }) });
+  }
+
+  /** Until the turn ends, or asks what nothing here answers. */
+  async #settle({ sessionId, turnId }: Started, { signal }: RunOptions): Promise<AskResult> {
+    const onAbort = (): void => {
+      // The turn may end by itself at the same moment.
+      void this.#claw.op('turn.cancel', { turnId }).catch(() => undefined);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+    try {
+      for (;;) {
+        const answer = await this.#claw.op('turn.wait', { turnId });
+        const pending = answer.pending ?? [];
+        if (answer.status !== 'waiting' || this.#options.onApproval === undefined || pending.length === 0) {
+          if (answer.status === 'waiting') this.#own.set(turnId, await this.#lastSeq(sessionId));
+          return answer;
+        }
+        for (const one of pending) await this.#decide(one);
+      }
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #decide(pending: Parameters<NonNullable<AgentOptions['onApproval']>>[0]): Promise<void> {
+    const decision = await this.#options.onApproval?.(pending);
+    if (decision === undefined) return;
+    try {
+      await this.#claw.op('approval.decide', { approvalId: pending.approvalId, decision });
+    } catch (cause) {
+      // Somebody answered it at another door meanwhile: then that holds.
+      if (!(cause instanceof AppError) || cause.code !== 'conflict') throw cause;
+    }
+  }
+
+  /** Puts the events of the turn on the line, all that were recorded when it ended. */
+  async #tell(events: AsyncIterable<AnyEvent>, { started, ended, line, over }: Told): Promise<void> {
+    let last = 0;
+    let until = Number.MAX_SAFE_INTEGER;
+    const known = ended
+      .then(() => this.#lastSeq(started.sessionId))
+      .then((seq) => {
+        until = seq;
+        if (last >= until) over.abort();
+      })
+      .catch((cause: unknown) => {
+        over.abort();
+        throw cause;
+      });
+    try {
+      for await (const event of events) {
+        if (event.turnId === started.turnId) await line.put({ kind: 'event', event });
+        last = event.seq;
+        if (last >= until) break;
+      }
+      await known;
+    } finally {
+      // A failure that comes first must not leave the other one unheard.
+      known.catch(() => undefined);
+      line.close();
+    }
+  }
+
+  async #lastSeq(sessionId: string): Promise<number> {
+    const { events } = await this.#claw.op('session.get', { sessionId, limit: 1 });
+    return events.at(-1)?.seq ?? 0;
+  }
+
+  /** Conversations with the agent itself; what it does as a helper is answered to whoever called it. */
+  async #isMine(sessionId: string): Promise<boolean> {
+    if (sessionId.startsWith(helperSessionPrefix)) return false;
+    try {
+      const { session } = await this.#claw.op('session.get', { sessionId, limit: 1 });
+      return session.agentId === (this.#options.agentId ?? 'main');
+    } catch (cause) {
+      // It was deleted since.
+      if (cause instanceof AppError && cause.code === 'not_found') return false;
+      throw cause;
+    }
+  }
+
+  async #arrivalOf(event: AnyEvent, turnId: string): Promise<AgentArrival | null> {
+    const { seq, sessionId } = event;
+    if (event.type === 'turn.finished') {
+      const { status, text } = event.body;
+      // A direct call of a tool says nothing.
+      return status === 'done' && text === '' ? null : { kind: 'answer', seq, sessionId, turnId, status, text, pending: [] };
+    }
+    const { status, text, pending = [] } = await this.#claw.op('turn.wait', { turnId, timeoutMs: 0 });
+    // It may have been answered meanwhile.
+    return status === 'waiting' && pending.length > 0 ? { kind: 'question', seq, sessionId, turnId, status, text, pending } : null;
+  }
+}
+
+interface Told {
+  readonly started: Started;
+  readonly ended: Promise<unknown>;
+  readonly line: UpdateLine;
+  readonly over: AbortController;
+}
+
+/** The deltas of one turn. A quick model begins to answer before the sender knows the turn's id: that is kept until then. */
+class TurnDeltas {
+  readonly #onDelta: (delta: DeltaNotice) => void;
+  #turnId: string | null = null;
+  #early: DeltaNotice[] = [];
+
+  constructor(onDelta: (delta: DeltaNotice) => void) {
+    this.#onDelta = onDelta;
+  }
+
+  take(delta: DeltaNotice): void {
+    if (this.#turnId === null) this.#early.push(delta);
+    else if (delta.turnId === this.#turnId) this.#onDelta(delta);
+  }
+
+  follow(turnId: string): void {
+    this.#turnId = turnId;
+    for (const delta of this.#early.splice(0)) this.take(delta);
+  }
+}

@@ -1,0 +1,49 @@
+// What waits between a turn and a program that takes its updates one by one. Bounded: text that is not taken is joined, an event waits for room.
+
+import type { AgentUpdate } from '../../contracts/library.ts';
+import type { DeltaNotice } from '../../contracts/events.ts';
+
+const WAITING_MAX = 500;
+
+export class UpdateLine {
+  readonly #waiting: AgentUpdate[] = [];
+  #isClosed = false;
+  #wakeTaker: (() => void) | null = null;
+  #wakeGiver: (() => void) | null = null;
+
+  /** Text may be lost where the program does not keep up. */
+  delta({ kind, text, callId }: DeltaNotice): void {
+    if (this.#isClosed) return;
+    const last = this.#waiting.at(-1);
+    if (last?.kind === kind && last.callId === callId) this.#waiting.splice(-1, 1, { ...last, text: last.text + text });
+    else if (this.#waiting.length < WAITING_MAX) this.#waiting.push({ kind, text, callId });
+    this.#wakeTaker?.();
+  }
+
+  /** Resolves when there is room for more. */
+  async put(update: AgentUpdate): Promise<void> {
+    while (this.#waiting.length >= WAITING_MAX && !this.#isClosed) {
+      await new Promise<void>((resolve) => (this.#wakeGiver = resolve));
+    }
+    if (this.#isClosed) return;
+    this.#waiting.push(update);
+    this.#wakeTaker?.();
+  }
+
+  /** Null when it is closed and empty. */
+  async take(): Promise<AgentUpdate | null> {
+    for (;;) {
+      const [update] = this.#waiting.splice(0, 1);
+      this.#wakeGiver?.();
+      if (update !== undefined) return update;
+      if (this.#isClosed) return null;
+      await new Promise<void>((resolve) => (this.#wakeTaker = resolve));
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#wakeTaker?.();
+    this.#wakeGiver?.();
+  }
+}

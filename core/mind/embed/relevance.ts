@@ -1,0 +1,50 @@
+// From which similarity on two texts have anything to do with each other, by the model that made their vectors. Pure.
+
+import { referencePairs } from './reference-texts.ts';
+
+export interface Near {
+  readonly similarity: number;
+}
+
+/** So much of what is unrelated lies below the floor. */
+const UNRELATED_BELOW = 0.95;
+/** So much of what is related may lie below it: a model that hardly tells them apart gets a low floor, and words decide. */
+const RELATED_BELOW = 0.25;
+/** Of the way from the floor to the best that was found: what lies below that is left out beside it. */
+const BELOW_BEST = 1 / 3;
+
+/** What is embedded to measure the floor: all questions, then all answers. */
+export const referenceTexts: readonly string[] = [
+  ...referencePairs.map(([question]) => question),
+  ...referencePairs.map(([, answer]) => answer),
+];
+
+/** Of the vectors of the reference texts, in their order. */
+export function measureFloor(vectors: readonly Float32Array[]): number {
+  const count = referencePairs.length;
+  const unrelated: number[] = [];
+  const related: number[] = [];
+  for (const [i, question] of vectors.slice(0, count).entries()) {
+    for (const [j, answer] of vectors.slice(count).entries()) (i === j ? related : unrelated).push(cosine(question, answer));
+  }
+  return Math.min(quantile(unrelated, UNRELATED_BELOW), quantile(related, RELATED_BELOW));
+}
+
+/** What of the nearest, best first, has to do with the question. All of it where the floor is not measured yet. */
+export function relevantOf<N extends Near>(nearest: readonly N[], floor: number | null): readonly N[] {
+  const [best] = nearest;
+  if (floor === null || best === undefined) return nearest;
+  const least = floor + Math.max(0, best.similarity - floor) * BELOW_BEST;
+  return nearest.filter(({ similarity }) => similarity >= least);
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? 0;
+}
+
+function cosine(a: Float32Array, b: Float32Array): number {
+  let product = 0;
+  for (const [i, value] of a.entries()) product += value * (b[i] ?? 0);
+  const length = Math.hypot(...a) * Math.hypot(...b);
+  return length === 0 ? 0 : product / length;
+}

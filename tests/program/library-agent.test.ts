@@ -1,0 +1,159 @@
+// Agents of the library: one answer, an answer step by step, a conversation, and what arrives from the background.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAgent, type AgentArrival, type AgentUpdate } from '../../core/index.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { projectRoot } from '../docs/documents.ts';
+import { until } from '../faults/panic-rig.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+async function open(config: object = {}) {
+  const model = await ScriptedModel.start([{ answer: { text: 'hello' } }]);
+  const home = new TestHome();
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  const { providers = {}, ...rest } = model.config('openai');
+  const claw = await home.open({ config: { ...rest, providers, agents: { scout: {} }, ...config } });
+  return { claw, home, model };
+}
+
+const writes = { calls: [{ tool: 'write_file', args: { path: '/tmp/outside-of-the-workspace.txt', content: 'x' } as never }] };
+
+async function all<T>(updates: AsyncIterable<T>): Promise<T[]> {
+  const seen: T[] = [];
+  for await (const update of updates) seen.push(update);
+  return seen;
+}
+
+test('a run is a conversation of its own with the agent that was named', async () => {
+  const { claw } = await open();
+  const agent = claw.agent('scout');
+  const [first, second] = [await agent.run('one'), await agent.run('two')];
+  expect([first.status, first.text, second.status]).toEqual(['done', 'hello', 'done']);
+  expect(first.sessionId).not.toBe(second.sessionId);
+  expect((await claw.op('session.get', { sessionId: first.sessionId })).session.agentId).toBe('scout');
+  await expect(claw.agent('stranger').run('x')).rejects.toMatchObject({ message: expect.stringContaining('stranger') });
+});
+
+test('a session remembers its turns, is found again, and is not lent to another agent', async () => {
+  const { claw, model } = await open();
+  const talk = await claw.agent('scout').session();
+  await talk.run('my number is 7');
+  await talk.run('what is it?');
+  expect(JSON.stringify(model.requests.at(-1))).toContain('my number is 7');
+  const again = await createAgent(claw, { agentId: 'scout' }).session({ sessionId: talk.sessionId });
+  expect((await again.run('again')).sessionId).toBe(talk.sessionId);
+  await expect(claw.agent().session({ sessionId: talk.sessionId })).rejects.toMatchObject({ code: 'conflict' });
+  await expect(claw.agent().session({ sessionId: 'ses_none' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a stream yields the text and every event of its turn in order, then the answer', async () => {
+  const { claw } = await open();
+  const updates: AgentUpdate[] = await all(claw.agent().stream('hi'));
+  const text = updates.map((update) => (update.kind === 'text' ? update.text : '')).join('');
+  expect(text).toBe('hello');
+  const last = updates.at(-1);
+  if (last?.kind !== 'answer') throw new Error('no answer');
+  const told = updates.flatMap((update) => (update.kind === 'event' ? [update.event.seq] : []));
+  const { events } = await claw.op('session.get', { sessionId: last.answer.sessionId, limit: 5_000 });
+  expect(told).toEqual(events.filter(({ turnId }) => turnId === last.answer.turnId).map(({ seq }) => seq));
+  expect(last.answer).toMatchObject({ status: 'done', text: 'hello' });
+});
+
+test('a slow reader of a long answer loses no event and no text', async () => {
+  const { claw, model } = await open();
+  const long = 'word '.repeat(4_000);
+  model.script([{ answer: { text: long } }]);
+  let text = '';
+  let events = 0;
+  for await (const update of claw.agent().stream('hi')) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 2);
+    });
+    if (update.kind === 'text') text += update.text;
+    if (update.kind === 'event') events += 1;
+  }
+  expect([text.trim(), events > 5]).toEqual([long.trim(), true]);
+});
+
+test('whoever leaves a stream leaves the turn running; an aborted signal ends it', async () => {
+  const { claw, model } = await open();
+  for await (const update of claw.agent().stream('hi')) if (update.kind === 'event') break;
+  await claw.whenIdle();
+  const { sessions } = await claw.op('session.list', {});
+  expect(sessions.map(({ status }) => status)).toEqual(['done']);
+  model.script([{ answer: { silent: true } }]);
+  const stop = new AbortController();
+  const running = claw.agent().run('wait', { signal: stop.signal });
+  setTimeout(() => stop.abort(), 200);
+  expect((await running).status).toBe('cancelled');
+});
+
+test('a question is answered by the program, or ends the run as waiting', async () => {
+  const { claw, model } = await open();
+  model.script([{ results: 0, answer: writes }, { answer: { text: 'over' } }]);
+  const asked: string[] = [];
+  const agent = claw.agent({
+    onApproval: ({ tool }) => {
+      asked.push(tool);
+      return 'deny';
+    },
+  });
+  expect(await agent.run('write')).toMatchObject({ status: 'done', text: 'over' });
+  expect(asked).toEqual(['write_file']);
+  const waiting = await claw.agent().run('write');
+  expect([waiting.status, waiting.pending?.map(({ tool }) => tool)]).toEqual(['waiting', ['write_file']]);
+});
+
+test('receive yields answers of work that was not asked for here, and none of its own runs', async () => {
+  const { claw, model } = await open();
+  const agent = claw.agent('scout');
+  const stop = new AbortController();
+  const arrived: AgentArrival[] = [];
+  const receiving = (async () => {
+    for await (const arrival of agent.receive({ signal: stop.signal })) {
+      arrived.push(arrival);
+      if (arrived.length === 3) stop.abort();
+    }
+  })();
+  await agent.run('my own');
+  await claw.ask('of another agent');
+  const elsewhere = await claw.ask('through another door', { agentId: 'scout' });
+  model.script([{ results: 0, answer: writes }, { answer: { text: 'over' } }]);
+  const question = await claw.ask('write', { agentId: 'scout' });
+  const [pending] = question.pending ?? [];
+  await until(() => arrived.length === 2, 'the question arrives');
+  await claw.op('approval.decide', { approvalId: pending?.approvalId ?? '', decision: 'deny' });
+  await receiving;
+  expect(arrived.map(({ kind, turnId, text, pending: asked }) => [kind, turnId, text, asked.length])).toEqual([
+    ['answer', elsewhere.turnId, 'hello', 0],
+    ['question', question.turnId, '', 1],
+    ['answer', question.turnId, 'over', 0],
+  ]);
+});
+
+test('a place in the log lets receive go on where an earlier run stopped', async () => {
+  const { claw } = await open();
+  const first = await claw.ask('one');
+  const second = await claw.ask('two');
+  const of = async (after: number): Promise<AgentArrival | undefined> => {
+    for await (const arrival of claw.agent().receive({ after })) return arrival;
+    return undefined;
+  };
+  const one = await of(0);
+  expect(one?.turnId).toBe(first.turnId);
+  expect((await of(one?.seq ?? 0))?.turnId).toBe(second.turnId);
+});
+
+test('the types of the library are those of contracts', () => {
+  const index = readFileSync(join(projectRoot, 'core/index.ts'), 'utf8');
+  const types = [...index.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)].map((match) => match[1] ?? '');
+  expect(types.length).toBeGreaterThan(8);
+  expect(types.filter((path) => !path.startsWith('./contracts/'))).toEqual([]);
+  // A type may also come in beside a value.
+  expect(index).not.toMatch(/\{[^}]*\btype\s+\w/);
+});
