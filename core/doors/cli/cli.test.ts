@@ -14,6 +14,7 @@ import {
 import { memoryCommands } from '../../../tests/doubles/memory-commands.ts';
 import { contextCommands } from '../../../tests/doubles/context-commands.ts';
 import { scheduleCommands } from '../../../tests/doubles/schedule-commands.ts';
+import { placeCommands } from '../../../tests/doubles/place-commands.ts';
 import { skillCommands } from '../../../tests/doubles/skill-commands.ts';
 import { FakeClaw } from '../../../tests/doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../../../tests/doubles/fake-terminal.ts';
@@ -223,6 +224,7 @@ const rows: readonly Row[] = [
   ...scheduleCommands,
   ...memoryCommands,
   ...skillCommands,
+  ...placeCommands,
   { argv: ['audit', 'verify'], op: 'audit.verify', params: {}, json: expect.objectContaining({ ok: false, events: 3 }), code: 1 },
   { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
   { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },
@@ -274,36 +276,12 @@ const rows: readonly Row[] = [
   { argv: ['secret', 'list'], op: 'secret.list', params: {}, json: ['a', 'b'] },
   { argv: ['secret', 'delete', 'x'], op: 'secret.delete', params: { name: 'x' }, json: { name: 'x', deleted: false }, code: 1 },
   { argv: ['artifacts', 'list', '--session', 's'], op: 'artifact.list', params: { sessionId: 's' }, json: [] },
-  { argv: ['backup', 'create'], op: 'backup.create', params: {}, json: { file: '/b', sizeBytes: 10, events: 2 } },
-  { argv: ['backup', 'list'], op: 'backup.list', params: {}, json: [] },
-  {
-    argv: ['backup', 'verify', 'b.db'],
-    op: 'backup.verify',
-    params: { file: '/work-folder/b.db' },
-    json: { ok: true, events: 2, detail: 'fine' },
-  },
   { argv: ['dlq', 'list'], op: 'dlq.list', params: {}, json: [] },
   { argv: ['dlq', 'retry', 'let_1'], op: 'dlq.retry', params: { letterId: 'let_1' }, json: expect.objectContaining({ status: 'done' }) },
   { argv: ['dlq', 'clear', 'let_1'], op: 'dlq.clear', params: { letterId: 'let_1' }, json: { cleared: 1 } },
   { argv: ['dlq', 'clear', '--all'], op: 'dlq.clear', params: {}, json: { cleared: 1 } },
   { argv: ['audit', 'accept'], op: 'audit.accept', params: {}, json: { accepted: 1 } },
-  { argv: ['folders', 'list'], op: 'workspace.list', params: {}, json: [trustedFolder] },
-  { argv: ['folders', 'trust', 'project'], op: 'workspace.trust', params: { path: '/work-folder/project' }, json: trustedFolder },
-  {
-    argv: ['folders', 'forget', 'project'],
-    op: 'workspace.forget',
-    params: { path: '/work-folder/project' },
-    json: { path: '/work-folder/project', forgotten: 1 },
-  },
   { argv: ['undo'], op: 'checkpoint.list', params: { limit: 50 }, json: [] },
-  { argv: ['telegram', 'status'], op: 'telegram.status', params: {}, json: expect.objectContaining({ state: 'running' }) },
-  { argv: ['telegram', 'pause'], op: 'telegram.pause', params: {}, json: expect.objectContaining({ state: 'paused' }) },
-  { argv: ['telegram', 'resume'], op: 'telegram.resume', params: {}, json: expect.objectContaining({ state: 'running' }) },
-  { argv: ['telegram', 'pair'], op: 'telegram.pair', params: {}, json: expect.objectContaining({ code: 'ABCD2345' }) },
-  { argv: ['telegram', 'list'], op: 'telegram.list', params: {}, json: telegramPeople },
-  { argv: ['telegram', 'confirm', 'pair_1'], op: 'telegram.confirm', params: { pairingId: 'pair_1' }, json: telegramPeople },
-  { argv: ['telegram', 'refuse', 'pair_1'], op: 'telegram.refuse', params: { pairingId: 'pair_1' }, json: telegramPeople },
-  { argv: ['telegram', 'revoke', '42'], op: 'telegram.revoke', params: { userId: '42' }, json: telegramPeople },
   {
     argv: ['undo', 'trn_1', '--preview', '--force'],
     op: 'checkpoint.preview',

@@ -1,0 +1,32 @@
+// For tests only: commands on the folders, backups and chats TrayClaw has, each with the operation it comes to.
+
+import { expect } from 'vitest';
+import type { OpName } from '../../core/contracts/ops.ts';
+import { telegramPeople, trustedFolder } from './fake-answers.ts';
+
+export const placeCommands: readonly { argv: string[]; op: OpName; params: unknown; json: unknown }[] = [
+  { argv: ['folders', 'list'], op: 'workspace.list', params: {}, json: [trustedFolder] },
+  { argv: ['folders', 'trust', 'project'], op: 'workspace.trust', params: { path: '/work-folder/project' }, json: trustedFolder },
+  {
+    argv: ['folders', 'forget', 'project'],
+    op: 'workspace.forget',
+    params: { path: '/work-folder/project' },
+    json: { path: '/work-folder/project', forgotten: 1 },
+  },
+  { argv: ['backup', 'create'], op: 'backup.create', params: {}, json: { file: '/b', sizeBytes: 10, events: 2 } },
+  { argv: ['backup', 'list'], op: 'backup.list', params: {}, json: [] },
+  {
+    argv: ['backup', 'verify', 'b.db'],
+    op: 'backup.verify',
+    params: { file: '/work-folder/b.db' },
+    json: { ok: true, events: 2, detail: 'fine' },
+  },
+  { argv: ['telegram', 'status'], op: 'telegram.status', params: {}, json: expect.objectContaining({ state: 'running' }) },
+  { argv: ['telegram', 'pause'], op: 'telegram.pause', params: {}, json: expect.objectContaining({ state: 'paused' }) },
+  { argv: ['telegram', 'resume'], op: 'telegram.resume', params: {}, json: expect.objectContaining({ state: 'running' }) },
+  { argv: ['telegram', 'pair'], op: 'telegram.pair', params: {}, json: expect.objectContaining({ code: 'ABCD2345' }) },
+  { argv: ['telegram', 'list'], op: 'telegram.list', params: {}, json: telegramPeople },
+  { argv: ['telegram', 'confirm', 'pair_1'], op: 'telegram.confirm', params: { pairingId: 'pair_1' }, json: telegramPeople },
+  { argv: ['telegram', 'refuse', 'pair_1'], op: 'telegram.refuse', params: { pairingId: 'pair_1' }, json: telegramPeople },
+  { argv: ['telegram', 'revoke', '42'], op: 'telegram.revoke', params: { userId: '42' }, json: telegramPeople },
+];
