@@ -90,6 +90,7 @@ export function composeHooks(
 }
 
 interface Watched {
+  readonly tryModel: Parameters<typeof modelChecks>[0]['tryModel'];
   readonly mind: { readonly models: ModelRouter };
   readonly deadLetters: DeadLetters;
   readonly schedules: { list(): readonly ScheduleView[] };
@@ -97,7 +98,12 @@ interface Watched {
 }
 
 /** Who else has something to say of its health adds a source here. */
-export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, deadLetters, schedules, telegram }: Watched): Doctor {
+export function composeDoctor(
+  base: Base,
+  store: Store,
+  guard: Guard,
+  { mind, deadLetters, schedules, telegram, tryModel }: Watched,
+): Doctor {
   const { home, loaded, clock, environment, options, config, ids } = base;
   const { log } = store;
   const { panic, facts, secrets, sandbox } = guard;
@@ -124,6 +130,7 @@ export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, de
         limitsUsd: usdLimitsOf(config),
         hasPrice: (ref) => models.cost(ref, noUsage) !== null,
         resolveSecret: (ref) => secrets.resolve(ref),
+        tryModel,
       }),
       stateChecks({
         warnings: loaded.warnings,

@@ -25,6 +25,7 @@ export function composeMind(
     clock,
     logger,
     learned: learning,
+    refusedWords: learning.refusedWords,
     environment,
     formerModel: () => newestModel(log),
   });

@@ -264,7 +264,13 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     telegram: telegram.ops,
     usage: { usage: (query) => usageOf(base, store, query) },
     safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
-    doctor: composeDoctor(base, store, guard, { mind, deadLetters: runtime.deadLetters, schedules: hands.planned.schedules, telegram }),
+    doctor: composeDoctor(base, store, guard, {
+      mind,
+      deadLetters: runtime.deadLetters,
+      schedules: hands.planned.schedules,
+      telegram,
+      tryModel: (model) => claw.op('model.test', { model }),
+    }),
     recovery: composeRecovery(base, store, guard, {
       runtime: runtime.turns,
       undo: async (callId, by) =>
@@ -298,13 +304,11 @@ function processesOf({ trees }: Hands): OpsDeps['processes'] {
   return { killAll: () => trees.killAll(), reap: async (...left) => (await trees.reap(...left)).killed };
 }
 
-type AgentParts = 'agents' | 'helpers' | 'skills' | 'importSkills' | 'identity' | 'prompts';
-
 function agentParts(
   { agents }: Base,
   { helpers }: Runtime,
   { skills: { skills, importSkills }, identity }: KnowingMind,
-): Pick<OpsDeps, AgentParts> {
+): Pick<OpsDeps, 'agents' | 'helpers' | 'skills' | 'importSkills' | 'identity' | 'prompts'> {
   return { agents, helpers, skills, importSkills, ...identity };
 }
 

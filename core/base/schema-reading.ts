@@ -198,13 +198,11 @@ function bothKinds(a: Kind, b: Kind): Kind | null {
   return b.kind === 'object' || b.kind === 'array' ? null : bothScalars(a, b, about);
 }
 
-const isNumeric = ({ kind }: ScalarKind): boolean => kind === 'number' || kind === 'integer';
-
 function bothScalars(a: ScalarKind, b: ScalarKind, about: string): ScalarKind | null {
-  const isMixed = a.kind !== b.kind && isNumeric(a) && isNumeric(b);
-  if (a.kind !== b.kind && !isMixed) return null;
+  const areNumbers = [a.kind, b.kind].every((kind) => kind === 'number' || kind === 'integer');
+  if (a.kind !== b.kind && !areNumbers) return null;
   const values = a.values === null ? b.values : b.values === null ? a.values : a.values.filter((value) => b.values?.includes(value));
-  return values?.length === 0 ? null : { kind: isMixed ? 'integer' : a.kind, values, about };
+  return values?.length === 0 ? null : { kind: a.kind === b.kind ? a.kind : 'integer', values, about };
 }
 
 function bothObjects(a: ObjectKind, b: ObjectKind, about: string): ObjectKind {

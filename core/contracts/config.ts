@@ -9,6 +9,7 @@ import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
 import { hookConfigSchema } from './hooks.ts';
 import { promptsConfigSchema } from './identity.ts';
+import { serverNames } from './server-names.ts';
 import { skillsConfigSchema } from './skills.ts';
 import { toolClassSchema } from './tools.ts';
 
@@ -33,7 +34,7 @@ export const pricesSchema = z
     }),
   )
   .optional();
-/** Which code speaks the format: our own adapter (the default) or the AI SDK package of that vendor. */
+/** Has no effect any more: there is one adapter per format. Kept so that older files still fit; setting it gives a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
 const modelSettings = {
   headers: headersSchema,
@@ -51,6 +52,8 @@ export const providerSchema = z.discriminatedUnion('kind', [
     baseUrl: z.url(),
     apiKey: secretRefSchema.optional(),
     via: viaSchema,
+    /** Which server it is, where its address does not tell (a proxy, a server of one's own). */
+    preset: z.enum(serverNames).optional(),
     ...modelSettings,
   }),
   z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().optional(), ...modelSettings }),

@@ -55,7 +55,7 @@ export const providerOps = {
       offers: z.array(keyOfferSchema),
     }),
   },
-  /** Asks the model for a word: whether key, name and address are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  /** Asks the model for a word, with the tools of a turn: whether key, name, address and tools are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
   'model.test': {
     params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
     result: z.object({

@@ -6,7 +6,7 @@ import { checkSchema } from './op-results.ts';
 import { recoveryKindSchema } from './recovery.ts';
 
 export const healthOps = {
-  /** `full` also looks at what takes long: the whole chain, every artifact, every index. */
+  /** `full` also looks at what takes long: the whole chain, every artifact, every index; and asks the default model a word. */
   'health.check': {
     params: none.extend({ full: z.boolean().optional() }),
     result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),

@@ -117,20 +117,6 @@ export const callFactsSchema = z.object({
 });
 export type CallFacts = z.infer<typeof callFactsSchema>;
 
-/** Calls whose harm does not come back. Each is approved for itself: no permission of a person reaches beyond the one call. */
-export type GraveKind = Extract<ToolClass, 'destructive' | 'credential' | 'spend'> | 'network-code';
-
-export function graveKind(facts: Pick<CallFacts, 'class' | 'runsFetched'>): GraveKind | null {
-  switch (facts.class) {
-    case 'destructive':
-    case 'credential':
-    case 'spend':
-      return facts.class;
-    default:
-      return facts.runsFetched === true ? 'network-code' : null;
-  }
-}
-
 export const artifactRefSchema = z.object({
   /** SHA-256 of the content, hex. */
   sha256: z.string(),

@@ -3,7 +3,7 @@
 
 import { revealed } from '../../core/base/visible-text.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
-import { graveKind } from '../../core/contracts/tools.ts';
+import { graveKind } from '../../core/contracts/grave-calls.ts';
 
 export interface DialogText {
   readonly message: string;

@@ -1,5 +1,11 @@
-// The doors a turn can come through, in words. Pure.
+// The doors a turn can come through, and who did something, in words. Pure.
 
 export function nameChannel(channel: string, words: Readonly<Record<string, string>>): string {
   return words[channel] ?? channel;
+}
+
+/** `by` of an event: the name of a door, a person of a channel, or a permission. */
+export function nameActor(by: string, words: Readonly<Record<string, string>>): string {
+  const kind = by.startsWith('telegram:') ? 'telegram' : by.startsWith('the grant ') ? 'grant' : by;
+  return Object.hasOwn(words, kind) ? (words[kind] ?? by) : by;
 }

@@ -1,7 +1,7 @@
 // One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
 
 import type { AnyEvent } from '../../core/contracts/events.ts';
-import { nameChannel } from './channels.ts';
+import { nameActor, nameChannel } from './channels.ts';
 import { skillLines } from './describe-skills.ts';
 import { telegramLines } from './describe-telegram.ts';
 import { line, lines, type EventLine, type Lines, type Telling } from './event-line.ts';
@@ -81,9 +81,12 @@ const tell: Lines = {
     const title = body.needed === undefined ? e.budgetUsedUp(scope) : e.budgetTooSmall(scope);
     return line(title, e.budgetFacts(show(body.spent), show(body.limit)), 'bad');
   },
-  'budget.extended': ({ body }, { e, format }) => {
+  'budget.extended': ({ body }, { e, words, format }) => {
     const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));
-    return line(e.budgetMore(e.scopes[body.scope], body.by), e.budgetMoreFacts(show(body.amount), show(body.limit)));
+    return line(
+      e.budgetMore(e.scopes[body.scope], nameActor(body.by, words.approvals.actors)),
+      e.budgetMoreFacts(show(body.amount), show(body.limit)),
+    );
   },
   'budget.unpriced': ({ body }, { e }) => line(e.budgetUnpriced, e.budgetUnpricedFacts(body.model, body.scopes), 'wait'),
   'policy.decided': ({ body }, { e }) => ({
@@ -92,15 +95,15 @@ const tell: Lines = {
   }),
   'tool.rejected': ({ body }, { e }) => line(e.rejected(body.tool), body.error.message, 'bad'),
   'approval.requested': ({ body }, { e }) => line(e.approvalAsked, `${body.approval.summary}\n${body.approval.risk}`, 'wait'),
-  'approval.decided': ({ body }, { e }) =>
+  'approval.decided': ({ body }, { e, words }) =>
     line(
-      e.answers[body.decision](body.by),
+      e.answers[body.decision](nameActor(body.by, words.approvals.actors)),
       body.scope === null ? '' : e.scope(e.grantScopes[body.scope.kind]),
       body.decision === 'approve' ? 'good' : 'wait',
     ),
   'grant.created': ({ body }, { e }) => line(e.grantGiven, body.grant.covers),
   'grant.spent': (_event, { e }) => line(e.grantUsed),
-  'grant.revoked': ({ body }, { e }) => line(e.grantRevoked(body.by), '', 'wait'),
+  'grant.revoked': ({ body }, { e, words }) => line(e.grantRevoked(nameActor(body.by, words.approvals.actors)), '', 'wait'),
   'tool.requested': ({ body }, { e }) => line(e.started(body.tool), body.args),
   'tool.spawned': ({ body }, { e }) => line(e.process(body.pid)),
   'tool.finished': ({ body }, { e, format }) =>
@@ -114,20 +117,20 @@ const tell: Lines = {
     return marked.length > 0 ? line(e.words, marked.join('\n'), 'wait') : line(e.wordsGone, (body.cleaned ?? []).join('\n'));
   },
   'tool.outcome_unknown': ({ body }, { e }) => line(e.outcomeUnknown(body.tool), body.reason, 'wait'),
-  'tool.outcome_settled': ({ body }, { e }) => line(e.settled[body.answer](body.by)),
+  'tool.outcome_settled': ({ body }, { e, words }) => line(e.settled[body.answer](nameActor(body.by, words.approvals.actors))),
   'checkpoint.taken': ({ body }, { e }) =>
     line(body.undoes === undefined ? e.kept : e.keptForUndo, body.files.map(({ path }) => path).join('\n')),
   'checkpoint.closed': ({ body }, { e }) => line(e.looked, body.files.map(({ path }) => path).join('\n')),
-  'checkpoint.restored': ({ body }, { e }) =>
+  'checkpoint.restored': ({ body }, { e, words }) =>
     line(
-      e.undone(body.files.length, body.by),
+      e.undone(body.files.length, nameActor(body.by, words.approvals.actors)),
       [...body.files.map(({ path }) => path), ...body.refused.map(({ path, reason }) => e.undoRefused(path, reason))].join('\n'),
       body.refused.length === 0 ? 'good' : 'wait',
     ),
-  'panic.engaged': ({ body }, { e }) => line(e.panic(body.by), body.reason, 'bad'),
+  'panic.engaged': ({ body }, { e, words }) => line(e.panic(nameActor(body.by, words.approvals.actors)), body.reason, 'bad'),
+  'panic.released': ({ body }, { e, words }) => line(e.panicReleased(nameActor(body.by, words.approvals.actors))),
   'log.gap_found': ({ body }, { e }) => line(e.logGap(body.missing), '', 'bad'),
-  'log.gap_accepted': ({ body }, { e }) => line(e.logGapAccepted(body.by)),
-  'panic.released': ({ body }, { e }) => line(e.panicReleased(body.by)),
+  'log.gap_accepted': ({ body }, { e, words }) => line(e.logGapAccepted(nameActor(body.by, words.approvals.actors))),
   'a2a.called': ({ body }, { e }) => line(e.helperCalled(body.agentId, body.label), body.task),
   'a2a.started': ({ body }, { e }) => line(e.helperStarted(body.attempt)),
   'a2a.retried': ({ body }, { e, format }) => line(e.helperRetried(body.attempt, format.duration(body.waitMs)), body.reason, 'wait'),
@@ -138,7 +141,7 @@ const tell: Lines = {
       body.text,
       body.status === 'done' ? 'good' : 'bad',
     ),
-  'config.changed': ({ body }, { e }) => line(e.settingsChanged(body.by), body.keys.join('\n')),
+  'config.changed': ({ body }, { e, words }) => line(e.settingsChanged(nameActor(body.by, words.approvals.actors)), body.keys.join('\n')),
   'chat.bound': ({ body }, { e }) => line(e.chatBound(body.chat.channel, body.by), body.title),
   'outbound.queued': ({ body }, { e }) => line(e.outbound.queued(body.to.channel), body.text),
   'outbound.sending': ({ body }, { e }) => line(e.outbound.sending(body.attempt)),

@@ -1,5 +1,6 @@
 // A note of a turn as a sentence. Wording only.
 
+import { nameActor } from './channels.ts';
 import type { NoteFact } from './fold/turn.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
@@ -12,9 +13,10 @@ export interface Wording {
 
 export function describeNote(fact: NoteFact, { words, format }: Wording): string {
   const { notes } = words.chat;
+  const actor = (by: string): string => nameActor(by, words.approvals.actors);
   switch (fact.code) {
     case 'goes_on':
-      return notes.goesOn(fact.by);
+      return notes.goesOn(actor(fact.by));
     case 'unreadable':
       return notes.unreadable;
     case 'cancel':
@@ -22,7 +24,7 @@ export function describeNote(fact: NoteFact, { words, format }: Wording): string
     case 'retried':
       return notes.retried(fact.message, format.duration(fact.waitMs));
     case 'undone':
-      return notes.undone(fact.by, fact.isAgain, fact.files, fact.refused);
+      return notes.undone(actor(fact.by), fact.isAgain, fact.files, fact.refused);
     case 'unpriced':
       return notes.unpriced(fact.about.model, fact.about.scopes);
     case 'budget': {

@@ -8,16 +8,18 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findLeftovers } from '../../build/leftovers.mjs';
 
+/** Says when it runs: for a moment after its start a process has no command line to be found by. */
+const stays = 'process.stdout.write("."); setTimeout(() => 0, 60_000)';
 const onLinux = process.platform === 'linux';
 
 test.skipIf(!onLinux).each([
-  ['its command line', (folder: string) => ({ args: ['-e', 'setTimeout(() => 0, 60_000)', `--home=${folder}`], cwd: tmpdir() })],
-  ['its working folder', (folder: string) => ({ args: ['-e', 'setTimeout(() => 0, 60_000)'], cwd: folder })],
+  ['its command line', (folder: string) => ({ args: ['-e', stays, `--home=${folder}`], cwd: tmpdir() })],
+  ['its working folder', (folder: string) => ({ args: ['-e', stays], cwd: folder })],
 ])('a process is found by %s until it ends', async (_name, plan) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'left-')));
   const { args, cwd } = plan(folder);
-  const child = spawn(process.execPath, args, { cwd, stdio: 'ignore' });
-  await once(child, 'spawn');
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(child.stdout, 'data');
   expect(findLeftovers(folder).map(({ pid }) => pid)).toEqual([child.pid]);
   child.kill('SIGKILL');
   await once(child, 'exit');

@@ -32,6 +32,7 @@ function family(word: string): string {
 test('every command is in the table, and every command of the table is one', async () => {
   const named = [...words].flatMap((word) => /^trayclaw ([a-z]+(?: [a-z]+)?)(?=$| )/.exec(word)?.[1] ?? []);
   const known = await commands();
+  expect(known.length).toBeGreaterThan(100);
   expect(known.filter((command) => !named.includes(command))).toEqual([]);
   // A word in small letters after a plain command would be an argument.
   expect(named.filter((command) => !known.includes(command) && !known.includes(command.split(' ')[0] ?? ''))).toEqual([]);
@@ -46,8 +47,9 @@ async function commands(): Promise<string[]> {
 
 async function listed(command: readonly string[]): Promise<string[]> {
   const { out } = await runCommand([...command, '--help'], fakeParts(new FakeClaw()));
-  const section = out.split('\nCommands:\n')[1] ?? '';
-  return [...section.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
+  const groups = out.split(/\n(?=[A-Z][\w ]*:\n)/).filter((group) => !/^(?:Usage|Arguments|Options):/.test(group));
+  const names = groups.flatMap((group) => [...group.matchAll(/^ {2}([a-z]+)/gm)].map((match) => match[1] ?? ''));
+  return names.filter((name) => name !== 'help');
 }
 
 interface Setting {

@@ -20,7 +20,8 @@ interface AskedCall {
 }
 
 export type Step =
-  | { readonly say: string; readonly lost?: boolean }
+  /** `after` is what the runtime adds to the last answer. */
+  | { readonly say: string; readonly lost?: boolean; readonly after?: string }
   | { readonly ask: AskedCall }
   | { readonly fail: ErrorBody; readonly status?: 'failed' | 'over_budget' | 'stopped' }
   | { readonly hang: true };
@@ -253,8 +254,8 @@ export class FakeClaw implements HostedRuntime {
     }
   }
 
-  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean }): void {
-    turn.text = step.say;
+  #say(turn: Turn, step: { readonly say: string; readonly lost?: boolean; readonly after?: string }): void {
+    turn.text = step.say + (step.after ?? '');
     const { sessionId, turnId } = turn;
     for (const text of step.lost === true ? [] : (step.say.match(/\S+\s*|\s+/g) ?? [])) {
       this.emitDelta({ kind: 'text', sessionId, turnId, callId: null, text });

@@ -41,15 +41,24 @@ test(
     const { page, approval } = window;
     await window.send('Change my notes');
     await approval.getByRole('region', { name: 'What would change' }).locator('ins').waitFor();
+    await approval.getByText('Details', { exact: true }).click();
+    await approval.getByRole('button', { name: 'Allow more…' }).click();
     const text = await approval.innerText();
-    const places = ['Wants to edit notes.md', 'Risk', '-Buy milk.', '+Buy bread.', 'Came from', 'A wider approval would cover', 'Deny'].map(
-      (words) => text.indexOf(words),
-    );
+    const places = [
+      'Wants to edit notes.md',
+      'It can replace',
+      '-Buy milk.',
+      '+Buy bread.',
+      'Approve once',
+      'Deny',
+      'Came from',
+      'A wider approval would cover',
+    ].map((words) => text.indexOf(words));
     expect(places.every((place) => place >= 0)).toBe(true);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     const described = (await approval.getAttribute('aria-describedby')) ?? '';
     const heard = await Promise.all(described.split(' ').map((part) => page.locator(`#${part}`).innerText()));
-    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^Risk/)]);
+    expect(heard).toEqual([expect.stringMatching(/^Wants to edit notes\.md/), expect.stringMatching(/^It can replace/)]);
     await isReady(window);
     expect(window.incidents).toEqual([]);
     await looksGood(page, 'card', async () =>
@@ -77,11 +86,18 @@ test('Enter alone approves nothing, a held key approves nothing, A approves once
 
   await page.keyboard.press('a');
   await page.getByText('1 of 2', { exact: true }).waitFor();
-  await expect.poll(() => page.evaluate<boolean>("document.activeElement.hasAttribute('data-approval')"), patience).toBe(true);
+  const isAtHeading = () => page.evaluate<boolean>("document.activeElement.hasAttribute('data-heading')");
+  await expect.poll(isAtHeading, patience).toBe(true);
   await isReady(window);
+  // The focus came there on its own: a key answers only once the person has gone on to the card.
+  await page.keyboard.press('d');
+  expect(await pending(window)).toBe(2);
+  await page.keyboard.press('Tab');
   await page.keyboard.press('d');
   await approval.getByText('Wants to write three/c.md').waitFor();
+  await expect.poll(isAtHeading, patience).toBe(true);
   await isReady(window);
+  await page.keyboard.press('Tab');
   await page.keyboard.press('d');
   await page.getByText('Nothing waits for you.').waitFor();
   await expect.poll(() => page.evaluate<string>('document.activeElement.textContent'), patience).toBe('Nothing waits for you.');

@@ -22,6 +22,7 @@ test('a wider scope is chosen by keyboard, covers what it says, is listed with i
   await window.conversation.getByText('One.', { exact: true }).waitFor();
 
   await window.send('Write two');
+  await approval.getByRole('button', { name: 'Allow more…' }).click();
   const scopes = approval.getByRole('group', { name: 'A wider approval would cover' });
   const [narrow, wide] = [
     scopes.getByRole('radio', { name: 'write_file for files in notes/' }),

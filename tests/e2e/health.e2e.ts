@@ -42,7 +42,10 @@ test('a stop is released from its check', async () => {
   await window.host.op('panic.engage', { reason: 'a look at health' });
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks' });
-  await checks.getByRole('button', { name: 'Release panic stop' }).click();
+  // Leads to the step that asks, which lies in the banner.
+  await checks.getByRole('button', { name: 'Release the stop…' }).click();
+  expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: true });
+  await page.getByRole('button', { name: 'Yes, release panic stop' }).click();
   await checks.getByText('Not engaged.').waitFor();
   expect(await window.host.op('panic.status', {})).toMatchObject({ engaged: false });
 });

@@ -104,7 +104,9 @@ test('the whole tour needs no pointer', { timeout: 120_000 }, async () => {
   // Everything stopped, and released.
   await page.keyboard.press('Control+Shift+Period');
   await page.getByText('Everything is stopped.').first().waitFor();
-  await reach(page, 'Release panic stop', 'Shift+Tab');
+  await expect.poll(() => focusedName(page), { timeout: 10_000 }).toBe('Stopped');
+  await expect.poll(() => page.getByRole('button', { name: 'Release panic stop' }).isEnabled(), { timeout: 10_000 }).toBe(true);
+  await reach(page, 'Release panic stop', 'Tab');
   await page.keyboard.press('Enter');
   await page.getByRole('region', { name: 'Stopped' }).waitFor({ state: 'detached' });
   expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });

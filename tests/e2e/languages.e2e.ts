@@ -69,7 +69,7 @@ const sameInBoth: readonly RegExp[] = [
   /^(?:notes|missing)\.md$|^\/tmp\/tce|^exec-call_x\.txt$|^text\/plain/,
   /^(?:npm te|st|exec|read_file|path|command|echo under way; sleep 60|for i in .*|U\+200B.*)$/,
   // Written the same by this spec.
-  /^(?:· )?1 Jan 2026, 00:00(?: · http)?$/,
+  /^(?:· )?1 Jan 2026, 00:00(?: · (?:by you, in the window|von dir, im Fenster))?$/,
   // What the host says and records, which is English.
   /^(?:It only reads inside the workspace\.|It runs a command on this machine\.|Wants to run npm te|run exactly `npm te)/,
   /It can run any code with your rights: change or delete files, use the network\.$/,

@@ -87,7 +87,7 @@ test('a card opens, is read and closes by keyboard alone; it holds the answer gi
   await line.focus();
   await window.page.keyboard.press('Enter');
   const card = window.page.getByRole('group', { name: 'Edited notes.md' });
-  await card.getByText('Approved by http, for 15 minutes.').waitFor();
+  await card.getByText('Approved by you, in the window, for 15 minutes.').waitFor();
   await card.getByText('As expected.').waitFor();
   await card.getByRole('group', { name: 'Differences in notes.md' }).waitFor();
   expect(await card.getByText(/^Started .+ · Took /).count()).toBe(1);

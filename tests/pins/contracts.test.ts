@@ -274,11 +274,11 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 24aa636865000e20',
+  'config.get': '71fc596a20f27da3 add28d5bb1509919',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
-  'model.test': '42fb303277d3c257 f943ae84d771e42b',
+  'model.test': 'd154eb9c87cd4bbd f943ae84d771e42b',
   'model.presets': '71fc596a20f27da3 5a0f880aef2ee0cd',
   'provider.try': '0efc9663406a9e58 4acf1259631c0e47',
   'provider.add': '48592e9282f17a66 3ff1ce35da41abc4',
@@ -335,7 +335,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: '160f8fcebcb47cfb',
+  configSchema: 'feb3cf19cdc8fd1c',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

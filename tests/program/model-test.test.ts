@@ -1,13 +1,15 @@
 // A model tried out live: an answer, and clear words for each way it can go wrong; counted, and bound in time.
 
 import { expect, onTestFinished, test } from 'vitest';
+import type { ToolDefinition } from '../../core/index.ts';
+import { freeTool } from '../doubles/free-tool.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 
-async function open(answer: Parameters<typeof ScriptedModel.start>[0]) {
+async function open(answer: Parameters<typeof ScriptedModel.start>[0], tools: readonly ToolDefinition[] = []) {
   const model = await ScriptedModel.start(answer);
   const home = new TestHome();
-  const claw = await home.open({ config: model.config('openai') });
+  const claw = await home.open({ config: model.config('openai'), tools });
   onTestFinished(async () => {
     await home.dispose();
     await model.close();
@@ -48,4 +50,34 @@ test('nobody there, and no such provider', async () => {
   expect((await claw.op('model.test', { model: 'nobody/x' })).error?.code).toBe('model_unknown');
   expect(model.requests.length).toBe(0);
   expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
+});
+
+test('the tools of a turn are sent, and a refusal of them is told in the words of the server', async () => {
+  const shaky = freeTool('shaky', { idempotency: () => 'pure', run: () => Promise.resolve({ forModel: 'done' }) });
+  const { model, claw } = await open([{ answer: { text: 'ok' } }], [shaky]);
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
+  expect(model.requests[0]?.toolNames).toEqual((await claw.op('tool.list', {})).tools.map(({ name }) => name));
+  const words = "Invalid schema for function 'shaky': In context=(), object schema missing properties.";
+  model.script([{ when: ({ toolNames }) => toolNames.includes('shaky'), answer: { refuse: 'rejected', message: words } }, { answer: {} }]);
+  expect((await claw.op('model.test', { model: 'lab/scripted' })).error?.message).toContain(words);
+  const health = await claw.op('health.check', { full: true });
+  expect(health.checks.find(({ id }) => id === 'model.turn')).toMatchObject({
+    ok: false,
+    detail: expect.stringContaining(words) as unknown,
+  });
+  model.script([{ answer: { text: 'ok' } }]);
+  const well = await claw.op('health.check', { full: true });
+  expect(well.checks.find(({ id }) => id === 'model.turn')).toMatchObject({ ok: true });
+  const asked = model.requests.length;
+  await claw.op('health.check', {});
+  expect(model.requests.length).toBe(asked);
+});
+
+test('a window too small for all tools is tried without them, as a turn leaves some out', async () => {
+  const { model, claw } = await open([
+    { when: ({ toolNames }) => toolNames.length > 0, answer: { refuse: 'context-overflow' } },
+    { answer: { text: 'ok' } },
+  ]);
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
+  expect(model.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, false]);
 });

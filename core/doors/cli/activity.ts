@@ -20,7 +20,7 @@ export function registerActivity(program: Command, run: Run): void {
   const activity = program.command('activity').description('what was done, in all sessions');
   activity
     .command('search')
-    .description('calls, decisions, questions, changed files and errors; newest first, without words all of them')
+    .description('search calls, decisions, approvals, changed files and errors, newest first')
     .argument('[words...]')
     .option('--kind <kinds...>', activityKinds.join(', '))
     .option('--tool <name>')
@@ -31,14 +31,14 @@ export function registerActivity(program: Command, run: Run): void {
     .action((words: string[], options: SearchOptions) => run((context) => search(context, words.join(' '), options)));
   activity
     .command('events')
-    .description('the events of one turn')
+    .description('list the events of one turn')
     .argument('<turn-id>')
     .option('--after <seq>', 'only what came after this place of the log')
     .option('--limit <n>', 'at most so many')
     .action((turnId: string, options: { after?: string; limit?: string }) => run((context) => listEvents(context, turnId, options)));
   activity
     .command('export')
-    .description('one turn to keep')
+    .description('export one turn')
     .argument('<turn-id>')
     .option('--format <form>', 'jsonl or markdown', 'jsonl')
     .action((turnId: string, { format }: { format: string }) => run((context) => exportTurn(context, turnId, format)));

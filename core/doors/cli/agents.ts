@@ -12,13 +12,13 @@ export function registerAgents(program: Command, run: Run): void {
   const agents = program.command('agents').description('the agents of config.yaml');
   agents
     .command('list')
-    .description('all of them, main first')
+    .description('list the agents, main first')
     .action(() =>
       run((context) => context.runOp('agent.list', {}, { json: (result) => result.agents, human: (result) => describeAll(result.agents) })),
     );
   agents
     .command('show')
-    .description('one of them, with its identity')
+    .description('show an agent and its identity')
     .argument('<id>')
     .action((agentId: string) =>
       run((context) => context.runOp('agent.get', { agentId }, { human: (agent) => `${describe(agent)}\n\n${agent.identity}`.trim() })),
@@ -59,10 +59,10 @@ function stateOf(state: string, isRun: boolean): string {
 }
 
 export function registerHelpers(program: Command, run: Run): void {
-  const helpers = program.command('helpers').description('agents that were called by others');
+  const helpers = program.command('helpers').description('subagents: agents started by another agent');
   helpers
     .command('list')
-    .description('those that wait or are at work')
+    .description('list the subagents that wait or run')
     .option('--session <id>', 'called in this conversation')
     .option('--all', 'also those that have ended')
     .action(({ session, all }: ListOptions) => {
@@ -78,7 +78,7 @@ export function registerHelpers(program: Command, run: Run): void {
     });
   helpers
     .command('cancel')
-    .description('end one, with whatever it called')
+    .description('cancel a subagent and all that it started')
     .argument('<id>')
     .action((jobId: string) =>
       run((context) => context.runOp('helper.cancel', { jobId }, { human: (helper) => describeHelpers([helper]) })),

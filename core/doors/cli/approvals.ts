@@ -33,7 +33,7 @@ export function registerApprovals(program: Command, run: Run): void {
     );
   approvals
     .command('approve')
-    .description('let a call run, and show what came of it')
+    .description('approve a call and show its result')
     .argument('<id>')
     .option('--scope <scope>', 'once, minutes:N, session or always', 'once')
     .option('--choice <n>', 'which of the wider scopes, as the list numbers them; 0 is the narrowest')
@@ -226,7 +226,7 @@ export function registerOutcomes(program: Command, run: Run): void {
     );
   outcomes
     .command('settle')
-    .description('say what became of such a call')
+    .description('record the outcome of such a call')
     .argument('<call-id>')
     .argument('<answer>', 'done: it happened · retry: run it again · abandon: leave it')
     .action((callId: string, answer: string) => run((context) => settle(context, callId, answer)));

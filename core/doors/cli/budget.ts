@@ -21,7 +21,7 @@ export function registerBudget(program: Command, run: Run): void {
   const budget = program.command('budget').description('limits on money and tokens');
   budget
     .command('show')
-    .description('how the limits stand')
+    .description('show the limits and what is used')
     .option('--turn <id>', 'also those of this turn and its session')
     .option('--session <id>', 'also those of this session')
     .action((options: Places) => run((context) => show(context, options)));

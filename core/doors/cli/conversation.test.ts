@@ -52,6 +52,8 @@ test('ask - takes the text from standard input', async () => {
 test.each([
   ['streamed in pieces', [{ say: 'one two three' }], 'one two three\n'],
   ['with all deltas lost', [{ say: 'one two three', lost: true }], 'one two three\n'],
+  ['cut at its limit', [{ say: 'one two', after: '\n\n(It was cut off.)' }], 'one two\n\n(It was cut off.)\n'],
+  ['cut, with all deltas lost', [{ say: 'one', lost: true, after: '\n\n(Cut.)' }], 'one\n\n(Cut.)\n'],
   ['in several stretches', [{ say: 'first' }, { say: 'second', lost: true }, { say: 'third' }], 'first\nsecond\nthird\n'],
 ] satisfies [string, Step[], string][])('an answer %s is printed whole and once', async (_name, steps, out) => {
   expect(await runCommand(['ask', 'x'], fakeParts(scripted(...steps)))).toEqual({ code: 0, out, err: '' });
@@ -379,16 +381,6 @@ test('Ctrl-C in chat stops the turn and stays; at the prompt it leaves', async (
   expect(claw.calls.some((call) => call.name === 'turn.cancel')).toBe(true);
   terminal.interrupt();
   expect(await finish).toBe(130);
-});
-
-test('a secret typed at a terminal is not shown', async () => {
-  const claw = new FakeClaw({ 'secret.set': ({ name }) => ({ name }) });
-  const { terminal, finish } = atTerminal(claw, ['secret', 'set', 'key']);
-  await terminal.sees('Value of key');
-  terminal.type('correct horse');
-  expect(await finish).toBe(0);
-  expect(claw.calls[0]?.params).toEqual({ name: 'key', value: 'correct horse' });
-  expect((terminal.out + terminal.err).includes('correct horse')).toBe(false);
 });
 
 test('an answer can not drive the terminal, and stays as it is in a pipe', async () => {

@@ -9,20 +9,21 @@ import { table, when } from './table.ts';
 import { cliCaller } from './caller.ts';
 
 export function registerDeadLetters(program: Command, run: Run): void {
-  const dlq = program.command('dlq').description('dead letters: turns that failed and wait for another try or for you');
+  const dlq = program.command('dlq').description('dead letters: failed turns that are kept for a retry');
   dlq
     .command('list')
+    .description('list the dead letters')
     .action(() =>
       run((context) => context.runOp('dlq.list', {}, { json: ({ letters }) => letters, human: ({ letters }) => describe(letters) })),
     );
   dlq
     .command('retry')
-    .description('the same message again, now')
+    .description('retry a failed turn now')
     .argument('<letter>')
     .action((letterId: string) => run((context) => runTurn(context, (claw) => claw.op('dlq.retry', { letterId }, cliCaller))));
   dlq
     .command('clear')
-    .description('give one up, or all that are not being tried')
+    .description('clear a dead letter, or all that are not being retried')
     .argument('[letter]')
     .option('--all', 'all of them')
     .action((letterId: string | undefined, options: { all?: boolean }) => {

@@ -29,6 +29,7 @@ const groups: readonly (readonly [string, readonly string[]])[] = [
     'Set up',
     [
       'setup',
+      'folders',
       'serve',
       'start',
       'config',

@@ -23,11 +23,11 @@ interface SetOptions extends AgentOption {
 }
 
 export function registerIdentity(program: Command, run: Run): void {
-  const identity = program.command('identity').description('who an agent is');
+  const identity = program.command('identity').description('the identity of an agent');
   const agentOption = ['--agent <id>', 'main unless told'] as const;
   identity
     .command('show')
-    .description('as it is now, or as it was')
+    .description('show the identity, or an earlier version of it')
     .argument('[version]')
     .option(...agentOption)
     .action((version: string | undefined, { agent }: AgentOption) =>
@@ -35,7 +35,7 @@ export function registerIdentity(program: Command, run: Run): void {
     );
   identity
     .command('set')
-    .description('change what is given; an empty text takes it away')
+    .description('change the given fields; an empty text removes a field')
     .option(...agentOption)
     .option('--role <text>')
     .option('--style <text>')
@@ -46,14 +46,14 @@ export function registerIdentity(program: Command, run: Run): void {
     .action((options: SetOptions) => run((context) => context.runOp('identity.set', wishOf(options), { human: describeVersion })));
   identity
     .command('versions')
-    .description('newest first')
+    .description('list the versions, newest first')
     .option(...agentOption)
     .action(({ agent }: AgentOption) =>
       run((context) => context.runOp('identity.versions', of(agent), { json: ({ versions }) => versions, human: describeVersions })),
     );
   identity
     .command('diff')
-    .description('what changed between two versions, or with the newest')
+    .description('show what changed between two versions')
     .argument('[from]')
     .argument('[to]')
     .option(...agentOption)
@@ -64,7 +64,7 @@ export function registerIdentity(program: Command, run: Run): void {
     );
   identity
     .command('revert')
-    .description('make an earlier version the newest')
+    .description('go back to an earlier version')
     .argument('<version>')
     .option(...agentOption)
     .action((version: string, { agent }: AgentOption) =>
@@ -78,7 +78,7 @@ export function registerPrompts(program: Command, run: Run): void {
   const prompts = program.command('prompts').description('prompt files, in versions');
   prompts
     .command('list')
-    .description('all of them')
+    .description('list the prompt files')
     .action(() =>
       run((context) =>
         context.runOp('prompt.list', {}, { json: (result) => result.prompts, human: (result) => describePrompts(result.prompts) }),
@@ -86,7 +86,7 @@ export function registerPrompts(program: Command, run: Run): void {
     );
   prompts
     .command('show')
-    .description('the newest version, or an earlier one')
+    .description('show the newest version, or an earlier one')
     .argument('<name>')
     .argument('[version]')
     .action((name: string, version?: string) =>
@@ -94,7 +94,7 @@ export function registerPrompts(program: Command, run: Run): void {
     );
   prompts
     .command('versions')
-    .description('newest first')
+    .description('list the versions, newest first')
     .argument('<name>')
     .action((name: string) =>
       run((context) =>
@@ -103,7 +103,7 @@ export function registerPrompts(program: Command, run: Run): void {
     );
   prompts
     .command('diff')
-    .description('what changed between two versions, or with the newest')
+    .description('show what changed between two versions')
     .argument('<name>')
     .argument('[from]')
     .argument('[to]')
@@ -112,7 +112,7 @@ export function registerPrompts(program: Command, run: Run): void {
     );
   prompts
     .command('set')
-    .description('a new version, from a file or from standard input')
+    .description('save a new version from a file or from standard input')
     .argument('<name>')
     .argument('[file]')
     .action((name: string, file?: string) =>
@@ -123,7 +123,7 @@ export function registerPrompts(program: Command, run: Run): void {
     );
   prompts
     .command('refresh')
-    .description('look at the remote source of one, or of all')
+    .description('check the remote source of one prompt, or of all')
     .argument('[name]')
     .action((name?: string) =>
       run((context) =>
@@ -135,7 +135,7 @@ export function registerPrompts(program: Command, run: Run): void {
     );
   prompts
     .command('accept')
-    .description('take what came from the remote source, as it was shown')
+    .description('accept the text from the remote source, as it was shown')
     .argument('<name>')
     .argument('<sha256>')
     .action((name: string, sha256: string) =>

@@ -16,7 +16,7 @@ export function registerInsight(program: Command, run: Run): void {
     .command('tools')
     .description('the tools the agent has')
     .action(() => run(listTools));
-  const turns = program.command('turns').description('one turn in detail, or taken up again');
+  const turns = program.command('turns').description('show, retry, branch, continue, steer or cancel a turn');
   turns
     .command('show')
     .description('show its phases, calls, decisions and costs')
@@ -24,26 +24,26 @@ export function registerInsight(program: Command, run: Run): void {
     .action((turnId: string) => run((context) => context.runOp('turn.get', { turnId }, { human: describeTurn })));
   turns
     .command('continue')
-    .description('take up the work of a turn that a budget or a limit ended')
+    .description('continue a turn that a budget or a limit ended')
     .argument('<id>')
     .action((turnId: string) => run((context) => runTurn(context, (claw) => claw.op('turn.continue', { turnId }, cliCaller))));
   turns
     .command('cancel')
-    .description('end a turn that runs or waits')
+    .description('cancel a running or waiting turn')
     .argument('<id>')
     .action((turnId: string) =>
       run((context) => context.runOp('turn.cancel', { turnId }, { human: ({ status }) => `${turnId} is ${status}.` })),
     );
   turns
     .command('steer')
-    .description('say something to a turn that is under way')
+    .description('send a message to a running turn')
     .argument('<id>')
     .argument('<text...>')
     .action((turnId: string, words: string[]) =>
       run((context) => context.runOp('turn.steer', { turnId, text: words.join(' ') }, { human: () => `Told ${turnId}.` })),
     );
   registerAgain(turns, run);
-  const packs = program.command('packs').description('what the model saw');
+  const packs = program.command('packs').description('context packs: what the model saw');
   packs
     .command('list')
     .description('list the requests to models, newest first')
@@ -58,11 +58,11 @@ export function registerInsight(program: Command, run: Run): void {
   const audit = program.command('audit').description('the event log');
   audit
     .command('verify')
-    .description('look through all of it, and the database under it')
+    .description('verify the hash chain of the log and the database')
     .action(() => run(verifyAudit));
   audit
     .command('accept')
-    .description('go on with the log as it is, after events of it were found missing')
+    .description('accept a log with missing events and continue from it')
     .action(() => run(acceptGaps));
   program
     .command('replay')
@@ -81,7 +81,7 @@ export function registerInsight(program: Command, run: Run): void {
 function registerAgain(turns: Command, run: Run): void {
   turns
     .command('retry')
-    .description('the last message again; the earlier answer stays in the log and leaves the conversation')
+    .description('send the last message again; the earlier answer stays in the log only')
     .argument('<id>')
     .option('--model <ref>', 'with another model')
     .action((turnId: string, { model }: { model?: string }) =>
@@ -89,7 +89,7 @@ function registerAgain(turns: Command, run: Run): void {
     );
   turns
     .command('branch')
-    .description('a new session that holds what came before the message of a turn, and then TEXT in its place')
+    .description('start a new session from before a turn, with TEXT instead of its message')
     .argument('<id>')
     .argument('[text]')
     .action((turnId: string, text: string | undefined) =>

@@ -27,27 +27,27 @@ const restartNote = ' The running instance was given settings of its own; this h
 const LOOK_MS = 200;
 
 export function registerKnowledge(program: Command, run: Run): void {
-  const knowledge = program.command('knowledge').description('your documents, as they are indexed');
+  const knowledge = program.command('knowledge').description('indexed documents');
   knowledge
     .command('list')
-    .description('the sources, and how search by meaning stands')
+    .description('list the document sources and the state of vector search')
     .action(() => run((context) => context.runOp('knowledge.list', {}, { human: describeSources })));
   knowledge
     .command('status')
-    .description('the documents of a source, those with a problem first')
+    .description('list the documents of a source, those with a problem first')
     .argument('<source>')
     .option('--limit <n>')
     .action((source: string, { limit }: { limit?: string }) => run((context) => status(context, source, limit)));
   knowledge
     .command('search')
-    .description('passages with the place each stands at')
+    .description('search the documents; each passage with its citation')
     .argument('<query...>')
     .option('--source <name>')
     .option('--limit <n>')
     .action((query: string[], options: { source?: string; limit?: string }) => run((context) => search(context, query.join(' '), options)));
   knowledge
     .command('add')
-    .description('a folder, a file or a text is searched from now on')
+    .description('add a folder, a file or a text to search')
     .argument('<name>')
     .argument('[path]')
     .option('--endings <list>', 'only these, such as md,txt')
@@ -59,7 +59,7 @@ export function registerKnowledge(program: Command, run: Run): void {
     .action((name: string, path: string | undefined, options: AddOptions) => run((context) => add(context, name, path, options)));
   knowledge
     .command('preview')
-    .description('what adding a folder or a file would come to; changes nothing')
+    .description('show what adding a folder or a file would index; changes nothing')
     .argument('<path>')
     .option('--endings <list>', 'only these, such as md,txt')
     .action((path: string, { endings }: { endings?: string }) =>
@@ -73,7 +73,7 @@ export function registerKnowledge(program: Command, run: Run): void {
     );
   knowledge
     .command('remove')
-    .description('it is searched no more; the documents stay where they are')
+    .description('remove a source; the documents stay where they are')
     .argument('<name>')
     .action((source: string) =>
       run((context) =>
@@ -82,7 +82,7 @@ export function registerKnowledge(program: Command, run: Run): void {
     );
   knowledge
     .command('reindex')
-    .description('read every document anew')
+    .description('read every document again')
     .argument('[source]')
     .action((source: string | undefined) =>
       run((context) =>

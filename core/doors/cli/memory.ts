@@ -30,10 +30,10 @@ interface AddOptions {
 type Settled = 'this' | 'other' | 'both';
 
 export function registerMemory(program: Command, run: Run): void {
-  const memory = program.command('memory').description('what is remembered');
+  const memory = program.command('memory').description('long-term memory');
   memory
     .command('list')
-    .description('the newest first, or with --query the best first')
+    .description('list memories, newest first; with --query, best first')
     .option('--query <words>')
     .option('--state <state>', memoryStates.join(', '))
     .option('--kind <kind>', memoryKinds.join(', '))
@@ -44,14 +44,14 @@ export function registerMemory(program: Command, run: Run): void {
     .action((options: ListOptions) => run((context) => list(context, options)));
   memory
     .command('recall')
-    .description('as the agent finds it')
+    .description('search memory as the agent does')
     .argument('<query...>')
     .option('--agent <id>')
     .option('--limit <n>')
     .action((query: string[], options: { agent?: string; limit?: string }) => run((context) => recall(context, query.join(' '), options)));
   memory
     .command('add')
-    .description('something of your own; it is kept at once')
+    .description('add a memory; it is kept at once')
     .argument('<text...>')
     .option('--kind <kind>', memoryKinds.join(', '))
     .option('--scope <scope>', 'shared, or agent:ID')
@@ -61,7 +61,7 @@ export function registerMemory(program: Command, run: Run): void {
   registerOne(memory, run);
   memory
     .command('settle')
-    .description('of two that contradict each other')
+    .description('settle a contradiction between two memories')
     .argument('<memory-id>')
     .argument('<other-id>')
     .argument('<keep>', 'this, other or both')
@@ -73,12 +73,12 @@ export function registerMemory(program: Command, run: Run): void {
     );
   memory
     .command('export')
-    .description('what is kept, one JSON object a line')
+    .description('export the memories, one JSON object per line')
     .option('--out <file>', 'write it to a new file')
     .action(({ out }: { out?: string }) => run((context) => exportAll(context, out)));
   memory
     .command('import')
-    .description('from a file that export wrote; - for standard input')
+    .description('import memories from an exported file; - reads standard input')
     .argument('<file>')
     .option('--state <state>', `${memoryStates.join(', ')}; kept when left out`)
     .action((file: string, { state }: { state?: string }) => run((context) => importAll(context, file, state)));
@@ -92,21 +92,23 @@ function registerOne(memory: Command, run: Run): void {
       .argument('<memory-id>')
       .action((memoryId: string) => run((context) => act(context, memoryId)));
   };
-  onId('show', 'one, with where it came from', (context, memoryId) => context.runOp('memory.get', { memoryId }, { human: describe }));
-  onId('promote', 'a candidate is kept from now on', (context, memoryId) =>
+  onId('show', 'show a memory and where it came from', (context, memoryId) =>
+    context.runOp('memory.get', { memoryId }, { human: describe }),
+  );
+  onId('promote', 'keep a candidate', (context, memoryId) =>
     context.runOp('memory.promote', { memoryId }, { human: (view) => [`Kept ${memoryId}.`, ...openOf(view)].join('\n') }),
   );
-  onId('reject', 'a candidate is dropped', (context, memoryId) =>
+  onId('reject', 'drop a candidate', (context, memoryId) =>
     context.runOp('memory.reject', { memoryId }, { human: () => `Dropped ${memoryId}.` }),
   );
-  onId('forget', 'it is used nowhere any more', (context, memoryId) =>
+  onId('forget', 'forget a memory', (context, memoryId) =>
     context.runOp('memory.forget', { memoryId }, { human: () => `Forgot ${memoryId}.` }),
   );
   memory
     .command('pin')
-    .description('it never fades')
+    .description('keep a memory from decaying')
     .argument('<memory-id>')
-    .option('--off', 'it fades again')
+    .option('--off', 'let it decay again')
     .action((memoryId: string, { off }: { off?: boolean }) =>
       run((context) =>
         context.runOp(

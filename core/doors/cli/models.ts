@@ -15,7 +15,7 @@ export function registerModels(program: Command, run: Run): void {
   const model = program.command('model').description('one model, and where models come from');
   model
     .command('test')
-    .description('ask a model for a word: whether its key, name and address are right')
+    .description('test a model: its key, name, address and tools')
     .argument('<model>')
     .action((ref: string) => run((context) => testModel(context, ref)));
   model

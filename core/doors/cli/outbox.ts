@@ -72,7 +72,7 @@ export function registerChats(program: Command, run: Run): void {
     );
   chats
     .command('bind')
-    .description('lets a chat go on in that session; without one, its next message begins a new one')
+    .description('connect a chat to a session; without a session, its next message starts a new one')
     .argument('<channel>')
     .argument('<chat-id>')
     .argument('[session-id]')

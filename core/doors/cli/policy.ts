@@ -17,14 +17,15 @@ const modes: Readonly<Record<Config['policy']['mode'], string>> = {
 };
 
 export function registerPolicy(program: Command, run: Run): void {
-  const policy = program.command('policy').description('what the gate would say, and why');
+  const policy = program.command('policy').description('what the policy would decide, and why');
   policy
     .command('explain')
+    .description('explain what the policy would decide about a call; runs nothing')
     .argument('<request>', '{tool, args, cwd?} as JSON; runs nothing')
     .action((request: string) => run((context) => explainPolicy(context, request)));
   policy
     .command('show')
-    .description('mode, rules, what is allowed beforehand, limits')
+    .description('show the mode, rules, preset permissions and limits')
     .action(() =>
       run((context) =>
         context.runOp(

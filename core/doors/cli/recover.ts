@@ -23,12 +23,12 @@ export function registerRecovery(program: Command, run: Run): void {
   program
     .command('doctor')
     .description('check that everything works')
-    .option('--full', 'also what takes long: the whole chain, every artifact, every index')
+    .option('--full', 'also what takes long or asks the model: the whole chain, every artifact, every index, a try of the model')
     .option('--fix', 'do what the program can do about it; asks first, and with no terminal does only what is harmless')
     .action((options: DoctorOptions) => run((context) => doctor(context, options)));
   program
     .command('recover')
-    .description('guided ways back from trouble; without a name, what there is')
+    .description('guided recovery; lists the plans when no name is given')
     .argument('[kind]')
     .argument('[target]')
     .option('--yes', 'do it without asking')

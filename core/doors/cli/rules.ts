@@ -17,11 +17,12 @@ export function registerRules(program: Command, run: Run): void {
   const rules = program.command('rules').description('rules the model is shown in every request, word for word');
   rules
     .command('list')
+    .description('list the rules that hold')
     .option('--session <id>', 'those that hold in this session')
     .action(({ session }: { session?: string }) => run((context) => listRules(context, session)));
   rules
     .command('pin')
-    .description(`for everything an agent does (${mainAgentId} where none is named), or for one session`)
+    .description(`pin a rule for an agent (${mainAgentId} by default) or for one session`)
     .argument('<text...>')
     .option('--session <id>')
     .option('--agent <id>')
@@ -29,6 +30,7 @@ export function registerRules(program: Command, run: Run): void {
     .action((words: string[], target: Target) => run((context) => pinRule(context, words.join(' '), target)));
   rules
     .command('unpin')
+    .description('unpin a rule')
     .argument('<id>')
     .option('--session <id>', 'in this session alone, where a fork took it along')
     .action((ruleId: string, { session }: Target) => run((context) => unpinRule(context, ruleId, session)));

@@ -32,14 +32,14 @@ const unitsMs = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const NAME_MAX = 60;
 
 export function registerSchedules(program: Command, run: Run): void {
-  const schedule = program.command('schedule').description('what is asked at certain times');
+  const schedule = program.command('schedule').description('scheduled tasks');
   schedule
     .command('list')
-    .description('all of them, the next one first')
+    .description('list the tasks, the next one first')
     .action(() => run((context) => list(context)));
   schedule
     .command('add')
-    .description('a new one; name one of --at, --every and --cron')
+    .description('add a task; needs one of --at, --every and --cron')
     .argument('<prompt>', 'what is asked then')
     .option('--at <time>', 'once: 2026-03-29T02:30 as clocks show it there, or 2026-03-29T02:30:00Z')
     .option('--every <interval>', 'again and again: 15m, 2h, 1d')
@@ -63,20 +63,20 @@ export function registerSchedules(program: Command, run: Run): void {
       .argument('<schedule-id>')
       .action((scheduleId: string) => run((context) => act(context, scheduleId)));
   };
-  onId('show', 'one, with what became of its last times', (context, scheduleId) =>
+  onId('show', 'show a task and its latest runs', (context, scheduleId) =>
     context.runOp('schedule.get', { scheduleId, limit: 20 }, { human: (view) => describe(view) }),
   );
-  onId('run', 'once now, beside its times', (context, scheduleId) =>
+  onId('run', 'run a task now, in addition to its schedule', (context, scheduleId) =>
     context.runOp('schedule.run', { scheduleId }, { human: ({ turnId }) => `Started turn ${turnId}.` }),
   );
-  onId('pause', 'it starts nothing until it is resumed', (context, scheduleId) => enable(context, scheduleId, false));
-  onId('resume', 'it starts again', (context, scheduleId) => enable(context, scheduleId, true));
-  onId('remove', 'for good', (context, scheduleId) =>
+  onId('pause', 'pause a task until it is resumed', (context, scheduleId) => enable(context, scheduleId, false));
+  onId('resume', 'resume a paused task', (context, scheduleId) => enable(context, scheduleId, true));
+  onId('remove', 'remove a task for good', (context, scheduleId) =>
     context.runOp('schedule.remove', { scheduleId }, { human: () => `Removed ${scheduleId}.` }),
   );
   schedule
     .command('next')
-    .description('when something would be due; keeps nothing')
+    .description('show when a schedule would be due; saves nothing')
     .option('--at <time>')
     .option('--every <interval>')
     .option('--cron <line>')
@@ -86,14 +86,14 @@ export function registerSchedules(program: Command, run: Run): void {
 }
 
 export function registerHeartbeat(program: Command, run: Run): void {
-  const heartbeat = program.command('heartbeat').description('the look at HEARTBEAT.md from time to time');
+  const heartbeat = program.command('heartbeat').description('the periodic HEARTBEAT.md check');
   heartbeat
     .command('show')
-    .description('how it stands')
+    .description('show the status')
     .action(() => run((context) => context.runOp('heartbeat.get', {}, { human: describeHeartbeat })));
   heartbeat
     .command('run')
-    .description('once now')
+    .description('run the check now')
     .action(() => run((context) => context.runOp('heartbeat.run', {}, { human: describeHeartbeat })));
 }
 
@@ -101,7 +101,7 @@ export function registerTasks(program: Command, run: Run): void {
   const tasks = program.command('tasks').description('the task list');
   tasks
     .command('list')
-    .description('what is open')
+    .description('list the open tasks')
     .option('--all', 'also what is done or dropped')
     .action((options: { all?: boolean }) =>
       run((context) =>
@@ -118,7 +118,7 @@ export function registerTasks(program: Command, run: Run): void {
     );
   tasks
     .command('add')
-    .description('one more')
+    .description('add a task')
     .argument('<text...>')
     .action((text: string[]) =>
       run((context) => context.runOp('task.add', { text: text.join(' ') }, { human: ({ taskId }) => `Added ${taskId}.` })),

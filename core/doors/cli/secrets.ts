@@ -13,17 +13,17 @@ export function registerSecrets(program: Command, run: Run): void {
   secrets
     .command('set')
     .argument('<name>')
-    .description('the value is read from standard input, or asked for without showing it')
+    .description('store a secret; the value is read from standard input or asked for')
     .action((name: string) =>
       run(async (context) => setSecret(context, { name, value: await readSecret(context, `Value of ${name} (not shown): `) })),
     );
   secrets
     .command('status')
-    .description('where secrets are kept, and whether that is open')
+    .description('show where secrets are kept and whether it is unlocked')
     .action(() => run((context) => context.runOp('secret.status', {}, { human: ({ detail }) => detail })));
   secrets
     .command('unlock')
-    .description('opens the encrypted vault, or makes it; the passphrase is read like a value')
+    .description('unlock the encrypted vault, or create it')
     .action(() => run((context) => context.withClaw('any', (connection) => unlock(context, connection))));
   secrets
     .command('list')

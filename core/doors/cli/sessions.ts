@@ -284,7 +284,7 @@ function saveArtifact(context: CommandContext, file: string, content: { readonly
 function registerCompact(sessions: Command, run: Run): void {
   sessions
     .command('compact')
-    .description('sum up now what is older than the last exchanges')
+    .description('summarize the older messages now')
     .argument('<id>')
     .action((sessionId: string) => run((context) => context.runOp('session.compact', { sessionId }, { human: describeCompacted })));
 }

@@ -15,16 +15,16 @@ interface SendOptions {
 }
 
 export function registerSignals(program: Command, run: Run): void {
-  const signals = program.command('signals').description('what came in from outside');
+  const signals = program.command('signals').description('signals from webhooks, files and other programs');
   signals
     .command('list')
-    .description('newest first')
+    .description('list the signals, newest first')
     .option('--source <name>', signalSources.join(', '))
     .option('--limit <n>', 'at most so many')
     .action((options: { source?: string; limit?: string }) => run((context) => list(context, options)));
   signals
     .command('send')
-    .description('one more, from this computer')
+    .description('send a signal from this computer')
     .argument('<name>')
     .argument('<text...>')
     .option('--attention <how>', attentionSchema.options.join(', '))

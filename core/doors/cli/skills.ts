@@ -23,19 +23,19 @@ export function registerSkills(program: Command, run: Run): void {
   const skills = program.command('skills').description('instructions for kinds of work');
   skills
     .command('list')
-    .description('all there are, or those that fit a task')
+    .description('list the skills, or those that fit a task')
     .argument('[words...]', 'words of a task')
     .action((words: string[]) =>
       run((context) => context.runOp('skill.list', words.length === 0 ? {} : { query: words.join(' ') }, { human: describeAll })),
     );
   skills
     .command('show')
-    .description('one of them, with its instructions')
+    .description('show a skill with its instructions')
     .argument('<name>')
     .action((name: string) => run((context) => context.runOp('skill.get', { name }, { human: describe })));
   skills
     .command('lint')
-    .description('hold one, or a folder, against the standard; exit code 1 for an error')
+    .description('check a skill or a folder of skills; exit code 1 for an error')
     .argument('<name-or-folder>')
     .action((what: string) =>
       run((context) => context.runOp('skill.lint', lintTarget(what), { human: describeFindings, exitCode: lintCode })),
@@ -61,7 +61,7 @@ export function registerSkills(program: Command, run: Run): void {
     });
   skills
     .command('trust')
-    .description('take the text of a skill as it is now for your own words')
+    .description('trust the text of a skill as it is now')
     .argument('[name]')
     .option('--folder <path>', 'all skills of a folder outside the workspace, also later ones')
     .option('--sha256 <hash>', 'only if this is still its content')
@@ -80,13 +80,13 @@ export function registerSkills(program: Command, run: Run): void {
   for (const enabled of [true, false]) {
     skills
       .command(enabled ? 'enable' : 'disable')
-      .description(enabled ? 'let the agent use one again' : 'keep the agent from using one')
+      .description(enabled ? 'let the agent use a skill again' : 'keep the agent from using a skill')
       .argument('<name>')
       .action((name: string) => run((context) => context.runOp('skill.configure', { name, enabled }, { human: (skill) => rows([skill]) })));
   }
   skills
     .command('reload')
-    .description('read all folders anew')
+    .description('read all skill folders again')
     .action(() => run((context) => context.runOp('skill.reload', {}, { human: describeReload })));
 }
 

@@ -7,18 +7,18 @@ import type { CommandContext, Run } from './command-context.ts';
 import { table } from './table.ts';
 
 export function registerTelegram(program: Command, run: Run): void {
-  const telegram = program.command('telegram').description('the Telegram bot: how it stands, and who may talk to it');
+  const telegram = program.command('telegram').description('the Telegram bot: its status and who may talk to it');
   telegram
     .command('status')
-    .description('how the bot stands')
+    .description('show the status of the bot')
     .action(() => run((context) => context.runOp('telegram.status', {}, { human: describeStatus })));
   telegram
     .command('pair')
-    .description('a code to send to the bot')
+    .description('make a pairing code to send to the bot')
     .action(() => run((context) => context.runOp('telegram.pair', {}, { human: (offer) => describeOffer(context, offer) })));
   telegram
     .command('list')
-    .description('who is paired, and which codes wait')
+    .description('list paired people and waiting codes')
     .action(() => run((context) => context.runOp('telegram.list', {}, { human: describePeople })));
   const named = (name: 'confirm' | 'refuse', what: string): void => {
     telegram
@@ -27,20 +27,20 @@ export function registerTelegram(program: Command, run: Run): void {
       .argument('<pairing>', 'the id of the pairing, as in: telegram list')
       .action((pairingId: string) => run((context) => context.runOp(`telegram.${name}`, { pairingId }, { human: describePeople })));
   };
-  named('confirm', 'let whoever sent the code talk to the agent');
-  named('refuse', 'forget a code and whoever sent it');
+  named('confirm', 'let the sender of the code talk to the agent');
+  named('refuse', 'refuse a pairing');
   telegram
     .command('revoke')
-    .description('nobody with this Telegram id may talk to the agent any more')
+    .description("take a person's access back")
     .argument('<user>', 'the numeric id, as in: telegram list')
     .action((userId: string) => run((context) => context.runOp('telegram.revoke', { userId }, { human: describePeople })));
   telegram
     .command('pause')
-    .description('take nothing in and send nothing out, also after a restart')
+    .description('pause the bot, also across restarts')
     .action(() => run((context) => context.runOp('telegram.pause', {}, { human: describeStatus })));
   telegram
     .command('resume')
-    .description('go on after a pause')
+    .description('resume the bot')
     .action(() => run((context) => context.runOp('telegram.resume', {}, { human: describeStatus })));
 }
 

@@ -51,7 +51,11 @@ export class TurnFollower {
 
   /** Brings the printed text up to `text`: the rest of the open stretch, or all of it. */
   finishText(text: string): void {
-    if (text !== this.#lastWhole || this.#open !== '') this.#finishStretch(text);
+    if (this.#open !== '' || this.#lastWhole === '' || !text.startsWith(this.#lastWhole)) return this.#finishStretch(text);
+    // The last stretch is out; what the runtime says after it (that it was cut off) follows on it.
+    const rest = text.slice(this.#lastWhole.length);
+    this.#needsBreak = false;
+    this.#print(rest);
   }
 
   stop(): void {

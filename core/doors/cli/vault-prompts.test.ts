@@ -39,3 +39,13 @@ test('a locked vault is opened on the way, its passphrase not shown; a new one i
   expect([await again.finish, isOpen]).toEqual([0, true]);
   for (const hidden of ['correct horse', 'battery staple']) expect(again.terminal.out + again.terminal.err).not.toContain(hidden);
 });
+
+test('a secret typed at a terminal is not shown', async () => {
+  const claw = new FakeClaw({ 'secret.set': ({ name }) => ({ name }) });
+  const { terminal, finish } = atTerminal(claw, ['secret', 'set', 'key']);
+  await terminal.sees('Value of key');
+  terminal.type('correct horse');
+  expect(await finish).toBe(0);
+  expect(claw.calls[0]?.params).toEqual({ name: 'key', value: 'correct horse' });
+  expect((terminal.out + terminal.err).includes('correct horse')).toBe(false);
+});

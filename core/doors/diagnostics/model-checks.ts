@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
+import type { OpResult } from '../../contracts/ops.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from './health-source.ts';
 
@@ -21,6 +22,8 @@ export interface ModelChecksDeps {
   readonly hasPrice: (ref: string) => boolean;
   /** Fails as reading a secret does. */
   resolveSecret(ref: string): Promise<unknown>;
+  /** A question to the model, with the tools of a turn. */
+  tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error'>>;
 }
 
 const REACH_MS = 1_500;
@@ -35,11 +38,11 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
 
 export function modelChecks(deps: ModelChecksDeps): HealthSource {
   return {
-    check: async () => {
+    check: async (full) => {
       await deps.ready();
       const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
-      return [checkModel(deps), ...checkPrice(deps), ...found.flat()];
+      return [checkModel(deps), ...checkPrice(deps), ...found.flat(), ...(full ? await checkTurn(deps) : [])];
     },
   };
 }
@@ -64,6 +67,15 @@ function priceCommand(ref: string): string {
   const slash = ref.indexOf('/');
   const prices = `{"${ref.slice(slash + 1)}": {inputUsdPerMillion: 1, outputUsdPerMillion: 2}}`;
   return `Set its prices, here with your figures: trayclaw config set providers.${ref.slice(0, slash)}.prices '${prices}'; or a limit in tokens: trayclaw config set budget.perDayTokens 1000000`;
+}
+
+/** Costs a question, so it is no part of the quick look: only a server that takes what a turn sends answers turns. */
+async function checkTurn(deps: ModelChecksDeps): Promise<Finding[]> {
+  const { ref } = deps.defaultChoice();
+  if (ref === null || ref.startsWith('demo/')) return [];
+  const { ok, tookMs, error } = await deps.tryModel(ref);
+  if (ok) return [well('model.turn', `${ref} answers, and takes the tools of a turn (${tookMs} ms).`)];
+  return [unwell('model.turn', `${ref}: ${error?.message ?? 'no answer.'}`, error?.hint ?? 'Try another model: trayclaw model test.')];
 }
 
 /** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */

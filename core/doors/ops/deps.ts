@@ -7,7 +7,7 @@ import type { Result } from '../../base/result.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import type { telegramOps } from '../../contracts/telegram-ops.ts';
-import type { ModelInfo, ModelReply } from '../../contracts/llm.ts';
+import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ScheduleFired } from '../../contracts/schedule.ts';
@@ -66,6 +66,7 @@ export interface OpsDeps {
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
   readonly tools: {
     list(): ToolListing[];
+    schemas(): readonly ToolSchema[];
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
   };
   readonly artifacts: ArtifactPort;
@@ -141,7 +142,7 @@ export interface ModelListPort {
   /** A tiny question, tried once. Fails as every call of a model. */
   probe(
     ref: string,
-    how: ProviderTrial & { readonly timeoutMs: number },
+    how: ProviderTrial & { readonly tools: readonly ToolSchema[]; readonly timeoutMs: number },
   ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
   /** What a provider's server offers, and the model that would be its usual one. Fails as every call of a model. */
   survey(name: string, how: ProviderTrial): Promise<{ readonly models: readonly ModelInfo[]; readonly usual: string | null }>;

@@ -1,4 +1,5 @@
-// A live call of a model, as small as can be: whether its key, its name and its address are right. Counted like every call; no turn.
+// A live call of a model, as small as can be with the tools a turn sends: whether key, name and address are right, and whether the server
+// takes the tools. Counted like every call; no turn.
 
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -19,7 +20,7 @@ export async function testModel(deps: OpsDeps, params: TestedModel, caller: Call
   const tookMs = (): number => Math.round(deps.clock.monotonicMs() - startedMs);
   const signals = [deps.closing, AbortSignal.timeout(TEST_MAX_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
   try {
-    const { reply, costUsd } = await deps.models.probe(model, { provider, key, signal: AbortSignal.any(signals), timeoutMs: TEST_MAX_MS });
+    const { reply, costUsd } = await probe(deps, model, { provider, key, signal: AbortSignal.any(signals), timeoutMs: TEST_MAX_MS });
     const { usage, usageReported, finishReason, firstTokenMs } = reply;
     const said = { text: deps.safety.redact(reply.text).text, reasoning: '', calls: [] };
     record({
@@ -31,5 +32,17 @@ export async function testModel(deps: OpsDeps, params: TestedModel, caller: Call
     const error = toAppError(cause).toBody();
     record({ type: 'model.failed', body: { requestId, error, partialText: '', tookMs: tookMs() } });
     return { ok: false, model, tookMs: tookMs(), firstTokenMs: null, usage: noUsage, costUsd: null, error };
+  }
+}
+
+type Probe = OpsDeps['models']['probe'];
+
+/** A turn leaves out the tools a small window has no room for; so this asks without them before it says that they are too much. */
+async function probe({ models, tools }: OpsDeps, model: string, how: Omit<Parameters<Probe>[1], 'tools'>): ReturnType<Probe> {
+  try {
+    return await models.probe(model, { ...how, tools: tools.schemas() });
+  } catch (cause) {
+    if (toAppError(cause).code !== 'model_context_overflow') throw cause;
+    return models.probe(model, { ...how, tools: [] });
   }
 }

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ConfigInput } from '../../contracts/config.ts';
 import type { Grant } from '../../contracts/policy.ts';
-import { graveKind, toolClasses, type CallFacts, type TaintSource } from '../../contracts/tools.ts';
+import { graveKind } from '../../contracts/grave-calls.ts';
+import { toolClasses, type CallFacts, type TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './call-taint.ts';
 import { bindings, facts, fetchFrom, npmTest, path, plainCommand, PolicyBench, type Asked } from './policy-bench.ts';
 

@@ -12,7 +12,8 @@ import {
   type GrantScope,
   type PolicyDecision,
 } from '../../contracts/policy.ts';
-import { graveKind, type CallFacts, type GraveKind, type TaintSource, type ToolClass } from '../../contracts/tools.ts';
+import { graveKind, type GraveKind } from '../../contracts/grave-calls.ts';
+import type { CallFacts, TaintSource, ToolClass } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';

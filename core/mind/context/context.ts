@@ -7,7 +7,7 @@ import type { EventBodies } from '../../contracts/events.ts';
 import { packAddenda, packReasons, packSectionOrder, packThings } from '../../contracts/pack-words.ts';
 import type { ReadAttachment } from './attached-files.ts';
 import type { TokenCounter } from './message-rows.ts';
-import { budgetOf, evenScale, spendable, type TokenScale } from './pack-budget.ts';
+import { budgetOf, evenScale, spendable, type RefusedPack, type TokenScale } from './pack-budget.ts';
 import { SectionBuilder } from './pack-sections.ts';
 import type { SelectedParts } from './select-parts.ts';
 import type { SystemPrompt } from './system-prompt.ts';
@@ -17,6 +17,7 @@ export { ownWords } from './attached-files.ts';
 export { createSystemPrompt } from './system-prompt.ts';
 export type { PackPart, PackSource } from '../../contracts/pack-source.ts';
 export { splitTail } from './pack-tail.ts';
+export type { RefusedPack } from './pack-budget.ts';
 export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 
@@ -27,8 +28,8 @@ export interface PackRequest {
   readonly tools: readonly ToolSchema[];
   /** True after the model refused a pack as too large. */
   readonly smaller: boolean;
-  /** How large that one was; the window of the model where nobody remembers. */
-  readonly refusedTokens?: number;
+  /** That one; the window of the model stands for it where it is not known any more. */
+  readonly refused?: RefusedPack;
   /** Of the agent, below the standing instructions; empty for none. */
   readonly identity?: string;
   /** The session's own folder; null for the configured workspace. */
@@ -98,7 +99,7 @@ export class ContextPacker {
     const { transcript, model } = request;
     const counter = this.#deps.meter?.counterOf(model.ref) ?? this.#estimate;
     const scale = this.#deps.meter?.scaleOf(model.ref) ?? evenScale;
-    const { budgetTokens } = budgetOf(model.contextTokens, request.smaller ? (request.refusedTokens ?? model.contextTokens) : null);
+    const { budgetTokens } = budgetOf(model.contextTokens, request.smaller ? (request.refused ?? { tokens: model.contextTokens }) : null);
     const builder = new SectionBuilder({
       count: (text) => this.#countKept(counter, text),
       scale,

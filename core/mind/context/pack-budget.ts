@@ -21,6 +21,8 @@ export const sectionShares: Readonly<Record<PackSection, number>> = {
 /** Kept free for the answer: a quarter of the window, at most this many tokens. */
 const RESERVED_TOKENS_MAX = 8_192;
 const SMALLER_SHARE = 0.5;
+/** However large the limit is said to be, the next request is smaller than the one it refused. */
+const REFUSED_SHARE = 0.9;
 /** What comes before the messages takes no more than this share, tools and instructions together. */
 export const FIXED_SHARE_MAX = 0.65;
 /** And material after them leaves the messages at least this share, however much of it there is. */
@@ -36,9 +38,25 @@ export interface TokenScale {
 
 export const evenScale: TokenScale = { fixed: 1, flow: 1 };
 
-/** `refusedTokens` is the size of a request the model found too large. */
-export function budgetOf(contextTokens: number, refusedTokens: number | null): { readonly window: number; readonly budgetTokens: number } {
-  const window = refusedTokens === null ? contextTokens : Math.floor(Math.min(contextTokens, refusedTokens) * SMALLER_SHARE);
+export interface RefusedPack {
+  /** What it was counted to here. */
+  readonly tokens: number;
+  /** What the server says it takes, and what it counted, where it said so. */
+  readonly limitTokens?: number;
+  readonly requestTokens?: number;
+}
+
+/** The window to pack for after a refusal. Where the server named its limit, that, in tokens as they are counted here; else half. */
+export function windowAfter({ tokens, limitTokens, requestTokens }: RefusedPack): number {
+  if (limitTokens === undefined) return Math.floor(tokens * SMALLER_SHARE);
+  const isCounted = requestTokens !== undefined && requestTokens > limitTokens;
+  const limit = isCounted ? (limitTokens * tokens) / requestTokens : limitTokens;
+  return Math.floor(Math.min(limit, tokens * REFUSED_SHARE));
+}
+
+/** `refused` is the request the model found too large. */
+export function budgetOf(contextTokens: number, refused: RefusedPack | null): { readonly window: number; readonly budgetTokens: number } {
+  const window = refused === null ? contextTokens : Math.min(contextTokens, windowAfter(refused));
   const reserved = Math.min(RESERVED_TOKENS_MAX, Math.floor(window / 4));
   return { window, budgetTokens: Math.max(0, window - reserved) };
 }

@@ -9,6 +9,7 @@ import type { PackPart, SourceSection } from '../../contracts/pack-source.ts';
 import type { LeftOut, SelectedParts } from './select-parts.ts';
 import { cutMiddle } from './shorten-messages.ts';
 import { approvalsTitle, tailHead, tailTitles } from './pack-tail.ts';
+import { byNeed } from './tool-priority.ts';
 import { showPart } from './summary-note.ts';
 
 export interface Section {
@@ -124,7 +125,7 @@ export class SectionBuilder {
     return [tailHead, ...blocks].join('\n\n');
   }
 
-  /** The list itself where it fits; else as many of its first as do. */
+  /** The list itself where it fits; else those that are needed most, as many as do, in the order given. */
   tools(tools: readonly ToolSchema[], countOf: (tools: readonly ToolSchema[]) => number): readonly ToolSchema[] {
     const free = this.#spendable * FIXED_SHARE_MAX - this.tokens;
     const max = Math.floor(Math.max(0, Math.min(this.#max('tools'), free)));
@@ -133,14 +134,15 @@ export class SectionBuilder {
       this.sections.push({ name: 'tools', tokens: whole, items: tools.length });
       return tools;
     }
-    const kept: ToolSchema[] = [];
+    const chosen = new Set<ToolSchema>();
     let tokens = 2;
-    for (const tool of tools) {
+    for (const tool of byNeed(tools)) {
       const size = Math.ceil(this.#count(JSON.stringify(tool)) * this.#scale.fixed) + 1;
       if (tokens + size > max) continue;
-      kept.push(tool);
+      chosen.add(tool);
       tokens += size;
     }
+    const kept = tools.filter((tool) => chosen.has(tool));
     const count = tools.length - kept.length;
     this.dropped.push({
       what: packThings.tools,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import { ContextPacker, selectParts, splitTail, Transcript, type PackSource, type SelectedParts } from './context.ts';
 import { ConversationWriter, estimateQuarter } from './context-bench.ts';
+import { windowAfter } from './pack-budget.ts';
 
 const model = (contextTokens: number): ModelInfo => ({
   ref: 'lab/m',
@@ -186,7 +187,7 @@ test('pinned rules are word for word through every drop, and a window too small 
 test('a pack after a refusal is half of what was refused, not of what the window was thought to be', () => {
   const writer = new ConversationWriter();
   for (let turn = 1; turn <= 200; turn++) writer.turn(`t${turn}`, 'w'.repeat(2_000));
-  const { event } = ask(writer.transcript, { model: model(128_000), smaller: true, refusedTokens: 9_000 });
+  const { event } = ask(writer.transcript, { model: model(128_000), smaller: true, refused: { tokens: 9_000 } });
   expect(event.budgetTokens).toBeLessThan(4_500);
   expect(event.tokens).toBeLessThanOrEqual(event.budgetTokens);
 });
@@ -222,4 +223,21 @@ test('sources are asked at once; one that fails, is late or would instruct with 
     'skill_cards: it was not ready in time',
   ]);
   expect(seen[0]?.aborted).toBe(true);
+});
+
+test.each([
+  ['its limit and its count', { tokens: 5_000, limitTokens: 4_096, requestTokens: 6_000 }, 3_413],
+  ['its limit', { tokens: 5_000, limitTokens: 4_096 }, 4_096],
+  ['a limit above what we counted', { tokens: 5_000, limitTokens: 8_192 }, 4_500],
+  ['nothing', { tokens: 5_000 }, 2_500],
+])('after a refusal that says %s, the window to pack for is in our own count', (_what, refused, expected) => {
+  expect(windowAfter(refused)).toBe(expected);
+});
+
+test('tools that do not fit go by need, not by place, and stay in the order given', () => {
+  const tool = (name: string) => ({ name, description: 'd '.repeat(150), parameters: { type: 'object', properties: {} } });
+  const tools = ['other', 'calc', 'web_fetch', 'exec', 'list_dir', 'read_file'].map(tool);
+  const { tools: kept, event } = ask(new ConversationWriter().transcript, { model: model(1_200), tools });
+  expect(kept.map(({ name }) => name)).toEqual(['exec', 'list_dir', 'read_file']);
+  expect(event.dropped).toMatchObject([{ count: 3, reason: 'the window of this model is too small for all tools' }]);
 });

@@ -1,4 +1,4 @@
-// An independent mock of the vendors' APIs answers every adapter: own formats, AI SDK packages, Ollama.
+// An independent mock of the vendors' APIs answers every adapter.
 
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -26,12 +26,9 @@ beforeAll(async () => {
 afterAll(() => mock.stop());
 
 const providers: readonly (readonly [string, () => ProviderConfig])[] = [
-  ['openai, native', () => ({ kind: 'openai', apiKey: 'env:KEY', baseUrl: `${mock.url}/v1` })],
-  ['openai-compatible, native', () => ({ kind: 'openai-compatible', baseUrl: `${mock.url}/v1` })],
-  ['anthropic, native', () => ({ kind: 'anthropic', apiKey: 'env:KEY', baseUrl: mock.url })],
-  ['openai, ai-sdk', () => ({ kind: 'openai', apiKey: 'env:KEY', baseUrl: `${mock.url}/v1`, via: 'ai-sdk' })],
-  ['openai-compatible, ai-sdk', () => ({ kind: 'openai-compatible', baseUrl: `${mock.url}/v1`, via: 'ai-sdk' })],
-  ['anthropic, ai-sdk', () => ({ kind: 'anthropic', apiKey: 'env:KEY', baseUrl: mock.url, via: 'ai-sdk' })],
+  ['openai', () => ({ kind: 'openai', apiKey: 'env:KEY', baseUrl: `${mock.url}/v1` })],
+  ['openai-compatible', () => ({ kind: 'openai-compatible', baseUrl: `${mock.url}/v1` })],
+  ['anthropic', () => ({ kind: 'anthropic', apiKey: 'env:KEY', baseUrl: mock.url })],
   ['ollama', () => ({ kind: 'ollama', baseUrl: mock.url })],
 ];
 

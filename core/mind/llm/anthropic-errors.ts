@@ -2,6 +2,7 @@
 // Source: Anthropic API errors, version 2023-06-01.
 
 import type { AppError } from '../../contracts/errors.ts';
+import { isTooLong } from './too-long.ts';
 import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
 
 const byType: Readonly<Record<string, FailureCode>> = {
@@ -16,8 +17,8 @@ const byType: Readonly<Record<string, FailureCode>> = {
   api_error: 'model_unavailable',
 };
 
-const overflowSentences = /prompt is too long|exceeds? (the )?context (limit|window)|input length and .max_tokens. exceed/i;
-const creditSentences = /credit balance is too low|usage limits? (reached|exceeded)/i;
+const creditSentences =
+  /credit balance is too low|usage limits? (reached|exceeded)|(reached|exceeded) your .{0,30}(usage|spend(ing)?) limits?/i;
 
 export function mapAnthropicFailure(failure: VendorFailure): AppError {
   const { type, message } = readVendorError(failure.body);
@@ -26,9 +27,10 @@ export function mapAnthropicFailure(failure: VendorFailure): AppError {
 
 function codeOf(type: string, status: number, message: string): FailureCode {
   if (type === 'invalid_request_error' || type === '') {
-    if (overflowSentences.test(message)) return 'model_context_overflow';
-    if (creditSentences.test(message)) return 'model_quota';
+    if (isTooLong(message)) return 'model_context_overflow';
   }
+  // A spend cap answers 429 like a rate limit, but no waiting helps.
+  if (status < 500 && creditSentences.test(message)) return 'model_quota';
   return byType[type] ?? byStatus(status);
 }
 

@@ -4,6 +4,7 @@
 // and so that the block which is last when a request is sent carries the mark up to which the vendor caches the conversation.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
+import { wireCallId } from './call-ids.ts';
 import {
   inWords,
   jsonText,
@@ -15,6 +16,7 @@ import {
   type ToolMessage,
 } from './message-groups.ts';
 import type { Tail, WireFormat } from './request-body.ts';
+import { withoutWords } from './wire-words.ts';
 
 const CACHE_MARK = '"cache_control":{"type":"ephemeral"}';
 const EMPTY_TEXT = '(empty)';
@@ -25,6 +27,8 @@ export interface AnthropicFormatOptions {
   maxOutputTokens(modelId: string): number;
   /** Signed thinking blocks (JSON texts) of the reply that made this call; the API wants them back during a tool loop. */
   thinkingBefore(callId: string): readonly string[];
+  /** Schema words this server was found not to take. */
+  readonly refused: ReadonlySet<string>;
 }
 
 export function createAnthropicFormat(options: AnthropicFormatOptions): WireFormat {
@@ -32,7 +36,7 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
   return {
     prefix(request) {
       const parts = [`{"model":${jsonText(request.modelId)},"stream":true`];
-      if (request.tools.length > 0) parts.push(`,"tools":[${toolTexts(request.tools).join(',')}]`);
+      if (request.tools.length > 0) parts.push(`,"tools":[${toolTexts(request.tools, options.refused).join(',')}]`);
       if (request.system !== '') parts.push(`,"system":[{"type":"text","text":${jsonText(request.system)},${CACHE_MARK}}]`);
       parts.push(',"messages":[');
       return { text: parts.join(''), tail: 'empty' };
@@ -58,7 +62,8 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
       return { text: (tail === 'empty' ? '' : ',') + openUser(saidBlocks(said)), tail: 'open' };
     },
     suffix(request: ModelRequest, tail) {
-      const maxTokens = request.maxOutputTokens ?? options.maxOutputTokens(request.modelId);
+      const most = options.maxOutputTokens(request.modelId);
+      const maxTokens = Math.min(request.maxOutputTokens ?? most, most);
       return `${lastWords(request, tail)}],"max_tokens":${maxTokens}}`;
     },
   };
@@ -70,11 +75,6 @@ function lastWords(request: ModelRequest, tail: Tail): string {
   if (request.tail === undefined) return tail === 'open' ? `${mark}]}` : '';
   const block = textBlock(spokenText({ role: 'note', text: request.tail }));
   return tail === 'open' ? `${mark},${block}]}` : `${tail === 'empty' ? '' : ','}{"role":"user","content":[${block}]}`;
-}
-
-/** The API allows letters, digits, _ and - in call ids; other vendors' ids in the same conversation may hold more. */
-function safeId(id: string): string {
-  return id.replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
 function openUser(blocks: readonly string[]): string {
@@ -99,7 +99,7 @@ function spokenBlocks({ text, images }: Spoken): string[] {
 
 function resultBlock(result: ToolMessage): string {
   const error = result.isError ? ',"is_error":true' : '';
-  return `{"type":"tool_result","tool_use_id":${jsonText(safeId(result.id))},"content":${jsonText(result.text)}${error}}`;
+  return `{"type":"tool_result","tool_use_id":${jsonText(wireCallId(result.id, 'plain'))},"content":${jsonText(result.text)}${error}}`;
 }
 
 function assistantText(message: AssistantMessage, options: AnthropicFormatOptions): string {
@@ -108,16 +108,16 @@ function assistantText(message: AssistantMessage, options: AnthropicFormatOption
   if (message.text.trim() !== '') blocks.push(textBlock(message.text));
   for (const call of message.calls) {
     blocks.push(
-      `{"type":"tool_use","id":${jsonText(safeId(call.id))},"name":${jsonText(safeToolName(call.tool))},"input":${safeArgs(call.args)}}`,
+      `{"type":"tool_use","id":${jsonText(wireCallId(call.id, 'plain'))},"name":${jsonText(safeToolName(call.tool))},"input":${safeArgs(call.args)}}`,
     );
   }
   if (blocks.length === 0) blocks.push(textBlock(''));
   return `{"role":"assistant","content":[${blocks.join(',')}]}`;
 }
 
-function toolTexts(tools: readonly ToolSchema[]): string[] {
+function toolTexts(tools: readonly ToolSchema[], refused: ReadonlySet<string>): string[] {
   return tools.map((tool, index) => {
-    const text = JSON.stringify({ name: tool.name, description: tool.description, input_schema: tool.parameters });
+    const text = JSON.stringify({ name: tool.name, description: tool.description, input_schema: withoutWords(tool.parameters, refused) });
     return index === tools.length - 1 ? `${text.slice(0, -1)},${CACHE_MARK}}` : text;
   });
 }

@@ -4,7 +4,7 @@
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
 import type { ReaderContext } from './openai-reader.ts';
-import { argsText, badReply, count, cutOff, type RawReply, type ReplyReader } from './reply-reader.ts';
+import { argsText, badReply, count, cutOff, ReplyText, type RawReply, type ReplyReader } from './reply-reader.ts';
 
 interface Block {
   readonly index: number | null;
@@ -30,8 +30,7 @@ const stopReasons: Readonly<Record<string, FinishReason>> = {
 
 export class AnthropicReader implements ReplyReader {
   readonly #context: ReaderContext;
-  #text = '';
-  #reasoning = '';
+  readonly #said: ReplyText;
   readonly #blocks: Block[] = [];
   #usage: Record<string, unknown> | null = null;
   #finish: FinishReason | null = null;
@@ -39,6 +38,7 @@ export class AnthropicReader implements ReplyReader {
 
   constructor(context: ReaderContext) {
     this.#context = context;
+    this.#said = new ReplyText(context.provider, context.sink);
   }
 
   event(data: string, event: string): boolean {
@@ -75,7 +75,7 @@ export class AnthropicReader implements ReplyReader {
       .map((block) => ({ id: block.id, tool: block.name, args: block.pieces === '' ? argsText(block.startInput) : block.pieces }));
     const given = this.#finish ?? 'stop';
     const finishReason = calls.length > 0 && (given === 'stop' || given === 'other') ? 'tool_calls' : given;
-    return { text: this.#text, reasoning: this.#reasoning, calls, usage: this.#readUsage(), finishReason };
+    return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#readUsage(), finishReason };
   }
 
   #take(type: string, event: Record<string, unknown>): void {
@@ -118,32 +118,20 @@ export class AnthropicReader implements ReplyReader {
       redacted: type === 'redacted_thinking' ? text(block['data']) : '',
     });
     if (type === 'tool_use') this.#context.sink.began?.();
-    this.#addText(type === 'text' ? block['text'] : '');
-    this.#addReasoning(block['thinking']);
+    this.#said.addText(type === 'text' ? block['text'] : '');
+    this.#said.addReasoning(block['thinking']);
   }
 
   #delta(index: unknown, delta: Record<string, unknown>): void {
-    this.#addText(delta['text']);
-    this.#addReasoning(delta['thinking']);
+    this.#said.addText(delta['text']);
+    this.#said.addReasoning(delta['thinking']);
     const block = this.#blocks.findLast((one) => one.index === index) ?? this.#blocks[this.#blocks.length - 1];
     if (block === undefined) return;
     block.thinking += text(delta['thinking']);
     block.signature += text(delta['signature']);
-    block.pieces += argsText(delta['partial_json']);
-  }
-
-  #addText(value: unknown): void {
-    const delta = text(value);
-    if (delta === '') return;
-    this.#text += delta;
-    this.#context.sink.text(delta);
-  }
-
-  #addReasoning(value: unknown): void {
-    const delta = text(value);
-    if (delta === '') return;
-    this.#reasoning += delta;
-    this.#context.sink.reasoning?.(delta);
+    const piece = argsText(delta['partial_json']);
+    this.#said.charge(piece);
+    block.pieces += piece;
   }
 
   #setFinish(reason: unknown): void {

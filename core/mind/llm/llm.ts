@@ -5,7 +5,7 @@ import { sleep as realSleep } from '../../base/deferred.ts';
 import { RandomIds } from '../../base/ids.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { runAttempt } from './attempt.ts';
 import { createClient } from './client-factory.ts';
@@ -17,6 +17,7 @@ import { withKeyHint } from './key-hint.ts';
 import { ModelDirectory, splitRef, type ModelDirectoryDeps } from './model-directory.ts';
 import { providerPresets } from './provider-presets.ts';
 import { retryWaitMs } from './retry-policy.ts';
+import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
 export { handedOverKey } from './key-hint.ts';
@@ -31,6 +32,8 @@ export interface ModelRouterDeps extends ModelDirectoryDeps {
   readonly random?: () => number;
   /** Ids for calls the server gave none. */
   readonly nextCallId?: () => string;
+  /** Keeps what servers refused beyond this process; without it, it is learned again at each start. */
+  readonly refusedWords?: RefusedWordsStore;
 }
 
 export interface StreamOptions {
@@ -44,7 +47,7 @@ export type RoutedReply = ModelReply & {
   readonly firstTokenMs: number | null;
 };
 
-export interface ProbeOptions {
+export interface TrialOptions {
   readonly provider?: ProviderConfig | undefined;
   /** The key in clear, in place of what the provider refers to. */
   readonly key?: string | undefined;
@@ -52,8 +55,13 @@ export interface ProbeOptions {
   readonly timeoutMs: number;
 }
 
+export interface ProbeOptions extends TrialOptions {
+  /** Sent along as a turn sends them: a server that refuses them refuses every turn. */
+  readonly tools: readonly ToolSchema[];
+}
+
 /** Some vendors take no smaller limit than 16. */
-const probeRequest = { system: '', tools: [], messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
+const probeRequest = { system: '', messages: [{ role: 'user' as const, text: 'Say ok.' }], maxOutputTokens: 16 };
 
 export class ModelRouter {
   readonly #deps: ModelRouterDeps;
@@ -61,10 +69,13 @@ export class ModelRouter {
   #config: ModelRouterDeps['config'];
   readonly #clients = new Map<string, { readonly baseUrl: string | undefined; readonly client: Promise<ModelClient> }>();
   readonly #nextCallId: () => string;
+  readonly #refusedWords: RefusedWordsStore;
+
   constructor(deps: ModelRouterDeps) {
     this.#deps = deps;
     this.#config = deps.config;
     this.#directory = new ModelDirectory(deps);
+    this.#refusedWords = deps.refusedWords ?? new RefusedWordsInMemory();
     const ids = new RandomIds(() => deps.clock.nowMs());
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
@@ -88,6 +99,11 @@ export class ModelRouter {
 
   info(ref: string): ModelInfo {
     return this.#directory.info(ref);
+  }
+
+  /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
+  askWindow(ref: string, signal: AbortSignal): Promise<void> | null {
+    return this.#directory.askWindow(ref, signal);
   }
 
   knows(ref: string): boolean {
@@ -145,11 +161,11 @@ export class ModelRouter {
   /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { models } = this.#config;
-    const { timeoutMs: totalMs, signal } = how;
+    const { timeoutMs: totalMs, signal, tools } = how;
     const timeouts = { ...models.timeouts, firstTokenMs: totalMs, idleMs: totalMs, totalMs };
     const router = this.#trial(splitRef(ref).provider, how, { ...models, retries: 0, timeouts });
     try {
-      const reply = await router.stream(ref, probeRequest, { text: () => undefined }, { signal });
+      const reply = await router.stream(ref, { ...probeRequest, tools }, { text: () => undefined }, { signal });
       return { reply, costUsd: router.cost(ref, reply.usage) };
     } finally {
       await router.close();
@@ -157,13 +173,13 @@ export class ModelRouter {
   }
 
   /** What the server of a provider that need not be in config offers, and the model that would be its usual one. Fails as `stream`. */
-  async survey(name: string, how: ProbeOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
+  async survey(name: string, how: TrialOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
     const router = this.#trial(name, how, this.#config.models);
     return router.#directory.survey(name, how.signal);
   }
 
   /** A router of its own with one more provider, for trying it out. */
-  #trial(name: string, { provider, key }: ProbeOptions, models: ModelRouterDeps['config']['models']): ModelRouter {
+  #trial(name: string, { provider, key }: TrialOptions, models: ModelRouterDeps['config']['models']): ModelRouter {
     const { providers } = this.#config;
     const tried = provider === undefined ? providers : { ...providers, [name]: provider };
     const secrets = key === undefined ? this.#deps.secrets : { resolve: () => Promise.resolve(key) };
@@ -191,6 +207,7 @@ export class ModelRouter {
     const config = this.#config;
     const limits = config.models.timeouts;
     const full: ModelRequest = { ...request, modelId };
+    let adaptations = 0;
     for (let attempt = 1; ; attempt++) {
       const answer = async (watched: DeltaSink, signal: AbortSignal): Promise<ModelReply> => {
         const client = await this.#client(provider);
@@ -201,9 +218,13 @@ export class ModelRouter {
       const { hasDelivered } = outcome;
       const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
-      const waitMs = run.signal.aborted ? null : retryWaitMs({ attempt, error, hasDelivered }, config.models.retries, random);
+      const { leftOut } = error.data;
+      const isAdapted = adaptations === 0 && isAdaptable(error, hasDelivered);
+      if (isAdapted) adaptations += 1;
+      const failed = { attempt: attempt - adaptations, error, hasDelivered };
+      const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
       if (waitMs === null) throw error;
-      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code });
+      this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
     }
@@ -227,7 +248,8 @@ export class ModelRouter {
       connectTimeoutMs: this.#config.models.timeouts.connectMs,
       nowMs: () => this.#deps.clock.nowMs(),
       nextCallId: this.#nextCallId,
-      contextTokens: (name, modelId) => this.info(`${name}/${modelId}`).contextTokens,
+      contextTokens: (name, modelId) => this.#directory.told(`${name}/${modelId}`).contextTokens,
+      refusedWords: this.#refusedWords,
     });
     this.#clients.set(provider, { baseUrl, client });
     client.catch(() => {
@@ -244,4 +266,9 @@ export class ModelRouter {
 
 function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
+}
+
+/** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */
+function isAdaptable(error: AppError, hasDelivered: boolean): boolean {
+  return error.data['leftOut'] !== undefined && !hasDelivered;
 }

@@ -7,8 +7,12 @@ import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 export type AssistantMessage = Extract<ChatMessage, { role: 'assistant' }>;
 export type ToolMessage = Extract<ChatMessage, { role: 'tool' }>;
 
+/** Vendors refuse empty and blank text. */
+const NO_WORDS = '(empty)';
+const NO_OUTPUT = '(no output)';
+
 export interface MessageGroup {
-  /** Null only for what comes before the first assistant message. */
+  /** Null for what comes before the first assistant message, and where that message is empty. */
   readonly assistant: AssistantMessage | null;
   /** One for each call of the assistant message; a missing one is filled in, because vendors refuse a call without a result. */
   readonly results: readonly ToolMessage[];
@@ -28,19 +32,25 @@ export function nextAssistant(messages: readonly ChatMessage[], from: number): n
 /** The group of `messages[start … end)`, where only the first may be an assistant message. */
 export function groupMessages(messages: readonly ChatMessage[], start: number, end: number): MessageGroup {
   const first = messages[start];
-  const assistant = first?.role === 'assistant' ? first : null;
+  const isAnswer = first?.role === 'assistant';
+  // An answer that says nothing and calls nothing is no message to any vendor.
+  const assistant = isAnswer && (first.calls.length > 0 || first.text.trim() !== '') ? first : null;
   const found = new Map<string, ToolMessage>();
   const said: Spoken[] = [];
-  for (let i = assistant === null ? start : start + 1; i < end; i++) {
+  for (let i = isAnswer ? start + 1 : start; i < end; i++) {
     const message = messages[i];
     if (message === undefined || message.role === 'assistant') continue;
     if (message.role !== 'tool') said.push(spoken(message));
     else if (assistant !== null && !found.has(message.id) && assistant.calls.some((call) => call.id === message.id))
-      found.set(message.id, message);
+      found.set(message.id, withOutput(message));
     else said.push({ text: orphanText(message), images: [] });
   }
   const results = (assistant?.calls ?? []).map((call) => found.get(call.id) ?? missingResult(call));
   return { assistant, results, said, isSettled: found.size === results.length };
+}
+
+function withOutput(result: ToolMessage): ToolMessage {
+  return result.text.trim() === '' ? { ...result, text: NO_OUTPUT } : result;
 }
 
 /** Words on the wire, and images that were sent along. */
@@ -50,7 +60,8 @@ export interface Spoken {
 }
 
 export function spoken(message: Extract<ChatMessage, { role: 'user' | 'note' }>): Spoken {
-  return { text: spokenText(message), images: message.role === 'user' ? (message.images ?? []) : [] };
+  const text = spokenText(message);
+  return { text: text.trim() === '' ? NO_WORDS : text, images: message.role === 'user' ? (message.images ?? []) : [] };
 }
 
 /** For a model that sees no images: it is told of them. */
@@ -93,5 +104,5 @@ function orphanText(message: ToolMessage): string {
 }
 
 function missingResult(call: AssistantMessage['calls'][number]): ToolMessage {
-  return { role: 'tool', id: call.id, tool: call.tool, text: 'No result was recorded for this call.', isError: true };
+  return { role: 'tool', id: call.id, tool: call.tool, text: 'Cancelled: no result was recorded for this call.', isError: true };
 }

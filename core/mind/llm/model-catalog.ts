@@ -77,10 +77,40 @@ export function describeModel(ref: string, modelId: string, provider: KnownProvi
 }
 
 function windowOf(modelId: string, provider: KnownProvider | null, reported: number | null): number {
-  const stated = (provider === null ? undefined : settingsOf(provider)?.contextTokens) ?? reported;
-  if (stated !== null) return stated;
+  const stated = provider === null ? undefined : settingsOf(provider)?.contextTokens;
+  if (stated !== undefined) return stated;
+  if (reported !== null)
+    return provider !== null && isRunHere(provider.config, modelId) ? Math.min(reported, LOCAL_CONTEXT_TOKENS) : reported;
   if (provider !== null && isLocalProvider(provider.config)) return LOCAL_CONTEXT_TOKENS;
   return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
+}
+
+/** Ollama loads a model with the window it is told, and memory grows with it: all a model was made for is seldom there. */
+function isRunHere(config: ProviderConfig, modelId: string): boolean {
+  return config.kind === 'ollama' && !isCloudModel(modelId);
+}
+
+function isCloudModel(modelId: string): boolean {
+  return /[:-]cloud$/.test(modelId);
+}
+
+export interface ServerToAsk {
+  readonly kind: 'ollama' | 'openai-compatible';
+  readonly baseUrl: string;
+  readonly modelId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Reference to its key, where it has one. */
+  readonly keyRef: string | undefined;
+}
+
+/** Where to ask for a window that neither config nor the name of the model tells; null where there is no need or nobody to ask. */
+export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAsk | null {
+  if ((config.kind !== 'ollama' && config.kind !== 'openai-compatible') || config.contextTokens !== undefined) return null;
+  const isKnown = contextWindows.some(([pattern]) => pattern.test(modelId));
+  if (isKnown && !isLocalProvider(config)) return null;
+  const baseUrl = config.baseUrl ?? 'http://127.0.0.1:11434';
+  const keyRef = 'apiKey' in config ? config.apiKey : undefined;
+  return { kind: config.kind, baseUrl, modelId, headers: config.headers ?? {}, keyRef };
 }
 
 /** From config, else nothing for what runs here, else the vendor's list price, else unknown. */
@@ -140,7 +170,7 @@ const localServerPorts: ReadonlySet<string> = new Set(['11434', '1234', '9931', 
  */
 function isFree({ config, isDiscovered }: KnownProvider, modelId: string): boolean {
   if (config.kind === 'demo') return true;
-  if (/[:-]cloud$/.test(modelId)) return false;
+  if (isCloudModel(modelId)) return false;
   if (isDiscovered) return true;
   if (!isLocalProvider(config)) return false;
   if (config.kind === 'ollama') return true;

@@ -18,11 +18,12 @@ import {
   type DiscoveredModel,
   type LocalServer,
 } from './local-servers.ts';
-import { describeModel, preferredModel, type KnownProvider } from './model-catalog.ts';
+import { describeModel, isLocalProvider, preferredModel, serverToAsk, type KnownProvider, type ServerToAsk } from './model-catalog.ts';
 import { OfferedModels } from './offered-models.ts';
 import { withKeyHint } from './key-hint.ts';
 import { offeredKeys } from './provider-presets.ts';
 import { listServerModels, type ServerModel } from './server-models.ts';
+import { ServerWindows } from './server-windows.ts';
 
 const LIST_TIMEOUT_MS = 8_000;
 /** At the first start a person waits for it. */
@@ -50,6 +51,7 @@ export class ModelDirectory {
   readonly #deps: ModelDirectoryDeps;
   readonly #localServers: readonly LocalServer[];
   readonly #offered: OfferedModels;
+  readonly #windows: ServerWindows;
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
   /** The look around that began last, and whether one was asked for at all. */
@@ -62,6 +64,7 @@ export class ModelDirectory {
     this.#deps = deps;
     this.#config = deps.config;
     this.#localServers = deps.localServers ?? wellKnownServers;
+    this.#windows = new ServerWindows(deps.secrets);
     this.#offered = new OfferedModels({
       nowMs: () => deps.clock.nowMs(),
       list: (provider, signal) => this.#listModels(provider, signal),
@@ -72,6 +75,7 @@ export class ModelDirectory {
   configure(config: ModelDirectoryDeps['config'], changed: readonly string[]): void {
     this.#config = config;
     for (const provider of changed) this.#offered.forget(provider);
+    if (changed.length > 0) this.#windows.clear();
     // What a default needs to know may be unknown again.
     this.#lookedAtMs = null;
   }
@@ -94,17 +98,36 @@ export class ModelDirectory {
 
   /** Never fails: an unknown provider gives defaults and no prices. */
   info(ref: string): ModelInfo {
+    const told = this.told(ref);
+    const learned = this.#deps.learned?.windowOf(ref) ?? null;
+    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
+  }
+
+  /** What config and the servers say of it, whatever was learned since. */
+  told(ref: string): ModelInfo {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);
     const offered = this.#offered.find(provider, modelId);
-    const described = describeModel(ref, modelId, this.provider(provider), found?.contextTokens ?? offered?.contextTokens ?? null);
+    const reported = this.#windows.of(ref) ?? found?.contextTokens ?? offered?.contextTokens ?? null;
+    const described = describeModel(ref, modelId, this.provider(provider), reported);
     const { inputUsdPerMillion, outputUsdPerMillion } = offered ?? { inputUsdPerMillion: null, outputUsdPerMillion: null };
-    const told =
-      described.inputUsdPerMillion === null && inputUsdPerMillion !== null
-        ? { ...described, inputUsdPerMillion, outputUsdPerMillion }
-        : described;
-    const learned = this.#deps.learned?.windowOf(ref) ?? null;
-    return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
+    return described.inputUsdPerMillion === null && inputUsdPerMillion !== null
+      ? { ...described, inputUsdPerMillion, outputUsdPerMillion }
+      : described;
+  }
+
+  /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
+  askWindow(ref: string, signal: AbortSignal): Promise<void> | null {
+    return this.#windows.ask(ref, () => this.#serverToAsk(ref), signal);
+  }
+
+  /** A list of a server on this computer tells what a model was made for, not the window it was loaded with. */
+  #serverToAsk(ref: string): ServerToAsk | null {
+    const { provider, modelId } = splitRef(ref);
+    const known = this.provider(provider);
+    if (known === null || this.#discovered.some((model) => model.ref === ref && model.contextTokens !== null)) return null;
+    const listed = this.#offered.find(provider, modelId)?.contextTokens ?? null;
+    return listed !== null && !isLocalProvider(known.config) ? null : serverToAsk(known.config, modelId);
   }
 
   list(): OpResult<'model.list'> {

@@ -99,3 +99,20 @@ test('a vocabulary that cannot be loaded leaves the estimate', async () => {
   await counters.ready();
   expect(counters.counterOf('openai/gpt-4o')).toBe(estimator);
 });
+
+test('what a server refused by name outlives the program, for a week, and belongs to its address', () => {
+  const { db, learning } = open();
+  learning.refusedWords.refuse('http://127.0.0.1:1', 'm', ['stream_options']);
+  learning.refusedWords.refuse('http://127.0.0.1:1', 'm', ['pattern']);
+  learning.save();
+  const later = (ms: number) => {
+    const clock = new ManualClock();
+    clock.advance(ms);
+    const { refusedWords } = new ModelLearning({ db, clock, counters: new ExactCounters(silentLogger) });
+    return [refusedWords.refusedBy('http://127.0.0.1:1', 'm'), refusedWords.refusedBy('http://127.0.0.1:2', 'm')].map((words) => [
+      ...words,
+    ]);
+  };
+  expect(later(0)).toEqual([['stream_options', 'pattern'], []]);
+  expect(later(8 * 86_400_000)).toEqual([[], []]);
+});

@@ -4,6 +4,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import type { ExactCounters, TextCounter } from './exact-counters.ts';
+import { KeptRefusedWords } from './kept-refused-words.ts';
 
 export const modelMigrations = [
   {
@@ -18,6 +19,21 @@ export const modelMigrations = [
           samples INTEGER NOT NULL,
           window_tokens INTEGER,
           window_until_ms INTEGER
+        ) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+  {
+    id: 'llm-002-refused-words',
+    minSafeVersion: 1,
+    up: (db: Database.Database): void => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS refused_words (
+          server TEXT NOT NULL,
+          model TEXT NOT NULL,
+          words TEXT NOT NULL,
+          until_ms INTEGER NOT NULL,
+          PRIMARY KEY (server, model)
         ) STRICT, WITHOUT ROWID;
       `);
     },
@@ -72,9 +88,12 @@ export class ModelLearning {
   readonly #deps: ModelLearningDeps;
   readonly #models = new Map<string, Learned>();
   readonly #put;
+  /** What servers refused by name. */
+  readonly refusedWords: KeptRefusedWords;
 
   constructor(deps: ModelLearningDeps) {
     this.#deps = deps;
+    this.refusedWords = new KeptRefusedWords(deps);
     this.#put = deps.db.prepare(
       'INSERT OR REPLACE INTO learned_models (ref, fixed, flow, samples, window_tokens, window_until_ms) VALUES (?, ?, ?, ?, ?, ?)',
     );
@@ -132,6 +151,7 @@ export class ModelLearning {
 
   /** Writes what is new. For a quiet moment; returns false, there is never more. */
   save(): boolean {
+    this.refusedWords.save();
     for (const [ref, learned] of this.#models) {
       if (!learned.isDirty) continue;
       learned.isDirty = false;

@@ -2,6 +2,7 @@
 // Source: Ollama API documentation and server sentences; the API has no error codes.
 
 import type { AppError } from '../../contracts/errors.ts';
+import { isTooLong } from './too-long.ts';
 import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
 
 export function mapOllamaFailure(failure: VendorFailure): AppError {
@@ -15,7 +16,7 @@ function codeOf(status: number, message: string): FailureCode {
   if (status === 401 || status === 403) return 'model_auth';
   if (status === 402) return 'model_quota';
   if (status === 429) return 'model_rate_limited';
-  if (/exceeds? .*context/i.test(message)) return 'model_context_overflow';
+  if (isTooLong(message)) return 'model_context_overflow';
   if (status >= 400 && status < 500) return 'model_rejected';
   return 'model_unavailable';
 }

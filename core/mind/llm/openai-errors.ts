@@ -2,6 +2,7 @@
 // Sources: OpenAI API error codes; llama.cpp server (exceed_context_size_error); vLLM, LM Studio and gateways as seen.
 
 import type { AppError } from '../../contracts/errors.ts';
+import { isTooLong } from './too-long.ts';
 import { createFailure, readVendorError, type FailureCode, type VendorFailure } from './vendor-failure.ts';
 
 const byCode: Readonly<Record<string, FailureCode>> = {
@@ -21,16 +22,28 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   server_error: 'model_unavailable',
   unavailable_error: 'model_unavailable',
   overloaded_error: 'model_unavailable',
+  // Google's names, also over its OpenAI-format endpoint.
+  RESOURCE_EXHAUSTED: 'model_rate_limited',
+  UNAUTHENTICATED: 'model_auth',
+  PERMISSION_DENIED: 'model_auth',
+  UNAVAILABLE: 'model_unavailable',
+  DEADLINE_EXCEEDED: 'model_timeout',
+  // Groq: the model's call does not fit the tools; the next try usually does.
+  tool_use_failed: 'model_bad_reply',
 };
 
-const overflowSentences =
-  /maximum context length|context (length|window|size) (exceeded|is|of)|exceeds? the (available|model'?s?) context|too many tokens|prompt is too long/i;
 const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
 
-export function mapOpenAiFailure(failure: VendorFailure): AppError {
+export interface OpenAiFailureOptions {
+  /** A server that refuses what is too long with a status and nothing else. */
+  readonly emptyRefusalIsTooLong: boolean;
+}
+
+export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailureOptions): AppError {
   const { type, code, message } = readVendorError(failure.body);
   const status = failure.status >= 400 ? failure.status : Number.parseInt(code, 10) || failure.status;
-  const found = byCode[code] ?? byCode[type] ?? byStatus(status, message);
+  const isSilent = options?.emptyRefusalIsTooLong === true && status === 400 && failure.body === '';
+  const found = isSilent ? 'model_context_overflow' : (byCode[code] ?? byCode[type] ?? byStatus(status, message));
   const hint =
     found === 'model_unknown' && !missingModelSentences.test(message) && code !== 'model_not_found'
       ? 'Check the model name and the baseUrl of this provider; it usually ends in /v1.'
@@ -52,8 +65,9 @@ const statusCodes: Readonly<Record<number, FailureCode>> = {
 };
 
 function byStatus(status: number, message: string): FailureCode {
-  const isVague = status === 400 || status === 422 || status === 500;
-  if (isVague && overflowSentences.test(message)) return 'model_context_overflow';
+  // In a stream or a 200 body the status says nothing.
+  const isVague = status === 400 || status === 422 || status === 500 || status < 300;
+  if (isVague && isTooLong(message)) return 'model_context_overflow';
   if (isVague && missingModelSentences.test(message)) return 'model_unknown';
   return statusCodes[status] ?? (status >= 500 || status < 300 ? 'model_unavailable' : 'model_rejected');
 }

@@ -2,6 +2,7 @@
 // Must not keep state: what was serialised is kept by RequestBodies.
 
 import type { ModelRequest, ToolSchema } from '../../contracts/llm.ts';
+import { wireCallId } from './call-ids.ts';
 import {
   inWords,
   jsonText,
@@ -12,13 +13,19 @@ import {
   type MessageGroup,
   type Spoken,
 } from './message-groups.ts';
+import type { KeptOfCall } from './kept-of-call.ts';
 import type { Tail, WireFormat } from './request-body.ts';
+import type { ServerProfile } from './server-profile.ts';
+import { withoutWords } from './wire-words.ts';
 
 export interface OpenAiFormatOptions {
   /** False for servers whose models may not take image parts: they are told of images in words. */
   readonly seesImages: boolean;
-  /** The vendor's own API wants `max_completion_tokens`; most servers that imitate it know only `max_tokens`. */
-  readonly maxTokensKey: 'max_tokens' | 'max_completion_tokens';
+  readonly profile: ServerProfile;
+  /** What this server was found not to take. */
+  readonly refused: ReadonlySet<string>;
+  /** What came with a call and goes back with it. */
+  readonly keptOf: (callId: string) => KeptOfCall | undefined;
   /** True when this model takes function tools on this endpoint only with reasoning switched off. */
   readonly needsNoReasoningWithTools: (modelId: string) => boolean;
 }
@@ -27,10 +34,13 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
   const show = (said: Spoken): Spoken => (options.seesImages ? said : inWords(said));
   return {
     prefix(request) {
-      const parts = [`{"model":${jsonText(request.modelId)},"stream":true,"stream_options":{"include_usage":true}`];
-      if (request.tools.length > 0) {
-        parts.push(`,"tools":[${request.tools.map(toolText).join(',')}]`);
-        if (options.needsNoReasoningWithTools(request.modelId)) parts.push(',"reasoning_effort":"none"');
+      const { profile, refused } = options;
+      const parts = [`{"model":${jsonText(request.modelId)},"stream":true`];
+      if (profile.streamOptions && !refused.has('stream_options')) parts.push(',"stream_options":{"include_usage":true}');
+      if (request.tools.length > 0 && !refused.has('tools')) {
+        parts.push(`,"tools":[${request.tools.map((tool) => toolText(tool, refused)).join(',')}]`);
+        const isOff = options.needsNoReasoningWithTools(request.modelId) && !refused.has('reasoning_effort');
+        if (isOff) parts.push(',"reasoning_effort":"none"');
       }
       parts.push(',"messages":[');
       if (request.system === '') return { text: parts.join(''), tail: 'empty' };
@@ -38,16 +48,21 @@ export function createOpenAiFormat(options: OpenAiFormatOptions): WireFormat {
       return { text: parts.join(''), tail: 'closed' };
     },
     group(group, tail) {
-      const messages = groupTexts(group, show);
+      const messages = groupTexts(group, options, show);
       if (messages.length === 0) return { text: '', tail };
-      return { text: (tail === 'empty' ? '' : ',') + messages.join(','), tail: 'closed' };
+      const endsInResult = group.results.length > 0 && group.said.length === 0;
+      return {
+        text: join(tail, group.assistant === null) + messages.join(','),
+        tail: endsInResult && !options.profile.userAfterTool ? 'open' : 'closed',
+      };
     },
     spoken(said, tail) {
-      return { text: (tail === 'empty' ? '' : ',') + userText(show(said)), tail: 'closed' };
+      return { text: join(tail, true) + userText(show(said)), tail: 'closed' };
     },
     suffix(request: ModelRequest, tail: Tail) {
-      const last = request.tail === undefined ? '' : (tail === 'empty' ? '' : ',') + userText(spoken({ role: 'note', text: request.tail }));
-      return last + (request.maxOutputTokens === undefined ? ']}' : `],"${options.maxTokensKey}":${request.maxOutputTokens}}`);
+      const last = request.tail === undefined ? '' : join(tail, true) + userText(spoken({ role: 'note', text: request.tail }));
+      const key = maxTokensKey(options);
+      return last + (request.maxOutputTokens === undefined || key === null ? ']}' : `],"${key}":${request.maxOutputTokens}}`);
     },
   };
 }
@@ -58,24 +73,57 @@ export function needsNoReasoningWithTools(modelId: string): boolean {
   return minor !== undefined && Number(minor) >= 6;
 }
 
-function groupTexts(group: MessageGroup, show: (said: Spoken) => Spoken): string[] {
+/** What goes before a message. An open tail ends in a tool result, after which this server takes no user message. */
+function join(tail: Tail, isUser: boolean): string {
+  if (tail === 'empty') return '';
+  return tail === 'open' && isUser ? `,${BRIDGE},` : ',';
+}
+
+const BRIDGE = '{"role":"assistant","content":"I have read the results."}';
+
+function groupTexts(group: MessageGroup, options: OpenAiFormatOptions, show: (said: Spoken) => Spoken): string[] {
   const messages: string[] = [];
-  if (group.assistant !== null) messages.push(assistantText(group.assistant));
+  if (group.assistant !== null) messages.push(assistantText(group.assistant, options));
   for (const result of group.results) {
-    messages.push(`{"role":"tool","tool_call_id":${jsonText(result.id)},"content":${jsonText(result.text)}}`);
+    messages.push(
+      `{"role":"tool","tool_call_id":${jsonText(wireCallId(result.id, options.profile.callIds))},"content":${jsonText(result.text)}}`,
+    );
   }
+  if (!options.profile.userAfterTool && group.results.length > 0 && group.said.length > 0) messages.push(BRIDGE);
   for (const said of group.said) messages.push(userText(show(said)));
   return messages;
 }
 
-function assistantText(message: AssistantMessage): string {
+function assistantText(message: AssistantMessage, options: OpenAiFormatOptions): string {
   if (message.calls.length === 0) return `{"role":"assistant","content":${jsonText(message.text)}}`;
   const content = message.text === '' ? 'null' : jsonText(message.text);
   const calls = message.calls.map(
-    (call) =>
-      `{"id":${jsonText(call.id)},"type":"function","function":{"name":${jsonText(safeToolName(call.tool))},"arguments":${jsonText(safeArgs(call.args))}}}`,
+    (call, index) =>
+      `{"id":${jsonText(wireCallId(call.id, options.profile.callIds))},"type":"function","function":{"name":${jsonText(safeToolName(call.tool))},"arguments":${jsonText(safeArgs(call.args))}}${extraContent(call.id, index === 0, options)}}`,
   );
-  return `{"role":"assistant","content":${content},"tool_calls":[${calls.join(',')}]}`;
+  return `{"role":"assistant","content":${content}${reasoningBack(message, options)},"tool_calls":[${calls.join(',')}]}`;
+}
+
+/** Empty where it is not known any more: the server only looks whether it is there. */
+function reasoningBack(message: AssistantMessage, { profile, refused, keptOf }: OpenAiFormatOptions): string {
+  if (profile.wantsBack !== 'reasoning' || refused.has('reasoning_content')) return '';
+  return `,"reasoning_content":${jsonText(keptOf(message.calls[0]?.id ?? '')?.reasoning ?? '')}`;
+}
+
+/** Only a step's first call needs a signature. For one that was lost, or made by another model, the vendor has this word. */
+const UNSIGNED = '{"google":{"thought_signature":"skip_thought_signature_validator"}}';
+
+function extraContent(callId: string, isFirst: boolean, { profile, refused, keptOf }: OpenAiFormatOptions): string {
+  if (profile.wantsBack !== 'signatures' || refused.has('extra_content')) return '';
+  const extra = keptOf(callId)?.extra ?? '';
+  if (extra !== '') return `,"extra_content":${extra}`;
+  return isFirst ? `,"extra_content":${UNSIGNED}` : '';
+}
+
+/** The other name where the server refused this one; null where it refused both. */
+function maxTokensKey({ profile, refused }: OpenAiFormatOptions): string | null {
+  const other = profile.maxTokensKey === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
+  return [profile.maxTokensKey, other].find((key) => !refused.has(key)) ?? null;
 }
 
 function userText({ text, images }: Spoken): string {
@@ -86,7 +134,7 @@ function userText({ text, images }: Spoken): string {
   return `{"role":"user","content":[{"type":"text","text":${jsonText(text)}},${parts.join(',')}]}`;
 }
 
-function toolText(tool: ToolSchema): string {
-  const { name, description, parameters } = tool;
-  return JSON.stringify({ type: 'function', function: { name, description, parameters } });
+function toolText(tool: ToolSchema, refused: ReadonlySet<string>): string {
+  const { name, description } = tool;
+  return JSON.stringify({ type: 'function', function: { name, description, parameters: withoutWords(tool.parameters, refused) } });
 }

@@ -110,3 +110,79 @@ test.each([
 ])('finish reason %s means %s', (given, expected) => {
   expect(read(chunk({ content: 'x' }) + chunk({}, given)).finishReason).toBe(expected);
 });
+
+const calls = (...pieces: unknown[]): string => chunk({ tool_calls: pieces });
+const fn = (name: string, args: string) => ({ function: { name, arguments: args } });
+
+test.each([
+  ['Gemini: no index, several calls in one chunk, stop', [calls({ id: '', ...fn('a', '{"x":1}') }, { id: '', ...fn('b', '{}') })]],
+  ['index null', [calls({ index: null, id: '1', ...fn('a', '{"x":1}') }), calls({ index: null, id: '2', ...fn('b', '{}') })]],
+  ['both on index 0, whole', [calls({ index: 0, id: '1', ...fn('a', '{"x":1}') }), calls({ index: 0, id: '', ...fn('b', '{}') })]],
+  [
+    'a repeated call',
+    [
+      calls({ index: 0, id: '1', ...fn('a', '{"x":1}') }),
+      calls({ index: 0, id: '1', ...fn('a', '{"x":1}') }),
+      calls({ index: 1, ...fn('b', '{}') }),
+    ],
+  ],
+  [
+    'a nameless piece of arguments',
+    [
+      calls({ index: null, id: '1', function: { name: 'a' } }),
+      calls({ function: { arguments: '{"x":1}' } }),
+      calls({ id: '2', ...fn('b', '{}') }),
+    ],
+  ],
+])('%s: two calls are two', (_what, chunks) => {
+  const reply = read([...chunks, chunk({}, 'stop')].join(''));
+  expect(reply.calls.map(({ tool, args }) => [tool, args])).toEqual([
+    ['a', '{"x":1}'],
+    ['b', '{}'],
+  ]);
+  expect(reply.finishReason).toBe('tool_calls');
+});
+
+test('two JSON objects on one index are two calls of one tool', () => {
+  const twice = (pieces: string[]) =>
+    read(pieces.map((args) => calls({ index: 0, id: 'c', ...fn('t', args) })).join('') + chunk({}, 'stop')).calls;
+  const both = [
+    { id: 'c', tool: 't', args: '{"p":"a}{b"}' },
+    { id: '', tool: 't', args: '{"p":"c"}' },
+  ];
+  expect(twice(['{"p":"a}{b"}{"p":"c"}'])).toEqual(both);
+  expect(twice(['{"p":"a}{b"}', '{"p":"c"}'])).toEqual(both.map((call) => ({ ...call, id: 'c' })));
+  expect(twice(['{"p":', '{"q":1}}'])).toEqual([{ id: 'c', tool: 't', args: '{"p":{"q":1}}' }]);
+});
+
+test('empty choices, a chunk without delta, usage null and comments are nothing', () => {
+  const odd =
+    ': OPENROUTER PROCESSING\n\ndata: {"choices":[],"prompt_filter_results":[]}\n\ndata: {"choices":[{"index":0,"finish_reason":null}],"usage":null}\n\n';
+  expect(read(odd + chunk({ content: 'hi' }) + odd + chunk({}, 'stop'))).toMatchObject({ text: 'hi', finishReason: 'stop', usage: null });
+});
+
+test.each([
+  '{"error":{"message":"boom"}}',
+  '{"error":"boom"}',
+  '{"object":"error","message":"boom","code":500}',
+  '{"choices":[{"index":0,"error":{"message":"boom","code":502}}]}',
+])('an error inside the stream ends it: %s', (body) => {
+  expect(() => read(`${chunk({ content: 'hi' })}data: ${body}\n\n`)).toThrow(/boom/);
+});
+
+test('a stream that ends without a finish is a failure, with [DONE] it is not', () => {
+  expect(() => read(chunk({ content: 'half' }))).toThrow(expect.objectContaining({ code: 'model_cut_off' }) as Error);
+  expect(read(`${chunk({ content: 'whole' })}data: [DONE]\n\n`)).toMatchObject({ text: 'whole', finishReason: 'stop' });
+});
+
+test('reasoning is read from either field, also where one is empty', () => {
+  expect(read(chunk({ reasoning_content: '', reasoning: 'hm' }) + chunk({}, 'stop')).reasoning).toBe('hm');
+});
+
+test('an answer longer than any model writes ends the call', () => {
+  const big = 'x'.repeat(1024 * 1024);
+  const endless = expect.objectContaining({ code: 'model_bad_reply', isRetryable: false }) as Error;
+  expect(() => read(chunk({ content: big }).repeat(5))).toThrow(endless);
+  expect(() => read(calls({ index: 0, id: 'c', ...fn('t', big) }).repeat(5))).toThrow(endless);
+  expect(read(chunk({ content: big }).repeat(1) + chunk({}, 'stop')).text.length).toBe(1024 * 1024);
+});

@@ -4,14 +4,8 @@
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import type { AppError } from '../../contracts/errors.ts';
 import type { FinishReason, Usage } from '../../contracts/llm.ts';
-import { argsText, badReply, count, cutOff, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
-
-interface CallDraft {
-  readonly index: number | null;
-  id: string;
-  name: string;
-  args: string;
-}
+import { CallAssembler } from './openai-calls.ts';
+import { badReply, count, cutOff, ReplyText, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -32,15 +26,15 @@ export interface ReaderContext {
 
 export class OpenAiReader implements ReplyReader {
   readonly #context: ReaderContext;
-  #text = '';
-  #reasoning = '';
-  readonly #calls: CallDraft[] = [];
+  readonly #said: ReplyText;
+  readonly #calls = new CallAssembler();
   #usage: Usage | null = null;
   #finish: FinishReason | null = null;
   #isDone = false;
 
   constructor(context: ReaderContext) {
     this.#context = context;
+    this.#said = new ReplyText(context.provider, context.sink);
   }
 
   event(data: string): boolean {
@@ -62,102 +56,71 @@ export class OpenAiReader implements ReplyReader {
     this.#isDone = true;
   }
 
+  /** Per call, in order: what the vendor wants back beside it, as JSON text; '' for nothing. */
+  callExtras(): string[] {
+    return this.#calls.finish().map(({ extra }) => extra);
+  }
+
   finish(): RawReply {
     if (this.#finish === null && !this.#isDone) throw cutOff(this.#context.provider);
-    const calls = this.#calls.map(({ id, name, args }) => ({ id, tool: name, args }));
+    const calls = this.#calls.finish().map(({ id, name, args }) => ({ id, tool: name, args }));
     const given = this.#finish ?? 'stop';
     const finishReason = calls.length > 0 && (given === 'stop' || given === 'other') ? 'tool_calls' : given;
-    return { text: this.#text, reasoning: this.#reasoning, calls, usage: this.#usage, finishReason };
+    return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#usage, finishReason };
   }
 
   #chunk(chunk: Record<string, unknown>): void {
-    if (chunk['error'] !== undefined && chunk['error'] !== null) throw this.#context.mapError(chunk);
+    if (isErrorObject(chunk)) throw this.#context.mapError(chunk);
     if (isPlainObject(chunk['usage'])) this.#usage = readUsage(chunk['usage']);
     const choices: unknown = chunk['choices'];
     const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
     if (!isPlainObject(choice)) return;
+    if (isErrorObject(choice)) throw this.#context.mapError(choice);
     if (isPlainObject(choice['usage'])) this.#usage = readUsage(choice['usage']);
     if (isPlainObject(choice['delta'])) this.#delta(choice['delta']);
-    else if (isPlainObject(choice['message']) && this.#text === '' && this.#calls.length === 0) this.#delta(choice['message']);
+    else if (isPlainObject(choice['message']) && this.#said.text === '' && this.#calls.isEmpty) this.#delta(choice['message']);
     const finish = choice['finish_reason'];
     if (typeof finish === 'string' && finish !== '') this.#finish = finishReasons[finish] ?? 'other';
   }
 
   #delta(delta: Record<string, unknown>): void {
-    this.#addReasoning(delta['reasoning_content'] ?? delta['reasoning']);
+    this.#said.addReasoning(isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']);
     this.#addContent(delta['content']);
-    this.#addText(delta['refusal']);
-    const calls: unknown = delta['tool_calls'];
-    if (Array.isArray(calls)) {
-      for (const piece of calls as unknown[]) if (isPlainObject(piece)) this.#addCallPiece(piece);
-    } else if (isPlainObject(delta['function_call'])) {
-      this.#addCallPiece({ index: 0, function: delta['function_call'] });
-    }
+    this.#said.addText(delta['refusal']);
+    const pieces = callPieces(delta);
+    if (pieces.length === 0) return;
+    this.#context.sink.began?.();
+    this.#calls.add(pieces, (args) => this.#said.charge(args));
   }
 
   #addContent(content: unknown): void {
     if (!Array.isArray(content)) {
-      this.#addText(content);
+      this.#said.addText(content);
       return;
     }
     for (const part of content as unknown[]) {
       if (!isPlainObject(part)) continue;
-      this.#addText(part['text']);
+      this.#said.addText(part['text']);
       if (Array.isArray(part['thinking'])) {
-        for (const thought of part['thinking'] as unknown[]) if (isPlainObject(thought)) this.#addReasoning(thought['text']);
+        for (const thought of part['thinking'] as unknown[]) if (isPlainObject(thought)) this.#said.addReasoning(thought['text']);
       }
     }
   }
-
-  #addText(text: unknown): void {
-    if (typeof text !== 'string' || text === '') return;
-    this.#text += text;
-    this.#context.sink.text(text);
-  }
-
-  #addReasoning(text: unknown): void {
-    if (typeof text !== 'string' || text === '') return;
-    this.#reasoning += text;
-    this.#context.sink.reasoning?.(text);
-  }
-
-  #addCallPiece(piece: Record<string, unknown>): void {
-    this.#context.sink.began?.();
-    const id = typeof piece['id'] === 'string' ? piece['id'] : '';
-    const index = typeof piece['index'] === 'number' ? piece['index'] : null;
-    const fn = isPlainObject(piece['function']) ? piece['function'] : piece;
-    const name = typeof fn['name'] === 'string' ? fn['name'] : '';
-    let draft = this.#findDraft(index, id, name);
-    if (draft === undefined) {
-      draft = { index, id, name: '', args: '' };
-      this.#calls.push(draft);
-    }
-    if (draft.id === '') draft.id = id;
-    addName(draft, name);
-    draft.args += argsText(fn['arguments']);
-  }
-
-  /** The call this piece continues. A new id with a name opens a new call even under a used index; a new id alone does not. */
-  #findDraft(index: number | null, id: string, name: string): CallDraft | undefined {
-    const last = this.#calls[this.#calls.length - 1];
-    if (index === null) {
-      const byId = id === '' ? undefined : this.#calls.find((draft) => draft.id === id);
-      if (byId !== undefined) return byId;
-      return id !== '' || (name !== '' && last?.args !== '') ? undefined : last;
-    }
-    const byIndex = this.#calls.findLast((draft) => draft.index === index);
-    const isOther = byIndex !== undefined && id !== '' && byIndex.id !== '' && byIndex.id !== id && name !== '';
-    return isOther ? undefined : byIndex;
-  }
 }
 
-/** Names come once, again with every piece, growing, or in pieces. */
-function addName(draft: CallDraft, name: string): void {
-  if (name === '' || name === draft.name || draft.args !== '') {
-    if (draft.name === '') draft.name = name;
-    return;
-  }
-  draft.name = name.startsWith(draft.name) ? name : draft.name + name;
+/** `{"error": …}`, or `{"object": "error", "message": …}` as vLLM and SGLang send it. */
+function isErrorObject({ error, object }: Record<string, unknown>): boolean {
+  return (error !== undefined && error !== null) || (typeof object === 'string' && object.toLowerCase() === 'error');
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function callPieces(delta: Record<string, unknown>): Record<string, unknown>[] {
+  const calls: unknown = delta['tool_calls'];
+  if (Array.isArray(calls)) return (calls as unknown[]).filter(isPlainObject);
+  return isPlainObject(delta['function_call']) ? [{ index: 0, function: delta['function_call'] }] : [];
 }
 
 function readUsage(usage: Record<string, unknown>): Usage {

@@ -1,6 +1,7 @@
 // What the readers of all wire formats share: the reader's shape, call ids made whole, and errors for unreadable answers.
 // Must not know any vendor's fields.
 
+import { GrowingText } from '../../base/growing-text.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, FinishReason, ReplyCall, Usage } from '../../contracts/llm.ts';
 
@@ -28,6 +29,65 @@ export interface ReplyReader {
   whole(document: unknown): void;
   /** Throws `model_cut_off` when the stream ended before the answer did. */
   finish(): RawReply;
+}
+
+/** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it. */
+export const answerBytesMax = 2 * 1024 * 1024;
+
+/** What an answer says, as it comes in: kept, handed on, and bounded. */
+export class ReplyText {
+  readonly #provider: string;
+  readonly #sink: ProgressSink;
+  readonly #text = new GrowingText();
+  readonly #reasoning = new GrowingText();
+  #sizeBytes = 0;
+
+  constructor(provider: string, sink: ProgressSink) {
+    this.#provider = provider;
+    this.#sink = sink;
+  }
+
+  get text(): string {
+    return this.#text.toString();
+  }
+
+  get reasoning(): string {
+    return this.#reasoning.toString();
+  }
+
+  addText(value: unknown): void {
+    if (typeof value !== 'string' || value === '') return;
+    this.charge(value);
+    this.#text.add(value);
+    this.#sink.text(value);
+  }
+
+  addReasoning(value: unknown): void {
+    if (typeof value !== 'string' || value === '') return;
+    this.charge(value);
+    this.#reasoning.add(value);
+    this.#sink.reasoning?.(value);
+  }
+
+  /** Counts a piece that is kept elsewhere (arguments of a call). Throws `model_bad_reply` when the answer is longer than any model's. */
+  charge(piece: string): void {
+    this.#sizeBytes += Buffer.byteLength(piece, 'utf8');
+    if (this.#sizeBytes > answerBytesMax) throw endless(this.#provider);
+  }
+}
+
+function endless(provider: string): AppError {
+  return new AppError(
+    'model_bad_reply',
+    `${provider} sent an answer of more than ${answerBytesMax / 1024 / 1024} MB; the rest was not read.`,
+    {
+      data: {
+        provider,
+        limitBytes: answerBytesMax,
+        hint: 'The model repeats itself or the server is broken. Ask again, or choose another model.',
+      },
+    },
+  );
 }
 
 export interface CallIds {

@@ -2,12 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
-import { assistant, createRequest, note, result, user } from './fixtures/conversation.ts';
+import { assistant, plainServer, createRequest, note, result, user } from './fixtures/conversation.ts';
+import { noWords } from './wire-words.ts';
 import { createOpenAiFormat, needsNoReasoningWithTools } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 
-const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, maxTokensKey: 'max_tokens', needsNoReasoningWithTools });
-const anthropic = (): WireFormat => createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [] });
+const openAi = (): WireFormat => createOpenAiFormat({ seesImages: true, ...plainServer, needsNoReasoningWithTools });
+const anthropic = (): WireFormat =>
+  createAnthropicFormat({ seesImages: true, maxOutputTokens: () => 4096, thinkingBefore: () => [], refused: noWords });
 const formats = { openAi, anthropic };
 
 function send(bodies: RequestBodies, request: ModelRequest): unknown {
@@ -91,20 +93,19 @@ test('an Anthropic body merges results and words into one user message, results 
         role: 'assistant',
         content: [
           { type: 'text', text: 'Both.' },
-          { type: 'tool_use', id: 'a_b_1', name: 'get_weather', input: { city: 'a.b:1' } },
+          { type: 'tool_use', id: expect.stringMatching(/^[a-z0-9]{9}$/) as unknown, name: 'get_weather', input: { city: 'a.b:1' } },
           { type: 'tool_use', id: 'c', name: 'get_weather', input: { city: 'c' } },
         ],
       },
       {
         role: 'user',
         content: [
-          { type: 'tool_result', tool_use_id: 'a_b_1', content: 'yes' },
+          { type: 'tool_result', tool_use_id: expect.stringMatching(/^[a-z0-9]{9}$/) as unknown, content: 'yes' },
           { type: 'tool_result', tool_use_id: 'c', content: 'no', is_error: true },
           { type: 'text', text: '<runtime-note>\nhurry\n</runtime-note>' },
-          { type: 'text', text: '(empty)' },
+          { type: 'text', text: '(empty)', cache_control: { type: 'ephemeral' } },
         ],
       },
-      { role: 'assistant', content: [{ type: 'text', text: '(empty)' }] },
     ],
     max_tokens: 4096,
   });
@@ -160,7 +161,7 @@ test('a call without a result gets one, and the real one replaces it when it com
   const roles = (body: unknown): unknown => (body as { messages: { role: string; content: string }[] }).messages.slice(3);
   expect(roles(send(bodies, createRequest(messages)))).toEqual([
     { role: 'tool', tool_call_id: 'a', content: 'A' },
-    { role: 'tool', tool_call_id: 'b', content: 'No result was recorded for this call.' },
+    { role: 'tool', tool_call_id: 'b', content: 'Cancelled: no result was recorded for this call.' },
   ]);
   messages.push(user('and?'), result('b', 'B'), result('gone', 'G'));
   expect(roles(send(bodies, createRequest(messages)))).toEqual([
@@ -230,9 +231,8 @@ test.each(Object.entries(formats))(
       bodies.lease(request).release(true);
     }
     expect(messages.length).toBeGreaterThan(150);
-    const perMessage = create === openAi ? 1 : 2;
-    // An Anthropic text is looked at twice (is it blank?) and written once.
-    for (const message of messages) expect(reads.get(message) ?? 0).toBeLessThanOrEqual(message.role === 'assistant' ? 2 : perMessage);
+    // A text is looked at (is it blank?) and written once.
+    for (const message of messages) expect(reads.get(message) ?? 0).toBeLessThanOrEqual(message.role === 'assistant' ? 3 : 2);
   },
 );
 

@@ -4,7 +4,7 @@
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
 
-/** Where the message region stands: nothing in it yet, complete, or inside a message that can take more blocks. */
+/** Where the message region stands: nothing in it yet, complete, or open for what the format puts before the next message. */
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
@@ -25,6 +25,9 @@ export interface BodyLease {
   isCallIdTaken(id: string): boolean;
   release(isClean: boolean): void;
 }
+
+/** After an answer that nothing follows but the end or another answer: vendors refuse that, or continue the answer word by word. */
+const GO_ON = 'Go on.';
 
 const SLAB_BYTES_MIN = 16 * 1024;
 const PREFIXES_KEPT = 4;
@@ -71,6 +74,8 @@ interface Mark {
   readonly count: number;
   readonly sizeBytes: number;
   readonly tail: Tail;
+  /** Whether an answer is the last message. */
+  readonly endsInAnswer: boolean;
 }
 
 /** Bytes, and whether a request may still be reading them. */
@@ -89,7 +94,7 @@ class Conversation {
   readonly #callIds = new Set<string>();
   #slab = new Slab(0);
   #prefix: Prefix | null = null;
-  #at: Mark = { count: 0, sizeBytes: 0, tail: 'empty' };
+  #at: Mark = { count: 0, sizeBytes: 0, tail: 'empty', endsInAnswer: false };
   #groupStart: Mark = this.#at;
   #isSettled = true;
   #last: ChatMessage | undefined;
@@ -102,8 +107,15 @@ class Conversation {
     this.#settlePrefix(prefix);
     if (this.#slab.users > 0 || this.#slab.isSpoiled) this.#move(prefix.bytes.length, this.#slab.bytes.length);
     this.#catchUp(request.messages);
-    const length = this.#write(this.#format.suffix(request, this.#at.tail));
+    const length = this.#write(this.#suffix(request));
     return this.#hold(prefix.bytes.length + this.#at.sizeBytes + length);
+  }
+
+  /** What is said last here is never part of what is kept: the next request may continue differently. */
+  #suffix(request: ModelRequest): string {
+    const { tail, endsInAnswer } = this.#at;
+    const isOpenEnded = endsInAnswer && request.tail === undefined;
+    return this.#format.suffix(isOpenEnded ? { ...request, tail: GO_ON } : request, tail);
   }
 
   #hold(sizeBytes: number): BodyLease {
@@ -134,7 +146,7 @@ class Conversation {
   }
 
   #restart(prefix: Prefix): void {
-    this.#at = { count: 0, sizeBytes: 0, tail: prefix.tail };
+    this.#at = { count: 0, sizeBytes: 0, tail: prefix.tail, endsInAnswer: false };
     this.#groupStart = this.#at;
     this.#isSettled = true;
     this.#last = undefined;
@@ -176,7 +188,7 @@ class Conversation {
     for (let i = count; i < end; i++) {
       const message = messages[i];
       if (message?.role !== 'user' && message?.role !== 'note') continue;
-      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1);
+      this.#append(this.#format.spoken(spoken(message), this.#at.tail), i + 1, false);
     }
     return end;
   }
@@ -186,12 +198,17 @@ class Conversation {
     this.#groupStart = this.#at;
     this.#isSettled = group.isSettled;
     for (const call of group.assistant?.calls ?? []) this.#callIds.add(call.id);
-    this.#append(this.#format.group(group, this.#at.tail), end);
+    const { assistant, results, said } = group;
+    if (assistant !== null && this.#at.endsInAnswer) {
+      this.#append(this.#format.spoken(spoken({ role: 'note', text: GO_ON }), this.#at.tail), this.#at.count, false);
+    }
+    const endsInAnswer = assistant === null ? said.length === 0 && this.#at.endsInAnswer : results.length + said.length === 0;
+    this.#append(this.#format.group(group, this.#at.tail), end, endsInAnswer);
   }
 
-  #append(piece: { readonly text: string; readonly tail: Tail }, count: number): void {
+  #append(piece: { readonly text: string; readonly tail: Tail }, count: number, endsInAnswer: boolean): void {
     const length = this.#write(piece.text);
-    this.#at = { count, sizeBytes: this.#at.sizeBytes + length, tail: piece.tail };
+    this.#at = { count, sizeBytes: this.#at.sizeBytes + length, tail: piece.tail, endsInAnswer };
   }
 
   /** Writes after the message region; the caller decides whether the region grows by it. Returns the bytes written. */

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import type { ChatMessage, ModelRequest } from '../../contracts/llm.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
+import { plainServer } from './fixtures/conversation.ts';
 import { createOpenAiFormat } from './openai-format.ts';
 import { RequestBodies, type WireFormat } from './request-body.ts';
 import { createFailure } from './vendor-failure.ts';
+import { noWords } from './wire-words.ts';
 
 const tools: ModelRequest['tools'] = [];
-const openAi = createOpenAiFormat({ seesImages: false, maxTokensKey: 'max_tokens', needsNoReasoningWithTools: () => false });
-const anthropic = createAnthropicFormat({ seesImages: false, maxOutputTokens: () => 100, thinkingBefore: () => [] });
+const openAi = createOpenAiFormat({ seesImages: false, ...plainServer, needsNoReasoningWithTools: () => false });
+const anthropic = createAnthropicFormat({ seesImages: false, maxOutputTokens: () => 100, thinkingBefore: () => [], refused: noWords });
 
 interface Body {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];

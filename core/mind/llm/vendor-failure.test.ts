@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { mapAnthropicFailure } from './anthropic-errors.ts';
 import { mapOllamaFailure } from './ollama-errors.ts';
 import { mapOpenAiFailure } from './openai-errors.ts';
-import { readRetryAfterMs, type VendorFailure } from './vendor-failure.ts';
+import { readRetryAfterMs } from './retry-after.ts';
+import type { VendorFailure } from './vendor-failure.ts';
 
 const failure = (status: number, body: unknown, headers: VendorFailure['headers'] = {}): VendorFailure => ({
   provider: 'lab',

@@ -2,11 +2,16 @@
 // Must not decide which code a vendor's answer means.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { isPlainObject } from '../../base/json.ts';
+import { isPlainObject, parseJson } from '../../base/json.ts';
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
+import { refusedWords } from './refused-words.ts';
+import { readRetryAfterMs } from './retry-after.ts';
+import { statedSizes } from './too-long.ts';
 
 const SAID_CHARS_MAX = 300;
 const SECRET_CHARS_MIN = 6;
+const ERROR_DEPTH_MAX = 4;
+const FIELDS_MAX = 8;
 
 export interface VendorFailure {
   readonly provider: string;
@@ -31,9 +36,15 @@ export type FailureCode = Extract<
   | 'model_rejected'
   | 'model_unavailable'
   | 'model_timeout'
+  | 'model_bad_reply'
 >;
 
-const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>(['model_rate_limited', 'model_unavailable', 'model_timeout']);
+const retryable: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  'model_rate_limited',
+  'model_unavailable',
+  'model_timeout',
+  'model_bad_reply',
+]);
 
 const sentences: Readonly<Record<FailureCode, (provider: string, modelId: string) => string>> = {
   model_auth: (provider) => `${provider} did not accept the key.`,
@@ -43,62 +54,79 @@ const sentences: Readonly<Record<FailureCode, (provider: string, modelId: string
   model_unknown: (provider, modelId) => `${provider} does not know the model "${modelId}".`,
   model_rejected: (provider) => `${provider} refused the request.`,
   model_unavailable: (provider) => `${provider} cannot answer at the moment.`,
+  model_bad_reply: (provider) => `${provider} could not use what its own model wrote.`,
   model_timeout: (provider) => `${provider} gave up waiting for its own model.`,
 };
 
 /** Builds the error a person reads. `said` is the vendor's own sentence; it is cut, and never shown for `model_auth`. */
 export function createFailure(code: FailureCode, failure: VendorFailure, said: string | null, hint?: string): AppError {
   const quote = said === null || said === '' || code === 'model_auth' ? '' : ` It says: ${withoutSecrets(said, failure.secrets)}`;
-  const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs);
+  const retryAfterMs = readRetryAfterMs(failure.headers, failure.nowMs, failure.body);
   return new AppError(code, sentences[code](failure.provider, failure.modelId) + quote, {
     isRetryable: retryable.has(code),
     data: {
       provider: failure.provider,
       status: failure.status,
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
-      ...(code === 'model_context_overflow' ? statedLimit(failure.body, said ?? '') : {}),
+      ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
+      ...(code === 'model_rejected' ? refused(said ?? '') : {}),
       ...(hint === undefined ? {} : { hint }),
     },
   });
 }
 
-/** How much the server takes, where it says so. */
-function statedLimit(body: unknown, said: string): { readonly limitTokens?: number } {
-  const inner = isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
-  const field = isPlainObject(inner) ? inner['n_ctx'] : undefined;
-  const words = limitSentences.map((pattern) => pattern.exec(said)?.[1]).find((found) => found !== undefined);
-  const limit = typeof field === 'number' ? field : Number(words?.replaceAll(',', '') ?? Number.NaN);
-  return Number.isInteger(limit) && limit >= LIMIT_TOKENS_MIN && limit <= LIMIT_TOKENS_MAX ? { limitTokens: limit } : {};
+function refused(said: string): { readonly refusedWords?: readonly string[] } {
+  const words = refusedWords(said);
+  return words.length === 0 ? {} : { refusedWords: words };
 }
 
-const LIMIT_TOKENS_MIN = 256;
-const LIMIT_TOKENS_MAX = 20_000_000;
-const limitSentences: readonly RegExp[] = [
-  /maximum context length (?:is|of) ([\d,]+)/i,
-  /tokens? > ([\d,]+) maximum/i,
-  /context (?:size|window|length)\D{0,24}?([\d,]+)/i,
-];
+export interface VendorError {
+  readonly type: string;
+  readonly code: string;
+  readonly message: string;
+}
 
-/** The fields vendors use, wherever they put them: `{error: {…}}`, `{error: "…"}`, `{message}`, or plain text. */
-export function readVendorError(body: unknown): { type: string; code: string; message: string } {
+/** The fields vendors use, wherever they put them: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain text. */
+export function readVendorError(body: unknown): VendorError {
+  if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
   if (typeof body === 'string') return { type: '', code: '', message: looksLikeHtml(body) ? '' : body.trim() };
   if (!isPlainObject(body)) return { type: '', code: '', message: '' };
   const inner = body['error'];
   if (typeof inner === 'string') return { type: text(body['type']), code: text(body['code']), message: inner };
+  if (Array.isArray(inner)) return readVendorError((inner as unknown[])[0]);
   const source = isPlainObject(inner) ? inner : body;
-  return { type: text(source['type']), code: text(source['code']), message: text(source['message'] ?? source['detail']) };
+  // Google: the name of the error stands in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
+  const type = text(source['type']) || (typeof source['status'] === 'string' ? source['status'] : '');
+  const code = text(source['code']) || text(source['status_code']);
+  return { type, code, message: messageOf(source) };
 }
 
-/** `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110 §10.2.3). Null when absent or unreadable. */
-export function readRetryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | null {
-  const milliseconds = Number.parseFloat(text(headers['retry-after-ms']));
-  if (Number.isFinite(milliseconds) && milliseconds >= 0) return Math.ceil(milliseconds);
-  const given = text(headers['retry-after']).trim();
-  if (given === '') return null;
-  const seconds = Number(given);
-  if (Number.isFinite(seconds)) return seconds >= 0 ? Math.ceil(seconds * 1000) : null;
-  const dateMs = Date.parse(given);
-  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+/** A gateway's own sentence says less than what it was told by the server behind it. */
+function messageOf(source: Record<string, unknown>): string {
+  const said = inSentence(source['message'] ?? source['detail'] ?? source['error']);
+  const { metadata } = source;
+  const raw = isPlainObject(metadata) ? text(metadata['raw']) : '';
+  if (raw === '') return said;
+  const parsed = parseJson(raw);
+  const behind = parsed.ok ? readVendorError(parsed.value).message : looksLikeHtml(raw) ? '' : raw;
+  return behind === '' ? said : `${said}: ${behind}`;
+}
+
+/** A sentence, a list of failed fields (`loc` and `msg`), or an object that holds either. */
+function inSentence(value: unknown, depth = 0): string {
+  if (typeof value === 'string' || typeof value === 'number') return text(value);
+  if (depth > ERROR_DEPTH_MAX) return '';
+  if (Array.isArray(value)) {
+    return (value as unknown[])
+      .slice(0, FIELDS_MAX)
+      .map((part) => inSentence(part, depth + 1))
+      .filter((part) => part !== '')
+      .join('; ');
+  }
+  if (!isPlainObject(value)) return '';
+  const { loc, msg } = value;
+  if (typeof msg === 'string') return Array.isArray(loc) ? `${loc.map(String).join('.')}: ${msg}` : msg;
+  return inSentence(value['message'] ?? value['detail'] ?? value['error'], depth + 1);
 }
 
 function withoutSecrets(said: string, secrets: readonly string[]): string {

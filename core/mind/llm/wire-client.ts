@@ -8,12 +8,14 @@ import type { ModelClient, ModelReply, ModelRequest } from '../../contracts/llm.
 import type { HttpTransport, ResponseReader } from './http-transport.ts';
 import { badReply, completeCalls, cutOff, type CallIds, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
 import type { RequestBodies } from './request-body.ts';
+import { LineParser } from './line-parser.ts';
 import { SseParser } from './sse-parser.ts';
 import { estimateTokens, estimateTokensOfBytes } from './token-estimate.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const WHOLE_BODY_BYTES_MAX = 32 * 1024 * 1024;
 const OPEN_BRACE = 123;
+const OPEN_BRACKET = 91;
 
 export interface FailedAnswer {
   readonly status: number;
@@ -23,9 +25,13 @@ export interface FailedAnswer {
 
 export interface Dialect {
   readonly provider: string;
+  /** Server-sent events, or one JSON document a line. */
+  readonly framing: 'events' | 'lines';
   readonly path: string;
   readonly headers: readonly string[];
-  readonly bodies: RequestBodies;
+  bodiesOf(modelId: string): RequestBodies;
+  /** Leaves these words out of requests from now on where it can; those of them that were in what was sent. */
+  leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
   readonly mapFailure: (answer: FailedAnswer, modelId: string) => AppError;
   /** Called with the finished reader and the reply as it is handed out. */
@@ -44,8 +50,8 @@ export class WireClient implements ModelClient {
   }
 
   async stream(request: ModelRequest, sink: ProgressSink, signal: AbortSignal): Promise<ModelReply> {
-    const { path, headers, bodies } = this.#dialect;
-    const lease = bodies.lease(request);
+    const { path, headers } = this.#dialect;
+    const lease = this.#dialect.bodiesOf(request.modelId).lease(request);
     let isClean = false;
     try {
       const reader = this.#dialect.createReader(request, sink);
@@ -57,6 +63,8 @@ export class WireClient implements ModelClient {
       const reply = completeReply(raw, ids, lease.bytes.length);
       this.#dialect.onReply?.(reader, reply);
       return reply;
+    } catch (cause) {
+      throw this.#learn(cause, request.modelId, lease.bytes);
     } finally {
       lease.release(isClean);
     }
@@ -64,6 +72,15 @@ export class WireClient implements ModelClient {
 
   close(): Promise<void> {
     return this.#transport.close();
+  }
+
+  /** Says in `leftOut` what the next request will do without, where the server named it. */
+  #learn(cause: unknown, modelId: string, sent: Buffer): unknown {
+    if (!(cause instanceof AppError) || cause.code !== 'model_rejected') return cause;
+    const { refusedWords } = cause.data;
+    if (!Array.isArray(refusedWords)) return cause;
+    const leftOut = this.#dialect.leaveOut(refusedWords.map(String), modelId, sent);
+    return leftOut.length === 0 ? cause : new AppError(cause.code, cause.message, { data: { ...cause.data, leftOut }, cause });
   }
 }
 
@@ -84,7 +101,7 @@ class AnswerReader implements ResponseReader {
   readonly #modelId: string;
   readonly #reader: ReplyReader;
   readonly #sink: ProgressSink;
-  readonly #parser: SseParser;
+  readonly #parser: Pick<SseParser, 'push' | 'end'>;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #mode: 'unknown' | 'events' | 'document' | 'error' = 'unknown';
@@ -98,7 +115,8 @@ class AnswerReader implements ResponseReader {
     this.#modelId = modelId;
     this.#reader = reader;
     this.#sink = sink;
-    this.#parser = new SseParser({ event: (data, event) => this.#event(data, event) });
+    const handler = { event: (data: string, event: string) => this.#event(data, event) };
+    this.#parser = dialect.framing === 'lines' ? new LineParser(handler) : new SseParser(handler);
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
@@ -109,7 +127,7 @@ class AnswerReader implements ResponseReader {
 
   data(chunk: Buffer): boolean {
     this.#sink.alive?.();
-    if (this.#mode === 'unknown') this.#mode = detectMode(chunk);
+    if (this.#mode === 'unknown') this.#mode = this.#dialect.framing === 'lines' ? 'events' : detectMode(chunk);
     if (this.#mode === 'events') return this.#parser.push(chunk);
     if (this.#mode === 'unknown') return false;
     return this.#collect(chunk, this.#mode === 'error' ? ERROR_BODY_BYTES_MAX : WHOLE_BODY_BYTES_MAX);
@@ -151,9 +169,18 @@ class AnswerReader implements ResponseReader {
   }
 
   #document(): void {
-    const parsed = parseJson(this.#collectedText());
-    if (!parsed.ok) throw cutOff(this.#dialect.provider);
-    this.#reader.whole(parsed.value);
+    const text = this.#collectedText();
+    const parsed = parseJson(text);
+    if (parsed.ok) {
+      if (Array.isArray(parsed.value))
+        throw this.#dialect.mapFailure({ status: 200, headers: this.#headers, body: parsed.value }, this.#modelId);
+      this.#reader.whole(parsed.value);
+      return;
+    }
+    // One document a line, from servers that stream without the frame of events.
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    if (lines.length < 2) throw cutOff(this.#dialect.provider);
+    for (const line of lines) if (this.#event(line, '')) return;
   }
 
   #failure(): AppError {
@@ -168,11 +195,11 @@ class AnswerReader implements ResponseReader {
   }
 }
 
-/** An event stream never opens with a brace; an answer that does is one JSON document, whatever its content type says. */
+/** An event stream never opens with a brace or a bracket; an answer that does is one JSON document, whatever its content type says. */
 function detectMode(chunk: Buffer): 'unknown' | 'events' | 'document' {
   for (const byte of chunk) {
     if (byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d) continue;
-    return byte === OPEN_BRACE ? 'document' : 'events';
+    return byte === OPEN_BRACE || byte === OPEN_BRACKET ? 'document' : 'events';
   }
   return 'unknown';
 }

@@ -1,19 +1,25 @@
-// The two hot formats put together for one provider: address, headers, request format, reader, error mapping.
+// The three formats put together for one provider: address, headers, request format, reader, error mapping.
 // Must not open connections or keep requests.
 
 import type { ModelRequest } from '../../contracts/llm.ts';
 import { mapAnthropicFailure } from './anthropic-errors.ts';
 import { createAnthropicFormat } from './anthropic-format.ts';
 import { AnthropicReader } from './anthropic-reader.ts';
+import { KeptOfCalls } from './kept-of-call.ts';
+import { mapOllamaFailure } from './ollama-errors.ts';
+import { createOllamaFormat } from './ollama-format.ts';
+import { OllamaReader } from './ollama-reader.ts';
 import { mapOpenAiFailure } from './openai-errors.ts';
 import { createOpenAiFormat, needsNoReasoningWithTools } from './openai-format.ts';
 import { OpenAiReader, type ReaderContext } from './openai-reader.ts';
 import type { ProgressSink } from './reply-reader.ts';
-import { RequestBodies } from './request-body.ts';
+import { RequestBodies, type WireFormat } from './request-body.ts';
+import type { ServerProfile } from './server-profile.ts';
 import type { VendorFailure } from './vendor-failure.ts';
 import type { Dialect } from './wire-client.ts';
+import { wordsToLeaveOut, type RefusedWordsStore } from './wire-words.ts';
 
-const THINKING_REPLIES_KEPT = 256;
+const MODELS_KEPT = 64;
 const USER_AGENT = 'trayclaw';
 
 export interface DialectOptions {
@@ -26,52 +32,127 @@ export interface DialectOptions {
   readonly nowMs: () => number;
   /** Whether its models are sent images. */
   readonly seesImages: boolean;
+  readonly refusedWords: RefusedWordsStore;
 }
 
-export function createOpenAiDialect(options: DialectOptions, vendor: 'openai' | 'openai-compatible'): Dialect {
-  const isVendor = vendor === 'openai';
-  const map = failureMapper(options, mapOpenAiFailure);
-  const format = createOpenAiFormat({
-    seesImages: options.seesImages,
-    maxTokensKey: isVendor ? 'max_completion_tokens' : 'max_tokens',
-    needsNoReasoningWithTools: (modelId) => isVendor && needsNoReasoningWithTools(modelId),
-  });
+export function createOpenAiDialect(options: DialectOptions, profile: ServerProfile): Dialect {
+  const map = failureMapper(options, (failure) => mapOpenAiFailure(failure, profile));
+  const kept = new KeptOfCalls();
+  const wantsNoReasoning = profile.maxTokensKey === 'max_completion_tokens';
   return {
     provider: options.provider,
+    framing: 'events',
     path: pathOf(options.baseUrl, '/chat/completions'),
-    headers: headerList(options, options.key === null ? {} : { authorization: `Bearer ${options.key}` }),
-    bodies: new RequestBodies(format),
+    headers: headerList(options, bearer(options)),
+    ...bodiesByModel(options, (refused) =>
+      createOpenAiFormat({
+        seesImages: options.seesImages,
+        profile,
+        refused,
+        keptOf: (callId) => kept.of(callId),
+        needsNoReasoningWithTools: (modelId) => wantsNoReasoning && needsNoReasoningWithTools(modelId),
+      }),
+    ),
     mapFailure: map,
     createReader: (request, sink) => new OpenAiReader(readerContext(options, map, request, sink)),
+    onReply(reader, reply) {
+      if (!(reader instanceof OpenAiReader) || profile.wantsBack === 'nothing') return;
+      const extras = reader.callExtras();
+      reply.calls.forEach(({ id }, index) => {
+        kept.keep(id, { extra: extras[index] ?? '', ...(index === 0 ? { reasoning: reply.reasoning } : {}) });
+      });
+    },
+  };
+}
+
+/** `contextTokens` is the window to load a model with. */
+export function createOllamaDialect(options: DialectOptions, contextTokens: (modelId: string) => number): Dialect {
+  const map = failureMapper(options, mapOllamaFailure);
+  const kept = new KeptOfCalls();
+  return {
+    provider: options.provider,
+    framing: 'lines',
+    path: pathOf(withoutApi(options.baseUrl), '/api/chat'),
+    headers: headerList(options, { accept: 'application/x-ndjson', ...bearer(options) }),
+    ...bodiesByModel(options, (refused) =>
+      createOllamaFormat({
+        seesImages: options.seesImages,
+        contextTokens,
+        refused,
+        thinkingBefore: (callId) => kept.of(callId)?.reasoning ?? '',
+      }),
+    ),
+    mapFailure: map,
+    createReader: (request, sink) => new OllamaReader(readerContext(options, map, request, sink)),
+    onReply(_reader, reply) {
+      const [first] = reply.calls;
+      if (first !== undefined && reply.reasoning !== '') kept.keep(first.id, { reasoning: reply.reasoning });
+    },
   };
 }
 
 /** `maxOutputTokens` gives the `max_tokens` of a request that names none. */
 export function createAnthropicDialect(options: DialectOptions, maxOutputTokens: (modelId: string) => number): Dialect {
   const map = failureMapper(options, mapAnthropicFailure);
-  const thinking = new Map<string, readonly string[]>();
-  const format = createAnthropicFormat({
-    seesImages: options.seesImages,
-    maxOutputTokens,
-    thinkingBefore: (callId) => thinking.get(callId) ?? [],
-  });
+  const kept = new KeptOfCalls();
   return {
     provider: options.provider,
+    framing: 'events',
     path: pathOf(withV1(options.baseUrl), '/messages'),
     headers: headerList(options, { 'anthropic-version': '2023-06-01', ...(options.key === null ? {} : { 'x-api-key': options.key }) }),
-    bodies: new RequestBodies(format),
+    ...bodiesByModel(options, (refused) =>
+      createAnthropicFormat({
+        seesImages: options.seesImages,
+        maxOutputTokens,
+        thinkingBefore: (callId) => kept.of(callId)?.blocks ?? [],
+        refused,
+      }),
+    ),
     mapFailure: map,
     createReader: (request, sink) => new AnthropicReader(readerContext(options, map, request, sink)),
     onReply(reader, reply) {
       const [firstCall] = reply.calls;
       if (firstCall === undefined || !(reader instanceof AnthropicReader)) return;
       const blocks = reader.signedThinking();
-      if (blocks.length === 0) return;
-      thinking.set(firstCall.id, blocks);
-      const [oldest] = thinking.keys();
-      if (thinking.size > THINKING_REPLIES_KEPT && oldest !== undefined) thinking.delete(oldest);
+      if (blocks.length > 0) kept.keep(firstCall.id, { blocks });
     },
   };
+}
+
+/** Bodies per model: what a server refuses may depend on it. A newly refused word begins them afresh. */
+function bodiesByModel(
+  { baseUrl, refusedWords }: DialectOptions,
+  createFormat: (refused: ReadonlySet<string>) => WireFormat,
+): Pick<Dialect, 'bodiesOf' | 'leaveOut'> {
+  const { origin } = new URL(baseUrl);
+  const known = new Map<string, { readonly refused: ReadonlySet<string>; readonly bodies: RequestBodies }>();
+  return {
+    bodiesOf(modelId) {
+      const refused = refusedWords.refusedBy(origin, modelId);
+      const found = known.get(modelId);
+      if (found?.refused === refused) return found.bodies;
+      const bodies = new RequestBodies(createFormat(refused));
+      if (known.size >= MODELS_KEPT) known.clear();
+      known.set(modelId, { refused, bodies });
+      return bodies;
+    },
+    leaveOut(words, modelId, sent) {
+      const found = wordsToLeaveOut(words, sent, refusedWords.refusedBy(origin, modelId));
+      if (found.length > 0) refusedWords.refuse(origin, modelId, found);
+      return found;
+    },
+  };
+}
+
+function bearer({ key }: DialectOptions): Readonly<Record<string, string>> {
+  return key === null ? {} : { authorization: `Bearer ${key}` };
+}
+
+/** Ollama's address is given with or without `/api`. */
+export function withoutApi(baseUrl: string): string {
+  const url = new URL(baseUrl);
+  url.pathname = url.pathname.replace(/\/(api)?\/*$/, '');
+  return url.href;
 }
 
 /** Anthropic base addresses are given with or without their version part. */

@@ -1,5 +1,6 @@
 // Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
 
+import { GrowingText } from '../../base/growing-text.ts';
 import { toAppError, type AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { Intent } from '../../agent/brain/brain.ts';
 import type { DeltaSink, ModelReply } from '../../contracts/llm.ts';
@@ -34,13 +35,18 @@ function unlessRefused<T extends Step | Promise<Step>>(runner: RunningTurn, erro
 }
 
 function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>): Step | Promise<Step> {
-  const { model } = runner;
+  const { model, deps } = runner;
   if (model === null) {
     runner.emit('model.failed', noModel(runner));
     return 'next';
   }
+  const asking = deps.models.askWindow?.(model, runner.abort.signal) ?? null;
+  return asking === null ? choosePack(runner, intent, model) : asking.then(() => choosePack(runner, intent, model));
+}
+
+function choosePack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
   const choosing = choosePackParts(runner, model);
-  if (choosing === null) return recordPack(runner, intent, model);
+  if (choosing === null) return runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model);
   // Cut off meanwhile: nothing is shown to the model any more.
   return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
 }
@@ -54,7 +60,7 @@ function recordPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' 
     model: deps.models.info(model),
     tools: runner.offered(),
     smaller: intent.smaller,
-    ...(runner.refusedTokens === null ? {} : { refusedTokens: runner.refusedTokens }),
+    ...(runner.refused === null ? {} : { refused: runner.refused }),
     identity: runner.identity,
     workspace: runner.workspace,
     rules: deps.continuity.rulesFor(sessionId, runner.origin.agentId).map(({ text }) => text),
@@ -97,6 +103,9 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   }
 }
 
+/** Of an answer that broke off, so much is kept: an endless one would fill the log. */
+const PARTIAL_CHARS_MAX = 256 * 1024;
+
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
 
 interface ModelCall {
@@ -114,10 +123,8 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
   // Written while the model works: nothing is promised to anybody until the answer is in.
   const writeNoMore = runner.flushSoon(deps.wantsDeltas());
   const startedMs = deps.clock.monotonicMs();
-  let partialText = '';
-  const sink = createSink(runner, (delta) => {
-    partialText += delta;
-  });
+  const partial = new GrowingText();
+  const sink = createSink(runner, (delta) => partial.add(delta));
   try {
     const { system, tools, messages, tail } = call.pack;
     const { maxOutputTokens } = call;
@@ -151,7 +158,9 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     if (error.code === 'model_context_overflow') learnOverflow(runner, call, error);
     const tookMs = deps.clock.monotonicMs() - startedMs;
-    const billed = partialText === '' ? null : estimateSpent(deps, call, partialText);
+    const whole = partial.toString();
+    const billed = whole === '' ? null : estimateSpent(deps, call, whole);
+    const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
     runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs, ...billed?.recorded });
     tellHooks(runner, 'after_model', () => ({
       model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
@@ -163,9 +172,24 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
 }
 
 function learnOverflow(runner: RunningTurn, { model, pack }: ModelCall, error: AppError): void {
-  const limit = error.data['limitTokens'];
-  runner.refusedTokens = pack.tokens;
-  runner.deps.learning?.overflowed({ ref: model, packTokens: pack.tokens, limitTokens: typeof limit === 'number' ? limit : null });
+  const { learning } = runner.deps;
+  const limitTokens = tokensIn(error, 'limitTokens');
+  const requestTokens = tokensIn(error, 'requestTokens');
+  runner.refused = {
+    tokens: pack.tokens,
+    ...(limitTokens === null ? {} : { limitTokens }),
+    ...(requestTokens === null ? {} : { requestTokens }),
+  };
+  const { counted } = pack;
+  if (requestTokens !== null && counted !== undefined) {
+    learning?.observe({ ref: model, fixed: counted.fixed, flow: counted.flow, reportedTokens: requestTokens });
+  }
+  learning?.overflowed({ ref: model, packTokens: pack.tokens, limitTokens });
+}
+
+function tokensIn(error: AppError, field: 'limitTokens' | 'requestTokens'): number | null {
+  const tokens = error.data[field];
+  return typeof tokens === 'number' ? tokens : null;
 }
 
 function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSink & { end(): Promise<void> } {

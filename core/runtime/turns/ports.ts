@@ -27,6 +27,8 @@ export interface ModelPort {
   /** The model that answers where none is chosen, and what is missing where there is none. */
   defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   info(ref: string): ModelInfo;
+  /** Asks a server whose window is not known for it, once while the program runs. Null where there is nothing to wait for; never rejects. */
+  askWindow?(ref: string, signal: AbortSignal): Promise<void> | null;
   cost(ref: string, usage: Usage): number | null;
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
   stream(

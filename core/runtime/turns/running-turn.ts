@@ -7,7 +7,7 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
-import type { SelectedParts, Transcript } from '../../mind/context/context.ts';
+import type { RefusedPack, SelectedParts, Transcript } from '../../mind/context/context.ts';
 import type { TurnDeps } from './ports.ts';
 
 /** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
@@ -68,7 +68,7 @@ export interface RunningTurn {
   /** Parts from memory, knowledge, skills and identity; chosen anew when the person says something. */
   chosen: ChosenParts | null;
   /** The size of a pack the model found too large. */
-  refusedTokens: number | null;
+  refused: RefusedPack | null;
   /** What the model is offered: the very same list as long as the tools do not change. */
   offered(): readonly ToolSchema[];
   nextPackId(): string;

@@ -10,7 +10,7 @@ import type { HelperOrigin } from '../../contracts/helper-events.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
-import type { Transcript, TranscriptEvent } from '../../mind/context/context.ts';
+import type { RefusedPack, Transcript, TranscriptEvent } from '../../mind/context/context.ts';
 import { performAuthorize, performRefuse } from './perform-authorize.ts';
 import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
@@ -32,7 +32,7 @@ export class TurnRunner implements RunningTurn {
   readonly abort = new AbortController();
   readonly callFacts = new Map<string, CallFacts>();
   chosen: ChosenParts | null = null;
-  refusedTokens: number | null = null;
+  refused: RefusedPack | null = null;
   readonly drifts = new Map<string, number>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;

@@ -44,7 +44,11 @@ function unknownAgents(config: Config): (readonly [place: string, agentId: strin
 }
 
 function warningsOf(config: Config): string[] {
-  const warnings: string[] = [];
+  const warnings = Object.entries(config.providers).flatMap(([name, provider]) =>
+    'via' in provider && provider.via !== undefined
+      ? [`providers.${name}.via has no effect any more: TrayClaw speaks the format with its own adapter. Remove the line.`]
+      : [],
+  );
   const ref = config.models.default;
   if (ref !== undefined) {
     const provider = ref.slice(0, ref.indexOf('/'));

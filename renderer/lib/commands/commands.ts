@@ -140,7 +140,8 @@ const hostCommands: readonly Command[] = [
     group: 'host',
     name: (words) => words.releaseStop,
     isPossible: ({ app }) => app.system.panic.engaged,
-    run: ({ app }) => app.attempt(() => app.system.releasePanic()),
+    // Leads to the step that asks; it does not release on its own.
+    run: ({ app }) => void (app.system.asksRelease = true),
   },
   {
     id: 'look-now',

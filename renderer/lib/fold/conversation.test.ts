@@ -64,6 +64,9 @@ function started(): Script {
     .add('turn.started', { kind: 'chat', agentId: 'main', model: 'lab/m', limits, calls: [] }, 'trn_1', 'interpret');
 }
 
+/** The model is asked and has not answered yet. */
+const asking = (): Script => started().add('model.requested', { requestId: 'q', packId: 'p', model: 'lab/m' });
+
 const finishedModel = {
   requestId: 'q',
   reasoning: '',
@@ -124,7 +127,7 @@ test('a call goes from proposed over waiting and running to its outcome', () => 
 });
 
 test('streamed text gives way to the recorded answer, and late text is dropped', () => {
-  const script = started();
+  const script = asking();
   const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
   applyDelta(script.conversation, { ...delta, text: 'Do' });
   applyDelta(script.conversation, { ...delta, text: 'ne' });
@@ -137,7 +140,7 @@ test('streamed text gives way to the recorded answer, and late text is dropped',
 });
 
 test('a stopped turn keeps the text that had streamed', () => {
-  const script = started();
+  const script = asking();
   applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Half an ans' });
   script.add('turn.finished', { status: 'cancelled', text: '', error: null, usage: noUsage, costUsd: null, modelCalls: 1, toolCalls: 0 });
   expect([script.turn.status, script.turn.answer]).toEqual(['cancelled', 'Half an ans']);
@@ -236,7 +239,7 @@ test('a turn that takes up another says so, and a limit that cannot hold is said
     entry.kind === 'note' ? [entry.tone, describeNote(entry.fact, wording)] : entry.kind,
   );
   expect(notes).toEqual([
-    ['quiet', 'Goes on with the work of the turn before, allowed by window.'],
+    ['quiet', 'Goes on with the work of the turn before, allowed by you, in the window.'],
     [
       'warn',
       'The US-dollar limit of the turn and the day does not hold for lab/m: its price is not known. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
@@ -272,7 +275,7 @@ test('what a call wrote is known with its images; an undo marks it, taking the u
 });
 
 test('where the stream was cut, the live text says so once; what is recorded is whole', () => {
-  const script = started();
+  const script = asking();
   const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
   markMissing(script.conversation);
   expect(script.turn.live).toBe('');
@@ -298,7 +301,6 @@ test('calls planned together stand under one plan, where the first of them would
 });
 
 test('an answer that was under way when one came in says that its beginning was not seen; one just asked for does not', () => {
-  const asked = () => started().add('model.requested', { requestId: 'r', packId: 'p', model: 'lab/m' });
   const delta = { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null } as const;
   const shown = (script: Script, nowMs: number): string => {
     markUnseen(script.conversation, nowMs);
@@ -306,8 +308,10 @@ test('an answer that was under way when one came in says that its beginning was 
     applyDelta(script.conversation, { ...delta, text: 'three' });
     return script.turn.live;
   };
-  expect([shown(asked(), 60_000), shown(asked(), 1200), shown(started(), 60_000)]).toEqual(['… two three', 'two three', 'two three']);
-  const again = asked();
+  expect([shown(asking(), 60_000), shown(asking(), 1200)]).toEqual(['… two three', 'two three']);
+  // No model was asked: what streams is of an answer that is recorded.
+  expect(shown(started(), 60_000)).toBe('');
+  const again = asking();
   shown(again, 60_000);
   again.add('model.requested', { requestId: 'r2', packId: 'p', model: 'lab/m' });
   applyDelta(again.conversation, { ...delta, text: 'one' });

@@ -38,10 +38,12 @@ export function applyToConversation(conversation: Conversation, event: AnyEvent)
   applyToTurn(turn, event);
 }
 
-/** Adds streamed text. Text for a turn that is over, or that is not loaded, is dropped. */
+/** Adds streamed text. What belongs to a turn that is over or not loaded, or to a model call whose answer is recorded, is dropped. */
 export function applyDelta(conversation: Conversation, delta: DeltaNotice): void {
   const turn = findTurn(conversation, delta.turnId);
   if (turn === undefined || !isOpen(turn)) return;
+  // The record came first: both ways from the host may overtake each other.
+  if (delta.kind !== 'output' && turn.askedAtMs === null) return;
   if (delta.kind === 'text') turn.live += turn.missesStart && turn.live === '' ? `${unseen}${delta.text}` : delta.text;
   else if (delta.kind === 'reasoning') turn.liveReasoning = (turn.liveReasoning + delta.text).slice(-reasoningCharsMax);
   else if (delta.callId !== null) {

@@ -202,6 +202,11 @@ export function isEnded({ state }: Call): boolean {
   return state !== 'proposed' && state !== 'waiting' && state !== 'running';
 }
 
+/** It ran to its own end, well or not: nothing stopped it before. */
+export function isFinished({ state }: Call): boolean {
+  return state === 'ok' || state === 'error';
+}
+
 export function isOpen(turn: Turn): boolean {
   return turn.status === 'running' || turn.status === 'waiting' || turn.status === 'queued';
 }

@@ -278,6 +278,7 @@ export class App {
     this.rules.apply(event);
     this.identities.apply(event);
     this.#conversations.get(event.sessionId)?.take(event);
+    if (event.type === 'panic.released') this.notices.isOver('panic_engaged');
     if (event.type === 'approval.requested') this.notices.say(this.#words().approvalNeeded(event.body.approval.summary));
     if (event.type === 'turn.finished' && event.sessionId === this.lookedAt) this.notices.say(this.#words().turnEnded(event.body.status));
   }

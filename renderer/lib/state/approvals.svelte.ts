@@ -58,7 +58,7 @@ export class Approvals {
   async decide(
     approvalId: string,
     decision: 'approve' | 'deny',
-    given: { readonly scope?: GrantScope; readonly choice?: number } = {},
+    given: { readonly scope?: GrantScope; readonly choice?: number; readonly reason?: string } = {},
   ): Promise<void> {
     this.byId[approvalId] = await this.#client.op('approval.decide', { approvalId, decision, ...given });
   }

@@ -8,6 +8,8 @@ export interface Notice {
   readonly hint: string | undefined;
   /** Good news are said politely, bad ones at once. */
   readonly isGood: boolean;
+  /** The code of what failed: when its cause is over, so is the notice. */
+  readonly code?: string;
   /** The way back, where there is one. */
   readonly undo?: () => unknown;
 }
@@ -22,7 +24,8 @@ export class Notices {
 
   fail(cause: unknown): void {
     const { message, hint, code } = toOpFailure(cause);
-    if (code !== 'cancelled') this.tell(message, hint);
+    // What releases the stop is in its banner.
+    if (code !== 'cancelled') this.#add(message, code === 'panic_engaged' ? undefined : hint, false, code);
   }
 
   tell(message: string, hint?: string): void {
@@ -42,9 +45,15 @@ export class Notices {
     this.say(message);
   }
 
-  #add(message: string, hint: string | undefined, isGood: boolean): void {
+  #add(message: string, hint: string | undefined, isGood: boolean, code?: string): void {
     if (this.list.some((notice) => notice.message === message)) return;
-    this.list = [...this.list, { id: this.#nextId++, message, hint, isGood }].slice(-noticesMax);
+    const notice = { id: this.#nextId++, message, hint, isGood, ...(code === undefined ? {} : { code }) };
+    this.list = [...this.list, notice].slice(-noticesMax);
+  }
+
+  /** What failed with this code would not fail any more. */
+  isOver(code: string): void {
+    if (this.list.some((notice) => notice.code === code)) this.list = this.list.filter((notice) => notice.code !== code);
   }
 
   dismiss(id: number): void {

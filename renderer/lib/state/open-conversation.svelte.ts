@@ -66,6 +66,7 @@ export class OpenConversation {
       const early = this.#early ?? [];
       this.#early = null;
       for (const event of early) this.take(event);
+      this.#flushDeltas();
     } catch (cause) {
       this.failure = toOpFailure(cause);
     }
@@ -99,6 +100,8 @@ export class OpenConversation {
 
   take(event: AnyEvent): void {
     if (this.#early !== null) {
+      // What streamed before this is in the record.
+      if (event.type === 'model.finished') this.#deltas = this.#deltas.filter((delta) => delta.turnId !== event.turnId);
       if (this.#early.length < earlyMax) this.#early.push(event);
       return;
     }
@@ -110,6 +113,8 @@ export class OpenConversation {
 
   takeDelta(delta: DeltaNotice): void {
     this.#deltas.push(delta);
+    // Before there is anything to lay it over, it waits.
+    if (this.#early !== null) return;
     this.#deltaTimer ??= setTimeout(() => this.#showDeltas(), this.#nextDeltaMs);
   }
 

@@ -13,6 +13,12 @@ export class System {
   panic = $state.raw<PanicStatus>(calm);
   /** The stop was pressed, and what it ended is not counted yet. */
   isStopping = $state(false);
+  /** It was pressed in this window: what says so takes the focus, once. */
+  isPressedHere = false;
+  /** A release was asked for; it takes a second step. */
+  asksRelease = $state(false);
+  /** Sessions whose turn the stop ended, the last one first; as far as this window saw it. */
+  stoppedSessions = $state.raw<readonly string[]>([]);
   models = $state.raw<OpResult<'model.list'>['models']>([]);
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
@@ -56,6 +62,8 @@ export class System {
 
   async engagePanic(): Promise<void> {
     const reason = 'Panic stop in the window';
+    this.isPressedHere = true;
+    this.asksRelease = false;
     this.#stopping(reason);
     try {
       this.panic = await this.#client.op('panic.engage', { reason });
@@ -85,15 +93,20 @@ export class System {
   }
 
   async releasePanic(): Promise<void> {
-    this.panic = await this.#client.op('panic.release', {});
+    this.#settled(await this.#client.op('panic.release', {}));
   }
 
   apply(event: AnyEvent): void {
     if (event.type === 'panic.engaged') this.#engaged(event.body.reason, event.atMs);
     else if (event.type === 'panic.measured') this.#settled({ ...this.panic, killed: event.body.killed, tookMs: event.body.tookMs });
     else if (event.type === 'panic.released') this.#settled(calm);
-    else if (event.type === 'turn.finished') this.#usageSoon();
+    else if (event.type === 'turn.finished') this.#turnEnded(event.sessionId, event.body.status);
     else if (event.type === 'config.changed') this.#configChanged();
+  }
+
+  #turnEnded(sessionId: string, status: string): void {
+    this.#usageSoon();
+    if (status === 'stopped') this.stoppedSessions = [sessionId, ...this.stoppedSessions.filter((known) => known !== sessionId)];
   }
 
   #configChanged(): void {
@@ -104,6 +117,13 @@ export class System {
   #settled(panic: PanicStatus): void {
     this.panic = panic;
     this.isStopping = false;
+    if (!panic.engaged) this.#forgetStop();
+  }
+
+  #forgetStop(): void {
+    this.asksRelease = false;
+    this.isPressedHere = false;
+    this.stoppedSessions = [];
   }
 
   #engaged(reason: string, atMs: number): void {

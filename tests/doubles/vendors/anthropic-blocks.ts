@@ -48,9 +48,13 @@ function readMessage(
   if (role === 'system') throw anthropicNo('messages: Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.'); // prettier-ignore
   if (!isPlainObject(message) || (role !== 'user' && role !== 'assistant')) throw anthropicNo(`${at}.role: Input should be 'user' or 'assistant'`); // prettier-ignore
   for (const key of Object.keys(message)) if (key !== 'role' && key !== 'content') throw anthropicNo(`${at}.${key}: Extra inputs are not permitted`); // prettier-ignore
-  const { content } = message;
-  if (isEmptyContent(content)) {
-    if (isLast && role === 'assistant') return { role, blocks: [] };
+  return { role, blocks: readContent(message['content'], { role, at, isLast, seen }) };
+}
+
+function readContent(content: unknown, about: { role: string; at: string; isLast: boolean; seen: Set<string> }): readonly Part[] {
+  const { role, at, isLast, seen } = about;
+  if (content === '' || (Array.isArray(content) && content.length === 0)) {
+    if (isLast && role === 'assistant') return [];
     throw anthropicNo(`${at}: all messages must have non-empty content except for the optional final assistant message`);
   }
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
@@ -58,11 +62,7 @@ function readMessage(
   blocks.forEach((block: unknown, place) =>
     checkBlock(isPlainObject(block) ? block : {}, { role, at, where: `${at}.content.${place}`, seen }),
   );
-  return { role, blocks: parts(blocks) };
-}
-
-function isEmptyContent(content: unknown): boolean {
-  return content === '' || (Array.isArray(content) && content.length === 0);
+  return parts(blocks);
 }
 
 interface BlockPlace {

@@ -76,7 +76,7 @@ function checkTool(fn: unknown, index: number): void {
     if (typeof node === 'boolean') return;
     if (!isPlainObject(node)) throw no(`Invalid tool schema: ${JSON.stringify(node)} is not of type 'object', 'boolean'`);
     const { type, required } = node;
-    if (type !== undefined && ![type].flat().every((one) => jsonTypes.includes(one))) throw no(`Invalid tool schema: '${[type].flat().map(text).join(', ')}' is not valid under any of the given schemas`); // prettier-ignore
+    if (type !== undefined && ![type].flat().every((one) => jsonTypes.includes(one))) throw no(`Invalid tool schema: '${[type].flat().map(text).join()}' is not valid under any of the given schemas`); // prettier-ignore
     if (required !== undefined && !Array.isArray(required))
       throw no(`Invalid tool schema: ${JSON.stringify(required)} is not of type 'array'`);
   });

@@ -91,6 +91,10 @@ function checkFields(body: Part, keys: readonly string[], sayNo: Say = say): voi
   if (isPlainObject(body['metadata'])) checkMetadata(body['metadata'], sayNo);
   for (const key of ['prompt_cache_key', 'safety_identifier']) checkLength(body[key], { at: key, max: 64 }, sayNo);
   if (body['stream'] !== true && given(body, 'stream_options')) throw sayNo("The 'stream_options' parameter is only allowed when 'stream' is enabled.", 'stream_options'); // prettier-ignore
+  checkSampling(body, sayNo);
+}
+
+function checkSampling(body: Part, sayNo: Say): void {
   const { temperature, stop } = body;
   if (typeof temperature === 'number') checkTemperature(temperature, sayNo);
   if (Array.isArray(stop) && stop.length > 4) throw longArray('stop', { max: 4, length: stop.length }, sayNo);

@@ -101,12 +101,12 @@ function checkStrictNode(node: Part, context: string, bad: Bad): void {
   if (typesOf(node).includes('object') || has(node, 'properties')) {
     if (node['additionalProperties'] !== false) throw bad(`${context}'additionalProperties' is required to be supplied and to be false.`);
     const keys = isPlainObject(node['properties']) ? Object.keys(node['properties']) : [];
-    const wanted = list(node['required']);
+    const wanted = list(node['required']).map(text);
     const absent = keys.find((key) => !wanted.includes(key));
     const must = `${context}'required' is required to be supplied and to be an array including every key in properties.`;
     if (absent !== undefined) throw bad(`${must} Missing '${absent}'.`);
-    const extra = wanted.find((key) => !keys.includes(String(key)));
-    if (extra !== undefined) throw bad(`${must} Extra required key '${text(extra)}' supplied.`);
+    const extra = wanted.find((key) => !keys.includes(key));
+    if (extra !== undefined) throw bad(`${must} Extra required key '${extra}' supplied.`);
   }
   for (const word of STRICT_REFUSES) if (has(node, word)) throw bad(`${context}'${word}' is not permitted.`);
 }

@@ -134,7 +134,7 @@ export const grantGates: readonly Gate[] = [
   {
     name: 'grant/network-code',
     prevents: 'code straight from the network counts as a plain request',
-    file: 'core/contracts/tools.ts',
+    file: 'core/contracts/grave-calls.ts',
     text: "return facts.runsFetched === true ? 'network-code' : null;",
     instead: 'return null;',
     suites: ['core/guard/policy/policy.test.ts'],

@@ -92,8 +92,8 @@ export const chat = {
       'Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
     undone: (by: string, isAgain: boolean, files: number, refused: number) =>
       (files === 0
-        ? `Undo over ${by}: nothing was put back`
-        : `${isAgain ? 'Done again' : 'Undone'} over ${by}: ${counted(files, 'file')} put back`) +
+        ? `Undo by ${by}: nothing was put back`
+        : `${isAgain ? 'Done again' : 'Undone'} by ${by}: ${counted(files, 'file')} put back`) +
       (refused === 0 ? '.' : `, ${refused} refused.`),
   },
 
@@ -181,6 +181,7 @@ export const chat = {
     cut: (count: number) => `${counted(count, 'line')} removed`,
     differences: (name: string) => `Differences in ${name}`,
     more: (count: number) => `Show more (${counted(count, 'line')} not shown)`,
+    unchanged: (count: number) => `⋯ ${counted(count, 'unchanged line')}`,
   },
 
   undo: {

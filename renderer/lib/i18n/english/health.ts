@@ -72,7 +72,7 @@ export const health = {
     telegram: 'The bot: whether it hears what people write.',
     doctor: 'A look that could not be finished.',
   },
-  releasePanic: 'Release panic stop',
+  releasePanic: 'Release the stop…',
   openSettings: 'Open the setting',
   openApprovals: 'Open approvals',
   openModels: 'Choose a model',

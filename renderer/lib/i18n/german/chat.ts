@@ -97,8 +97,8 @@ export const chat: Words['chat'] = {
       'Er lässt sich in config.yaml unter providers.NAME.prices eintragen, oder es wird eine Grenze in Tokens gesetzt.',
     undone: (by, isAgain, count, refused) =>
       (count === 0
-        ? `Rückgängig über ${by}: nichts wurde zurückgelegt`
-        : `${isAgain ? 'Wieder ausgeführt' : 'Rückgängig gemacht'} über ${by}: ${files(count)} zurückgelegt`) +
+        ? `Rückgängig von ${by}: nichts wurde zurückgelegt`
+        : `${isAgain ? 'Wieder ausgeführt' : 'Rückgängig gemacht'} von ${by}: ${files(count)} zurückgelegt`) +
       (refused === 0 ? '.' : `, ${refused} verweigert.`),
   },
 
@@ -186,6 +186,7 @@ export const chat: Words['chat'] = {
     cut: (count) => `${counted(count, 'Zeile', 'Zeilen')} weg`,
     differences: (name) => `Unterschiede in ${name}`,
     more: (count) => `Mehr zeigen (${counted(count, 'Zeile', 'Zeilen')} verborgen)`,
+    unchanged: (count) => `⋯ ${counted(count, 'unveränderte Zeile', 'unveränderte Zeilen')}`,
   },
 
   undo: {

@@ -1,0 +1,118 @@
+// Asks a model server how much its model takes, where servers tell: once per model, with short limits, and believes only figures.
+// Must not be on the path of a turn whose window is known.
+
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isPlainObject, parseJson } from '../../base/json.ts';
+import { withoutApi } from './wire-dialects.ts';
+import { isLoopback } from './model-catalog.ts';
+
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+const LOCAL_MS = 2_000;
+const REMOTE_MS = 2_500;
+const WINDOW_TOKENS_MIN = 512;
+const WINDOW_TOKENS_MAX = 20_000_000;
+
+export interface WindowQuestion {
+  readonly kind: 'ollama' | 'openai-compatible';
+  readonly baseUrl: string;
+  readonly modelId: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Ask {
+  (url: string, body?: object): Promise<unknown>;
+}
+
+/** Null where the server does not say. Never rejects. */
+export async function askWindow(question: WindowQuestion, signal: AbortSignal): Promise<number | null> {
+  const timeoutMs = isLoopback(question.baseUrl) ? LOCAL_MS : REMOTE_MS;
+  const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const ask: Ask = (url, body) => fetchJson(url, { headers: question.headers, body, signal: ends });
+  return question.kind === 'ollama' ? askOllama(question, ask) : askCompatible(question, ask);
+}
+
+/** What the model was made for, or less where its Modelfile sets a window. */
+async function askOllama({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promise<number | null> {
+  const shown = await ask(`${withoutApi(baseUrl).replace(/\/+$/, '')}/api/show`, { model: modelId });
+  if (!isPlainObject(shown)) return null;
+  const set = typeof shown['parameters'] === 'string' ? /^num_ctx\s+(\d+)/m.exec(shown['parameters'])?.[1] : undefined;
+  const facts = isPlainObject(shown['model_info']) ? Object.entries(shown['model_info']) : [];
+  const own = facts.find(([name]) => name.endsWith('.context_length'))?.[1];
+  return smallest([window(Number(set ?? Number.NaN)), window(own)]);
+}
+
+/** The loaded window where a server tells it (LM Studio, llama-server), else what its list of models says (vLLM, gateways). */
+async function askCompatible({ baseUrl, modelId }: WindowQuestion, ask: Ask): Promise<number | null> {
+  const { origin } = new URL(baseUrl);
+  const isHere = isLoopback(baseUrl);
+  const [list, studio, props] = await Promise.all([
+    ask(`${baseUrl.replace(/\/+$/, '')}/models`),
+    isHere ? ask(`${origin}/api/v0/models`) : null,
+    isHere ? ask(`${origin}/props`) : null,
+  ]);
+  const settings = isPlainObject(props) ? props['default_generation_settings'] : undefined;
+  const listed = modelIn(list, modelId);
+  return (
+    window(modelIn(studio, modelId)?.['loaded_context_length']) ??
+    window(isPlainObject(settings) ? settings['n_ctx'] : undefined) ??
+    smallest(listedFields.map((field) => window(listed?.[field])))
+  );
+}
+
+/** vLLM; OpenRouter, Together; Groq; Mistral. */
+const listedFields = ['max_model_len', 'context_length', 'context_window', 'max_context_length'];
+
+function modelIn(answer: unknown, modelId: string): Record<string, unknown> | undefined {
+  const list: unknown = isPlainObject(answer) ? answer['data'] : undefined;
+  const models = Array.isArray(list) ? (list as unknown[]).filter(isPlainObject) : [];
+  return models.find(({ id }) => id === modelId);
+}
+
+function window(value: unknown): number | null {
+  const isWindow = typeof value === 'number' && Number.isInteger(value) && value >= WINDOW_TOKENS_MIN && value <= WINDOW_TOKENS_MAX;
+  return isWindow ? value : null;
+}
+
+function smallest(windows: readonly (number | null)[]): number | null {
+  const known = windows.filter((one) => one !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+interface Fetching {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: object | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The JSON answer, or null for anything else. A connection of its own: the pool of answers has not been opened yet. */
+function fetchJson(url: string, { headers, body, signal }: Fetching): Promise<unknown> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => resolve(null);
+    if (signal.aborted) return giveUp();
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const options = {
+      method: body === undefined ? 'GET' : 'POST',
+      signal,
+      agent: false,
+      headers: { accept: 'application/json', ...headers },
+    };
+    const request = send(url, options, (response) => {
+      const parts: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('error', giveUp);
+      response.on('data', (part: Buffer) => {
+        sizeBytes += part.length;
+        parts.push(part);
+        if (sizeBytes > ANSWER_BYTES_MAX) request.destroy();
+      });
+      response.on('close', () => {
+        const isWhole = response.complete && response.statusCode === 200;
+        const parsed = isWhole ? parseJson(Buffer.concat(parts).toString('utf8')) : null;
+        resolve(parsed?.ok === true ? parsed.value : null);
+      });
+    });
+    request.on('error', giveUp);
+    request.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

@@ -1,0 +1,21 @@
+// Ids of calls in the form a server takes. One it takes stays as the model gave it; another gets a short name made from it, the same
+// in every request.
+
+import { hash } from 'node:crypto';
+
+/** plain: letters, digits, _ and -. nine: nine letters or digits. */
+export type CallIdForm = 'any' | 'plain' | 'nine';
+
+const taken: Readonly<Record<CallIdForm, RegExp>> = {
+  any: /^[^\s\p{C}]{1,40}$/u,
+  plain: /^[A-Za-z0-9_-]{1,64}$/,
+  nine: /^[A-Za-z0-9]{9}$/,
+};
+
+export function wireCallId(id: string, form: CallIdForm): string {
+  return taken[form].test(id)
+    ? id
+    : BigInt(`0x1${hash('sha256', id, 'hex')}`)
+        .toString(36)
+        .slice(-9);
+}

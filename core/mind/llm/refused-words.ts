@@ -1,0 +1,53 @@
+// Reads from a refusal which fields or schema words a server does not take, by the names it gives. Vendors word it in a dozen ways.
+// Decides nothing: whether a word can be left out is up to whoever wrote the request.
+
+const WORDS_MAX = 12;
+
+/** Each finds a name. Sources: the vendors' and servers' own sentences as collected in 2026. */
+const sentences: readonly RegExp[] = [
+  // Gemini: Unknown name "additionalProperties" at 'tools[0]…': Cannot find field.
+  /Unknown name \\?"([^"\\]+)\\?"/gi,
+  // pydantic (Mistral, vLLM, FastAPI servers), Anthropic: body.stream_options: Extra inputs are not permitted
+  /([\w$.[\]-]+): extra (?:inputs|fields) (?:are )?not permitted/gi,
+  // OpenAI: Unsupported parameter: 'max_tokens' …, Unknown parameter: 'tools[0].strict'., Unsupported value: 'reasoning_effort' …
+  /(?:unsupported|unknown|unrecognized|unexpected|invalid) (?:parameter|value|argument|field|key|property|keyword|option)s?:? [`'"]([\w$.[\]-]+)[`'"]/gi,
+  /unrecognized request arguments? supplied: ([\w$.]+)/gi,
+  // OpenAI, strict schemas: 'allOf' is not permitted.
+  /[`'"]([\w$.[\]-]+)[`'"] (?:is|are) not (?:permitted|supported|allowed)/gi,
+  // Groq: property 'reasoning_content' is unsupported
+  /property [`'"]([\w$.]+)[`'"] is (?:unsupported|not supported|not allowed)/gi,
+  // xAI: Model grok-4 does not support parameter reasoningEffort.
+  /does not support (?:the )?parameter [`'"]?([\w$.]+)/gi,
+  // jsonschema, ajv: Additional properties are not allowed ('stream_options' was unexpected)
+  /\([`'"]([\w$.]+)[`'"] was unexpected\)/gi,
+  // Go and Rust servers: json: unknown field "stream_options"; unknown field `stream_options`, expected …
+  /unknown field [`'"\\]+([\w$.]+)/gi,
+  // llama-server: Unsupported param: stream_options
+  /unsupported param(?:eter)?: ([\w$.]+)/gi,
+  // DeepSeek: the reasoning_content field is included in the input messages
+  /[`'"]?(reasoning_content)[`'"]? (?:field )?(?:is|in) (?:included|not allowed|not supported)/gi,
+];
+/** Ollama and servers of models that were not made for it. */
+const noTools = /does not support (?:tools|tool use|function calling)\b|tools? (?:is|are) not supported/i;
+
+/** The names, plain: the last part of a path, in snake case where it stood in camel case beside. At most a dozen. */
+export function refusedWords(said: string): string[] {
+  const words = new Set<string>();
+  for (const pattern of sentences) {
+    for (const [, path] of said.matchAll(pattern)) {
+      const word = lastPart(path ?? '');
+      if (word !== '') words.add(word).add(snakeCase(word));
+    }
+  }
+  if (noTools.test(said)) words.add('tools');
+  return [...words].slice(0, WORDS_MAX);
+}
+
+function lastPart(path: string): string {
+  const parts = path.split(/[.[\]]+/).filter((part) => part !== '' && !/^\d+$/.test(part));
+  return parts[parts.length - 1] ?? '';
+}
+
+function snakeCase(word: string): string {
+  return word.replace(/[a-z][A-Z]/g, (pair) => `${pair[0] ?? ''}_${(pair[1] ?? '').toLowerCase()}`);
+}

@@ -1,0 +1,78 @@
+// What servers of the OpenAI chat format take and want back, one row each: chosen by the preset a provider names, else by the host of its
+// address, else the form every known server takes. Data only. What a row does not know, a server's refusal teaches (refused-words.ts).
+
+import type { ServerName } from '../../contracts/server-names.ts';
+
+export interface ServerProfile {
+  /** Whether it takes `stream_options`; without it many report no usage while they stream. */
+  readonly streamOptions: boolean;
+  readonly maxTokensKey: 'max_tokens' | 'max_completion_tokens';
+  /** Ids of calls: any text, or exactly nine letters and digits. */
+  readonly callIds: 'any' | 'nine';
+  /** Whether a user message may follow a tool result directly; where not, a short assistant message goes between. */
+  readonly userAfterTool: boolean;
+  /** What of its own answer it wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
+  readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
+  /** Whether a 400 with no body means that the request was too long. */
+  readonly emptyRefusalIsTooLong: boolean;
+}
+
+/**
+ * Sent to a server nothing is known of. `stream_options` is in it: llama-server, LM Studio, vLLM, SGLang, Ollama and the gateways take it,
+ * and without it the usage is lost for good; a server that refuses it costs one more request.
+ */
+const common: ServerProfile = {
+  streamOptions: true,
+  maxTokensKey: 'max_tokens',
+  callIds: 'any',
+  userAfterTool: true,
+  wantsBack: 'nothing',
+  emptyRefusalIsTooLong: false,
+};
+
+const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
+  // o-series and gpt-5 refuse max_tokens; older models take the newer name as well. Source: API reference.
+  openai: { maxTokensKey: 'max_completion_tokens' },
+  // Leaves out by itself what the model behind it does not take. Source: its documentation.
+  openrouter: {},
+  // Refuses reasoning fields in the history ("property 'reasoning' is unsupported").
+  groq: {},
+  // 422 extra_forbidden for stream_options (usage comes without it); ids of nine characters, code 3280;
+  // "Unexpected role 'user' after role 'tool'", code 3230. Source: client-ts field list, mistral-common validator, issues of 2025-26.
+  mistral: { streamOptions: false, callIds: 'nine', userAfterTool: false },
+  // "The `reasoning_content` in the thinking mode must be passed back to the API." V4 thinks unless told not to.
+  deepseek: { wantsBack: 'reasoning' },
+  // From Gemini 3 each step's first call needs its signature, in tool_calls[].extra_content. Unknown fields: 400 Unknown name "…".
+  gemini: { wantsBack: 'signatures' },
+  // Refuses penalties, stop and reasoning_effort on reasoning models; none of them is sent.
+  xai: {},
+  // 400 or 413 with no body where the request is too long.
+  cerebras: { emptyRefusalIsTooLong: true },
+  lmstudio: {},
+  llamacpp: {},
+  vllm: {},
+};
+
+/** By the end of the host name. */
+const hosts: readonly (readonly [string, ServerName])[] = [
+  ['api.openai.com', 'openai'],
+  ['openai.azure.com', 'openai'],
+  ['openrouter.ai', 'openrouter'],
+  ['api.groq.com', 'groq'],
+  ['mistral.ai', 'mistral'],
+  ['api.deepseek.com', 'deepseek'],
+  ['generativelanguage.googleapis.com', 'gemini'],
+  ['aiplatform.googleapis.com', 'gemini'],
+  ['api.x.ai', 'xai'],
+  ['api.cerebras.ai', 'cerebras'],
+];
+
+export function serverProfile(baseUrl: string, preset?: ServerName): ServerProfile {
+  const name = preset ?? serverNameOf(baseUrl);
+  return name === null ? common : { ...common, ...profiles[name] };
+}
+
+export function serverNameOf(baseUrl: string): ServerName | null {
+  const { hostname } = new URL(baseUrl);
+  return hosts.find(([host]) => hostname === host || hostname.endsWith(`.${host}`))?.[1] ?? null;
+}

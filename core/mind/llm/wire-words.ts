@@ -1,0 +1,73 @@
+// What is left out of requests to one server because it refused it: fields and schema words, per model, kept while the program runs and
+// handed to whoever keeps them longer. A word is left out only where a request can do without it.
+
+import { isPlainObject } from '../../base/json.ts';
+
+/** Keeps refused words beyond this process. Server is an origin, so that another address starts with a clean sheet. */
+export interface RefusedWordsStore {
+  refusedBy(server: string, modelId: string): ReadonlySet<string>;
+  refuse(server: string, modelId: string, words: readonly string[]): void;
+}
+
+export class RefusedWordsInMemory implements RefusedWordsStore {
+  readonly #words = new Map<string, ReadonlySet<string>>();
+
+  refusedBy(server: string, modelId: string): ReadonlySet<string> {
+    return this.#words.get(`${server} ${modelId}`) ?? noWords;
+  }
+
+  refuse(server: string, modelId: string, words: readonly string[]): void {
+    const known = this.refusedBy(server, modelId);
+    this.#words.set(`${server} ${modelId}`, new Set([...known, ...words].slice(0, WORDS_PER_MODEL_MAX)));
+  }
+}
+
+export const noWords: ReadonlySet<string> = new Set();
+export const WORDS_PER_MODEL_MAX = 64;
+
+/** Top-level fields and parts of messages. Model, messages and stream are what a request is. */
+const optionalFields: ReadonlySet<string> = new Set([
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'reasoning_effort',
+  'reasoning_content',
+  'extra_content',
+  'truncate',
+  'tools',
+]);
+
+/** Of the refused words, those that were sent, can be left out and are not left out already. */
+export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
+  return words.filter((word) => {
+    const isOptional = optionalFields.has(word) || schemaWords.has(word);
+    return isOptional && !already.has(word) && sent.includes(`"${word}":`);
+  });
+}
+
+/** Words of JSON Schema (draft 2020-12 and its forerunners) a tool can do without. Not type, properties and description: they say what it takes. */
+const schemaWords: ReadonlySet<string> = new Set(
+  `$schema $id $ref $defs $comment definitions title default examples example const enum format pattern
+  additionalProperties unevaluatedProperties unevaluatedItems patternProperties propertyNames required items prefixItems contains
+  minItems maxItems uniqueItems minProperties maxProperties minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum
+  multipleOf minContains maxContains dependentRequired dependentSchemas oneOf anyOf allOf not if then else nullable readOnly writeOnly
+  deprecated contentEncoding contentMediaType strict`.split(/\s+/),
+);
+
+/** The schema without these words, wherever it uses them as words; a property of that name stays. */
+export function withoutWords(schema: unknown, words: ReadonlySet<string>): unknown {
+  if (words.size === 0) return schema;
+  if (Array.isArray(schema)) return (schema as unknown[]).map((one) => withoutWords(one, words));
+  if (!isPlainObject(schema)) return schema;
+  const kept = Object.entries(schema).filter(([word]) => !words.has(word) || !schemaWords.has(word));
+  return Object.fromEntries(kept.map(([word, value]) => [word, within(word, value, words)]));
+}
+
+const namedSchemas: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
+const data: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required']);
+
+function within(word: string, value: unknown, words: ReadonlySet<string>): unknown {
+  if (data.has(word)) return value;
+  if (!namedSchemas.has(word) || !isPlainObject(value)) return withoutWords(value, words);
+  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, withoutWords(schema, words)]));
+}

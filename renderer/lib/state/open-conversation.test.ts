@@ -1,0 +1,79 @@
+// One session as it is looked at: live text that overtakes the record, or is overtaken by it, never stays where it does not belong.
+
+import { expect, test } from 'vitest';
+import { Deferred } from '../../../core/base/deferred.ts';
+import type { AnyEvent, DeltaNotice, EventBodies, EventType } from '../../../core/contracts/events.ts';
+import { noUsage } from '../../../core/contracts/llm.ts';
+import type { OpClient } from '../client.ts';
+import { OpenConversation } from './open-conversation.svelte.ts';
+
+let seq = 0;
+function eventOf<T extends EventType>(type: T, body: EventBodies[T], turnId: string | null = 'trn_1'): AnyEvent {
+  seq += 1;
+  return { seq, sessionId: 'ses_1', sessionSeq: seq, turnId, step: 1, phase: null, type, v: 1, atMs: seq, body } as AnyEvent;
+}
+
+const said = {
+  usage: noUsage,
+  usageReported: true,
+  costUsd: 0,
+  tookMs: 1,
+  firstTokenMs: 1,
+  finishReason: 'tool_calls',
+  reasoning: '',
+} as const;
+const call = { callId: 'call_1', providerCallId: 'p', tool: 'write_file', args: '{}' };
+const textOf = (text: string): DeltaNotice => ({ kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text });
+
+function createRecord() {
+  seq = 0;
+  const limits = { steps: 50, turnMs: 1, sameCall: 3, parallelReads: 8 };
+  return [
+    eventOf('user.message', { text: 'Hi', channel: 'window', sender: 'person', dedupeKey: null }),
+    eventOf('turn.started', { kind: 'chat', agentId: 'main', model: 'lab/m', limits, calls: [] }),
+    eventOf('model.requested', { requestId: 'q', packId: 'p', model: 'lab/m' }),
+    eventOf('model.finished', { ...said, requestId: 'q', text: 'I see to notes.md.', calls: [call] }),
+  ];
+}
+
+/** A host that answers with the page when told to. */
+function open() {
+  const page = new Deferred<AnyEvent[]>();
+  const op = async (): Promise<unknown> => ({ session: {}, events: await page.promise, earlierBefore: null });
+  const client: OpClient = { op: op as OpClient['op'], events: () => () => undefined };
+  const conversation = new OpenConversation(client, 'ses_1');
+  return { page, conversation, loaded: conversation.load() };
+}
+
+const live = ({ view }: OpenConversation): string => view.turns.map((turn) => turn.live).join('|');
+
+test('text that streamed before the record of its answer came is not shown beside it', async () => {
+  const record = createRecord();
+  const { page, conversation, loaded } = open();
+  conversation.takeDelta(textOf('I see '));
+  conversation.takeDelta(textOf('to notes'));
+  for (const event of record) conversation.take(event);
+  page.resolve(record);
+  await loaded;
+  expect(conversation.view.turns.map(({ calls }) => Object.keys(calls))).toEqual([['call_1']]);
+  expect(live(conversation)).toBe('');
+});
+
+test('text that comes after a page which already holds its answer is dropped', async () => {
+  const record = createRecord();
+  const { page, conversation, loaded } = open();
+  page.resolve(record);
+  await loaded;
+  conversation.takeDelta(textOf('to notes.md.'));
+  conversation.linkLost();
+  expect(live(conversation)).toBe('');
+});
+
+test('control: text of an answer that is under way waits for the page and is shown', async () => {
+  const record = createRecord();
+  const { page, conversation, loaded } = open();
+  conversation.takeDelta(textOf('I see '));
+  page.resolve(record.slice(0, 3));
+  await loaded;
+  expect(live(conversation)).toContain('I see ');
+});

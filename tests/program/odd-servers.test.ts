@@ -1,0 +1,79 @@
+// Model servers as they are found on people's machines, through the whole program: a small window, an answer without an end.
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { toolPriority } from '../../core/mind/context/tool-priority.ts';
+import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { TestHome } from '../faults/test-home.ts';
+
+const WINDOW = 4_096;
+
+async function open(config: object) {
+  const home = new TestHome();
+  onTestFinished(() => home.dispose());
+  return home.open({ config });
+}
+
+test('a window of 4,096 tokens nobody told of works from the first "hi", in the words of LM Studio', { timeout: 60_000 }, async () => {
+  const tooLong = (tokens: number) =>
+    `The number of tokens to keep from the initial prompt is greater than the context length (n_keep: ${tokens}>= n_ctx: ${WINDOW}).`;
+  const model = await ScriptedModel.start([
+    {
+      answer: ({ bodyBytes }) => {
+        const tokens = Math.ceil(bodyBytes / 3);
+        if (tokens >= WINDOW)
+          return { raw: JSON.stringify({ error: tooLong(tokens) }), status: 400, headers: { 'content-type': 'application/json' } };
+        return { text: 'hello' };
+      },
+    },
+  ]);
+  onTestFinished(() => model.close());
+  const claw = await open(model.config('openai'));
+  const turnIds: string[] = [];
+  for (const text of ['hi', 'and again']) {
+    const { turnId } = await claw.op('message.send', { text, sessionId: 's' });
+    turnIds.push(turnId);
+    expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'done', text: 'hello' });
+  }
+  // The first is refused and made smaller; the second knows the window.
+  expect(model.requests).toHaveLength(3);
+  expect(model.requests[1]?.toolNames).toEqual(expect.arrayContaining(['read_file', 'list_dir']));
+  // What went is on record, as for any other pack.
+  const pack = await claw.op('pack.get', { packId: `${turnIds[0]}-p2` });
+  expect(JSON.stringify(pack)).toContain('the window of this model is too small for all tools');
+});
+
+test('every tool named by need exists', async () => {
+  const claw = await open({});
+  const names = new Set((await claw.op('tool.list', {})).tools.map(({ name }) => name));
+  // Offered only where there is something for them to reach.
+  const optional = ['web_search', 'knowledge_search', 'message'];
+  expect(toolPriority.filter((name) => !names.has(name) && !optional.includes(name))).toEqual([]);
+});
+
+test('an answer that does not end ends the turn with a clear error, and little of it is kept', { timeout: 60_000 }, async () => {
+  const frame = Buffer.from(`data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(4_096) } }] })}\n\n`);
+  let sentBytes = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    if (request.method !== 'POST') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const write = (): void => {
+      while (!response.destroyed && sentBytes < 200_000_000) {
+        sentBytes += frame.length;
+        if (!response.write(frame)) return void response.once('drain', write);
+      }
+    };
+    write();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => (server.closeAllConnections(), server.close(() => resolve()))));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+  const claw = await open({ providers: { lab: { kind: 'openai-compatible', baseUrl } }, models: { default: 'lab/m' } });
+  const { turnId } = await claw.op('message.send', { text: 'hi', sessionId: 's' });
+  const ended = await claw.op('turn.wait', { turnId });
+  expect(ended).toMatchObject({ status: 'failed', error: { code: 'model_bad_reply', data: { limitBytes: 2 * 1024 * 1024 } } });
+  expect(sentBytes).toBeLessThan(20_000_000);
+  expect(ended.text.length).toBeLessThan(300_000);
+});
