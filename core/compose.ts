@@ -217,6 +217,33 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, de
   );
 }
 
+interface Floors {
+  readonly base: Base;
+  readonly store: Store;
+  readonly guard: Guard;
+  readonly mind: KnowingMind;
+  readonly runtime: Runtime;
+}
+
+/** What looks after the program: the doctor and recovery, which use the doors they are behind. */
+function careParts({ base, store, guard, mind, runtime }: Floors, hands: Hands, telegram: Telegram, claw: () => LocalClaw) {
+  const { deadLetters } = runtime;
+  return {
+    doctor: composeDoctor(base, store, guard, {
+      mind,
+      deadLetters,
+      schedules: hands.planned.schedules,
+      telegram,
+      tryModel: (model) => claw().op('model.test', { model }),
+    }),
+    recovery: composeRecovery(base, store, guard, {
+      runtime: runtime.turns,
+      undo: async (callId, by) =>
+        (await claw().op('checkpoint.restore', { callId, keepGoing: true }, { channel: 'library', actor: by })).restored.length,
+    }),
+  };
+}
+
 // eslint-disable-next-line max-params -- one parameter a floor
 async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
   const { clock, ids, logger, lifetimes, options, safety } = base;
@@ -264,18 +291,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     telegram: telegram.ops,
     usage: { usage: (query) => usageOf(base, store, query) },
     safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
-    doctor: composeDoctor(base, store, guard, {
-      mind,
-      deadLetters: runtime.deadLetters,
-      schedules: hands.planned.schedules,
-      telegram,
-      tryModel: (model) => claw.op('model.test', { model }),
-    }),
-    recovery: composeRecovery(base, store, guard, {
-      runtime: runtime.turns,
-      undo: async (callId, by) =>
-        (await claw.op('checkpoint.restore', { callId, keepGoing: true }, { channel: 'library', actor: by })).restored.length,
-    }),
+    ...careParts({ base, store, guard, mind, runtime }, hands, telegram, () => claw),
   };
   const claw: LocalClaw = new LocalClaw({
     ops: createOps(deps),

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { toolPriority } from '../../core/mind/context/tool-priority.ts';
+import { toolPriority } from '../../core/mind/context/context.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';
 

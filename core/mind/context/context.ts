@@ -18,6 +18,7 @@ export { createSystemPrompt } from './system-prompt.ts';
 export type { PackPart, PackSource } from '../../contracts/pack-source.ts';
 export { splitTail } from './pack-tail.ts';
 export type { RefusedPack } from './pack-budget.ts';
+export { toolPriority } from './tool-priority.ts';
 export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 

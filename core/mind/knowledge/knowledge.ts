@@ -11,14 +11,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { KnowledgeResolver } from '../../contracts/knowledge-ports.ts';
 import type { Evidence } from '../../contracts/memory-ops.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type {
-  ConfiguredSource,
-  DirectorySource,
-  DocumentReader,
-  KnowledgeStore,
-  ReadPage,
-  UntrustedOf,
-} from './ports.ts';
+import type { ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
 import { searchKnowledge, type Found, type SearchRequest } from './search.ts';
 import { indexSource, type IndexReport } from './source-index.ts';
 

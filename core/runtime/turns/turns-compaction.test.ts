@@ -26,7 +26,12 @@ function open(options: Options = {}) {
   const bench = new TurnBench(options);
   const settled: unknown[] = [];
   const asked: string[] = [];
-  const admission = options.admission ?? { ok: true, unpriced: [], room: { usd: null, tokens: null }, reservation: { settle: (spent) => void settled.push(spent) } };
+  const admission = options.admission ?? {
+    ok: true,
+    unpriced: [],
+    room: { usd: null, tokens: null },
+    reservation: { settle: (spent) => void settled.push(spent) },
+  };
   const models = {
     cost: () => 0.02,
     stream: async (_ref: string, request: Omit<ModelRequest, 'modelId'>, _sink: unknown, { signal }: { signal: AbortSignal }) => {

@@ -56,7 +56,12 @@ test('a used-up budget ends the turn before the model is asked again', async () 
       reserve: () =>
         spent >= 1
           ? { ok: false, breach: { scope: 'day', unit: 'usd', limit: 1, spent, unknownCost: false } }
-          : { ok: true, reservation: { settle: (call) => void (spent += call?.costUsd ?? 0) }, unpriced: [], room: { usd: null, tokens: null } },
+          : {
+              ok: true,
+              reservation: { settle: (call) => void (spent += call?.costUsd ?? 0) },
+              unpriced: [],
+              room: { usd: null, tokens: null },
+            },
       finishTurn: () => undefined,
     },
   });
