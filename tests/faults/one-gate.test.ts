@@ -126,7 +126,7 @@ async function throughCommandLine<N extends OpName>(running: Claw, name: N, para
   const given = params as Record<string, string>;
   const commands: Partial<Record<OpName, readonly string[]>> = {
     'tool.run': ['tool', given['tool'] ?? '', JSON.stringify(given['args'] ?? {})],
-    'approval.decide': ['approvals', `${given['decision']}`, given['approvalId'] ?? ''],
+    'approval.decide': ['approvals', `${given['decision']}`, given['approvalId'] ?? '', '--no-wait'],
     'outcome.settle': ['outcomes', 'settle', given['callId'] ?? '', given['answer'] ?? ''],
     'policy.explain': ['policy', 'explain', JSON.stringify(params)],
     'replay.run': ['replay', given['turnId'] ?? ''],

@@ -72,7 +72,11 @@ export class AnthropicReader implements ReplyReader {
     if (this.#finish === null && !this.#isDone) throw cutOff(this.#context.provider);
     const calls = this.#blocks
       .filter((block) => block.type === 'tool_use')
-      .map((block) => ({ id: block.id, tool: block.name, args: block.pieces === '' ? argsText(block.startInput) : block.pieces }));
+      .map((block) => ({
+        id: block.id,
+        tool: block.name,
+        args: block.pieces === '' ? this.#said.argumentsOf(argsText(block.startInput)) : block.pieces,
+      }));
     const given = this.#finish ?? 'stop';
     const finishReason = calls.length > 0 && (given === 'stop' || given === 'other') ? 'tool_calls' : given;
     return { text: this.#said.text, reasoning: this.#said.reasoning, calls, usage: this.#readUsage(), finishReason };
@@ -129,9 +133,7 @@ export class AnthropicReader implements ReplyReader {
     if (block === undefined) return;
     block.thinking += text(delta['thinking']);
     block.signature += text(delta['signature']);
-    const piece = argsText(delta['partial_json']);
-    this.#said.charge(piece);
-    block.pieces += piece;
+    block.pieces += this.#said.argumentsOf(argsText(delta['partial_json']));
   }
 
   #setFinish(reason: unknown): void {

@@ -52,8 +52,7 @@ export class OllamaReader implements ReplyReader {
     const fn = isPlainObject(call['function']) ? call['function'] : call;
     if (typeof fn['name'] !== 'string') return;
     this.#context.sink.began?.();
-    const args = argsText(fn['arguments']);
-    this.#said.charge(args);
+    const args = this.#said.argumentsOf(argsText(fn['arguments']));
     this.#calls.push({ id: typeof call['id'] === 'string' ? call['id'] : '', tool: fn['name'], args });
   }
 

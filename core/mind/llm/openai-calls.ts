@@ -30,19 +30,18 @@ export class CallAssembler {
     return this.#drafts.length === 0;
   }
 
-  /** All pieces of one chunk. `charge` is told the arguments before they are kept. */
-  add(pieces: readonly Record<string, unknown>[], charge: (args: string) => void): void {
+  /** All pieces of one chunk. `keep` says what is kept of the arguments. */
+  add(pieces: readonly Record<string, unknown>[], keep: (args: string) => string): void {
     // Without an index, several named pieces in one chunk are several calls.
     const areWhole = pieces.length > 1 && pieces.every((piece) => typeof piece['index'] !== 'number');
     for (const given of pieces) {
       const piece = readPiece(given);
-      charge(piece.args);
       const draft = this.#draftOf(piece, areWhole && piece.name !== '');
       if (draft.id === '') draft.id = piece.id;
       if (isPlainObject(given['extra_content'])) draft.extra = JSON.stringify(given['extra_content']);
       if (isRepeat(draft, piece)) continue;
       addName(draft, piece.name);
-      draft.args += piece.args;
+      draft.args += keep(piece.args);
     }
   }
 

@@ -183,6 +183,25 @@ test('an answer longer than any model writes ends the call', () => {
   const big = 'x'.repeat(1024 * 1024);
   const endless = expect.objectContaining({ code: 'model_bad_reply', isRetryable: false }) as Error;
   expect(() => read(chunk({ content: big }).repeat(5))).toThrow(endless);
-  expect(() => read(calls({ index: 0, id: 'c', ...fn('t', big) }).repeat(5))).toThrow(endless);
+  expect(() => read(calls({ index: 0, id: 'c', ...fn('t', big) }).repeat(19))).toThrow(endless);
   expect(read(chunk({ content: big }).repeat(1) + chunk({}, 'stop')).text.length).toBe(1024 * 1024);
+});
+
+test('arguments larger than any tool takes are cut, and what is cut is never whole', () => {
+  const big = 'x'.repeat(1024 * 1024);
+  const reply = read(
+    calls({ index: 0, id: 'c', ...fn('t', `{"a":"${big}"}`) }) +
+      calls({ index: 1, id: 'd', ...fn('t', `{"a":"${big}"}`) }) +
+      chunk({}, 'tool_calls'),
+  );
+  expect(reply.calls.map(({ args }) => args.length)).toEqual([big.length + 8, big.length - 8 + 1]);
+  expect(() => JSON.parse(reply.calls[1]?.args ?? '')).toThrow(SyntaxError);
+  // Also where the cut falls behind a whole object, and where nothing of a call is kept.
+  const two = read(
+    calls({ index: 0, id: 'c', ...fn('t', 'x'.repeat(2 * 1024 * 1024 - 2)) }) +
+      calls({ index: 1, id: 'd', ...fn('t', '{} ') }) +
+      calls({ index: 2, id: 'e', ...fn('t', '{}') }) +
+      chunk({}, 'tool_calls'),
+  );
+  expect(two.calls.slice(1).map(({ args }) => args)).toEqual(['{}…', '…']);
 });

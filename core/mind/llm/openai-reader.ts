@@ -90,7 +90,7 @@ export class OpenAiReader implements ReplyReader {
     const pieces = callPieces(delta);
     if (pieces.length === 0) return;
     this.#context.sink.began?.();
-    this.#calls.add(pieces, (args) => this.#said.charge(args));
+    this.#calls.add(pieces, (args) => this.#said.argumentsOf(args));
   }
 
   #addContent(content: unknown): void {

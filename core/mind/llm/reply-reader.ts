@@ -34,6 +34,13 @@ export interface ReplyReader {
 /** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it. */
 export const answerBytesMax = 2 * 1024 * 1024;
 
+/** Arguments beyond `answerBytesMax` are read and dropped up to here, so that the model can be told that its call was too large. */
+const readBytesMax = 16 * 1024 * 1024;
+/** What a dropped piece counts at least: a flood of tiny ones has an end as well. */
+const DROPPED_BYTES_MIN = 64;
+/** No JSON: a call whose arguments were cut never passes for a whole one. */
+const CUT_MARK = '…';
+
 /** What an answer says, as it comes in: kept, handed on, and bounded. */
 export class ReplyText {
   readonly #provider: string;
@@ -41,6 +48,7 @@ export class ReplyText {
   readonly #text = new GrowingText();
   readonly #reasoning = new GrowingText();
   #sizeBytes = 0;
+  #droppedBytes = 0;
 
   constructor(provider: string, sink: ProgressSink) {
     this.#provider = provider;
@@ -57,37 +65,40 @@ export class ReplyText {
 
   addText(value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
-    this.charge(value);
+    this.#charge(value);
     this.#text.add(value);
     this.#sink.text(value);
   }
 
   addReasoning(value: unknown): void {
     if (typeof value !== 'string' || value === '') return;
-    this.charge(value);
+    this.#charge(value);
     this.#reasoning.add(value);
     this.#sink.reasoning?.(value);
   }
 
-  /** Counts a piece that is kept elsewhere (arguments of a call). Throws `model_bad_reply` when the answer is longer than any model's. */
-  charge(piece: string): void {
+  /** What to keep of a piece of a call's arguments. Throws `model_bad_reply` when the answer has no end. */
+  argumentsOf(piece: string): string {
+    const sizeBytes = Buffer.byteLength(piece, 'utf8');
+    const room = answerBytesMax - this.#sizeBytes;
+    this.#sizeBytes = Math.min(this.#sizeBytes + sizeBytes, answerBytesMax);
+    if (sizeBytes <= room) return piece;
+    this.#droppedBytes += Math.max(DROPPED_BYTES_MIN, sizeBytes);
+    if (this.#droppedBytes > readBytesMax) throw endless(this.#provider, readBytesMax);
+    return piece.slice(0, room) + CUT_MARK;
+  }
+
+  /** Throws `model_bad_reply` when the answer is longer than any model's. */
+  #charge(piece: string): void {
     this.#sizeBytes += Buffer.byteLength(piece, 'utf8');
-    if (this.#sizeBytes > answerBytesMax) throw endless(this.#provider);
+    if (this.#sizeBytes > answerBytesMax) throw endless(this.#provider, answerBytesMax);
   }
 }
 
-function endless(provider: string): AppError {
-  return new AppError(
-    'model_bad_reply',
-    `${provider} sent an answer of more than ${answerBytesMax / 1024 / 1024} MB; the rest was not read.`,
-    {
-      data: {
-        provider,
-        limitBytes: answerBytesMax,
-        hint: 'The model repeats itself or the server is broken. Ask again, or choose another model.',
-      },
-    },
-  );
+function endless(provider: string, limitBytes: number): AppError {
+  const message = `${provider} sent an answer of more than ${limitBytes / 1024 / 1024} MB; the rest was not read.`;
+  const hint = 'The model repeats itself or the server is broken. Ask again, or choose another model.';
+  return new AppError('model_bad_reply', message, { data: { provider, limitBytes, hint } });
 }
 
 export interface CallIds {
