@@ -15,7 +15,7 @@ const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'release', 'coverage',
 export const isTestFile = (path) => /\.(test|spec|e2e)\.ts$/.test(path) || path.startsWith('tests/');
 
 /**
- * Every file below the given folders; folders that do not exist count as empty. Links are not followed.
+ * Every file below the given folders; folders that do not exist count as empty. Links are not followed, installed packages left out.
  * @param {string} root
  * @param {readonly string[]} folders
  * @returns {string[]}
@@ -36,7 +36,7 @@ export function listFiles(root, folders) {
 function walk(root, folder, found) {
   for (const entry of readdirSync(`${root}/${folder}`, { withFileTypes: true })) {
     const path = folder === '.' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) walk(root, path, found);
+    if (entry.isDirectory() && entry.name !== 'node_modules') walk(root, path, found);
     else if (entry.isFile()) found.push(path);
   }
 }
