@@ -1,16 +1,14 @@
 // Runs Electronegativity over the desktop app and compares what it finds with the explained list in build/electronegativity.json.
-// It brings some four hundred packages, so it is kept in a cache outside the repository and is no dependency of the project.
-// Ends with 0 when every finding is explained and every explanation still needed, 1 when not, 3 when the tool cannot be had.
+// It brings some four hundred packages, so it is no dependency of the project: build/audit has a lock file for them, and nothing is fetched
+// from here. Ends with 0 when every finding is explained and every explanation still needed, 1 when not, 3 when the tool is not installed.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from './files.mjs';
 
-const TOOL = '@doyensec/electronegativity';
-const VERSION = '1.10.3';
-const INSTALL_WITHIN_MS = 90_000;
+const TOOL = join(projectRoot, 'build/audit/node_modules/@doyensec/electronegativity');
 const RUN_WITHIN_MS = 120_000;
 
 /** @typedef {{ id: string, file: string, line: number, severity: string, sample: string }} Finding */
@@ -19,32 +17,18 @@ const RUN_WITHIN_MS = 120_000;
 process.exitCode = await audit();
 
 async function audit() {
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'trayclaw', `electronegativity-${VERSION}`);
-  if (!install(cache)) {
-    process.stdout.write('electronegativity cannot be had here: the registry is out of reach and the cache is empty\n');
+  if (!existsSync(TOOL)) {
+    process.stdout.write('Electronegativity is not installed; run "npm ci --prefix build/audit --ignore-scripts"\n');
     return 3;
   }
   const input = mkdtempSync(join(tmpdir(), 'trayclaw-audit-'));
   try {
     await gather(input);
-    const { findings, unread } = run(cache, input);
+    const { findings, unread } = run(input);
     return report(findings, unread);
   } finally {
     rmSync(input, { recursive: true, force: true });
   }
-}
-
-/** @param {string} cache */
-function install(cache) {
-  const done = join(cache, 'done');
-  if (existsSync(done)) return true;
-  mkdirSync(cache, { recursive: true });
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const args = ['install', '--prefix', cache, '--ignore-scripts', '--no-audit', '--no-fund', '--fetch-retries=0', `${TOOL}@${VERSION}`];
-  const ran = spawnSync(npm, args, { stdio: 'ignore', timeout: INSTALL_WITHIN_MS, cwd: cache });
-  if (ran.status !== 0) return false;
-  writeFileSync(done, VERSION);
-  return true;
 }
 
 /** Sources of the shell and the built app; the tool does not know private fields, so the built files are put in older words first. @param {string} input */
@@ -76,11 +60,10 @@ function rendererFiles() {
 
 /**
  * In a process of its own: it asks the network for translations and fails loudly, after its work, when there is none.
- * @param {string} cache
  * @param {string} input
  * @returns {{ findings: Finding[], unread: string[] }}
  */
-function run(cache, input) {
+function run(input) {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'node_modules/electron/package.json'), 'utf8'));
   const outFile = join(input, 'findings.out');
   // The check of security releases asks GitHub; the version of Electron is pinned and watched in package.json.
@@ -93,13 +76,13 @@ function run(cache, input) {
   };
   const script = `
     process.on('uncaughtException', () => undefined);
-    const run = require(${JSON.stringify(join(cache, 'node_modules', TOOL, 'dist/runner.js'))});
+    const run = require(${JSON.stringify(join(TOOL, 'dist/runner.js'))});
     run(${JSON.stringify(options)}).then(({ issues, errors }) => {
       const findings = issues.map(({ id, file, location, severity, sample }) => ({ id, file, line: location.line, severity: severity.name, sample: sample ?? '' }));
       require('node:fs').writeFileSync(${JSON.stringify(outFile)}, JSON.stringify({ findings, unread: errors.map(({ file, message }) => file + ': ' + message) }));
       process.exit(0);
     });`;
-  const ran = spawnSync(process.execPath, ['-e', script], { stdio: 'ignore', timeout: RUN_WITHIN_MS, cwd: cache });
+  const ran = spawnSync(process.execPath, ['-e', script], { stdio: 'ignore', timeout: RUN_WITHIN_MS, cwd: input });
   if (!existsSync(outFile)) throw new Error(`electronegativity ended with ${ran.status ?? ran.signal} and found nothing out`);
   return JSON.parse(readFileSync(outFile, 'utf8'));
 }

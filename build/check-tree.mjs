@@ -54,7 +54,7 @@ function swapsModules(path) {
 
 /** @param {string} path */
 function findMachinePaths(path) {
-  if (path === 'package-lock.json' || path.startsWith('tests/fixtures/') || !TEXT.test(path)) return [];
+  if (path.endsWith('package-lock.json') || path.startsWith('tests/fixtures/') || !TEXT.test(path)) return [];
   const text = read(path);
   return machinePaths()
     .filter((pattern) => pattern.test(text))

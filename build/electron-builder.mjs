@@ -29,7 +29,8 @@ export function packagingConfig(root, env) {
     productName,
     copyright: `Copyright (c) ${AUTHORS}`,
     directories: { buildResources: 'build', output: 'release' },
-    extraMetadata: { homepage: HOMEPAGE, author: AUTHORS },
+    // Electron begins with `main`, which in the npm package is the library.
+    extraMetadata: { homepage: HOMEPAGE, author: AUTHORS, main: 'dist/desktop.js' },
     electronVersion: electronVersion(root),
     asar: true,
     asarUnpack: unpackedPatterns,

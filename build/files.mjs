@@ -10,6 +10,8 @@ export const projectRoot = fileURLToPath(new URL('..', import.meta.url));
 export const sourceFolders = ['core', 'main', 'preload', 'renderer'];
 
 const NOT_OURS = new Set(['.git', 'node_modules', 'dist', 'release', 'coverage', '.bench', 'test-results']);
+/** What `npm ci --prefix build/audit` brings. */
+const AUDIT_PACKAGES = 'build/audit/node_modules/';
 
 /** @param {string} path */
 export const isTestFile = (path) => /\.(test|spec|e2e)\.ts$/.test(path) || path.startsWith('tests/');
@@ -49,5 +51,5 @@ export function listProjectFiles(root) {
   const entries = readdirSync(root, { withFileTypes: true }).filter((entry) => !NOT_OURS.has(entry.name));
   const folders = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
-  return [...files, ...listFiles(root, folders)].sort();
+  return [...files, ...listFiles(root, folders)].filter((path) => !path.startsWith(AUDIT_PACKAGES)).sort();
 }

@@ -102,11 +102,11 @@ export const forbidden = [
   { name: 'no-cycle', comment: 'imports of types count too', severity: 'error', from: {}, to: { circular: true } },
   { name: 'no-test-import', comment: 'the product never imports a test', severity: 'error', from: { pathNot: TEST }, to: { path: TEST } },
   {
-    name: 'no-dev-dependency',
-    comment: 'what runs on a person’s machine is a dependency; development packages are not',
+    name: 'no-test-tool',
+    comment: 'whatever the product imports is bundled into it; a tool of the tests would be too',
     severity: 'error',
-    from: { path: '^(main|core)/', pathNot: TEST },
-    to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: ELECTRON },
+    from: { path: '^(main|core|preload|renderer)/', pathNot: TEST },
+    to: { path: '(^|/)node_modules/(vitest|fast-check|playwright-core|@copilotkit/aimock|telegram-test-api|@axe-core)/' },
   },
   {
     name: 'only-the-desktop-knows-electron',
@@ -127,7 +127,7 @@ export const forbidden = [
 /** @type {import('dependency-cruiser').ICruiseOptions} */
 export const options = {
   doNotFollow: { path: 'node_modules' },
-  exclude: { path: '^(dist|node_modules)/' },
+  exclude: { path: '^(dist|node_modules|tests/fixtures)/' },
   tsPreCompilationDeps: true,
   moduleSystems: ['es6', 'cjs'],
   enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['svelte', 'import', 'node', 'default', 'types'] },

@@ -1,5 +1,5 @@
-// What goes into the packaged app, and nothing beside it: the built files the desktop reaches, and of the modules that could not be
-// bundled the files they need at run time, with the native code of one platform and processor.
+// What goes into the packaged app and into the npm package, and nothing beside it: the built files that their programs reach; and for the
+// app, of the modules that could not be bundled, the files they need at run time, with the native code of one platform and processor.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -8,16 +8,21 @@ import { noticesFile } from './license-notices.mjs';
 
 /** @typedef {'darwin' | 'linux' | 'win32'} PackedPlatform */
 
-/** Where the app begins: its program, what the window loads before its page, and the threads that read pages and documents. */
-const entries = ['desktop.js', 'preload.cjs', 'page-worker.js', 'document-worker.js'];
+/** The threads that read pages and documents. */
+const workers = ['page-worker.js', 'document-worker.js'];
+/** Where the app begins: its program, and what the window loads before its page. */
+const appEntries = ['desktop.js', 'preload.cjs', ...workers];
+/** Where the npm package begins: the command line, its daemon and the library. It has the window, for a browser, and no desktop. */
+export const packageEntries = ['cli.js', 'daemon.js', 'index.js', ...workers];
 const LOCAL_IMPORT = /["'`](\.{1,2}\/[\w./-]+\.c?js)["'`]/g;
 
 /**
- * Paths below the root. Files of earlier builds, the command line and source maps stay out.
+ * Paths below the root. Files of earlier builds, what these programs do not reach and source maps stay out.
  * @param {string} root
+ * @param {readonly string[]} entries
  * @returns {string[]}
  */
-export function packedOutput(root) {
+export function packedOutput(root, entries = appEntries) {
   const built = new Set(readStamp(root)?.files ?? []);
   const missing = [...entries, noticesFile].filter((entry) => !built.has(entry));
   if (missing.length > 0) throw new Error(`dist/ lacks ${missing.join(', ')}; build first`);
@@ -29,7 +34,7 @@ export function packedOutput(root) {
       if (built.has(path)) reached.add(path);
     }
   }
-  const window = [...built].filter((path) => path.startsWith('renderer/'));
+  const window = [...built].filter((path) => path.startsWith('renderer/') && !path.endsWith('.map'));
   return [...reached, ...window, noticesFile].sort().map((path) => `dist/${path}`);
 }
 

@@ -1,15 +1,7 @@
 // How everything that runs under Node is bundled: ES modules, lazy chunks, nothing left outside but native addons and Electron.
 
-/** Native addons, the shell and what starts programs of its own cannot be bundled; whoever imports them finds them in node_modules. */
-const EXTERNAL = [
-  /^node:/,
-  /^electron(\/|$)/,
-  'better-sqlite3',
-  'keytar',
-  '@lydell/node-pty',
-  '@anthropic-ai/sandbox-runtime',
-  'sqlite-vec',
-];
+/** Native addons and what starts other programs cannot be bundled: these are the dependencies of package.json, everything else is bundled. */
+export const externalPackages = ['better-sqlite3', 'keytar', '@lydell/node-pty', '@anthropic-ai/sandbox-runtime', 'sqlite-vec'];
 
 /**
  * @param {string} root
@@ -34,7 +26,7 @@ export function nodeBundle(root, input, format) {
       sourcemap: true,
       rolldownOptions: {
         input,
-        external: EXTERNAL,
+        external: [/^node:/, /^electron(\/|$)/, ...externalPackages],
         output: {
           format,
           minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },

@@ -20,6 +20,7 @@ const slow = [
   'e2e/sessions',
   'e2e/activity',
   'e2e/chat',
+  'outside/package',
   'faults/crash',
   'faults/injection',
   'faults/bad-input',

@@ -7,7 +7,22 @@ import { AppError } from './contracts/errors.ts';
 import type { TrayClaw, TrayClawOptions } from './contracts/library.ts';
 import { ask, createAgent } from './doors/library/library.ts';
 
+export type { Clock } from './base/clock.ts';
+export type { Logger } from './base/logger.ts';
+export type {
+  Channel,
+  ChannelInbound,
+  ChannelLink,
+  ChannelPort,
+  ChannelReceipt,
+  ChannelRules,
+  OutboundItem,
+  OutboundPart,
+  SendOutcome,
+} from './contracts/channels.ts';
 export type { Claw } from './contracts/claw.ts';
+export type { ConfigInput } from './contracts/config.ts';
+export type { ErrorCode } from './contracts/errors.ts';
 export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
 export type { HookAnswer, HookSubject, LibraryHook } from './contracts/hooks.ts';
 export type { KnowledgeResolver, ResolvedEvidence } from './contracts/knowledge-ports.ts';
@@ -34,7 +49,7 @@ export type {
 } from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
 export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
-export type { ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
+export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
 export { createAgent } from './doors/library/library.ts';
 export { defineTool } from './hands/tools/tools.ts';

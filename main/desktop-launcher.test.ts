@@ -64,7 +64,7 @@ test('no program, no installer, no build, no display: each is said', async () =>
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron is not installed' });
   expect(await at.launch({ env: {} })).toEqual({ kind: 'missing', why: 'there is no display' });
   rmSync(join(at.root, 'dist'), { recursive: true });
-  expect(await at.launch()).toEqual({ kind: 'missing', why: 'the desktop app is not built' });
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'this installation has no desktop app' });
   expect(at.said).toEqual([]);
 });
 

@@ -23,7 +23,7 @@ const endedByPerson: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP
 export async function launchDesktop(options: LaunchOptions): Promise<DesktopRun> {
   const { root, env, platform } = options;
   const script = join(root, 'dist', 'desktop.js');
-  if (!existsSync(script)) return { kind: 'missing', why: 'the desktop app is not built' };
+  if (!existsSync(script)) return { kind: 'missing', why: 'this installation has no desktop app' };
   if (platform === 'linux' && !hasDisplay(env)) return { kind: 'missing', why: 'there is no display' };
   const fetched = await findOrFetchElectron(options);
   if ('why' in fetched) return { kind: 'missing', why: fetched.why };

@@ -1,7 +1,6 @@
 // Tools: how one is described, what the gate needs to know of a call, and the forms a result can take.
 
 import * as z from 'zod';
-import type { ZodType } from 'zod';
 
 export const toolClasses = ['read', 'write', 'exec', 'network', 'message', 'spend', 'credential', 'hardware', 'destructive'] as const;
 export const toolClassSchema = z.enum(toolClasses);
@@ -223,7 +222,7 @@ export interface VerifyResult {
 export interface ToolDefinition<A = unknown> {
   readonly name: string;
   readonly description: string;
-  readonly input: ZodType<A>;
+  readonly input: z.ZodType<A>;
   readonly class: ToolClass;
   idempotency(args: A): Idempotency;
   readonly timeoutMs?: number;

@@ -10,6 +10,7 @@ import { packagingConfig } from '../../build/electron-builder.mjs';
 import { fuses, setLastFuse } from '../../build/fuses.mjs';
 import { missingNativeFiles, type PackedPlatform } from '../../build/packed-files.mjs';
 import { createTree, projectRoot, runCheck } from './fixture-tree.ts';
+import { importsOf } from './imports-of.ts';
 import { packedList } from './packed-list.ts';
 
 const quiet = { isEnabled: false } as Parameters<typeof validateConfiguration>[1];
@@ -139,12 +140,6 @@ test('the licences of what is bundled are in the package', () => {
   expect(titles).toEqual(expect.arrayContaining(['undici', 'zod', 'electron-updater', '@mozilla/readability', 'svelte', 'dompurify']));
   expect(titles).not.toContain('vitest');
 });
-
-/** In the form the bundler writes them; comments quote with single quotes. */
-function importsOf(text: string): string[] {
-  const statements = /(?:^|[;}])(?:import|export)\b[^"'`;]*"([^"]+)"|\b(?:import|__require|require)\(["`]([^"`$]+)["`]\)/gm;
-  return [...text.matchAll(statements)].map(([, declared, called]) => declared ?? called ?? '');
-}
 
 test('native files that npm did not install are named before anything is packed', () => {
   const root = createTree({ 'node_modules/better-sqlite3/prebuilds/darwin-x64.node': '' });

@@ -11,6 +11,13 @@ export function readDocument(name: (typeof documentNames)[number]): string {
   return readFileSync(join(projectRoot, name), 'utf8');
 }
 
+/** The program below `<!-- example:NAME -->` of README.md. */
+export function readExample(name: string): string {
+  const program = new RegExp(`<!-- example:${name} -->\\s+\`\`\`ts\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readDocument('README.md'))?.[1];
+  if (program === undefined) throw new Error(`README.md has no example ${name}`);
+  return program;
+}
+
 /** What stands between backticks in running text and tables, code blocks aside. */
 export function codeWords(text: string): readonly string[] {
   const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '');

@@ -1,10 +1,9 @@
-// README.md against the program: every command, operation, tool and setting is in it, with the default that holds, and its example runs.
+// README.md against the program: every command, operation, tool and setting is in it, with the default that holds.
 
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { isPlainObject } from '../../core/base/json.ts';
 import { configSchema } from '../../core/contracts/config.ts';
@@ -12,7 +11,7 @@ import { opTable } from '../../core/contracts/ops.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../doubles/fake-terminal.ts';
-import { codeWords, projectRoot, readDocument } from './documents.ts';
+import { codeWords, readDocument } from './documents.ts';
 
 const readme = readDocument('README.md');
 const words = new Set(codeWords(readme));
@@ -98,36 +97,4 @@ test('every built-in tool is named', async () => {
     await claw.close();
     rmSync(home, { recursive: true, force: true });
   }
-});
-
-const examples: Readonly<Record<string, (lines: readonly string[]) => void>> = {
-  library: (lines) => {
-    expect(lines.slice(0, 3)).toEqual([
-      '3',
-      expect.stringMatching(/^Wants to write notes\.md \(\d+ bytes\)$/),
-      'done [Offline demo, no language model] Done. I listed . and wrote notes.md:',
-    ]);
-  },
-  agent: (lines) => {
-    expect(lines[0]).toBe('done');
-    expect(lines).toContain('turn.started');
-    expect(lines.slice(-3)).toEqual(['turn.finished', 'done', '']);
-  },
-};
-
-test.each(Object.keys(examples))('the example of the %s type-checks and runs', { timeout: 120_000 }, (name) => {
-  const example = new RegExp(`<!-- example:${name} -->\\s+\`\`\`ts\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readme)?.[1] ?? '';
-  // Inside the project, so that the package finds itself by its own name as it does for a reader.
-  mkdirSync(join(projectRoot, 'dist'), { recursive: true });
-  const folder = mkdtempSync(join(projectRoot, 'dist', 'example-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(join(folder, 'example.ts'), example);
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ extends: '../../tsconfig.json', include: ['example.ts'] }));
-  const node = (...args: string[]) => spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
-
-  const types = node(join(projectRoot, 'node_modules/typescript/bin/tsc'), '-p', '.', '--pretty', 'false');
-  expect(types.stdout).toBe('');
-  const run = node('example.ts');
-  expect([run.status, run.stderr]).toEqual([0, '']);
-  examples[name]?.(run.stdout.split('\n'));
 });

@@ -2,7 +2,7 @@
 
 import { EventEmitter } from 'node:events';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -255,6 +255,24 @@ test('the preload script exposes six functions and nothing of Electron', async (
   expect([await open?.('https://a.example/'), sent]).toEqual([false, []]);
   navigator.userActivation.isActive = true;
   expect([await open?.('https://a.example/'), sent]).toEqual([true, [['trayclaw:open-link', { url: 'https://a.example/' }]]]);
+});
+
+test('every explained finding of Electronegativity has a reason and its file', () => {
+  const explained = JSON.parse(read('build/electronegativity.json')) as { id: string; file: string; why: string }[];
+  expect(explained.filter(({ id, why }) => !/^[A-Z_]+$/.test(id) || why.length < 40)).toEqual([]);
+  // A built script is examined under the name it would have as plain JavaScript.
+  const exists = (file: string): boolean => [file, file.replace(/\.js$/, '.cjs')].some((path) => existsSync(join(root, path)));
+  expect(explained.filter(({ file }) => file !== 'N/A' && !exists(file))).toEqual([]);
+  expect(new Set(explained.map(({ id, file }) => `${id} ${file}`)).size).toBe(explained.length);
+});
+
+test('the audit installs from a lock file with one version of each package', () => {
+  const { dependencies } = JSON.parse(read('build/audit/package.json')) as { dependencies: Record<string, string> };
+  const { packages } = JSON.parse(read('build/audit/package-lock.json')) as { packages: Record<string, Record<string, unknown>> };
+  expect(dependencies).toEqual({ '@doyensec/electronegativity': '1.10.3' });
+  expect(packages['node_modules/@doyensec/electronegativity']?.['version']).toBe('1.10.3');
+  const loose = Object.entries(packages).filter(([place, { integrity }]) => place !== '' && typeof integrity !== 'string');
+  expect(loose.map(([place]) => place)).toEqual([]);
 });
 
 test('Electronegativity finds nothing that is not explained', { timeout: 300_000 }, ({ skip }) => {

@@ -17,7 +17,7 @@ export interface SkillSourceDeps {
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
 
-interface Source<S extends string> {
+export interface SkillSource<S extends string> {
   readonly section: S;
   select(request: PackSourceRequest): Promise<readonly PackPart[]>;
 }
@@ -29,7 +29,7 @@ const CHARS_PER_TOKEN = 3;
 /** From here on, and twice as good as the next, one is taken as meant. */
 const CLEAR_SCORE = 7;
 
-export function createSkillSources(deps: SkillSourceDeps): readonly [Source<'skill_cards'>, Source<'skill_excerpt'>] {
+export function createSkillSources(deps: SkillSourceDeps): readonly [SkillSource<'skill_cards'>, SkillSource<'skill_excerpt'>] {
   return [
     { section: 'skill_cards', select: (request) => Promise.resolve(selectCards(deps, request)) },
     { section: 'skill_excerpt', select: (request) => Promise.resolve(selectExcerpts(deps, request)) },

@@ -21,7 +21,7 @@ export { importSkills, type ImportedSkill } from './skill-import.ts';
 export { ProgramFinder, type Surroundings } from './skill-needs.ts';
 export { SkillReader, type OpeningPlace, type ShownSkill } from './skill-reader.ts';
 export { skillMigrations, SkillRows } from './skill-rows.ts';
-export { createSkillSources } from './skill-sources.ts';
+export { createSkillSources, type SkillSource } from './skill-sources.ts';
 export { SkillWatch } from './skill-watch.ts';
 
 export interface SkillRoot {

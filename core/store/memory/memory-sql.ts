@@ -1,7 +1,7 @@
 // The statements on the tables of what is remembered.
 
 import type { MemoryKind, MemoryState } from '../../contracts/memory.ts';
-import type { SqlDatabase } from '../storage/storage.ts';
+import type { SqlDatabase, SqlStatement } from '../storage/storage.ts';
 
 export interface StoredMemory {
   readonly row: number;
@@ -23,7 +23,37 @@ export interface StoredMemory {
 export const allColumns =
   'row, memory_id AS memoryId, state, kind, scope, text, importance, pinned, created_at_ms AS createdAtMs, used_at_ms AS usedAtMs, uses, rule, origin, untrusted';
 
-export function prepareAll(db: SqlDatabase) {
+/** Named, because an exported function whose type is made of the driver's has no declaration of its own. */
+type StatementName =
+  | 'put'
+  | 'promote'
+  | 'pin'
+  | 'use'
+  | 'touch'
+  | 'remove'
+  | 'rowOf'
+  | 'textOf'
+  | 'find'
+  | 'at'
+  | 'same'
+  | 'pinned'
+  | 'counts'
+  | 'putSeen'
+  | 'seenIn'
+  | 'dropSeen'
+  | 'contradict'
+  | 'contradictionsOf'
+  | 'dropContradiction'
+  | 'dropContradictions'
+  | 'cursor'
+  | 'setCursor'
+  | 'waiting'
+  | 'countWaiting'
+  | 'setEmbedded'
+  | 'resetVectors'
+  | 'dropVector';
+
+export function prepareAll(db: SqlDatabase): Readonly<Record<StatementName, SqlStatement>> {
   const all = `SELECT ${allColumns} FROM memories`;
   return {
     put: db.prepare(

@@ -1,0 +1,37 @@
+// The types of the library in one file, dist/index.d.ts, made of core/index.ts and of everything it names. zod is the only import left,
+// because the argument types of tools and operations are derived from its schemas. It takes a compilation of the whole core, so it is
+// done when the package is made and not at each build.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateDtsBundle } from 'dts-bundle-generator';
+
+/** In dist/. */
+export const declarationsFile = 'index.d.ts';
+const ZOD = "import type * as z from 'zod';\n";
+
+/** @param {string} root */
+export function writeDeclarations(root) {
+  const [text = ''] = generateDtsBundle(
+    // Only what core/index.ts exports is exported: a type that merely occurs in it may change without notice.
+    [
+      {
+        filePath: join(root, 'core/index.ts'),
+        libraries: { importedLibraries: ['zod'], allowedTypesLibraries: [] },
+        output: { noBanner: true, exportReferencedTypes: false },
+      },
+    ],
+    { preferredConfigPath: join(root, 'tsconfig.json') },
+  );
+  writeFileSync(join(root, 'dist', declarationsFile), withZod(text));
+}
+
+/**
+ * The generator inlines each file below its own imports and forgets those of a namespace, which is the only form used here.
+ * @param {string} text
+ */
+function withZod(text) {
+  const imports = [...text.matchAll(/^import .*$/gm)].map(([line]) => line);
+  if (imports.length > 0) throw new Error(`the declarations import more than zod: ${imports.join(' ')}`);
+  return ZOD + text;
+}

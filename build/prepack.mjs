@@ -1,0 +1,28 @@
+// What `npm pack` and `npm publish` do first: dist/ of the present sources, the declarations, and the list of what goes into the package.
+// The list is an .npmignore inside dist/, so that chunks of earlier builds and the desktop stay out while programs that use them run.
+
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { declarationsFile, writeDeclarations } from './declarations.mjs';
+import { projectRoot } from './files.mjs';
+import { packageEntries, packedOutput } from './packed-files.mjs';
+
+const built = spawnSync(process.execPath, [join(projectRoot, 'build/build.mjs'), '--if-stale', '--quiet'], { stdio: ['ignore', 2, 2] });
+if (built.status === 0) {
+  writeDeclarations(projectRoot);
+  const files = [...packedOutput(projectRoot, packageEntries).map((path) => path.slice('dist/'.length)), declarationsFile];
+  writeFileSync(join(projectRoot, 'dist/.npmignore'), ignoreAllBut(files));
+} else {
+  process.exitCode = 1;
+}
+
+/**
+ * Folders are named too: what an ignored folder holds is never looked at.
+ * @param {readonly string[]} files
+ */
+function ignoreAllBut(files) {
+  const folders = new Set();
+  for (const file of files) for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) folders.add(`${folder}/`);
+  return ['*', ...[...folders, ...files].map((path) => `!/${path}`), ''].join('\n');
+}

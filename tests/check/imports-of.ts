@@ -1,0 +1,7 @@
+// What a built file imports, read from its text.
+
+/** In the form the bundler writes them; comments quote with single quotes. */
+export function importsOf(text: string): string[] {
+  const statements = /(?:^|[;}])(?:import|export)\b[^"'`;]*"([^"]+)"|\b(?:import|__require|require)\(["`]([^"`$]+)["`]\)/gm;
+  return [...text.matchAll(statements)].map(([, declared, called]) => declared ?? called ?? '');
+}

@@ -1,0 +1,166 @@
+// The npm package, outside the checkout: what is in it, what it costs, and that its types and programs work for somebody who has nothing else.
+
+import { copyFileSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { externalPackages } from '../../build/vite.node.mjs';
+import { importsOf } from '../check/imports-of.ts';
+import { readExample } from '../docs/documents.ts';
+import { closure, filesBelow, projectRoot, readJson, run, Stranger } from './package-rig.ts';
+
+const PACKED_BYTES_MAX = 5e6;
+const INSTALLED_BYTES_MAX = 80e6;
+const SETUP_WITHIN_MS = 180_000;
+
+let stranger: Stranger;
+let tarball: string;
+let places: readonly string[];
+
+beforeAll(async () => {
+  stranger = new Stranger();
+  tarball = await stranger.pack();
+  places = await stranger.install(tarball);
+  stranger.addTypesOfNode();
+  copyFileSync(join(projectRoot, 'tests/fixtures/consumer/consumer.ts'), join(stranger.project, 'consumer.ts'));
+  for (const name of ['library', 'agent']) stranger.write(`${name}.ts`, readExample(name));
+}, SETUP_WITHIN_MS);
+
+afterAll(() => stranger.dispose());
+
+test('the package holds programs, the window, skills and types, and nothing else', () => {
+  const paths = [...filesBelow(stranger.installed).keys()];
+  const wanted =
+    /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/index\.d\.ts|dist\/licenses\.txt|dist\/(?:chunks\/)?[\w.-]+\.js|dist\/renderer\/[\w./-]+\.(?:js|css|html|svg|woff2)|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/;
+  expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
+  expect(paths.filter((path) => /desktop|preload|electron-updater|\.test\./.test(path))).toEqual([]);
+  expect(paths).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/daemon.js', 'dist/index.js', 'dist/renderer/index.html']));
+});
+
+test('packed files import what is packed or a dependency, and each chunk is used', () => {
+  const files = filesBelow(stranger.installed);
+  const { dependencies } = readJson(join(stranger.installed, 'package.json')) as { dependencies: Record<string, string> };
+  // Types name zod; the programs have their own copy in the bundle.
+  expect(Object.keys(dependencies).sort()).toEqual([...externalPackages, 'zod'].sort());
+  const outside = new Set<string>();
+  const inside = new Set<string>();
+  for (const path of files.keys()) {
+    if (!/^dist\/(?:chunks\/)?[^/]+\.js$/.test(path)) continue;
+    for (const specifier of importsOf(readFileSync(join(stranger.installed, path), 'utf8'))) {
+      if (!specifier.startsWith('.')) outside.add(specifier);
+      else inside.add(new URL(specifier, `file:///${path}`).pathname.slice(1));
+    }
+  }
+  expect([...inside].filter((path) => !files.has(path))).toEqual([]);
+  // Chunks of earlier builds stay in dist/ for programs that still run.
+  expect([...files.keys()].filter((path) => path.startsWith('dist/chunks/') && !inside.has(path))).toEqual([]);
+  const modules = [...outside].filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
+  expect(modules.sort()).toEqual([...externalPackages].sort());
+});
+
+test('it is small, packed and installed', () => {
+  const packedBytes = readFileSync(tarball).length;
+  const own = [...filesBelow(stranger.installed).values()];
+  const others = places.flatMap((place) => [...filesBelow(join(stranger.project, place))]);
+  // A package inside another is a place of its own.
+  const othersBytes = others.filter(([path]) => !path.startsWith('node_modules/')).reduce((sum, [, size]) => sum + size, 0);
+  const installedBytes = own.reduce((sum, size) => sum + size, 0) + othersBytes;
+  const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+  process.stdout.write(
+    `npm package: ${mb(packedBytes)}, ${own.length} files; installed ${mb(installedBytes)}, ${places.length + 1} packages\n`,
+  );
+  expect(packedBytes).toBeLessThan(PACKED_BYTES_MAX);
+  expect(installedBytes).toBeLessThan(INSTALLED_BYTES_MAX);
+});
+
+test('publint and arethetypeswrong find nothing', async () => {
+  const { messages } = await publint({ pkgDir: stranger.installed, strict: true, pack: false });
+  expect(messages).toEqual([]);
+  const analysis = await checkPackage(createPackageFromTarballData(readFileSync(tarball)));
+  // It is a package of ES modules alone, so for CommonJS it says just that. Node can `require` it all the same.
+  const expected = [{ kind: 'CJSResolvesToESM', entrypoint: '.', resolutionKind: 'node16-cjs' }];
+  expect('problems' in analysis ? analysis.problems : analysis).toEqual(expected);
+});
+
+const nodenext = { module: 'nodenext', types: [] };
+const bundler = { module: 'esnext', moduleResolution: 'bundler', types: [] };
+const settings = {
+  'nodenext without types of Node': { ...nodenext, exactOptionalPropertyTypes: true },
+  'nodenext with types of Node': { ...nodenext, types: ['node'], exactOptionalPropertyTypes: false },
+  'bundler without types of Node': { ...bundler, exactOptionalPropertyTypes: false },
+  'bundler with types of Node': { ...bundler, types: ['node'], exactOptionalPropertyTypes: true },
+};
+
+test.for(Object.entries(settings))('programs compile, and wrong ones do not: %s', { timeout: 120_000 }, async ([name, compilerOptions]) => {
+  const file = `tsconfig.${name.replaceAll(' ', '-')}.json`;
+  const strict = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true };
+  const files = ['consumer.ts', 'library.ts', 'agent.ts'];
+  stranger.write(file, JSON.stringify({ compilerOptions: { ...strict, ...compilerOptions }, files }));
+  const tsc = join(projectRoot, 'node_modules/typescript/bin/tsc');
+  const { code, stdout } = await run(process.execPath, [tsc, '-p', file, '--pretty', 'false'], stranger.project);
+  expect([code, stdout]).toEqual([0, '']);
+});
+
+test('a program that uses the library runs', async () => {
+  const { code, stdout, stderr } = await run(process.execPath, ['consumer.ts'], stranger.project);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(JSON.parse(stdout)).toEqual({
+    counted: '3',
+    recalled: ['Otto repairs the bikes.'],
+    answered: 'done',
+    written: 'done',
+    sessions: 3,
+    began: true,
+    missing: 'not_found',
+    denied: 'denied',
+    told: ['count_words', 'count_words'],
+  });
+});
+
+const examples: Readonly<Record<string, (lines: readonly string[]) => void>> = {
+  library: (lines) => {
+    expect(lines.slice(0, 3)).toEqual([
+      '3',
+      expect.stringMatching(/^Wants to write notes\.md \(\d+ bytes\)$/),
+      'done [Offline demo, no language model] Done. I listed . and wrote notes.md:',
+    ]);
+  },
+  agent: (lines) => {
+    expect(lines[0]).toBe('done');
+    expect(lines).toContain('turn.started');
+    expect(lines.slice(-3)).toEqual(['turn.finished', 'done', '']);
+  },
+};
+
+test.each(Object.keys(examples))('the example of the %s in the README runs', async (name) => {
+  const { code, stdout, stderr } = await run(process.execPath, [`${name}.ts`], stranger.project);
+  expect([code, stderr]).toEqual([0, '']);
+  examples[name]?.(stdout.split('\n'));
+});
+
+test('the installed command says its version, examines itself and answers', async () => {
+  const env = { TRAYCLAW_HOME: join(stranger.folder, 'home'), PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}` };
+  const trayclaw = (...args: string[]) => run(join(stranger.project, 'node_modules/.bin/trayclaw'), args, stranger.project, env);
+  const { version } = readJson(join(projectRoot, 'package.json')) as { version: string };
+  expect(await trayclaw('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  const asked = await trayclaw('ask', 'hello');
+  expect([asked.code, asked.stdout.split(']')[0]]).toEqual([0, '[Offline demo, no language model']);
+  const { checks } = JSON.parse((await trayclaw('doctor', '--json')).stdout) as { checks: { id: string; ok: boolean }[] };
+  expect(checks.filter(({ id, ok }) => ok && ['storage', 'chain', 'search'].includes(id))).toHaveLength(3);
+});
+
+test('the closure follows the nearest folder, required peers and nothing optional', () => {
+  const packages = {
+    'node_modules/a': { dependencies: { b: '2' }, peerDependencies: { p: '1', q: '1' }, peerDependenciesMeta: { q: { optional: true } } },
+    'node_modules/a/node_modules/b': { dependencies: { c: '1' } },
+    'node_modules/b': {},
+    'node_modules/c': { optionalDependencies: { b: '1' } },
+    'node_modules/p': {},
+    'node_modules/q': {},
+  };
+  const expected = ['node_modules/a', 'node_modules/a/node_modules/b', 'node_modules/b', 'node_modules/c', 'node_modules/p'];
+  expect(closure(packages, ['a'])).toEqual(expected);
+  expect(() => closure({ 'node_modules/a': { dependencies: { z: '1' } } }, ['a'])).toThrow('has no z');
+});
