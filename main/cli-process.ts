@@ -1,6 +1,6 @@
 // The command line as a process: real streams, signals and exit codes, and the wiring of its parts. The only place that ends the process.
 
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, fstatSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -12,6 +12,7 @@ import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
 import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
 import { createFileLogger } from './file-logger.ts';
 import { launchDesktop } from './desktop-launcher.ts';
+import { isServiceLog } from './service-log.ts';
 import { settleMemorySoon } from './settle-memory.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
 
@@ -41,6 +42,7 @@ function processIo(): CliIo {
     stdinIsTty: process.stdin.isTTY,
     stdoutIsTty: process.stdout.isTTY,
     stderrIsTty: process.stderr.isTTY,
+    stdoutIsServiceLog: isServiceLog({ env: process.env, pid: process.pid, isTty: process.stdout.isTTY, stat: () => fstatSync(1) }),
     env: process.env,
     cwd: process.cwd(),
     platform: process.platform,

@@ -6,6 +6,7 @@ import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRunti
 
 export interface TerminalOptions {
   readonly isTty?: boolean;
+  readonly isService?: boolean;
   readonly stdin?: string;
   readonly env?: Record<string, string>;
 }
@@ -28,6 +29,7 @@ export class FakeTerminal {
       stdinIsTty: isTty,
       stdoutIsTty: isTty,
       stderrIsTty: isTty,
+      stdoutIsServiceLog: options.isService === true,
       env: { NO_COLOR: '1', ...options.env },
       cwd: '/work-folder',
       platform: 'linux',

@@ -11,6 +11,8 @@ export interface CliIo {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
+  /** What is printed is kept in the log of a service manager. */
+  readonly stdoutIsServiceLog: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
