@@ -89,7 +89,7 @@ async function announce(
 ): Promise<void> {
   if (connection.doors === null) throw new AppError('internal', 'A hosted runtime has no doors.');
   const { url, token } = await connection.doors.serve(how.port);
-  const at: Address = { url, token, pid: context.parts.pid, printsToken: printsToken(context, how) };
+  const at: Address = { url, token, pid: context.parts.pid, printsToken: mayPrintToken(context, how) };
   if (how.why !== undefined) {
     await openWithoutTray(context, at, how.why);
     return;
@@ -106,7 +106,7 @@ interface Address {
   readonly printsToken: boolean;
 }
 
-function printsToken({ io }: CommandContext, { printToken }: Pick<ServeOptions, 'printToken'>): boolean {
+function mayPrintToken({ io }: CommandContext, { printToken }: Pick<ServeOptions, 'printToken'>): boolean {
   return printToken ?? !io.stdoutIsServiceLog;
 }
 
@@ -116,7 +116,7 @@ async function reuse(context: CommandContext, connection: Connection, options: S
     if (url === undefined || token === undefined || pid === undefined)
       throw new AppError('internal', 'The running instance serves no window.');
     context.output.note(`Already running as process ${pid}; this is its address.`);
-    const at: Address = { url, token, pid, printsToken: printsToken(context, options) };
+    const at: Address = { url, token, pid, printsToken: mayPrintToken(context, options) };
     printAddress(context, at);
     if (options.open === true) await open(context, at);
     return exitCodes.done;
