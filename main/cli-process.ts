@@ -125,11 +125,11 @@ function processParts({ version, packageRoot }: ProcessOptions, redaction: Redac
     openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
       launchDesktop({ ...options, root, env: process.env, platform: process.platform, isRoot, nowMs: () => systemClock.nowMs() }),
-    findService: async (home) => {
+    findService: async ({ home, port }) => {
       const { findService } = await import('./service/find-service.ts');
       const { env, platform } = process;
       const command = [process.execPath, join(root, 'dist', 'cli.js')];
-      return findService({ platform, env, userFolder: homedir(), userId: process.getuid?.() ?? 0, home, command });
+      return findService({ platform, env, userFolder: homedir(), userId: process.getuid?.() ?? 0, home, port, command });
     },
     isRoot,
   };

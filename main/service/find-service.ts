@@ -14,15 +14,16 @@ export interface ServiceSource {
   readonly userFolder: string;
   readonly userId: number;
   readonly home: string;
+  readonly port?: number | undefined;
   /** What starts this command line. */
   readonly command: readonly string[];
 }
 
 /** Fails with `not_found` on a system without one for a person's own programs. */
-export function findService({ platform, env, userFolder, userId, home, command }: ServiceSource): ServiceManager {
+export function findService({ platform, env, userFolder, userId, home, port, command }: ServiceSource): ServiceManager {
   // The service has none of the variables of this terminal.
   const usual = resolveHome(undefined, { env: {}, cwd: userFolder, platform, userFolder });
-  const spec = { command, home: home === usual ? null : home, path: servicePath(env['PATH'] ?? '') };
+  const spec = { command, home: home === usual ? null : home, path: servicePath(env['PATH'] ?? ''), port: port ?? null };
   const run = runWith(env);
   if (platform === 'linux') return systemdService({ env, userFolder, spec, run });
   if (platform === 'darwin') return launchdService({ userFolder, spec, run, userId });

@@ -40,7 +40,7 @@ function open() {
   const userFolder = mkdtempSync(join(tmpdir(), 'trayclaw-agent-'));
   onTestFinished(() => rmSync(userFolder, { recursive: true }));
   const launchctl = new Launchctl();
-  const spec = { command: ['/Applications/A & B/node', '/x/cli.js'], home: '/Users/me/a<b', path: '/usr/bin' };
+  const spec = { command: ['/Applications/A & B/node', '/x/cli.js'], home: '/Users/me/a<b', path: '/usr/bin', port: null };
   const service = (home: string | null = spec.home) =>
     launchdService({ userFolder, userId: 501, run: launchctl.run, spec: { ...spec, home } });
   return { launchctl, service, spec };

@@ -7,6 +7,8 @@ import { AppError } from '../../core/contracts/errors.ts';
 export interface ServiceSpec {
   /** What starts the command line: the program and its first arguments. */
   readonly command: readonly string[];
+  /** Null for a free one at each start. */
+  readonly port: number | null;
   /** The data folder where it is not the usual one. */
   readonly home: string | null;
   /** Where the agent's commands are looked for. A service manager knows only the folders of the system. */
@@ -18,13 +20,12 @@ export const agentLabel = 'io.trayclaw.serve';
 /** The first line of a file that may be replaced or removed again. */
 export const ownMark = 'Written by: trayclaw service install';
 
-const serveArguments = ['serve', '--no-print-token'] as const;
-
 /**
  * No sandbox directive is here on purpose: in a user unit each of them takes away setuid programs or user namespaces, and with them `sudo`,
  * `ping` and the sandbox TrayClaw runs commands in.
  */
-export function systemdUnit({ command, home, path }: ServiceSpec): string {
+export function systemdUnit(spec: ServiceSpec): string {
+  const { home, path } = spec;
   const variables = [`PATH=${path}`, ...(home === null ? [] : [`TRAYCLAW_HOME=${home}`])];
   return [
     `# ${ownMark}`,
@@ -37,9 +38,7 @@ export function systemdUnit({ command, home, path }: ServiceSpec): string {
     '[Service]',
     'Type=exec',
     '# The colon: a $ in a path is a $, not a variable.',
-    `ExecStart=:${startable([...command, ...serveArguments])
-      .map(quoted)
-      .join(' ')}`,
+    `ExecStart=:${startable(argvOf(spec)).map(quoted).join(' ')}`,
     ...variables.map((variable) => `Environment=${quoted(variable)}`),
     'Restart=on-failure',
     'RestartSec=5',
@@ -59,6 +58,10 @@ export function systemdUnit({ command, home, path }: ServiceSpec): string {
   ].join('\n');
 }
 
+function argvOf({ command, port }: ServiceSpec): readonly string[] {
+  return [...command, 'serve', '--no-print-token', ...(port === null ? [] : ['--port', String(port)])];
+}
+
 /** systemd takes no program whose own name has quotes or a backslash, so the shell is asked to become it. */
 function startable(argv: readonly string[]): readonly string[] {
   return /["'\\]/.test(argv[0] ?? '') ? ['/bin/sh', '-c', 'exec "$@"', 'sh', ...argv] : argv;
@@ -70,7 +73,8 @@ function quoted(value: string): string {
   return `"${value.replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
 }
 
-export function launchAgent({ command, home, path }: ServiceSpec): string {
+export function launchAgent(spec: ServiceSpec): string {
+  const { home, path } = spec;
   const variables = [['PATH', path], ...(home === null ? [] : [['TRAYCLAW_HOME', home]])] as const;
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -81,7 +85,7 @@ export function launchAgent({ command, home, path }: ServiceSpec): string {
     `  <key>Label</key><string>${agentLabel}</string>`,
     '  <key>ProgramArguments</key>',
     '  <array>',
-    ...[...command, ...serveArguments].map((argument) => `    <string>${escaped(argument)}</string>`),
+    ...argvOf(spec).map((argument) => `    <string>${escaped(argument)}</string>`),
     '  </array>',
     '  <key>EnvironmentVariables</key>',
     '  <dict>',

@@ -103,13 +103,13 @@ test.each(oddNames)('a program and a data folder in %j are read as they are', (n
   const place = join(folder, name);
   mkdirSync(place);
   symlinkSync(process.execPath, join(place, 'node'));
-  const spec = { command: [join(place, 'node'), join(place, 'cli.js')], home: join(place, 'home'), path: `${place}:/usr/bin` };
+  const spec = { command: [join(place, 'node'), join(place, 'cli.js')], home: join(place, 'home'), path: `${place}:/usr/bin`, port: 4870 };
   const text = systemdUnit(spec);
   const read = readUnit(text);
   const byShell = read.argv[0] === '/bin/sh';
   expect(byShell).toBe(/["'\\]/.test(name));
   if (byShell) expect(read.argv.slice(1, 4)).toEqual(['-c', 'exec "$@"', 'sh']);
-  expect(read.argv.slice(byShell ? 4 : 0)).toEqual([...spec.command, 'serve', '--no-print-token']);
+  expect(read.argv.slice(byShell ? 4 : 0)).toEqual([...spec.command, 'serve', '--no-print-token', '--port', '4870']);
   expect(read.env).toEqual({ TRAYCLAW_HOME: spec.home, PATH: spec.path });
   if (!hasVerify) return;
   const file = join(folder, 'trayclaw.service');
@@ -125,7 +125,7 @@ test.each(oddNames)('a program and a data folder in %j are read as they are', (n
 test.runIf(hasVerify)('the check of systemd itself refuses a unit that is wrong', () => {
   const { folder } = open();
   const file = join(folder, 'trayclaw.service');
-  const text = systemdUnit({ command: [join(folder, 'no-such-node')], home: null, path: '/usr/bin' }).replace(
+  const text = systemdUnit({ command: [join(folder, 'no-such-node')], home: null, path: '/usr/bin', port: null }).replace(
     'KillMode=mixed',
     'KillMode=some',
   );

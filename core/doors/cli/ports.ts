@@ -63,7 +63,7 @@ export interface CliParts {
   /** Runs the tray app until it ends; says in a line what takes long. */
   runDesktop(options: DesktopOptions): Promise<DesktopRun>;
   /** Fails with `not_found` where the system has none. */
-  findService(home: string): Promise<ServiceManager>;
+  findService(options: { readonly home: string; readonly port?: number | undefined }): Promise<ServiceManager>;
   /** The superuser of a Linux, for whom Chromium runs without its sandbox only. */
   readonly isRoot: boolean;
 }

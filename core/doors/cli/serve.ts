@@ -190,7 +190,7 @@ class StopSignal {
 }
 
 /** Fails with `invalid_params`. */
-function parsePort(text: string): number {
+export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   if (port < 0 || port > 65_535) throw new AppError('invalid_params', `${JSON.stringify(text)} is not a port (0 to 65535).`);
   return port;

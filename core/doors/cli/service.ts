@@ -5,6 +5,12 @@ import type { CommandContext, Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import { isInsideTool, refusedInsideTool } from './person-only.ts';
 import type { ServiceState } from './ports.ts';
+import { parsePort } from './serve.ts';
+
+interface InstallOptions {
+  readonly port?: string;
+  readonly print?: boolean;
+}
 
 export function registerService(program: Command, run: Run): void {
   const service = program
@@ -13,8 +19,9 @@ export function registerService(program: Command, run: Run): void {
   service
     .command('install')
     .description('install, enable and start the service; again after an update or for another data folder')
+    .option('--port <n>', 'the port of the window; a free one at each start when left out')
     .option('--print', 'show the file it would write, and write nothing')
-    .action((options: { readonly print?: boolean }) => run((context) => install(context, options.print === true)));
+    .action((options: InstallOptions) => run((context) => install(context, options)));
   service
     .command('uninstall')
     .description('stop the service and remove its file; the data folder stays')
@@ -25,9 +32,10 @@ export function registerService(program: Command, run: Run): void {
     .action(() => run(status));
 }
 
-async function install(context: CommandContext, isShown: boolean): Promise<number> {
-  const service = await context.parts.findService(context.home);
-  if (isShown) {
+async function install(context: CommandContext, options: InstallOptions): Promise<number> {
+  const port = options.port === undefined ? undefined : parsePort(options.port);
+  const service = await context.parts.findService({ home: context.home, port });
+  if (options.print === true) {
     const text = service.text();
     context.output.result({ file: service.file, text }, () => text);
     return exitCodes.done;
@@ -40,7 +48,7 @@ async function install(context: CommandContext, isShown: boolean): Promise<numbe
 
 async function uninstall(context: CommandContext): Promise<number> {
   if (isInsideTool(context.io.env)) throw refusedInsideTool('service uninstall');
-  const service = await context.parts.findService(context.home);
+  const service = await context.parts.findService(context);
   const removed = await service.uninstall();
   context.output.result({ file: service.file, removed }, () =>
     removed ? `Stopped and removed: ${service.file}` : 'No service is installed.',
@@ -49,7 +57,7 @@ async function uninstall(context: CommandContext): Promise<number> {
 }
 
 async function status(context: CommandContext): Promise<number> {
-  const service = await context.parts.findService(context.home);
+  const service = await context.parts.findService(context);
   const state = await service.status();
   const { isInstalled: installed, isRunning: running, startsAtLogin, pid } = state;
   context.output.result({ installed, running, state: state.state, startsAtLogin, pid, file: service.file }, () => describe(state));
