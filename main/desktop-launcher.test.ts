@@ -1,6 +1,6 @@
 // Starting the tray app: with no program, with one that can be fetched or not, with one that runs, ends, fails or is told to end.
 
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -148,4 +148,31 @@ test('an interrupt ends the program, and that is no fault of it', async () => {
     },
   });
   expect([ended, stops]).toEqual([{ kind: 'ended', code: 0 }, 1]);
+});
+
+const untilReady = (file: string, then: () => void): void => {
+  const look = setInterval(() => {
+    if (!existsSync(file)) return;
+    clearInterval(look);
+    then();
+  }, 5);
+};
+
+test('on Windows an interrupt is handed to the program by a second start, not by a signal', async () => {
+  // Ends well only when asked: by a signal it would end with 9.
+  const at = installed(
+    'case "$*" in *--quit) echo "$*" > "$READY.asked"; exit 0;; esac; trap "exit 9" TERM; : > "$READY"; until [ -e "$READY.asked" ]; do sleep 0.05; done',
+  );
+  at.put('node_modules/electron/dist/electron.exe', at.read(program), 0o755);
+  const ready = join(at.root, 'ready');
+  const ended = await at.launch({
+    platform: 'win32',
+    env: { ...at.options.env, READY: ready },
+    onInterrupt: (listener) => {
+      untilReady(ready, listener);
+      return () => undefined;
+    },
+  });
+  expect(ended).toEqual({ kind: 'ended', code: 0 });
+  expect(at.read('ready.asked')).toBe(`${join(at.root, 'dist', 'desktop.js')} --home=${at.home} --quit\n`);
 });

@@ -9,6 +9,7 @@ import { resolveHome } from '../core/store/config/config.ts';
 import { appScheme } from './desktop/app-protocol.ts';
 import { linkScheme } from './desktop/deep-link.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';
+import { quitFlag } from './desktop-flags.ts';
 
 const { app, protocol } = electron;
 const packageRoot = fileURLToPath(new URL('../', import.meta.url));
@@ -27,7 +28,11 @@ app.setPath('userData', join(home, 'run', 'electron'));
 app.enableSandbox();
 protocol.registerSchemesAsPrivileged([appScheme]);
 
-if (app.requestSingleInstanceLock()) {
+const isFirst = app.requestSingleInstanceLock();
+if (process.argv.includes(quitFlag)) {
+  // The first one was told by the request; where there is none, there is nothing to end.
+  app.exit(0);
+} else if (isFirst) {
   // From a checkout the program is Electron itself, which has to be told what to run.
   if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
   else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [fileURLToPath(import.meta.url)]);

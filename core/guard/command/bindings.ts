@@ -56,7 +56,7 @@ function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly s
   let hasMain = false;
   for (const [index, argument] of args.entries()) {
     const named = argument.startsWith('--') ? argument.slice(argument.indexOf('=') + 1) : argument;
-    const isNamed = codeFlags.has(args[index - 1]?.toLowerCase() ?? '') || (argument.startsWith('--') && argument.includes('='));
+    const isNamed = isNamedCode(argument, args[index - 1] ?? '');
     if ((argument.startsWith('-') && !isNamed) || (hasMain && !isNamed)) continue;
     const path = isAbsolute(named) ? named : join(cwd, named);
     if (hashes.of(path) === null) continue;
@@ -64,6 +64,10 @@ function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly s
     hasMain ||= !isNamed;
   }
   return unique(scripts).slice(0, SCRIPTS_MAX);
+}
+
+function isNamedCode(argument: string, before: string): boolean {
+  return codeFlags.has(before.toLowerCase()) || /^--[^=]*=/.test(argument);
 }
 
 /** What a shell script starts is its code as well. */
