@@ -19,6 +19,8 @@ import { openerFilePath, openWindow } from './window-opener.ts';
 export interface ProcessOptions {
   readonly version: string;
   readonly packageRoot: URL;
+  /** How an installed app is called as a command line; left out, it is Node with the built file. */
+  readonly command?: readonly string[];
 }
 
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
@@ -73,7 +75,7 @@ interface Redaction {
   redact: ((text: string) => string) | null;
 }
 
-function processParts({ version, packageRoot }: ProcessOptions, redaction: Redaction): CliParts {
+function processParts({ version, packageRoot, command: packaged }: ProcessOptions, redaction: Redaction): CliParts {
   const root = fileURLToPath(packageRoot);
   const assetsFolder = join(root, 'dist', 'renderer');
   const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
@@ -124,11 +126,19 @@ function processParts({ version, packageRoot }: ProcessOptions, redaction: Redac
     },
     openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
-      launchDesktop({ ...options, root, env: process.env, platform: process.platform, isRoot, nowMs: () => systemClock.nowMs() }),
+      launchDesktop({
+        ...options,
+        root,
+        packaged: packaged?.[0] ?? null,
+        env: process.env,
+        platform: process.platform,
+        isRoot,
+        nowMs: () => systemClock.nowMs(),
+      }),
     findService: async ({ home, port }) => {
       const { findService } = await import('./service/find-service.ts');
       const { env, platform } = process;
-      const command = [process.execPath, join(root, 'dist', 'cli.js')];
+      const command = packaged ?? [process.execPath, join(root, 'dist', 'cli.js')];
       return findService({ platform, env, userFolder: homedir(), userId: process.getuid?.() ?? 0, home, port, command });
     },
     isRoot,

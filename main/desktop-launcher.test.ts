@@ -28,6 +28,7 @@ function place(): Place {
     env: { PATH: process.env['PATH'], DISPLAY: ':1' },
     platform: 'linux',
     isRoot: false,
+    packaged: null,
     nowMs: () => 1_800_000_000_000,
     say: (line) => said.push(line),
     onInterrupt: () => () => undefined,
@@ -113,8 +114,12 @@ test('the program gets the app and the data folder, is never a plain Node, and i
 });
 
 test('only for the superuser is the sandbox left out', () => {
-  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: false })).toEqual(['/app/desktop.js', '--home=/h']);
-  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: true })).toEqual(['--no-sandbox', '/app/desktop.js', '--home=/h']);
+  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: false, packaged: null })).toEqual(['/app/desktop.js', '--home=/h']);
+  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: true, packaged: null })).toEqual([
+    '--no-sandbox',
+    '/app/desktop.js',
+    '--home=/h',
+  ]);
 });
 
 test.each(['exit 127', 'kill -TRAP $$', 'kill -SEGV $$'])('a program that cannot run here (%s) is as good as none', async (script) => {

@@ -12,6 +12,8 @@ import { hasDisplay } from './window-opener.ts';
 export interface LaunchOptions extends FetchOptions {
   /** Chromium refuses to run its sandbox as the superuser. */
   readonly isRoot: boolean;
+  /** The program of an installed app, which needs no Electron beside it and no script named. */
+  readonly packaged: string | null;
   /** A person wants it to end. Returns the function that stops listening. */
   onInterrupt(listener: () => void): () => void;
 }
@@ -29,13 +31,17 @@ export async function launchDesktop(options: LaunchOptions): Promise<DesktopRun>
   const script = join(root, 'dist', 'desktop.js');
   if (!existsSync(script)) return { kind: 'missing', why: 'the desktop app is not built' };
   if (platform === 'linux' && !hasDisplay(env)) return { kind: 'missing', why: 'there is no display' };
+  if (options.packaged !== null) return run(options.packaged, script, options);
   const fetched = await findOrFetchElectron(options);
   if ('why' in fetched) return { kind: 'missing', why: fetched.why };
   return run(fetched.binary, script, options);
 }
 
-export function desktopArguments(script: string, { home, isRoot }: Pick<LaunchOptions, 'home' | 'isRoot'>): string[] {
-  return [...(isRoot ? ['--no-sandbox'] : []), script, `--home=${home}`];
+export function desktopArguments(
+  script: string,
+  { home, isRoot, packaged }: Pick<LaunchOptions, 'home' | 'isRoot' | 'packaged'>,
+): string[] {
+  return [...(isRoot ? ['--no-sandbox'] : []), ...(packaged === null ? [script] : []), `--home=${home}`];
 }
 
 function run(binary: string, script: string, options: LaunchOptions): Promise<DesktopRun> {
