@@ -13,7 +13,7 @@ const stays = 'process.stdout.write("."); setTimeout(() => 0, 60_000)';
 const onLinux = process.platform === 'linux';
 
 test.skipIf(!onLinux).each([
-  ['its command line', (folder: string) => ({ args: ['-e', stays, `--home=${folder}`], cwd: tmpdir() })],
+  ['its command line', (folder: string) => ({ args: ['-e', stays, '--', `--home=${folder}`], cwd: tmpdir() })],
   ['its working folder', (folder: string) => ({ args: ['-e', stays], cwd: folder })],
 ])('a process is found by %s until it ends', async (_name, plan) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'left-')));

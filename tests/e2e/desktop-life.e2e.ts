@@ -175,11 +175,9 @@ test('quitting while a tool runs: asked first; then its process is gone and the 
   await app.driver.kill();
   await app.launch();
   await app.usable();
-  // Nobody knows how far it got: only a person can say, and then the turn goes on.
+  // How it ended is on record, so there is nothing a person has to settle.
   const claw = await app.claw();
-  const { outcomes } = await claw.op('outcome.list', {});
-  expect(outcomes.map(({ tool }) => tool)).toEqual(['exec']);
-  await claw.op('outcome.settle', { callId: outcomes[0]?.callId ?? '', answer: 'done' });
+  expect((await claw.op('outcome.list', {})).outcomes).toEqual([]);
   await app.expectSaid('Went on.');
 });
 

@@ -58,6 +58,7 @@ test('an agent is described in a form; versions are told apart, and each change 
   await save.press('Enter');
   await versions.getByText('version 2', { exact: true }).waitFor();
   const difference = main.getByRole('group', { name: 'Differences in version 1 to 2' });
+  await difference.locator('ins').waitFor();
   expect(await difference.locator('ins').allInnerTexts()).toEqual(['+You keep the books of a small shop.']);
   expect(await difference.locator('del').allInnerTexts()).toEqual(['-You keep the books.']);
   await looksGood(page, 'identity', () => difference.scrollIntoViewIfNeeded());
@@ -109,6 +110,7 @@ test('prompt files are written, compared and taken back; a source that brings no
   await style.getByLabel('Text', { exact: true }).fill('One.\nThree.');
   await style.getByRole('button', { name: 'Save as a new version' }).press('Enter');
   const difference = style.getByRole('group', { name: 'Differences in version 1 to 2' });
+  await difference.locator('ins').waitFor();
   expect(await difference.locator('ins, del').allInnerTexts()).toEqual(['-Two.', '+Three.']);
 
   const house = list.getByRole('region', { name: 'house' });

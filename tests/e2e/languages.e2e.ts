@@ -63,7 +63,7 @@ const sameInBoth: readonly RegExp[] = [
   // A folder by its path.
   /^(?:\/[\w.-]+)+$/,
   // What the person and the model said, and what they named.
-  /^(?:Print a lot|Run it|Look into my notes|Now test it|I will look first\.|Printed\.|under way|Report|Text with|and|a link|Deep|ts|quoted|done)$/,
+  /^(?:Print a lot|Run it|(?:· )?Look into my notes|Now test it|I will look first\.|Printed\.|under way|Report|Text with|and|a link|Deep|ts|quoted|done)$/,
   /^Report Text with /,
   /^(?:https:\/\/)?example\.org\/?$/,
   /^(?:notes|missing)\.md$|^\/tmp\/tce|^exec-call_x\.txt$|^text\/plain/,
@@ -77,7 +77,7 @@ const sameInBoth: readonly RegExp[] = [
   /^(?:Gather what the model needs|The pack is ready|Ask the gate about|Waiting for your approval of)/,
   /^\d\. (?:system|user|assistant|tool)$|^configured$/,
   /^(?:One call is of unknown outcome|The database is sound|Every event met so far|9 GB free for|The price of lab)/,
-  /^(?:The (?:chain of the newest|search index agrees|write-ahead log is|data folder is yours|clock agrees) |\d+ artifacts? there, |No backup yet, )/,
+  /^(?:The (?:log ends where the head|chain of the newest|search index agrees|write-ahead log is|data folder is yours|clock agrees) |\d+ artifacts? there, |No backup yet, )/,
   /^(?:No interrupted run has left|No earlier run has left|What commands usually need|http:\/\/127\.0\.0\.1:1 answers|No turn has failed)/,
   /^(?:Every message that was to go out|Nothing is scheduled\.|config\.yaml can be read\.)/,
   /^(?:The keychain of this computer|Commands can (?:not )?be confined|Not engaged\.)/,

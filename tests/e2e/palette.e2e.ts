@@ -77,7 +77,7 @@ test('what was used last is first the next time, and arrows go round', async () 
   expect(await lines(page).last().getAttribute('aria-selected')).toBe('true');
 });
 
-test('the panic stop asks for a second press, and is released by name as well', async () => {
+test('the panic stop asks for a second press, and its release is found by name', async () => {
   const { page, host } = await open();
   await page.keyboard.press('Control+k');
   await palette(page).fill('panic stop');
@@ -92,6 +92,10 @@ test('the panic stop asks for a second press, and is released by name as well', 
   await page.keyboard.press('Enter');
   await page.getByText('Everything is stopped.').first().waitFor();
   await command(page, 'release panic');
+  // It leads to the question and answers nothing.
+  await page.getByRole('button', { name: 'Yes, release panic stop' }).waitFor();
+  expect(await host.op('panic.status', {})).toMatchObject({ engaged: true });
+  await page.getByRole('button', { name: 'Yes, release panic stop' }).click();
   await page.getByText('Everything is stopped.').waitFor({ state: 'detached' });
   expect(await host.op('panic.status', {})).toMatchObject({ engaged: false });
 });

@@ -108,6 +108,9 @@ test('settings are found by what they say, in each language; a channel has its p
   expect(await page.locator('form[data-key^="channels."]').count()).toBe(0);
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('backups');
   await eventually(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')))).toEqual([
+    'backup.automatic',
+    'backup.everyHours',
+    'backup.keep',
     'retention.backups',
   ]);
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('nothing like this');

@@ -34,9 +34,13 @@ test('a call that waits shows what it would change; once done it shows that it d
   await window.approval.waitFor();
   await page.getByRole('button', { name: /^Wants to edit notes\.md/ }).click();
   const differences = page.getByRole('group', { name: 'Differences in notes.md' });
-  expect(await differences.locator('ins').allInnerTexts()).toEqual(['+Buy bread.', expect.stringMatching(/^\+Buy p.+per\.$/)]);
-  expect(await differences.locator('del').allInnerTexts()).toEqual(['-Buy milk.']);
-  expect(await differences.locator('mark').count()).toBe(1);
+  // On the question itself and at the call.
+  await differences.nth(1).waitFor();
+  for (const difference of await differences.all()) {
+    expect(await difference.locator('ins').allInnerTexts()).toEqual(['+Buy bread.', expect.stringMatching(/^\+Buy p.+per\.$/)]);
+    expect(await difference.locator('del').allInnerTexts()).toEqual(['-Buy milk.']);
+    expect(await difference.locator('mark').count()).toBe(1);
+  }
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Both are done.', { exact: true }).waitFor();

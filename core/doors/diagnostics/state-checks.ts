@@ -117,11 +117,12 @@ function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | n
 async function checkSecrets(deps: StateChecksDeps): Promise<Finding> {
   const { store, locked, detail } = await deps.secretStatus();
   if (store === 'none') return well('secrets', `${detail} References env:NAME and file:PATH need neither.`);
-  // What needs a secret says so itself when it is used.
-  if (locked) return warning('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
+  const unread = deps.unreadSecrets();
+  // Where nothing that was asked for is in it, a lock is no fault: what needs a secret says so when it is used.
+  if (locked)
+    return (unread === null ? warning : unwell)('secrets', detail, store === 'vault' ? 'trayclaw secret unlock' : 'Unlock the keychain.');
   try {
     await deps.secretNames();
-    const unread = deps.unreadSecrets();
     if (unread !== null) return unwell('secrets', unread.message, unread.hint ?? 'Start TrayClaw again.');
     return well('secrets', detail);
   } catch (cause) {

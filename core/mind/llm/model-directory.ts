@@ -214,6 +214,8 @@ export class ModelDirectory {
 
   async #findLocal(signal: AbortSignal): Promise<void> {
     const found = await this.discover(signal);
+    // Closed meanwhile: there is no log left to look in.
+    if (signal.aborted) return;
     this.#former = found.length === 0 ? (this.#deps.formerModel?.() ?? null) : null;
   }
 

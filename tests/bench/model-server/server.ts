@@ -46,16 +46,22 @@ function answer(request: IncomingMessage, response: ServerResponse, body: Buffer
   }
   const lane = laneNamed(name);
   const streams = body.includes('"stream":true');
-  const isLast = lane.step >= Number(calls);
-  if (lane.step === 0) lane.turn = [];
-  lane.turn.push({ path, streams, body: body.toString('utf8') });
-  lane.step = isLast ? 0 : lane.step + 1;
   lane.requests += 1;
-  if (isLast) lane.lastTurn = lane.turn;
+  // A request that offers no tools is no step of a turn: a summary made beside it.
+  const isBeside = Number(calls) > 0 && !body.includes('"tools":[');
+  const isLast = isBeside || lane.step >= Number(calls);
+  if (!isBeside) recordStep(lane, { path, streams, body: body.toString('utf8') }, isLast);
   const format: WireFormat = endpoint === 'messages' ? 'anthropic' : 'chat';
   replies += 1;
   response.setHeader('content-type', streams ? 'text/event-stream' : 'application/json');
   response.end(replyBytes(format, { tool: isLast ? null : (tool as ToolName), number: replies, streams }));
+}
+
+function recordStep(lane: Lane, call: RecordedCall, isLast: boolean): void {
+  if (lane.step === 0) lane.turn = [];
+  lane.turn.push(call);
+  lane.step = isLast ? 0 : lane.step + 1;
+  if (isLast) lane.lastTurn = lane.turn;
 }
 
 const server = createServer((request, response) => {

@@ -82,8 +82,8 @@ export const workspaceGates: readonly Gate[] = [
     name: 'workspace/no-grant',
     prevents: 'trust in a folder lets a call run',
     file: 'core/guard/policy/grant-match.ts',
-    text: '      return false;\n  }\n}\n\n/** Every part that needs',
-    instead: '      return true;\n  }\n}\n\n/** Every part that needs',
+    text: '      return false;\n  }\n}\n\nfunction matchesExactly',
+    instead: '      return true;\n  }\n}\n\nfunction matchesExactly',
     suites: ['core/guard/policy/grant-match.test.ts'],
   },
   {
