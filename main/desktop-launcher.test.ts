@@ -87,7 +87,7 @@ test('what cannot be fetched is tried once a day, and never by tests and build s
     expect(await at.launch({ env: { ...at.options.env, [name]: '1' } })).toEqual({ kind: 'missing', why: 'Electron is not installed' });
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched today' });
-  expect(at.said).toEqual(['Fetching Electron, which is done once (at most 60 seconds).']);
+  expect(at.said).toEqual(['Fetching Electron from github.com, which is done once.']);
   const tomorrow = (): number => at.options.nowMs() + 86_400_000;
   expect(await at.launch({ nowMs: tomorrow })).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
   expect(at.read('tries')).toBe('xx');
