@@ -48,20 +48,38 @@ export function packagingConfig(root, env) {
     beforePack: ({ electronPlatformName, arch }) => requireNativeFiles(root, electronPlatformName, Arch[arch]),
     afterPack: ({ appOutDir, electronPlatformName }) =>
       setLastFuse(fuseFile(appOutDir, electronPlatformName, { product: productName, executable: linuxExecutable })),
-    ...platforms(env),
+    ...platforms(root, env),
   };
 }
 
 /**
+ * The command line of the installed app, as a file beside it.
+ * @param {string} name
+ */
+function command(name) {
+  return { from: `build/command/${name}`, to: `bin/${name}` };
+}
+
+/**
+ * The same file where a shell looks for it, for package managers of Linux, which remove it with the package.
+ * @param {string} root
+ */
+function inPath(root) {
+  return `${join(root, 'build/command/trayclaw')}=/usr/bin/trayclaw`;
+}
+
+/**
+ * @param {string} root
  * @param {Record<string, string | undefined>} env
  * @returns {Configuration}
  */
-function platforms(env) {
+function platforms(root, env) {
   const isSigned = [env.CSC_LINK, env.CSC_NAME].some((value) => (value ?? '') !== '');
   const canNotarize = [env.APPLE_API_KEY, env.APPLE_ID, env.APPLE_KEYCHAIN_PROFILE].some((value) => (value ?? '') !== '');
   return {
     mac: {
       target: ['dmg', 'zip'],
+      extraResources: [command('trayclaw')],
       files: moduleFiles('darwin'),
       icon: 'build/icons/icon.icns',
       category: 'public.app-category.productivity',
@@ -73,7 +91,13 @@ function platforms(env) {
       entitlementsInherit: 'build/entitlements.mac.plist',
       notarize: isSigned && canNotarize,
     },
-    win: { target: ['nsis'], files: moduleFiles('win32'), icon: 'build/icons/icon.ico', requestedExecutionLevel: 'asInvoker' },
+    win: {
+      target: ['nsis'],
+      extraResources: [command('trayclaw.cmd')],
+      files: moduleFiles('win32'),
+      icon: 'build/icons/icon.ico',
+      requestedExecutionLevel: 'asInvoker',
+    },
     nsis: {
       oneClick: false,
       perMachine: false,
@@ -84,6 +108,7 @@ function platforms(env) {
     },
     linux: {
       target: ['AppImage', 'deb', 'rpm'],
+      extraResources: [command('trayclaw')],
       files: moduleFiles('linux'),
       icon: 'build/icons',
       executableName: linuxExecutable,
@@ -95,7 +120,8 @@ function platforms(env) {
       vendor: productName,
       desktop: { entry: { Keywords: 'agent;assistant;automation;' } },
     },
-    deb: { packageCategory: 'utils', recommends: ['libayatana-appindicator3-1', 'bubblewrap', 'socat', 'ripgrep'] },
+    rpm: { fpm: [inPath(root)] },
+    deb: { fpm: [inPath(root)], packageCategory: 'utils', recommends: ['libayatana-appindicator3-1', 'bubblewrap', 'socat', 'ripgrep'] },
   };
 }
 

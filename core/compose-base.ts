@@ -1,5 +1,6 @@
 // The ground of the composition: what is handed in from outside, and the stores. Read it before compose.ts.
 
+import { hash } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -219,6 +220,11 @@ function readBelow(home: string, path: string): string | null {
     // Not there or not readable: the agent then has no identity of its own, which `agents show` shows.
     return null;
   }
+}
+
+/** What every process that is started for this data folder carries in its environment; the same at the next start. */
+export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
+  return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }
 
 /** A start may end in the middle of a change to the schema, before or after it is written. */

@@ -35,11 +35,11 @@ import {
 } from './mind/memory/memory.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
 import { createKnowledgeTool, createMemoryTools, isOwnData, readablePage, type MemoryPort, type ToolHost } from './hands/tools/tools.ts';
-import { realOf, type Base, type Store } from './compose-base.ts';
+import { instanceMarkerOf, realOf, type Base, type Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
 /** Null without an embedder: then words alone are searched. */
-function composeEmbedding(base: Base, store: Store, { panic, secrets, budget }: Guard) {
+function composeEmbedding(base: Base, store: Store, { facts, panic, secrets, budget }: Guard) {
   const { config, clock, environment, home, lifetimes, logger, safetyOf } = base;
   const { embeddings } = config;
   // Vectors of an earlier time leave with their texts although nobody asks for them.
@@ -54,7 +54,13 @@ function composeEmbedding(base: Base, store: Store, { panic, secrets, budget }: 
   const { fetch } = globalThis;
   const server =
     embeddings.kind === 'gguf'
-      ? new LlamaServer({ program: embeddings.program, file: resolve(home, embeddings.file), clock, environment })
+      ? new LlamaServer({
+          program: embeddings.program,
+          file: resolve(home, embeddings.file),
+          clock,
+          environment,
+          marker: instanceMarkerOf(facts.home),
+        })
       : null;
   if (server !== null) lifetimes.defer(() => server.dispose());
   const ledger = new EmbeddingLedger({

@@ -1,6 +1,5 @@
 // The composition root: one readable list of `new`, floor by floor from the bottom. Nothing in a floor imports it.
 
-import { hash } from 'node:crypto';
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
@@ -26,7 +25,7 @@ import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import type { Telegram } from './doors/telegram/telegram.ts';
 import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
 import { composeChats, composeControlplane, composeOutbox, joinChannels } from './compose-channels.ts';
-import { composeBase, composeStore, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
+import { composeBase, composeStore, instanceMarkerOf, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
 import { composeDeadLetters, composeDoctor, composeHooks, composeRecovery } from './compose-care.ts';
 import { composeHelpers } from './compose-helpers.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
@@ -84,7 +83,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   const { safeArtifacts } = store;
   const { facts, secrets, sandbox } = guard;
   const planned = composeSchedules(base, store);
-  const instanceMarker = { TRAYCLAW_INSTANCE: hash('sha256', facts.home, 'hex').slice(0, 16) };
+  const instanceMarker = instanceMarkerOf(facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
   const outbox = composeOutbox(base, store, guard);

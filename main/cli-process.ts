@@ -1,6 +1,6 @@
 // The command line as a process: real streams, signals and exit codes, and the wiring of its parts. The only place that ends the process.
 
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, fstatSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -12,12 +12,15 @@ import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
 import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
 import { createFileLogger } from './file-logger.ts';
 import { launchDesktop } from './desktop-launcher.ts';
+import { isServiceLog } from './service-log.ts';
 import { settleMemorySoon } from './settle-memory.ts';
 import { openerFilePath, openWindow } from './window-opener.ts';
 
 export interface ProcessOptions {
   readonly version: string;
   readonly packageRoot: URL;
+  /** How an installed app is called as a command line; left out, it is Node with the built file. */
+  readonly command?: readonly string[];
 }
 
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<void> {
@@ -41,6 +44,7 @@ function processIo(): CliIo {
     stdinIsTty: process.stdin.isTTY,
     stdoutIsTty: process.stdout.isTTY,
     stderrIsTty: process.stderr.isTTY,
+    stdoutIsServiceLog: isServiceLog({ env: process.env, pid: process.pid, isTty: process.stdout.isTTY, stat: () => fstatSync(1) }),
     env: process.env,
     cwd: process.cwd(),
     platform: process.platform,
@@ -71,7 +75,7 @@ interface Redaction {
   redact: ((text: string) => string) | null;
 }
 
-function processParts({ version, packageRoot }: ProcessOptions, redaction: Redaction): CliParts {
+function processParts({ version, packageRoot, command: packaged }: ProcessOptions, redaction: Redaction): CliParts {
   const root = fileURLToPath(packageRoot);
   const assetsFolder = join(root, 'dist', 'renderer');
   const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
@@ -122,7 +126,21 @@ function processParts({ version, packageRoot }: ProcessOptions, redaction: Redac
     },
     openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
-      launchDesktop({ ...options, root, env: process.env, platform: process.platform, isRoot, nowMs: () => systemClock.nowMs() }),
+      launchDesktop({
+        ...options,
+        root,
+        packaged: packaged?.[0] ?? null,
+        env: process.env,
+        platform: process.platform,
+        isRoot,
+        nowMs: () => systemClock.nowMs(),
+      }),
+    findService: async ({ home, port }) => {
+      const { findService } = await import('./service/find-service.ts');
+      const { env, platform } = process;
+      const command = packaged ?? [process.execPath, join(root, 'dist', 'cli.js')];
+      return findService({ platform, env, userFolder: homedir(), userId: process.getuid?.() ?? 0, home, port, command });
+    },
     isRoot,
   };
 }

@@ -1,6 +1,6 @@
 // Starting the tray app: with no program, with one that can be fetched or not, with one that runs, ends, fails or is told to end.
 
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -28,6 +28,7 @@ function place(): Place {
     env: { PATH: process.env['PATH'], DISPLAY: ':1' },
     platform: 'linux',
     isRoot: false,
+    packaged: null,
     nowMs: () => 1_800_000_000_000,
     say: (line) => said.push(line),
     onInterrupt: () => () => undefined,
@@ -86,7 +87,7 @@ test('what cannot be fetched is tried once a day, and never by tests and build s
     expect(await at.launch({ env: { ...at.options.env, [name]: '1' } })).toEqual({ kind: 'missing', why: 'Electron is not installed' });
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched today' });
-  expect(at.said).toEqual(['Fetching Electron, which is done once (at most 60 seconds).']);
+  expect(at.said).toEqual(['Fetching Electron from github.com, which is done once.']);
   const tomorrow = (): number => at.options.nowMs() + 86_400_000;
   expect(await at.launch({ nowMs: tomorrow })).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
   expect(at.read('tries')).toBe('xx');
@@ -113,8 +114,12 @@ test('the program gets the app and the data folder, is never a plain Node, and i
 });
 
 test('only for the superuser is the sandbox left out', () => {
-  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: false })).toEqual(['/app/desktop.js', '--home=/h']);
-  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: true })).toEqual(['--no-sandbox', '/app/desktop.js', '--home=/h']);
+  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: false, packaged: null })).toEqual(['/app/desktop.js', '--home=/h']);
+  expect(desktopArguments('/app/desktop.js', { home: '/h', isRoot: true, packaged: null })).toEqual([
+    '--no-sandbox',
+    '/app/desktop.js',
+    '--home=/h',
+  ]);
 });
 
 test.each(['exit 127', 'kill -TRAP $$', 'kill -SEGV $$'])('a program that cannot run here (%s) is as good as none', async (script) => {
@@ -148,4 +153,31 @@ test('an interrupt ends the program, and that is no fault of it', async () => {
     },
   });
   expect([ended, stops]).toEqual([{ kind: 'ended', code: 0 }, 1]);
+});
+
+const untilReady = (file: string, then: () => void): void => {
+  const look = setInterval(() => {
+    if (!existsSync(file)) return;
+    clearInterval(look);
+    then();
+  }, 5);
+};
+
+test('on Windows an interrupt is handed to the program by a second start, not by a signal', async () => {
+  // Ends well only when asked: by a signal it would end with 9.
+  const at = installed(
+    'case "$*" in *--quit) echo "$*" > "$READY.asked"; exit 0;; esac; trap "exit 9" TERM; : > "$READY"; until [ -e "$READY.asked" ]; do sleep 0.05; done',
+  );
+  at.put('node_modules/electron/dist/electron.exe', at.read(program), 0o755);
+  const ready = join(at.root, 'ready');
+  const ended = await at.launch({
+    platform: 'win32',
+    env: { ...at.options.env, READY: ready },
+    onInterrupt: (listener) => {
+      untilReady(ready, listener);
+      return () => undefined;
+    },
+  });
+  expect(ended).toEqual({ kind: 'ended', code: 0 });
+  expect(at.read('ready.asked')).toBe(`${join(at.root, 'dist', 'desktop.js')} --home=${at.home} --quit\n`);
 });

@@ -1,21 +1,27 @@
 // Starts the tray app in Electron and waits for its end. Says why when there is none to start; what is done then is the caller's.
 
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { sleep } from '../core/base/deferred.ts';
 import type { DesktopRun } from '../core/doors/cli/cli.ts';
+import { quitFlag } from './desktop-flags.ts';
 import { findOrFetchElectron, type FetchOptions } from './electron-binary.ts';
 import { hasDisplay } from './window-opener.ts';
 
 export interface LaunchOptions extends FetchOptions {
   /** Chromium refuses to run its sandbox as the superuser. */
   readonly isRoot: boolean;
+  /** The program of an installed app, which needs no Electron beside it and no script named. */
+  readonly packaged: string | null;
   /** A person wants it to end. Returns the function that stops listening. */
   onInterrupt(listener: () => void): () => void;
 }
 
 /** A program that dies of itself within this time never showed anything. */
 const FAILS_WITHIN_MS = 5_000;
+/** Enough to close the log; what hangs for longer is ended. */
+const ENDS_WITHIN_MS = 15_000;
 /** What a shell or the loader reports for a program or a library that is missing. */
 const CODE_MISSING = 127;
 const endedByPerson: ReadonlySet<string> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGKILL']);
@@ -25,13 +31,17 @@ export async function launchDesktop(options: LaunchOptions): Promise<DesktopRun>
   const script = join(root, 'dist', 'desktop.js');
   if (!existsSync(script)) return { kind: 'missing', why: 'this installation has no desktop app' };
   if (platform === 'linux' && !hasDisplay(env)) return { kind: 'missing', why: 'there is no display' };
+  if (options.packaged !== null) return run(options.packaged, script, options);
   const fetched = await findOrFetchElectron(options);
   if ('why' in fetched) return { kind: 'missing', why: fetched.why };
   return run(fetched.binary, script, options);
 }
 
-export function desktopArguments(script: string, { home, isRoot }: Pick<LaunchOptions, 'home' | 'isRoot'>): string[] {
-  return [...(isRoot ? ['--no-sandbox'] : []), script, `--home=${home}`];
+export function desktopArguments(
+  script: string,
+  { home, isRoot, packaged }: Pick<LaunchOptions, 'home' | 'isRoot' | 'packaged'>,
+): string[] {
+  return [...(isRoot ? ['--no-sandbox'] : []), ...(packaged === null ? [script] : []), `--home=${home}`];
 }
 
 function run(binary: string, script: string, options: LaunchOptions): Promise<DesktopRun> {
@@ -39,9 +49,11 @@ function run(binary: string, script: string, options: LaunchOptions): Promise<De
   const { ELECTRON_RUN_AS_NODE: _plain, ...env } = options.env;
   const startedMs = performance.now();
   const child = spawn(binary, desktopArguments(script, options), { stdio: 'inherit', env });
-  const stopListening = options.onInterrupt(() => child.kill('SIGTERM'));
+  const ended = new AbortController();
+  const stopListening = options.onInterrupt(() => void askToEnd(child, { binary, script, env, options, ended: ended.signal }));
   return new Promise((resolve) => {
     const finish = (ran: DesktopRun): void => {
+      ended.abort();
       stopListening();
       resolve(ran);
     };
@@ -54,4 +66,23 @@ function run(binary: string, script: string, options: LaunchOptions): Promise<De
       else finish({ kind: 'ended', code: code ?? 1 });
     });
   });
+}
+
+interface Asked {
+  readonly binary: string;
+  readonly script: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly options: LaunchOptions;
+  readonly ended: AbortSignal;
+}
+
+/** Windows has no signal that asks: SIGTERM ends a program there as it stands. So a second start hands the wish to the first one. */
+async function askToEnd(child: ChildProcess, { binary, script, env, options, ended }: Asked): Promise<void> {
+  if (options.platform !== 'win32') {
+    child.kill('SIGTERM');
+    return;
+  }
+  const second = spawn(binary, [...desktopArguments(script, options), quitFlag], { stdio: 'ignore', env, windowsHide: true });
+  second.once('error', () => child.kill());
+  if (await sleep(ENDS_WITHIN_MS, ended)) child.kill();
 }

@@ -1,4 +1,4 @@
-// Entry of the desktop app: what must be said to Electron before it is ready, then the parts. The only file that imports Electron.
+// Entry of the desktop app: what must be said to Electron before it is ready, then the parts; or with --cli the command line. The only file that imports Electron.
 
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -9,33 +9,59 @@ import { resolveHome } from '../core/store/config/config.ts';
 import { appScheme } from './desktop/app-protocol.ts';
 import { linkScheme } from './desktop/deep-link.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';
+import { commandLineOf, packagedCommand, quitFlag } from './desktop-flags.ts';
 
 const { app, protocol } = electron;
 const packageRoot = fileURLToPath(new URL('../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
-const home = resolveHome(app.commandLine.getSwitchValue('home'), {
-  env: process.env,
-  cwd: process.cwd(),
-  platform: process.platform,
-  userFolder: homedir(),
-});
+const script = fileURLToPath(import.meta.url);
+const commandLine = commandLineOf(process.argv, script);
 
-app.setName('TrayClaw');
-app.setAppUserModelId('io.trayclaw.desktop');
-// Chromium's own files belong to the data folder too, and with it the lock that makes the app run once per data folder.
-app.setPath('userData', join(home, 'run', 'electron'));
-app.enableSandbox();
-protocol.registerSchemesAsPrivileged([appScheme]);
+if (commandLine === null) await startDesktop();
+else await runCommandLine(commandLine);
 
-if (app.requestSingleInstanceLock()) {
-  // From a checkout the program is Electron itself, which has to be told what to run.
-  if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
-  else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [fileURLToPath(import.meta.url)]);
-  const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });
-  desktop.listen();
-  await app.whenReady();
-  await desktop.start();
-} else {
-  // The first one brings its window to the front.
-  app.quit();
+async function startDesktop(): Promise<void> {
+  const home = resolveHome(app.commandLine.getSwitchValue('home'), {
+    env: process.env,
+    cwd: process.cwd(),
+    platform: process.platform,
+    userFolder: homedir(),
+  });
+
+  app.setName('TrayClaw');
+  app.setAppUserModelId('io.trayclaw.desktop');
+  // Chromium's own files belong to the data folder too, and with it the lock that makes the app run once per data folder.
+  app.setPath('userData', join(home, 'run', 'electron'));
+  app.enableSandbox();
+  protocol.registerSchemesAsPrivileged([appScheme]);
+
+  const isFirst = app.requestSingleInstanceLock();
+  if (process.argv.includes(quitFlag)) {
+    // The first one was told by the request; where there is none, there is nothing to end.
+    app.exit(0);
+  } else if (isFirst) {
+    // From a checkout the program is Electron itself, which has to be told what to run.
+    if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
+    else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [script]);
+    const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });
+    desktop.listen();
+    await app.whenReady();
+    await desktop.start();
+  } else {
+    // The first one brings its window to the front.
+    app.quit();
+  }
+}
+
+/** Before anything of a window: no lock, no tray, and the program ends with the exit code of the command. */
+async function runCommandLine(argv: readonly string[]): Promise<void> {
+  if (process.platform === 'darwin') app.dock?.hide();
+  // Electron takes the signals that end a program for itself; a command wants to hear of them.
+  app.on('before-quit', (event) => {
+    event.preventDefault();
+    process.emit('SIGTERM');
+  });
+  const { runProcess } = await import('./cli-process.ts');
+  const packaged = app.isPackaged ? { command: packagedCommand(process.execPath, process.env, process.platform === 'linux') } : {};
+  await runProcess(argv, { version, packageRoot: new URL('../', import.meta.url), ...packaged });
 }

@@ -1,4 +1,4 @@
-// Finds Electron's program on this machine, or fetches it with Electron's own installer: at most once a day, with a time limit, and
+// Finds Electron's program on this machine, or fetches it with Electron's own installer: at most once a day, for as long as something comes, and
 // never in a test run or a build server. Starts nothing of it.
 
 import { spawn } from 'node:child_process';
@@ -12,7 +12,9 @@ const binaryNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
   win32: 'electron.exe',
   darwin: 'Electron.app/Contents/MacOS/Electron',
 };
-const FETCH_WITHIN_MS = 60_000;
+/** Without a byte for so long, nothing comes any more. */
+const SILENT_MS_MAX = 60_000;
+const STEP_PERCENT = 10;
 const DAY_MS = 86_400_000;
 
 export function findElectron(root: string, env: Environment, platform: NodeJS.Platform): string | null {
@@ -32,7 +34,9 @@ export interface FetchOptions {
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
   readonly nowMs: () => number;
-  /** Told when a fetch begins, in one line. */
+  /** How long a fetch may bring nothing; a minute when left out. */
+  readonly silentMsMax?: number;
+  /** Told how a fetch begins, gets on and ends, in lines. */
   readonly say: (line: string) => void;
 }
 
@@ -47,11 +51,15 @@ export async function findOrFetchElectron(options: FetchOptions): Promise<Fetche
   if (!existsSync(installer) || !mayFetch(env)) return { why: 'Electron is not installed' };
   const noteFile = join(home, 'run', 'electron-fetch.json');
   if (nowMs() - lastTryMs(noteFile) < DAY_MS) return { why: 'Electron could not be fetched today' };
-  say(`Fetching Electron, which is done once (at most ${FETCH_WITHIN_MS / 1000} seconds).`);
+  say(`Fetching Electron from ${sourceOf(env)}, which is done once.`);
   keepTry(noteFile, nowMs());
-  await runInstaller(installer, env);
+  const isSilent = await runInstaller(installer, options);
   const fetched = findElectron(root, env, platform);
-  return fetched === null ? { why: 'Electron could not be fetched' } : { binary: fetched };
+  if (fetched !== null) {
+    say('Electron is there.');
+    return { binary: fetched };
+  }
+  return { why: isSilent ? 'Electron could not be fetched, because nothing more came of it' : 'Electron could not be fetched' };
 }
 
 function mayFetch(env: Environment): boolean {
@@ -77,16 +85,64 @@ function keepTry(file: string, atMs: number): void {
   }
 }
 
-/** What the installer prints is for developers of Electron; whether the program is there afterwards is what counts. */
-function runInstaller(installer: string, env: Environment): Promise<void> {
+function sourceOf(env: Environment): string {
+  const mirror = env['ELECTRON_MIRROR'] ?? '';
+  return URL.canParse(mirror) ? new URL(mirror).host : 'github.com';
+}
+
+/**
+ * Loaded before the installer, whose own bar is for terminals and comes after half a minute: tells this process, twice a second at most, how
+ * much of what it fetches has come.
+ */
+const teller = `
+  const own = globalThis.fetch;
+  globalThis.fetch = async (...args) => {
+    const { body, headers, status, statusText } = await own(...args);
+    const total = Number(headers.get('content-length') ?? 0);
+    let got = 0, toldMs = 0;
+    const transform = (chunk, next) => {
+      got += chunk.byteLength;
+      if (performance.now() - toldMs > 500 || got === total) {
+        toldMs = performance.now();
+        process.send({ got, total });
+      }
+      next.enqueue(chunk);
+    };
+    return new Response(body?.pipeThrough(new TransformStream({ transform })) ?? null, { headers, status, statusText });
+  };`;
+
+/** What the installer prints is for developers of Electron; whether the program is there afterwards is what counts. True when it fell silent. */
+function runInstaller(installer: string, { env, say, silentMsMax = SILENT_MS_MAX }: FetchOptions): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [installer], {
-      stdio: 'ignore',
+    const before = `data:text/javascript,${encodeURIComponent(teller)}`;
+    const child = spawn(process.execPath, ['--import', before, installer], {
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       env: { ...env },
-      timeout: FETCH_WITHIN_MS,
-      killSignal: 'SIGKILL',
     });
-    child.once('error', () => resolve());
-    child.once('exit', () => resolve());
+    let isSilent = false;
+    let got = 0;
+    let saidPercent = -1;
+    const giveUp = setTimeout(() => {
+      isSilent = true;
+      child.kill('SIGKILL');
+    }, silentMsMax);
+    child.on('message', (told: Progress) => {
+      if (told.got !== got) giveUp.refresh();
+      got = told.got;
+      const percent = told.total > 0 ? Math.floor((100 * got) / told.total / STEP_PERCENT) * STEP_PERCENT : -1;
+      if (percent > saidPercent) say(`Electron: ${percent} % of ${(told.total / 1e6).toFixed(0)} MB`);
+      saidPercent = Math.max(saidPercent, percent);
+    });
+    const end = (): void => {
+      clearTimeout(giveUp);
+      resolve(isSilent);
+    };
+    child.once('error', end);
+    child.once('exit', end);
   });
+}
+
+interface Progress {
+  readonly got: number;
+  readonly total: number;
 }

@@ -6,6 +6,7 @@ import { accessSync, chmodSync, constants, mkdirSync, renameSync, rmSync, statSy
 import { delimiter, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makeFolders } from '../core/base/make-folders.ts';
+import { renameOver } from '../core/base/rename-over.ts';
 
 /** A browser that ends with a failure within this time did not open anything. */
 const failsWithinMs = 1_500;
@@ -63,7 +64,7 @@ export function writeOpenerFile({ home, url, token }: WindowAddress): string {
     mode: 0o600,
     flag: 'wx',
   });
-  renameSync(temporary, file);
+  renameOver({ renameSync }, temporary, file);
   return file;
 }
 

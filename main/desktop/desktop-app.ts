@@ -11,6 +11,7 @@ import type { Caller } from '../../core/contracts/ops.ts';
 import { InstanceDoor } from '../../core/doors/http/http.ts';
 import { createFileLogger } from '../file-logger.ts';
 import { guardAgainstCrashes } from './crash-guard.ts';
+import { quitFlag } from '../desktop-flags.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
 import { createParts, type Parts } from './desktop-parts.ts';
 import { StatusWatch } from './desktop-status.ts';
@@ -56,6 +57,10 @@ export class DesktopApp {
     const { app } = this.#electron;
     this.#firstLink = linkAmong(process.argv);
     app.on('second-instance', (_event, argv) => {
+      if (argv.includes(quitFlag)) {
+        app.quit();
+        return;
+      }
       this.#parts?.window.show();
       const link = linkAmong(argv);
       if (link !== null) this.#openPlace(link);

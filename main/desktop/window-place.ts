@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolders } from '../../core/base/make-folders.ts';
+import { renameOver } from '../../core/base/rename-over.ts';
 import type { Rectangle } from 'electron';
 import * as z from 'zod';
 
@@ -45,7 +46,7 @@ export class WindowPlaceFile {
       makeFolders({ mkdirSync, statSync }, dirname(this.#path));
       const next = `${this.#path}.${process.pid}`;
       writeFileSync(next, JSON.stringify(place), { mode: 0o600 });
-      renameSync(next, this.#path);
+      renameOver({ renameSync }, next, this.#path);
     } catch {
       // A full or read-only disk is said elsewhere.
     }

@@ -2,10 +2,12 @@
 
 import { PassThrough, Writable } from 'node:stream';
 import { ManualClock } from '../../core/base/clock.ts';
+import { AppError } from '../../core/contracts/errors.ts';
 import { runCli, type CliIo, type CliParts, type FoundInstance, type HostedRuntime, type OwnDoors } from '../../core/doors/cli/cli.ts';
 
 export interface TerminalOptions {
   readonly isTty?: boolean;
+  readonly isService?: boolean;
   readonly stdin?: string;
   readonly env?: Record<string, string>;
 }
@@ -28,6 +30,7 @@ export class FakeTerminal {
       stdinIsTty: isTty,
       stdoutIsTty: isTty,
       stderrIsTty: isTty,
+      stdoutIsServiceLog: options.isService === true,
       env: { NO_COLOR: '1', ...options.env },
       cwd: '/work-folder',
       platform: 'linux',
@@ -111,6 +114,7 @@ export function fakeParts(claw: HostedRuntime, changes: Partial<CliParts> = {}):
     restoreBackup: ({ file }) => Promise.resolve({ file, events: 3 }),
     openWindow: () => Promise.resolve('an app window'),
     runDesktop: () => Promise.resolve({ kind: 'missing', why: 'Electron is not installed' }),
+    findService: () => Promise.reject(new AppError('not_found', 'There is no service manager.')),
     isRoot: false,
     ...changes,
   };

@@ -188,3 +188,10 @@ test('a start by a link leads to its place at once', async () => {
   await app.page.getByRole('heading', { name: 'Settings', exact: true }).first().waitFor();
   await isShown();
 });
+
+test('a second start that asks for the end ends the first one well', async () => {
+  expect(await app.driver.secondInstance(['--quit'])).toBe(0);
+  expect(await app.driver.exited).toBe(0);
+  // With nobody there it opens nothing.
+  expect(await app.driver.secondInstance(['--quit'])).toBe(0);
+});

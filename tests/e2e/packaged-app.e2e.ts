@@ -2,7 +2,7 @@
 // and run on the stand-in, far from the checkout and its node_modules.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
@@ -114,4 +114,27 @@ test.skipIf(!isLinux)('it starts, shows its window and answers', async () => {
   await page.getByRole('log', { name: 'Conversation' }).getByText('From the package.', { exact: true }).waitFor();
   await driver.quit();
   expect(await driver.exited).toBe(0);
+});
+
+test.skipIf(!isLinux)('with --cli it is the command line: words, streams and exit codes', () => {
+  const home = mkdtempSync(join(tmpdir(), 'tcd-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  const register = join(projectRoot, 'tests/electron/stand-in/register.ts');
+  const cli = (args: readonly string[], input = '') => {
+    const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: join(home, 'data'), DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
+    const words = ['--import', register, join(app, 'dist', 'desktop.js'), '--ozone-platform=headless', '--cli', '--', ...args];
+    return spawnSync(process.execPath, words, { encoding: 'utf8', cwd: home, env, input, timeout: 40_000 });
+  };
+  const { version } = JSON.parse(extractFile(archive, 'package.json').toString()) as { version: string };
+  expect(cli(['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
+  const doctor = cli(['doctor', '--json']);
+  expect(JSON.parse(doctor.stdout)).toMatchObject({
+    checks: expect.arrayContaining([expect.objectContaining({ id: 'model' })]) as unknown,
+  });
+  expect([0, 1]).toContain(doctor.status);
+  expect(cli(['nosuch', '--json'])).toMatchObject({ status: 2, stdout: expect.stringContaining('invalid_params') as string });
+  expect(cli(['safety', 'redact'], 'plain words')).toMatchObject({ status: 0, stdout: expect.stringContaining('plain words') as string });
+  expect(cli(['ask', 'list the files', '--json', '--home', join(home, 'other')])).toMatchObject({ status: 0 });
+  // It took no lock of the app and left no profile of Chromium.
+  expect(readdirSync(join(home, 'data', 'run'), { withFileTypes: true }).map(({ name }) => name)).not.toContain('electron');
 });

@@ -10,7 +10,7 @@ import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
-export type { CliIo, CliParts, DesktopRun, FoundInstance, HostedRuntime, OwnDoors } from './ports.ts';
+export type { CliIo, CliParts, DesktopRun, FoundInstance, HostedRuntime, OwnDoors, ServiceManager, ServiceState } from './ports.ts';
 
 interface GlobalOptions {
   readonly home?: string;
@@ -105,6 +105,7 @@ async function commandFamilies(): Promise<((program: Command, run: Run) => void)
     import('./secrets.ts').then((part) => [part.registerSecrets]),
     import('./backup.ts').then((part) => [part.registerBackup]),
     import('./serve.ts').then((part) => [part.registerServe]),
+    import('./service.ts').then((part) => [part.registerService]),
     import('./undo.ts').then((part) => [part.registerUndo]),
     import('./activity.ts').then((part) => [part.registerActivity]),
     import('./dlq.ts').then((part) => [part.registerDeadLetters]),

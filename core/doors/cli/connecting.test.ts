@@ -127,6 +127,43 @@ test('serve reuses an instance that serves, and waits for one that does not', as
   expect(await runCommand(['serve'], busy)).toMatchObject({ code: 1, out: '' });
 });
 
+const tokenNote = 'The access token is not printed here. For the address with it, run this in a terminal: trayclaw serve\n';
+
+test.each<[string, string[], boolean, boolean]>([
+  ['the log of a service gets no token', [], true, false],
+  ['the log of a service gets the token when asked', ['--print-token'], true, true],
+  ['a pipe gets the token', [], false, true],
+  ['a pipe gets no token when asked', ['--no-print-token'], false, false],
+])('%s', async (_name, flags, isService, hasToken) => {
+  const line = hasToken
+    ? { url: 'http://127.0.0.1:4000', token: 'tok', pid: 77, windowUrl: 'http://127.0.0.1:4000/#token=tok' }
+    : { url: 'http://127.0.0.1:4000', pid: 77 };
+  const terminal = new FakeTerminal({ isService });
+  const ending = runCli(['serve', ...flags], terminal.io, fakeParts(new FakeClaw()));
+  await terminal.sees(hasToken ? 'windowUrl' : 'in a terminal');
+  expect([terminal.out, terminal.err]).toEqual([JSON.stringify(line) + '\n', hasToken ? '' : tokenNote]);
+  terminal.interrupt();
+  expect(await ending).toBe(0);
+
+  const serving = foundInstance(new FakeClaw(), { url: 'http://127.0.0.1:5' });
+  const reuse = await runCommand(['serve', ...flags], fakeParts(new FakeClaw(), { findInstance: () => Promise.resolve(serving) }), {
+    isService,
+  });
+  expect([reuse.code, reuse.out.includes('other'), reuse.out.includes('"pid":9')]).toEqual([0, hasToken, true]);
+});
+
+test('no log of a service gets the token where no browser could be opened', async () => {
+  for (const argv of [['serve', '--open'], ['start'], ['start', '--json']]) {
+    const terminal = new FakeTerminal({ isService: true });
+    const ending = runCli(argv, terminal.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));
+    await terminal.sees('To open the window, run this in a terminal: trayclaw serve --open');
+    terminal.interrupt();
+    await ending;
+    expect(terminal.out + terminal.err).not.toContain('tok=');
+    expect(terminal.out + terminal.err).not.toMatch(/\btok\b/);
+  }
+});
+
 test('start without Electron says one line: where the window is, or its address', async () => {
   const nobody = new FakeTerminal();
   const ending = runCli(['start'], nobody.io, fakeParts(new FakeClaw(), { openWindow: () => Promise.resolve(null) }));

@@ -32,6 +32,7 @@ const groups: readonly (readonly [string, readonly string[]])[] = [
       'folders',
       'serve',
       'start',
+      'service',
       'config',
       'secret',
       'identity',

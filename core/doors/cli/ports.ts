@@ -11,6 +11,8 @@ export interface CliIo {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
+  /** What is printed is kept in the log of a service manager. */
+  readonly stdoutIsServiceLog: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly platform: NodeJS.Platform;
@@ -60,8 +62,32 @@ export interface CliParts {
   openWindow(options: { readonly home: string; readonly url: string; readonly token: string }): Promise<string | null>;
   /** Runs the tray app until it ends; says in a line what takes long. */
   runDesktop(options: DesktopOptions): Promise<DesktopRun>;
+  /** Fails with `not_found` where the system has none. */
+  findService(options: { readonly home: string; readonly port?: number | undefined }): Promise<ServiceManager>;
   /** The superuser of a Linux, for whom Chromium runs without its sandbox only. */
   readonly isRoot: boolean;
+}
+
+/** The service manager of the person's own account. What fails says that nothing was changed, or what was. */
+export interface ServiceManager {
+  /** The file that describes the service. */
+  readonly file: string;
+  /** What the person should know once it is installed: sentences. */
+  readonly afterInstall: string;
+  text(): string;
+  install(): Promise<void>;
+  /** False when none was installed. */
+  uninstall(): Promise<boolean>;
+  status(): Promise<ServiceState>;
+}
+
+export interface ServiceState {
+  readonly isInstalled: boolean;
+  readonly isRunning: boolean;
+  /** In the manager's own word. */
+  readonly state: string;
+  readonly startsAtLogin: boolean;
+  readonly pid: number | null;
 }
 
 export interface DesktopOptions {

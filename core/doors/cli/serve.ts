@@ -14,6 +14,8 @@ const closeWithinMs = 5_000;
 interface ServeOptions {
   readonly port?: string;
   readonly open?: boolean;
+  /** Left out: unless what is printed is kept in the log of a service manager. */
+  readonly printToken?: boolean;
   /** Of `start`: why there is no tray app. What a person needs is then said in one line. */
   readonly why?: string;
 }
@@ -24,6 +26,8 @@ export function registerServe(program: Command, run: Run): void {
     .description('run with the window served on 127.0.0.1, until stopped')
     .option('--port <n>', 'the port; a free one when left out')
     .option('--open', 'open the window')
+    .option('--print-token', 'print the access token, also into the log of a service manager')
+    .option('--no-print-token', 'print the address without the access token')
     .action((options: ServeOptions) => run((context) => serve(context, options)));
   program
     .command('start')
@@ -61,7 +65,7 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<nu
     const connection = await context.connect('live', (instance) => instance.record.url !== undefined);
     if (connection.instance !== null) return await reuse(context, connection, options);
     try {
-      await announce(context, connection, { port, opens: options.open === true, why: options.why });
+      await announce(context, connection, { ...options, port, opens: options.open === true, why: options.why });
       await stop.first;
     } catch (cause) {
       await connection.close();
@@ -77,16 +81,33 @@ async function serve(context: CommandContext, options: ServeOptions): Promise<nu
 async function announce(
   context: CommandContext,
   connection: Connection,
-  how: { readonly port: number | undefined; readonly opens: boolean; readonly why: string | undefined },
+  how: Pick<ServeOptions, 'printToken'> & {
+    readonly port: number | undefined;
+    readonly opens: boolean;
+    readonly why: string | undefined;
+  },
 ): Promise<void> {
   if (connection.doors === null) throw new AppError('internal', 'A hosted runtime has no doors.');
   const { url, token } = await connection.doors.serve(how.port);
+  const at: Address = { url, token, pid: context.parts.pid, printsToken: mayPrintToken(context, how) };
   if (how.why !== undefined) {
-    await openWithoutTray(context, { url, token }, how.why);
+    await openWithoutTray(context, at, how.why);
     return;
   }
-  printAddress(context, { url, token, pid: context.parts.pid });
-  if (how.opens) await open(context, url, token);
+  printAddress(context, at);
+  if (how.opens) await open(context, at);
+}
+
+interface Address {
+  readonly url: string;
+  readonly token: string;
+  readonly pid: number;
+  /** False where others read what is printed. */
+  readonly printsToken: boolean;
+}
+
+function mayPrintToken({ io }: CommandContext, { printToken }: Pick<ServeOptions, 'printToken'>): boolean {
+  return printToken ?? !io.stdoutIsServiceLog;
 }
 
 async function reuse(context: CommandContext, connection: Connection, options: ServeOptions): Promise<number> {
@@ -95,32 +116,41 @@ async function reuse(context: CommandContext, connection: Connection, options: S
     if (url === undefined || token === undefined || pid === undefined)
       throw new AppError('internal', 'The running instance serves no window.');
     context.output.note(`Already running as process ${pid}; this is its address.`);
-    printAddress(context, { url, token, pid });
-    if (options.open === true) await open(context, url, token);
+    const at: Address = { url, token, pid, printsToken: mayPrintToken(context, options) };
+    printAddress(context, at);
+    if (options.open === true) await open(context, at);
     return exitCodes.done;
   } finally {
     await connection.close();
   }
 }
 
-function printAddress(context: CommandContext, at: { readonly url: string; readonly token: string; readonly pid: number }): void {
-  const { url, token, pid } = at;
-  context.output.jsonLine({ url, token, pid, windowUrl: windowUrl(url, token) });
+function printAddress(context: CommandContext, { url, token, pid, printsToken }: Address): void {
+  if (printsToken) {
+    context.output.jsonLine({ url, token, pid, windowUrl: windowUrl(url, token) });
+    return;
+  }
+  context.output.jsonLine({ url, pid });
+  context.output.note(`The access token is not printed here. For the address with it, run this in a terminal: ${context.program} serve`);
 }
 
-async function open(context: CommandContext, url: string, token: string): Promise<void> {
-  const how = await context.parts.openWindow({ home: context.home, url, token });
-  if (how === null) context.output.say(`No browser could be opened here. Open this address yourself: ${windowUrl(url, token)}`);
+async function open(context: CommandContext, at: Address): Promise<void> {
+  const how = await context.parts.openWindow({ home: context.home, url: at.url, token: at.token });
+  if (how === null) context.output.say(`No browser could be opened here. ${openYourself(context, at)}`);
   else context.output.note(`Opened the window with ${how}.`);
 }
 
 /** The one line of a start without Electron. The address holds the token, so it is printed only where nothing could open it. */
-async function openWithoutTray(context: CommandContext, { url, token }: { url: string; token: string }, why: string): Promise<void> {
-  if (context.output.isJson) printAddress(context, { url, token, pid: context.parts.pid });
-  const how = await context.parts.openWindow({ home: context.home, url, token });
-  const place =
-    how === null ? `Open this address yourself: ${windowUrl(url, token)}` : `The window is open in ${how}; Ctrl-C ends TrayClaw.`;
+async function openWithoutTray(context: CommandContext, at: Address, why: string): Promise<void> {
+  if (context.output.isJson) printAddress(context, at);
+  const how = await context.parts.openWindow({ home: context.home, url: at.url, token: at.token });
+  const place = how === null ? openYourself(context, at) : `The window is open in ${how}; Ctrl-C ends TrayClaw.`;
   context.output.say(`TrayClaw runs without a tray icon, because ${why}. ${place}`);
+}
+
+function openYourself(context: CommandContext, { url, token, printsToken }: Address): string {
+  if (!printsToken) return `To open the window, run this in a terminal: ${context.program} serve --open`;
+  return `Open this address yourself: ${windowUrl(url, token)}`;
 }
 
 function windowUrl(url: string, token: string): string {
@@ -160,7 +190,7 @@ class StopSignal {
 }
 
 /** Fails with `invalid_params`. */
-function parsePort(text: string): number {
+export function parsePort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   if (port < 0 || port > 65_535) throw new AppError('invalid_params', `${JSON.stringify(text)} is not a port (0 to 65535).`);
   return port;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
+import { renameOver } from '../../base/rename-over.ts';
 
 const instanceRecordSchema = z.object({
   pid: z.number().int().positive(),
@@ -42,7 +43,7 @@ export function writeInstanceFile(home: string, record: InstanceRecord): void {
   // Also what processes left that ended in the middle: only the owner of the data folder writes here.
   for (const name of readdirSync(home)) if (temporaryName.test(name)) rmSync(join(home, name), { force: true });
   writeFileSync(temporary, JSON.stringify(record) + '\n', { mode: 0o600, flag: 'wx' });
-  renameSync(temporary, instanceFilePath(home));
+  renameOver({ renameSync }, temporary, instanceFilePath(home));
 }
 
 export function removeInstanceFile(home: string): void {

@@ -6,6 +6,7 @@ import { isAbsolute, join } from 'node:path';
 import { canonicalJson } from '../../base/json.ts';
 import type { CommandBinding } from '../../contracts/tools.ts';
 import { realOrGiven, type ContentHashes } from './content-hash.ts';
+import { isInterpreter } from './interpreters.ts';
 import { filesNamedIn } from './named-scripts.ts';
 
 export interface BoundParts {
@@ -18,10 +19,20 @@ export interface BoundParts {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Programs whose first operand is code, and flags of theirs that name more of it. */
-const interpreter =
-  /^(?:python[\d.]*|pypy\d*|node|nodejs|deno|bun|tsx|ts-node|bash|sh|dash|zsh|ksh|fish|ruby|perl|php|lua|rscript|osascript|java|pwsh|awk|gawk|sed|make|tclsh|expect|groovy|swift)$/i;
-const codeFlags = new Set(['-r', '--require', '--import', '--loader', '--experimental-loader', '-f', '--file', '-jar', '--config', '-c']);
+/** Flags of interpreters that name more code than the first operand. */
+const codeFlags = new Set([
+  '-r',
+  '--require',
+  '--import',
+  '--loader',
+  '--experimental-loader',
+  '-f',
+  '-file',
+  '--file',
+  '-jar',
+  '--config',
+  '-c',
+]);
 const SCRIPTS_MAX = 8;
 
 export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBinding[] {
@@ -40,12 +51,12 @@ export function bindingsOf(parts: BoundParts, hashes: ContentHashes): CommandBin
 /** The first operand that is a file, and what flags name as code. Too many are no harm: they only ask again sooner. */
 function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly string[] {
   const [program = '', ...args] = argv;
-  if (!interpreter.test(program.slice(program.lastIndexOf('/') + 1))) return [];
+  if (!isInterpreter(program)) return [];
   const scripts: string[] = [];
   let hasMain = false;
   for (const [index, argument] of args.entries()) {
     const named = argument.startsWith('--') ? argument.slice(argument.indexOf('=') + 1) : argument;
-    const isNamed = codeFlags.has(args[index - 1] ?? '') || (argument.startsWith('--') && argument.includes('='));
+    const isNamed = isNamedCode(argument, args[index - 1] ?? '');
     if ((argument.startsWith('-') && !isNamed) || (hasMain && !isNamed)) continue;
     const path = isAbsolute(named) ? named : join(cwd, named);
     if (hashes.of(path) === null) continue;
@@ -53,6 +64,10 @@ function scriptsOf({ argv, cwd }: BoundParts, hashes: ContentHashes): readonly s
     hasMain ||= !isNamed;
   }
   return unique(scripts).slice(0, SCRIPTS_MAX);
+}
+
+function isNamedCode(argument: string, before: string): boolean {
+  return codeFlags.has(before.toLowerCase()) || /^--[^=]*=/.test(argument);
 }
 
 /** What a shell script starts is its code as well. */

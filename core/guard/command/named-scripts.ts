@@ -3,6 +3,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
+import { isInterpreter } from './interpreters.ts';
 
 const FILES_MAX = 40;
 const DEPTH_MAX = 3;
@@ -11,8 +12,8 @@ const WORDS_MAX = 4000;
 const apart = /[\s;|&()<>"'`={}$,]+/;
 const shellName = /\.(?:sh|bash|zsh|ksh)$/i;
 const shebang = /^#!.*\b(?:ba|da|z|k)?sh\b/;
-const interpreter =
-  /^(?:python[\d.]*|node|nodejs|deno|bun|tsx|ts-node|bash|sh|dash|zsh|ksh|ruby|perl|php|lua|rscript|osascript|java|pwsh|source|\.)$/i;
+/** How a shell takes in the lines of another file. */
+const sourcing: ReadonlySet<string> = new Set(['source', '.']);
 /** What node finds for a name without its end. */
 const ends = ['', '.js', '.cjs', '.mjs', '/index.js'];
 
@@ -44,7 +45,7 @@ function wordsOf(text: string, kind: 'lines' | 'recipes'): readonly string[] {
   return commands.flatMap((command) => {
     const words = command.split(apart).filter((word) => word !== '');
     const [program = ''] = words;
-    return interpreter.test(program) ? words : program.includes('/') ? [program] : [];
+    return isInterpreter(program) || sourcing.has(program) ? words : program.includes('/') ? [program] : [];
   });
 }
 

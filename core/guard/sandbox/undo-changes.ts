@@ -4,6 +4,7 @@
 import { cpSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { harmOfConfig, harmOfPointer } from './git-scan.ts';
 import type { ProtectedPlace, ProtectedScan } from './protected-scan.ts';
 
@@ -98,7 +99,7 @@ function moveAway(path: string, target: string): boolean {
 
 function moveEntry(path: string, target: string): void {
   try {
-    renameSync(path, target);
+    renameOver({ renameSync }, path, target);
   } catch (cause) {
     if (!(cause instanceof Error && 'code' in cause && cause.code === 'EXDEV')) throw cause;
     cpSync(path, target, { recursive: true, dereference: false, verbatimSymlinks: true });

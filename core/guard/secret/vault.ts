@@ -4,6 +4,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseJson } from '../../base/json.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import {
   aboutBox,
@@ -188,7 +189,7 @@ function writeWhole(path: string, text: string): void {
   } finally {
     closeSync(handle);
   }
-  renameSync(temporary, path);
+  renameOver({ renameSync }, temporary, path);
   syncFolder(dirname(path));
 }
 

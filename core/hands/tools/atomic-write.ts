@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { renameOverLater } from '../../base/rename-over.ts';
 import { errnoOf, fileError } from './errno.ts';
 import { makeParents, openPlainFile } from './open-file.ts';
 
@@ -34,7 +35,7 @@ export async function writeAtomically(real: string, content: string | Uint8Array
     } finally {
       await handle.close();
     }
-    await rename(temporary, real);
+    await renameOverLater({ rename }, temporary, real);
   } catch (cause) {
     await unlink(temporary).catch(ignoreMissing);
     throw fileError('write', real, cause);

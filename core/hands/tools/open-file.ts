@@ -1,11 +1,15 @@
 // Opens resolved paths without being led astray: no link at the end, plain files only, and the opened file is the one meant.
 
 import { constants, mkdirSync, statSync } from 'node:fs';
-import { open, readlink, realpath, type FileHandle } from 'node:fs/promises';
+import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { errnoOf, fileError } from './errno.ts';
+import { assertNoLinkTo, assertSamePlace } from './same-place.ts';
+
+/** Where the system says by which path a file was opened. */
+const isLinux = process.platform === 'linux';
 
 // Both are missing on Windows, where links need a privilege.
 const NO_FOLLOW: number = constants.O_NOFOLLOW ?? 0;
@@ -40,23 +44,19 @@ export async function makeParents(real: string, doing: string): Promise<void> {
   const folder = dirname(real);
   try {
     makeFolders({ mkdirSync, statSync }, folder, ANY_MODE);
-    assertSamePath(await realpath(folder), folder, doing);
+    if (isLinux) assertSamePath(await realpath(folder), folder, doing);
+    else await assertNoLinkTo({ lstat }, folder, doing);
   } catch (cause) {
     throw fileError(doing, real, cause);
   }
 }
 
 async function assertSameFile(handle: FileHandle, real: string, doing: string): Promise<void> {
-  if (process.platform === 'linux') {
-    assertSamePath(await readlink(`/proc/self/fd/${handle.fd}`), real, doing);
-  } else {
-    assertSamePath(await realpath(dirname(real)), dirname(real), doing);
-  }
+  if (isLinux) assertSamePath(await readlink(`/proc/self/fd/${handle.fd}`), real, doing);
+  else await assertSamePlace({ lstat }, handle, real, doing);
 }
 
 function assertSamePath(found: string, meant: string, doing: string): void {
   if (found === meant) return;
-  // Disks of macOS and Windows keep a name's case but find it by any.
-  if (process.platform !== 'linux' && found.toLowerCase() === meant.toLowerCase()) return;
   throw new AppError('tool_failed', `Could not ${doing} ${meant}: its folder was replaced meanwhile and leads to ${found}.`);
 }

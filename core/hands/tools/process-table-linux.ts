@@ -35,9 +35,12 @@ export function createLinuxProcessTable(): ProcessTable {
       return rows;
     },
     startTimeOf: (pid) => rowOf(pid)?.startTime ?? null,
-    isAlive({ pid, startTime }) {
-      const row = rowOf(pid);
-      return row !== null && !row.isDead && row.startTime === startTime;
+    alive(processes) {
+      const runs = ([pid, startTime]: [number, string]): boolean => {
+        const row = rowOf(pid);
+        return row !== null && !row.isDead && row.startTime === startTime;
+      };
+      return [...processes].filter(runs).map(([pid]) => pid);
     },
   };
 }

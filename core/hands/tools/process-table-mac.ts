@@ -2,6 +2,7 @@
 
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
+import { errnoOf } from './errno.ts';
 import type { ProcessRow, ProcessTable } from './process-table-port.ts';
 
 const OUTPUT_BYTES_MAX = 16_000_000;
@@ -10,30 +11,57 @@ const run = promisify(execFile);
 // The same words for months and days in every language setting, so that start times compare.
 const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-export function createMacProcessTable(): ProcessTable {
+export interface MacCalls {
+  /** One run of ps; the output is empty where it finds nothing. */
+  readonly ps: (args: readonly string[]) => string;
+  /** Whether there is a process of this number, without starting a program. */
+  readonly isThere: (pid: number) => boolean;
+}
+
+export function createMacProcessTable({ ps, isThere }: MacCalls = { ps: runPs, isThere: hasProcess }): ProcessTable {
+  const statesOf = (pids: readonly number[]): ReadonlyMap<number, State> =>
+    pids.length === 0 ? new Map() : parseStates(ps(['-o', 'pid=,stat=,lstart=', '-p', pids.join(',')]));
   return {
     async list(markers) {
       const args = ['-axEww', '-o', 'pid=,ppid=,pgid=,stat=,lstart=,command='];
       const { stdout } = await run('ps', args, { maxBuffer: OUTPUT_BYTES_MAX, timeout: TIMEOUT_MS, env: environment });
       return parsePsTable(stdout, markers);
     },
-    startTimeOf: (pid) => stateOf(pid)?.startTime ?? null,
-    isAlive({ pid, startTime }) {
-      const state = stateOf(pid);
-      return state !== null && !state.isDead && state.startTime === startTime;
+    startTimeOf: (pid) => statesOf([pid]).get(pid)?.startTime ?? null,
+    // In a stop this is asked again and again, and each ps holds up everything else: mostly all are gone, and then none is run.
+    alive(processes) {
+      const states = statesOf([...processes.keys()].filter(isThere));
+      return [...states].filter(([pid, { isDead, startTime }]) => !isDead && processes.get(pid) === startTime).map(([pid]) => pid);
     },
   };
 }
 
-function stateOf(pid: number): { isDead: boolean; startTime: string } | null {
+interface State {
+  readonly isDead: boolean;
+  readonly startTime: string;
+}
+
+function parseStates(text: string): ReadonlyMap<number, State> {
+  const rows = [...text.matchAll(/^\s*(\d+)\s+(\S+)\s+(\S.*)$/gm)];
+  return new Map(
+    rows.map(([, pid, stat = '', start = '']) => [Number(pid), { isDead: stat.startsWith('Z'), startTime: plainStart(start) }]),
+  );
+}
+
+function runPs(args: readonly string[]): string {
   try {
-    const args = ['-o', 'stat=,lstart=', '-p', String(pid)];
-    const text = execFileSync('ps', args, { encoding: 'utf8', timeout: TIMEOUT_MS, env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
-    const [, state = '', start = ''] = /^\s*(\S+)\s+(.*)$/m.exec(text) ?? [];
-    return start === '' ? null : { isDead: state.startsWith('Z'), startTime: plainStart(start) };
+    return execFileSync('ps', args, { encoding: 'utf8', timeout: TIMEOUT_MS, env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
   } catch {
     // ps answers with exit code 1 when there is no such process.
-    return null;
+    return '';
+  }
+}
+
+function hasProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (cause) {
+    return errnoOf(cause) === 'EPERM';
   }
 }
 

@@ -21,6 +21,6 @@ export interface ProcessTable {
   list(markers: readonly string[], judged?: ReadonlyMap<number, string>): readonly ProcessRow[] | Promise<readonly ProcessRow[]>;
   /** The start time that with the pid names a process for good, also of one that has just ended; null when there is none. */
   startTimeOf(pid: number): string | null;
-  /** True while that very process runs; one that only waits to be collected does not. */
-  isAlive(record: SpawnRecord): boolean;
+  /** Which of these (pid to start time) still run; one that only waits to be collected does not. */
+  alive(processes: ReadonlyMap<number, string>): readonly number[];
 }

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { parseStat } from './process-table-linux.ts';
-import { parsePsTable } from './process-table-mac.ts';
+import { createMacProcessTable, parsePsTable } from './process-table-mac.ts';
 import type { ProcessRow } from './process-table-port.ts';
 import { createProcessTable } from './process-table.ts';
 import { ProcessTrees } from './process-trees.ts';
@@ -221,4 +221,44 @@ test('reads the ps table of macOS', () => {
     { pid: 502, parentPid: 501, groupId: 501, sessionId: 0, startTime: 'Mon Jan 5 09:07:02 2026', isDead: true, isMarked: false },
     { pid: 503, parentPid: 501, groupId: 501, sessionId: 0, startTime: 'Mon Jan 15 19:07:02 2026', isDead: false, isMarked: false },
   ]);
+});
+
+test('by ps, one run says which of many still live, and none is run for those that are gone', () => {
+  const asked: string[] = [];
+  const there = new Map([
+    [11, 'S     Mon Nov 23 07:17:52 2026'],
+    [12, 'Z     Mon Nov 23 07:17:52 2026'],
+    [13, 'Ss    Tue Nov  3 07:17:52 2026'],
+  ]);
+  const ps = (args: readonly string[]): string => {
+    asked.push(args.join(' '));
+    const pids = (args.at(-1) ?? '').split(',').map(Number);
+    return pids.flatMap((pid) => (there.has(pid) ? [`${String(pid).padStart(5)} ${there.get(pid)}\n`] : [])).join('');
+  };
+  const mac = createMacProcessTable({ ps, isThere: (pid) => there.has(pid) });
+  const since = 'Mon Nov 23 07:17:52 2026';
+  const known = new Map([10, 11, 12, 13, 14].map((pid) => [pid, since]));
+  expect(mac.alive(known)).toEqual([11]);
+  expect(asked).toEqual(['-o pid=,stat=,lstart= -p 11,12,13']);
+  expect(mac.alive(new Map([[10, since]]))).toEqual([]);
+  expect(asked).toHaveLength(1);
+  expect([mac.startTimeOf(13), mac.startTimeOf(99)]).toEqual(['Tue Nov 3 07:17:52 2026', null]);
+});
+
+test.skipIf(process.platform === 'win32')('a real ps tells a running process from one that ended and one of another time', async () => {
+  const real = createMacProcessTable();
+  const child = spawn('sleep', ['30'], { stdio: 'ignore' });
+  const pid = child.pid ?? 0;
+  const startTime = real.startTimeOf(pid) ?? '';
+  expect(
+    real.alive(
+      new Map([
+        [pid, startTime],
+        [process.pid, startTime + ' before'],
+      ]),
+    ),
+  ).toEqual([pid]);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  expect(real.alive(new Map([[pid, startTime]]))).toEqual([]);
 });

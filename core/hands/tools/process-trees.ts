@@ -123,9 +123,7 @@ export class ProcessTrees {
       while (sweep.done !== true) sweep = sweeps.next(sweep.value instanceof Promise ? await sweep.value : sweep.value);
       const isQuiet = sweep.value;
       // A stopped process dies of SIGKILL as it is.
-      for (const [pid, startTime] of known) {
-        if (this.#table.isAlive({ pid, startTime })) signal(pid, 'SIGKILL');
-      }
+      for (const pid of this.#table.alive(known)) signal(pid, 'SIGKILL');
       survivors = await this.#waitUntilGone(this.#table, known);
       if (isQuiet || survivors.length > 0) break;
     }
@@ -137,9 +135,8 @@ export class ProcessTrees {
     const deadlineMs = this.#clock.monotonicMs() + this.#waitMsMax;
     let pauseMs = 1;
     for (;;) {
-      const left = [...known].filter(([pid, startTime]) => table.isAlive({ pid, startTime }));
-      if (left.length === 0) return [];
-      if (this.#clock.monotonicMs() >= deadlineMs) return left.map(([pid]) => pid);
+      const left = table.alive(known);
+      if (left.length === 0 || this.#clock.monotonicMs() >= deadlineMs) return left;
       await sleep(pauseMs);
       pauseMs = Math.min(pauseMs * 2, 16);
     }

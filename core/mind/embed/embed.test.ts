@@ -292,7 +292,13 @@ test.skipIf(process.platform === 'win32')('a GGUF file is served by a program th
   writeFileSync(file, program);
   chmodSync(file, 0o755);
   const environment = { PATH: process.env['PATH'], OPENAI_API_KEY: 'not for it' };
-  const server = new LlamaServer({ program: file, file: 'model.gguf', clock: systemClock, environment });
+  const server = new LlamaServer({
+    program: file,
+    file: 'model.gguf',
+    clock: systemClock,
+    environment,
+    marker: { TRAYCLAW_INSTANCE: 'abc' },
+  });
   onTestFinished(() => server.dispose());
   const embedder = embedderFor({ kind: 'gguf', program: file, file: 'model.gguf' }, { serve: (signal) => server.address(signal) });
   expect((await embedder.embed(['four'], still)).map((vector) => vector[0])).toEqual([4]);
@@ -307,6 +313,7 @@ test('a program that is not there says what to check', async () => {
     file: 'model.gguf',
     clock: systemClock,
     environment: {},
+    marker: {},
   });
   await expect(server.address(still)).rejects.toMatchObject({
     code: 'model_unavailable',

@@ -14,6 +14,8 @@ export interface LlamaServerDeps {
   readonly file: string;
   readonly clock: Clock;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By which the panic stop finds it, and the next start what a crash left. */
+  readonly marker: Readonly<Record<string, string>>;
 }
 
 const READY_WITHIN_MS = 60_000;
@@ -65,11 +67,11 @@ export class LlamaServer {
   }
 
   async #start(signal: AbortSignal): Promise<Running> {
-    const { program, file, environment } = this.#deps;
+    const { program, file, environment, marker } = this.#deps;
     const port = await freePort();
     const env = Object.fromEntries(passed.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
     const args = ['--model', file, '--embedding', '--host', '127.0.0.1', '--port', String(port), '--no-webui'];
-    const child = spawn(program, args, { env: { ...env, LLAMA_API_KEY: this.#key }, stdio: 'ignore', windowsHide: true });
+    const child = spawn(program, args, { env: { ...env, ...marker, LLAMA_API_KEY: this.#key }, stdio: 'ignore', windowsHide: true });
     this.#child = child;
     const origin = `http://127.0.0.1:${port}`;
     const failed = new Promise<never>((_, reject) => {

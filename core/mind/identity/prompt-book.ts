@@ -5,6 +5,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/identity.ts';
@@ -169,7 +170,7 @@ function writeWhole(folder: string, name: string, text: string): void {
   makeFolders({ mkdirSync, statSync }, folder);
   const coming = join(folder, `.${randomBytes(6).toString('hex')}`);
   writeFileSync(coming, `${text}\n`, { mode: 0o600 });
-  renameSync(coming, join(folder, name));
+  renameOver({ renameSync }, coming, join(folder, name));
 }
 
 function hashOf(text: string): string {

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RefusedSkill, SkillFinding } from '../../contracts/skills.ts';
 import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
@@ -110,8 +111,8 @@ function put({ name, files, converted }: Planned, into: string): ImportedSkill {
       makeFolders({ mkdirSync, statSync }, dirname(target));
       writeFileSync(target, content, { mode: 0o600, flag: 'wx' });
     }
-    if (existsSync(place)) renameSync(place, leaving);
-    renameSync(coming, place);
+    if (existsSync(place)) renameOver({ renameSync }, place, leaving);
+    renameOver({ renameSync }, coming, place);
   } finally {
     rmSync(coming, { recursive: true, force: true });
     rmSync(leaving, { recursive: true, force: true });

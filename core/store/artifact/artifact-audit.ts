@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 
 export interface DamagedArtifact {
   readonly sha256: string;
@@ -52,7 +53,7 @@ export function setAsideArtifacts(db: Database.Database, folder: string, damaged
     const path = pathOf(folder, sha256);
     if (state === 'missing' || !existsSync(path)) continue;
     makeFolders({ mkdirSync, statSync }, aside);
-    renameSync(path, join(aside, sha256));
+    renameOver({ renameSync }, path, join(aside, sha256));
     moved += 1;
   }
   db.transaction(() => {

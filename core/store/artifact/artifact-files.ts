@@ -5,6 +5,7 @@ import * as nodeFs from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../base/assert.ts';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { failureCode } from './store-failure.ts';
 
 /** The file system calls used here, as a port: a fault test makes the nth one fail. */
@@ -116,7 +117,7 @@ export class ArtifactFiles {
   #place(path: string, sha256: string): void {
     const folder = join(this.#folder, sha256.slice(0, 2));
     const isNewFolder = makeFolders(this.#fs, folder) !== null;
-    this.#fs.renameSync(path, this.#pathOf(sha256));
+    renameOver(this.#fs, path, this.#pathOf(sha256));
     this.#syncFolder(folder);
     if (isNewFolder) this.#syncFolder(this.#folder);
   }

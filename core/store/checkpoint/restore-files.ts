@@ -4,6 +4,7 @@
 import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
 import type { ImageStore } from './before-images.ts';
@@ -162,7 +163,7 @@ export class RestoreFiles {
     }
     const temporary = this.#staged.get(item.path);
     if (temporary === undefined) return;
-    fs.renameSync(temporary, item.path);
+    renameOver(fs, temporary, item.path);
     this.#staged.delete(item.path);
   }
 

@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -41,7 +42,7 @@ function replaceFile(path: string, text: string): void {
     } finally {
       closeSync(handle);
     }
-    renameSync(fresh, path);
+    renameOver({ renameSync }, fresh, path);
   } catch (cause) {
     rmSync(fresh, { force: true });
     throw new AppError('store_readonly', `${path} cannot be written.`, { cause });

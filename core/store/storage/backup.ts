@@ -18,6 +18,7 @@ import { open } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { emptyPlace, HeadFile, readHead, type LogPlace } from './head-file.ts';
 import { acquireOwnerLock } from './owner-lock.ts';
@@ -58,7 +59,7 @@ export async function createBackup(
     await seal(part);
     const check = automatic === undefined ? verifyBackup(part) : { ok: true, detail: '' };
     if (!check.ok) throw new AppError('store_corrupt', `The backup did not pass its check: ${check.detail}`);
-    renameSync(part, file);
+    renameOver({ renameSync }, part, file);
     return { file, sizeBytes: statSync(file).size, createdAtMs: nowMs };
   } catch (cause) {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(part + suffix, { force: true });
@@ -165,7 +166,7 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
     // One step from the old file to the new: a crash at any point leaves a database in place.
-    renameSync(fresh, target);
+    renameOver({ renameSync }, fresh, target);
     pointHeadAt(home, target, nowMs);
     return { restored: target, kept };
   } catch (cause) {
@@ -202,6 +203,6 @@ function keepReplaced(target: string, kept: string): void {
     copyFileSync(target, kept);
   }
   for (const suffix of ['-wal', '-shm']) {
-    if (existsSync(target + suffix)) renameSync(target + suffix, kept + suffix);
+    if (existsSync(target + suffix)) renameOver({ renameSync }, target + suffix, kept + suffix);
   }
 }

@@ -221,6 +221,22 @@ export const commandGates: readonly Gate[] = [
     suites: ['core/hands/tools/open-file.test.ts'],
   },
   {
+    name: 'command/same-place',
+    prevents: 'where the system names no path, a folder that became a link leads elsewhere',
+    file: 'core/hands/tools/same-place.ts',
+    text: 'if (!(await fs.lstat(at, { bigint: true })).isSymbolicLink()) continue;',
+    instead: 'continue;',
+    suites: ['core/hands/tools/same-place.test.ts'],
+  },
+  {
+    name: 'command/same-file',
+    prevents: 'where the system names no path, a folder swapped only while a file is opened leads elsewhere',
+    file: 'core/hands/tools/same-place.ts',
+    text: 'if (there.ino === opened.ino && isSameVolume) return;',
+    instead: 'return;',
+    suites: ['core/hands/tools/same-place.test.ts'],
+  },
+  {
     name: 'command/own-data',
     prevents: 'the own data of the program is a place like any other',
     file: 'core/hands/tools/protected-places.ts',

@@ -212,4 +212,21 @@ export const doorGates: readonly Gate[] = [
     suites: ['tests/faults/one-gate.test.ts'],
     only: 'command line',
   },
+  {
+    name: 'door/service-log-token',
+    prevents: 'the access token lies in the log of a service manager',
+    file: 'core/doors/cli/serve.ts',
+    text: 'return printToken ?? !io.stdoutIsServiceLog;',
+    instead: 'return printToken ?? true;',
+    suites: ['core/doors/cli/connecting.test.ts'],
+    only: 'no log of a service gets the token',
+  },
+  {
+    name: 'door/service-log',
+    prevents: 'a journal is taken for a pipe of the person',
+    file: 'main/service-log.ts',
+    text: 'return journal === `${dev}:${ino}`;',
+    instead: 'return false;',
+    suites: ['main/service-log.test.ts'],
+  },
 ];

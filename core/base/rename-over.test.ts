@@ -1,0 +1,56 @@
+// A file that Windows holds for a moment is put in place all the same; one that is held for good, or refused elsewhere, says so.
+
+import { expect, test } from 'vitest';
+import { renameOver, renameOverLater } from './rename-over.ts';
+
+const held = (code: string): Error => Object.assign(new Error(code), { code });
+
+/** Refuses so many times. */
+function disk(refusals: number, code = 'EPERM'): { tried: number; renameSync(): void; rename(): Promise<void> } {
+  return {
+    tried: 0,
+    renameSync() {
+      this.tried += 1;
+      if (this.tried <= refusals) throw held(code);
+    },
+    rename() {
+      return new Promise((resolve) => {
+        this.renameSync();
+        resolve();
+      });
+    },
+  };
+}
+
+test.each(['EPERM', 'EACCES', 'EBUSY'])('%s on Windows is tried again, with longer and longer pauses', async (code) => {
+  const paused: number[] = [];
+  const fs = disk(5, code);
+  renameOver(fs, 'a', 'b', { isWindows: true, pause: (ms) => paused.push(ms) });
+  expect([fs.tried, paused]).toEqual([6, [10, 20, 40, 80, 160]]);
+  const later = disk(2, code);
+  await renameOverLater(later, 'a', 'b', true);
+  expect(later.tried).toBe(3);
+});
+
+test('what Windows holds for good fails with its own error', async () => {
+  const fs = disk(9);
+  expect(() => renameOver(fs, 'a', 'b', { isWindows: true, pause: () => undefined })).toThrow('EPERM');
+  expect(fs.tried).toBe(6);
+  await expect(renameOverLater(disk(9, 'EBUSY'), 'a', 'b', true)).rejects.toThrow('EBUSY');
+});
+
+test('elsewhere, and for any other error, the first answer counts', async () => {
+  const pause = (): never => {
+    throw new Error('it waited');
+  };
+  for (const [isWindows, code] of [
+    [false, 'EPERM'],
+    [true, 'ENOENT'],
+    [true, 'ENOSPC'],
+  ] as const) {
+    const fs = disk(1, code);
+    expect(() => renameOver(fs, 'a', 'b', { isWindows, pause })).toThrow(code);
+    expect(fs.tried).toBe(1);
+    await expect(renameOverLater(disk(1, code), 'a', 'b', isWindows)).rejects.toThrow(code);
+  }
+});

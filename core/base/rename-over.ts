@@ -1,0 +1,61 @@
+// Puts a finished file in the place of another. The one place that does: Windows refuses while a virus scanner, an editor or a backup holds one
+// of the two for a moment, so there it is tried again. Elsewhere the first answer counts. Owns no file system; the call is handed in.
+
+import { sleep } from './deferred.ts';
+
+/** What this needs of `node:fs`. */
+export interface RenameCall {
+  renameSync(from: string, to: string): void;
+}
+
+/** What this needs of `node:fs/promises`. */
+export interface LaterRenameCall {
+  rename(from: string, to: string): Promise<void>;
+}
+
+/** A third of a second in all: scanners are done sooner, and a file that is held for longer is held on purpose. */
+const PAUSES_MS = [10, 20, 40, 80, 160] as const;
+const passing: ReadonlySet<unknown> = new Set(['EPERM', 'EACCES', 'EBUSY']);
+
+export interface RenameTries {
+  readonly isWindows: boolean;
+  /** Waits in place. */
+  readonly pause: (ms: number) => void;
+}
+
+const ownTries: RenameTries = {
+  isWindows: process.platform === 'win32',
+  pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
+};
+
+/** Fails with the error of the file system. */
+export function renameOver(fs: RenameCall, from: string, to: string, tries = ownTries): void {
+  for (const ms of PAUSES_MS) {
+    try {
+      fs.renameSync(from, to);
+      return;
+    } catch (cause) {
+      if (!mayPass(cause, tries.isWindows)) throw cause;
+    }
+    tries.pause(ms);
+  }
+  fs.renameSync(from, to);
+}
+
+/** The same without holding up others. */
+export async function renameOverLater(fs: LaterRenameCall, from: string, to: string, isWindows = ownTries.isWindows): Promise<void> {
+  for (const ms of PAUSES_MS) {
+    try {
+      await fs.rename(from, to);
+      return;
+    } catch (cause) {
+      if (!mayPass(cause, isWindows)) throw cause;
+    }
+    await sleep(ms);
+  }
+  await fs.rename(from, to);
+}
+
+function mayPass(cause: unknown, isWindows: boolean): boolean {
+  return isWindows && passing.has((cause as NodeJS.ErrnoException).code);
+}

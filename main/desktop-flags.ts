@@ -1,0 +1,30 @@
+// The words by which the desktop app is told to do something else than to open its window. Pure.
+
+import { resolve } from 'node:path';
+
+/** The running app of the same data folder ends as if asked in its menu, and so does this start. */
+export const quitFlag = '--quit';
+/** What follows is a command line: the program answers in the terminal and opens no window. */
+export const cliFlag = '--cli';
+
+/** Of Chromium, and what the `trayclaw` command of an installed app puts before `--cli`. */
+const beforeCli = /^--(?:no-sandbox|ozone-platform=\w+)$/;
+
+/**
+ * The command line of a start with `--cli`; null for any other. It has to be the first word: one further back may be part of a link or of a
+ * file's name that the system handed over.
+ */
+export function commandLineOf(argv: readonly string[], script: string): readonly string[] | null {
+  const [, ...words] = argv;
+  const at = words.findIndex((word) => !beforeCli.test(word) && resolve(word) !== script);
+  if (words[at] !== cliFlag) return null;
+  const rest = words.slice(at + 1);
+  return rest[0] === '--' ? rest.slice(1) : rest;
+}
+
+/** How the command line of an installed app is called again, by a service for example. */
+export function packagedCommand(execPath: string, env: Readonly<Record<string, string | undefined>>, isLinux: boolean): readonly string[] {
+  // What runs of an AppImage lies in a folder that is gone afterwards.
+  const program = env['APPIMAGE'] ?? execPath;
+  return [program, ...(isLinux ? ['--ozone-platform=headless'] : []), cliFlag, '--'];
+}

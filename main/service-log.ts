@@ -1,0 +1,25 @@
+// Whether a service manager keeps what this process prints. The variables alone do not say so: a terminal or a build server that is a
+// service itself hands them down to everything it starts.
+
+export interface OwnOutput {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly pid: number;
+  readonly isTty: boolean;
+  /** Of standard output. */
+  readonly stat: () => { readonly dev: number; readonly ino: number };
+}
+
+export function isServiceLog({ env, pid, isTty, stat }: OwnOutput): boolean {
+  if (isTty) return false;
+  // systemd.exec(5): set for the very process that systemd started, wherever its output leads (systemd 248 and later).
+  if (env['SYSTEMD_EXEC_PID'] === String(pid)) return true;
+  const journal = env['JOURNAL_STREAM'] ?? '';
+  if (journal === '') return false;
+  try {
+    const { dev, ino } = stat();
+    return journal === `${dev}:${ino}`;
+  } catch {
+    // Standard output is closed: nothing is kept.
+    return false;
+  }
+}

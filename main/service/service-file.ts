@@ -1,0 +1,42 @@
+// The one file of a service: written whole or not at all, and never in place of a file that is the person's own.
+
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { makeFolders } from '../../core/base/make-folders.ts';
+import { renameOver } from '../../core/base/rename-over.ts';
+import { AppError } from '../../core/contracts/errors.ts';
+import { ownMark } from './service-unit.ts';
+
+/** True when the file is another one now. Fails with `conflict` where somebody else wrote it. */
+export function writeServiceFile(file: string, text: string): boolean {
+  const before = readOwn(file);
+  if (before === text) return false;
+  const fresh = `${file}.${process.pid}.part`;
+  try {
+    makeFolders({ mkdirSync, statSync }, dirname(file));
+    writeFileSync(fresh, text, { flag: 'wx' });
+    chmodSync(fresh, 0o644);
+    renameOver({ renameSync }, fresh, file);
+  } catch (cause) {
+    rmSync(fresh, { force: true });
+    throw new AppError('store_readonly', `${file} cannot be written.`, { cause });
+  }
+  return true;
+}
+
+/** False when there was none. Fails with `conflict` where somebody else wrote it. */
+export function removeServiceFile(file: string): boolean {
+  if (readOwn(file) === null) return false;
+  rmSync(file);
+  return true;
+}
+
+/** What it says; null when there is none. */
+export function readOwn(file: string): string | null {
+  if (!existsSync(file)) return null;
+  const text = readFileSync(file, 'utf8');
+  if (text.split('\n', 2).some((line) => line.includes(ownMark))) return text;
+  throw new AppError('conflict', `${file} was not written by TrayClaw and stays as it is.`, {
+    data: { hint: 'Move it away first, or change it yourself: trayclaw service install --print shows what it would say.' },
+  });
+}
