@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { countEffects, openUnsafeCalls, type CallRecord, type LogView } from './crash-log.ts';
 import { runCrashPlan } from './crash-plan.ts';
 import { TestHome } from './test-home.ts';
+import { needs } from '../needs.ts';
 
 test('kills at every named place and at random lose nothing, run nothing twice, and leave nothing open', async () => {
   const tallies = await runCrashPlan({ kills: 32, reachesMax: 3, seed: 42 });
@@ -47,10 +48,9 @@ test('the counts of the crash script see what they are there for', async () => {
   expect(openUnsafeCalls(log)).toEqual(['open']);
 });
 
-const straceWorks = spawnSync('strace', ['-e', 'trace=write', '-o', '/dev/null', 'true']).status === 0;
-
-test.skipIf(!straceWorks)(
+test(
   'the disk is waited for when a message is accepted, before an unsafe effect, for an approval and for the stop',
+  { ...needs('strace'), timeout: 60_000 },
   async () => {
     await using home = new TestHome();
     const trace = join(home.path, '..', 'trace.txt');
@@ -73,7 +73,6 @@ test.skipIf(!straceWorks)(
       released: 5,
     });
   },
-  60_000,
 );
 
 /** Syncs of the disk from each mark to the next, by the mark they end at. */
