@@ -97,6 +97,7 @@ function sourceOf(env: Environment): string {
 const teller = `
   const own = globalThis.fetch;
   globalThis.fetch = async (...args) => {
+    process.send({ got: 0, total: 0 });
     const { body, headers, status, statusText } = await own(...args);
     const total = Number(headers.get('content-length') ?? 0);
     let got = 0, toldMs = 0;
@@ -120,14 +121,20 @@ function runInstaller(installer: string, { env, say, silentMsMax = SILENT_MS_MAX
       env: { ...env },
     });
     let isSilent = false;
-    let got = 0;
+    let got = -1;
     let saidPercent = -1;
-    const giveUp = setTimeout(() => {
-      isSilent = true;
-      child.kill('SIGKILL');
-    }, silentMsMax);
+    let giveUp: NodeJS.Timeout | undefined;
+    const waitFor = (ms: number): void => {
+      clearTimeout(giveUp);
+      giveUp = setTimeout(() => {
+        isSilent = true;
+        child.kill('SIGKILL');
+      }, ms);
+    };
+    // To begin takes a busy machine longer than a line takes to be silent.
+    waitFor(SILENT_MS_MAX);
     child.on('message', (told: Progress) => {
-      if (told.got !== got) giveUp.refresh();
+      if (told.got !== got) waitFor(silentMsMax);
       got = told.got;
       const percent = told.total > 0 ? Math.floor((100 * got) / told.total / STEP_PERCENT) * STEP_PERCENT : -1;
       if (percent > saidPercent) say(`Electron: ${percent} % of ${(told.total / 1e6).toFixed(0)} MB`);

@@ -78,20 +78,21 @@ test('what an older program added without the sums is found, and summed anew', (
   expect(telemetry.usage({ by: 'session', nowMs: NOON_MS }).rows[0]).toMatchObject({ costUsd: 40, unknownCostCalls: 0 });
 });
 
-test('a hundred thousand calls of a thousand sessions are answered for in 20 ms', () => {
+test('a hundred thousand calls of a thousand sessions are answered for in 20 ms', { timeout: 120_000 }, () => {
   const { db, telemetry } = open();
   fill(db, { calls: 100_000, sessions: 1000 });
   telemetry.catchUp(empty);
   const quickest: Record<string, number> = {};
   for (const by of ['day', 'model', 'session'] as const) {
     const tries = Array.from({ length: 5 }, () => {
-      const beganMs = performance.now();
+      const began = process.cpuUsage();
       const { rows } = telemetry.usage({ by, limit: 200, nowMs: NOON_MS });
       expect(rows.reduce((sum, row) => sum + row.modelCalls, 0)).toBe(by === 'session' ? 20_000 : 100_000);
-      return performance.now() - beganMs;
+      const { user, system } = process.cpuUsage(began);
+      return (user + system) / 1000;
     });
     quickest[by] = Math.min(...tries);
   }
-  // The machine may be busy; the quickest of five says what the work itself takes.
+  // The machine may be busy: time of the processor, and the quickest of five, say what the work itself takes.
   expect(Object.entries(quickest).filter(([, ms]) => ms > 20)).toEqual([]);
 });
