@@ -2,7 +2,7 @@
 // and run on the stand-in, far from the checkout and its node_modules.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
@@ -30,6 +30,7 @@ const app = join(folder, 'app');
 beforeAll(async () => {
   const placeholder = join(folder, 'electron');
   for (const part of ['resources', 'locales']) mkdirSync(join(placeholder, part), { recursive: true });
+  for (const own of ['resources/default_app.asar', 'version']) writeFileSync(join(placeholder, own), '');
   writeFileSync(join(placeholder, 'electron'), `before ${fusesAsShipped} after`);
   await build({
     projectDir: projectRoot,
@@ -66,6 +67,7 @@ test('the archive holds what was listed, and native code lies beside it', onLinu
   ]);
   const { main, desktopName, devDependencies } = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<string, unknown>;
   expect([main, desktopName, devDependencies]).toEqual(['dist/desktop.js', 'io.trayclaw.TrayClaw.desktop', undefined]);
+  expect(['resources/default_app.asar', 'version'].filter((own) => existsSync(join(unpackedApp, own)))).toEqual([]);
   expect(readFileSync(join(resources, 'app-update.yml'), 'utf8')).toBe('updaterCacheDirName: trayclaw-updater\n');
 });
 
