@@ -149,11 +149,11 @@ test('a place in the log lets receive go on where an earlier run stopped', async
   expect((await of(one?.seq ?? 0))?.turnId).toBe(second.turnId);
 });
 
-test('the types of the library are those of contracts', () => {
+test('the types of the library are those of contracts and of base', () => {
   const index = readFileSync(join(projectRoot, 'core/index.ts'), 'utf8');
   const types = [...index.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)].map((match) => match[1] ?? '');
   expect(types.length).toBeGreaterThan(8);
-  expect(types.filter((path) => !path.startsWith('./contracts/'))).toEqual([]);
+  expect(types.filter((path) => !/^\.\/(?:contracts|base)\//.test(path))).toEqual([]);
   // A type may also come in beside a value.
   expect(index).not.toMatch(/\{[^}]*\btype\s+\w/);
 });
