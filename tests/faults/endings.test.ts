@@ -15,6 +15,7 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { commandPaths, samples, type Sample, type SamplePlace } from './command-samples.ts';
 import { TestHome } from './test-home.ts';
+import { compileCache } from '../compile-cache.ts';
 
 const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const kills = Number(process.env['TRAYCLAW_KILLS'] ?? 1);
@@ -42,7 +43,13 @@ interface End {
 
 /** In a process of its own; null after a kill because it did not end. */
 async function runAlone(path: string, { line, stdin, stays }: Sample, place: SamplePlace): Promise<End> {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path, TRAYCLAW_VAULT_PASSPHRASE: 'a passphrase' };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home.path,
+    TRAYCLAW_HOME: home.path,
+    TRAYCLAW_VAULT_PASSPHRASE: 'a passphrase',
+    ...compileCache,
+  };
   const child = spawn(process.execPath, [cliFile, ...path.split(' '), ...line(place), '--json'], { cwd: place.folder, env });
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
@@ -83,7 +90,7 @@ async function killInTurn(): Promise<SamplePlace> {
   const asked = model.requests.length;
   const child = spawn(process.execPath, [cliFile, 'ask', 'hello'], {
     stdio: 'ignore',
-    env: { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path, ...compileCache },
   });
   const gone = new Promise((resolve) => child.once('close', resolve));
   while (model.requests.length === asked && child.exitCode === null) await sleep(5);

@@ -106,7 +106,7 @@ test('one process owns a folder, until it dies however it dies', async () => {
     const { Storage } = await import(${JSON.stringify(join(import.meta.dirname, 'storage.ts'))});
     const storage = Storage.open({ home: ${JSON.stringify(home)}, migrations: [] });
     process.stdout.write('open');
-    // Used later on: what nothing refers to any more is collected, and its lock goes with it.
+    // Used later, so that the collector does not close it before.
     setInterval(() => storage.inTransaction, 60_000);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
