@@ -252,6 +252,14 @@ export const runtimeGates: readonly Gate[] = [
     suites: ['tests/program/hooks.test.ts'],
   },
   {
+    name: 'runtime/hook-asks',
+    prevents: 'a call that a hook wants a person to decide runs without a question',
+    file: 'core/runtime/hooks/hooks.ts',
+    text: "if (answer.decision === 'ask') verdict =",
+    instead: 'if (false) verdict =',
+    suites: ['tests/program/hooks.test.ts'],
+  },
+  {
     name: 'runtime/hook-failure',
     prevents: 'a hook that broke is taken for no objection before a tool',
     file: 'core/runtime/hooks/hook-entry.ts',
