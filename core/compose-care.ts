@@ -90,6 +90,7 @@ export function composeHooks(
 }
 
 interface Watched {
+  readonly tools: { schemas(): readonly unknown[] };
   readonly tryModel: Parameters<typeof modelChecks>[0]['tryModel'];
   readonly mind: { readonly models: ModelRouter };
   readonly deadLetters: DeadLetters;
@@ -102,7 +103,7 @@ export function composeDoctor(
   base: Base,
   store: Store,
   guard: Guard,
-  { mind, deadLetters, schedules, telegram, tryModel }: Watched,
+  { mind, deadLetters, schedules, telegram, tools, tryModel }: Watched,
 ): Doctor {
   const { home, loaded, clock, environment, options, config, ids } = base;
   const { log } = store;
@@ -130,6 +131,7 @@ export function composeDoctor(
         limitsUsd: usdLimitsOf(config),
         hasPrice: (ref) => models.cost(ref, noUsage) !== null,
         resolveSecret: (ref) => secrets.resolve(ref),
+        toolCount: () => tools.schemas().length,
         tryModel,
       }),
       stateChecks({

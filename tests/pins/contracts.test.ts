@@ -278,7 +278,7 @@ const opPins: Readonly<Record<string, string>> = {
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
-  'model.test': 'd154eb9c87cd4bbd f943ae84d771e42b',
+  'model.test': 'd154eb9c87cd4bbd 5826131ab4f7b3ea',
   'model.presets': '71fc596a20f27da3 5a0f880aef2ee0cd',
   'provider.try': '0efc9663406a9e58 4acf1259631c0e47',
   'provider.add': '48592e9282f17a66 3ff1ce35da41abc4',

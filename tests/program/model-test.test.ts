@@ -81,3 +81,36 @@ test('a window too small for all tools is tried without them, as a turn leaves s
   expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
   expect(model.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, false]);
 });
+
+test('of more tools than a request takes each turn sends those it needs, and health and the test say so', async () => {
+  const done = () => Promise.resolve({ forModel: 'done' });
+  const more = Array.from({ length: 140 }, (_, at) => freeTool(`more_${at}`, { idempotency: () => 'pure', run: done }));
+  const { model, claw } = await open(
+    [{ user: 'hi', results: 0, answer: { calls: [{ tool: 'more_139', args: {} }] } }, { answer: { text: 'ok' } }],
+    more,
+  );
+  const count = (await claw.op('tool.list', {})).tools.length;
+  expect(await claw.ask('hi, do more_139')).toMatchObject({ status: 'done', text: 'ok' });
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true, toolsLeftOut: count - 128 });
+  expect(model.violations).toEqual([]);
+  expect(model.requests.map(({ toolNames }) => toolNames.length)).toEqual([128, 128, 128]);
+  expect(model.requests[0]?.toolNames).toEqual(expect.arrayContaining(['read_file', 'exec', 'more_139']));
+  expect(model.requests[1]?.toolNames).toEqual(model.requests[0]?.toolNames);
+  const { packs } = await claw.op('pack.list', { limit: 1 });
+  expect(JSON.stringify(await claw.op('pack.get', { packId: packs[0]?.packId ?? '' }))).toContain('a request takes no more tools');
+  const { checks } = await claw.op('health.check', {});
+  expect(checks.find(({ id }) => id === 'tools')).toMatchObject({ ok: true, detail: expect.stringContaining(`${count} tools`) as unknown });
+});
+
+test('a tool that config.yaml refuses is not sent with the test either', async () => {
+  const home = new TestHome();
+  const model = await ScriptedModel.start([{ answer: { text: 'ok' } }]);
+  const claw = await home.open({ config: { ...model.config('openai'), policy: { denyTools: ['exec'] } } });
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
+  expect(model.requests[0]?.toolNames).not.toContain('exec');
+  expect(model.requests[0]?.toolNames).toContain('read_file');
+});

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
+import { TOOLS_MAX } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from './health-source.ts';
@@ -22,6 +23,7 @@ export interface ModelChecksDeps {
   readonly hasPrice: (ref: string) => boolean;
   /** Fails as reading a secret does. */
   resolveSecret(ref: string): Promise<unknown>;
+  readonly toolCount: () => number;
   /** A question to the model, with the tools of a turn. */
   tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error'>>;
 }
@@ -42,7 +44,7 @@ export function modelChecks(deps: ModelChecksDeps): HealthSource {
       await deps.ready();
       const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
-      return [checkModel(deps), ...checkPrice(deps), ...found.flat(), ...(full ? await checkTurn(deps) : [])];
+      return [checkModel(deps), ...checkPrice(deps), ...checkToolCount(deps), ...found.flat(), ...(full ? await checkTurn(deps) : [])];
     },
   };
 }
@@ -60,6 +62,13 @@ function checkPrice({ defaultChoice, limitsUsd, hasPrice }: ModelChecksDeps): Fi
   if (ref === null || limitsUsd.length === 0) return [];
   if (hasPrice(ref)) return [well('budget', `The price of ${ref} is known, so limits in US dollars hold.`)];
   return [warning('budget', unpricedWords({ model: ref, scopes: [...limitsUsd] }), priceCommand(ref))];
+}
+
+function checkToolCount({ toolCount }: ModelChecksDeps): Finding[] {
+  const count = toolCount();
+  if (count <= TOOLS_MAX) return [];
+  const what = `There are ${count} tools, and a request to a model takes ${TOOLS_MAX}. Each request leaves out those it needs least.`;
+  return [warning('tools', what, 'Switch off what you do not use: policy.denyTools in config.yaml, or tools of an agent.')];
 }
 
 /** The braces are YAML, so that names with dots in them need no other form. */

@@ -12,7 +12,7 @@ export interface OfferedTo {
 
 /** The very same list where neither bounds nor config.yaml leave out a tool. */
 export function offeredWithin(
-  { tools, gate }: { readonly tools: ToolPort; readonly gate: Pick<PolicyGate, 'toolRefusal'> },
+  { tools, gate }: { readonly tools: Pick<ToolPort, 'get'>; readonly gate: Pick<PolicyGate, 'toolRefusal'> },
   all: readonly ToolSchema[],
   { bounds, origin }: OfferedTo,
 ): readonly ToolSchema[] {
