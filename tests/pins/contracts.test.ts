@@ -61,7 +61,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'model.requested': '4d84a3471d9df7a3',
   'model.retried': '30338517481a96b7',
   'model.finished': '80d697e9f82be0b1',
-  'model.failed': 'd19aa108cefb3e2f',
+  'model.failed': 'c6283d40a766435e',
   'budget.exceeded': 'ac3d0cfa045883c4',
   'budget.extended': 'e0de3205fc84ef4a',
   'budget.unpriced': '211f41d82396a91f',

@@ -15,6 +15,14 @@ export interface FailedAttempt {
 }
 
 /**
+ * Whether an answer that the person has seen a part of may be asked for once more. That is not done here: what came of it was most likely
+ * billed, so it has to be recorded and a second one admitted first.
+ */
+export function mayAskAgain({ attempt, error, hasDelivered }: FailedAttempt, retriesMax: number): boolean {
+  return hasDelivered && error.code === 'model_cut_off' && attempt <= retriesMax;
+}
+
+/**
  * Milliseconds to wait before the next try, or null for none. A server's own `retry-after` is honoured up to a minute;
  * otherwise the wait doubles from half a second, with jitter. `random` gives [0, 1).
  */
