@@ -133,6 +133,12 @@ export function composeDoctor(
         resolveSecret: (ref) => secrets.resolve(ref),
         toolCount: () => tools.schemas().length,
         tryModel,
+        lookUp: (ref) => lookUp(models, ref),
+        newestCall: (ref) => {
+          store.catchUp();
+          return store.telemetry.newestCall(ref);
+        },
+        nowMs: () => clock.nowMs(),
       }),
       stateChecks({
         warnings: loaded.warnings,
@@ -155,6 +161,15 @@ export function composeDoctor(
       { check: () => options.moreChecks?.() ?? [] },
     ],
   });
+}
+
+const LIST_MAX_MS = 3_000;
+
+async function lookUp(models: ModelRouter, ref: string): ReturnType<Parameters<typeof modelChecks>[0]['lookUp']> {
+  await models.lookAtServers(AbortSignal.timeout(LIST_MAX_MS));
+  const { failed, models: listed } = models.list();
+  const error = failed.find(({ provider }) => ref.startsWith(`${provider}/`))?.error ?? null;
+  return { error, isMissing: listed.some((model) => model.ref === ref && model.missing === true) };
 }
 
 function usdLimitsOf({ budget }: Config): BudgetScope[] {

@@ -114,3 +114,53 @@ test('a tool that config.yaml refuses is not sent with the test either', async (
   expect(model.requests[0]?.toolNames).not.toContain('exec');
   expect(model.requests[0]?.toolNames).toContain('read_file');
 });
+
+test('the quick look asks nothing that costs, and says whether a turn works only where it is known', async () => {
+  const { model, claw } = await open([{ answer: { text: 'ok' } }]);
+  const turnCheck = async (full = false) =>
+    (await claw.op('health.check', full ? { full } : {})).checks.find(({ id }) => id === 'model.turn');
+  expect(await turnCheck()).toMatchObject({ ok: true, fix: expect.stringContaining('trayclaw doctor --full') as unknown });
+  expect(model.requests.length).toBe(0);
+  expect(await turnCheck(true)).toMatchObject({
+    ok: true,
+    detail: expect.stringMatching(/takes the tools of a turn \(\d+ ms, 120 tokens, 0 US\$\)/) as unknown,
+  });
+  // An answer without a turn is no turn.
+  expect((await turnCheck())?.fix).toBeDefined();
+  await claw.ask('hello');
+  const known = await turnCheck();
+  expect([known?.ok, known?.fix, known?.detail]).toEqual([true, undefined, 'lab/scripted answered a turn 0 minutes ago.']);
+  model.script([{ answer: { refuse: 'rejected' } }]);
+  await claw.ask('hello again');
+  expect(await turnCheck()).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining('failed') as unknown,
+    fix: expect.any(String) as unknown,
+  });
+});
+
+test('the quick look finds a key that the server refuses, without a request', async () => {
+  const model = await ScriptedModel.start([], { key: 'right' });
+  const home = new TestHome();
+  home.env['MODEL_KEY'] = 'wrong';
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  const claw = await home.open({ config: model.config('openai') });
+  const { ok, checks } = await claw.op('health.check', {});
+  expect([ok, checks.find(({ id }) => id === 'model.turn')?.ok, model.requests.length]).toEqual([false, false, 0]);
+});
+
+test('the quick look tells of a model that its server does not list', async () => {
+  const home = new TestHome();
+  const model = await ScriptedModel.start();
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  const claw = await home.open({ config: { ...model.config('openai'), models: { default: 'lab/other' } } });
+  const { checks } = await claw.op('health.check', {});
+  expect(checks.find(({ id }) => id === 'model.turn')).toMatchObject({ ok: true, fix: expect.stringContaining('models') as unknown });
+  expect(model.requests.length).toBe(0);
+});
