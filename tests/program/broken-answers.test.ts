@@ -127,6 +127,24 @@ test('a call in an answer that broke off is not made', async () => {
   expect([effects, model.requests.length]).toEqual([1, 3]);
 });
 
+test.each<[WireFormat, number]>([
+  ['openai', 3],
+  ['anthropic', 4],
+])('%s: a call that breaks off before any text is asked for once more and counted as well', async (format, afterFrames) => {
+  const calls = { calls: [{ tool: 'look', args: {} }], pieceChars: 1 };
+  model.script([
+    { times: 1, answer: { ...calls, trouble: { kind: 'cut', afterFrames } } },
+    { results: 0, answer: calls },
+    { results: 1, answer: { text: 'done' } },
+  ]);
+  const claw = await open(format);
+  const ended = await claw.ask('look');
+  expect([ended.status, effects, model.requests.length]).toEqual(['done', 1, 3]);
+  const [failed] = await bodies(claw, ended.sessionId, 'model.failed');
+  expect(failed).toMatchObject({ again: true, partialText: '' });
+  expect(failed?.costUsd).toBeGreaterThan(0);
+});
+
 test('after an answer that came whole, a later one may break off as well', async () => {
   const calls = { calls: [{ tool: 'look', args: {} }] };
   model.script([

@@ -215,7 +215,8 @@ export class ModelRouter {
       };
       const outcome = await runAttempt({ provider, limits, clock, run: answer }, sink, run.signal);
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
-      const { hasDelivered } = outcome;
+      // What had begun was most likely billed, also where nothing of it was shown.
+      const hasDelivered = outcome.hasDelivered || (outcome.hasBegun && outcome.error.code === 'model_cut_off');
       const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
       const { leftOut } = error.data;

@@ -159,7 +159,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     if (error.code === 'model_context_overflow') learnOverflow(runner, call, error);
     const tookMs = deps.clock.monotonicMs() - startedMs;
     const whole = partial.toString();
-    const billed = whole === '' ? null : estimateSpent(deps, call, whole);
+    const billed = whole === '' && error.data['mayAskAgain'] !== true ? null : estimateSpent(deps, call, whole);
     const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
     runner.emit('model.failed', {
       requestId,
