@@ -1,16 +1,12 @@
-// A Vitest reporter that counts: tests by outcome, files that did not load, errors nobody caught, handles left open.
-// Writes the counts to the file named by TRAYCLAW_TEST_TALLY. Prints nothing.
+// A Vitest reporter that counts: tests by outcome, files that did not load, errors that were not caught.
+// Writes the counts to the file named by TRAYCLAW_TEST_TALLY. Prints a line for each failure as it happens, so that a run cut short has
+// told what it found.
 
 import { writeFileSync } from 'node:fs';
 
-/** What keeps a socket, a process or a watcher alive. Bookkeeping of libraries shows up as a leak too; that is not one. */
-const HANDLES = new Set(
-  'TCPSERVERWRAP TCPWRAP PIPESERVERWRAP PIPEWRAP UDPWRAP PROCESSWRAP FSEVENTWRAP STATWATCHER WORKER HTTP2SESSION Timeout Immediate'.split(
-    ' ',
-  ),
-);
-
 const SLOWEST = 20;
+
+const MESSAGE_SHOWN_MAX = 300;
 
 /**
  * @typedef {object} Tally
@@ -26,12 +22,18 @@ const SLOWEST = 20;
  */
 
 class TestTally {
-  /** @type {import('vitest/node').Vitest | null} */
-  #vitest = null;
+  /** @param {import('vitest/node').TestCase} test */
+  onTestCaseResult(test) {
+    const { errors } = test.result();
+    for (const { message } of errors ?? []) tell(`${test.module.relativeModuleId} > ${test.fullName}`, message);
+  }
 
-  /** @param {import('vitest/node').Vitest} vitest */
-  onInit(vitest) {
-    this.#vitest = vitest;
+  /**
+   * What went wrong outside of tests: a file that does not load, a hook that throws.
+   * @param {import('vitest/node').TestModule} module
+   */
+  onTestModuleEnd(module) {
+    for (const { message } of module.errors()) tell(module.relativeModuleId, message);
   }
 
   /**
@@ -47,15 +49,17 @@ class TestTally {
       .slice(0, SLOWEST);
     const tally = { passed: 0, failed: 0, skipped: 0, files: modules.length, slowest };
     for (const module of modules) countModule(module, tally);
-    tally.failed += unhandledErrors.length + this.#countLeaks();
+    tally.failed += unhandledErrors.length;
     writeFileSync(file, JSON.stringify(tally));
   }
+}
 
-  #countLeaks() {
-    const leaks = this.#vitest?.state.leakSet ?? new Set();
-    for (const leak of leaks) if (!HANDLES.has(leak.type)) leaks.delete(leak);
-    return leaks.size;
-  }
+/**
+ * @param {string} where
+ * @param {string} message
+ */
+function tell(where, message) {
+  process.stdout.write(`\nfailed: ${where}: ${message.split('\n', 1)[0]?.slice(0, MESSAGE_SHOWN_MAX)}\n`);
 }
 
 /**

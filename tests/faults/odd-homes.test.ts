@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isAppError } from '../../core/contracts/errors.ts';
 import { createTrayClaw } from '../../core/index.ts';
+import { ownNow } from '../own-clock.ts';
 
 let root: string;
 
@@ -16,14 +17,14 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 async function open(home: string): Promise<string> {
-  const startedMs = performance.now();
+  const startedMs = ownNow();
   try {
     const claw = await createTrayClaw({ home, environment: {} });
     await claw.close();
     return 'opened';
   } catch (cause) {
     if (!isAppError(cause)) throw cause;
-    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(ownNow() - startedMs).toBeLessThan(5_000);
     expect(cause.hint).toBeDefined();
     return `${cause.code}: ${cause.message.replaceAll(root, '')}`;
   }
