@@ -35,6 +35,7 @@ export function registerSkills(program: Command, run: Run): void {
     .action((name: string) => run((context) => context.runOp('skill.get', { name }, { human: describe })));
   skills
     .command('lint')
+    .alias('verify')
     .description('check a skill or a folder of skills; exit code 1 for an error')
     .argument('<name-or-folder>')
     .action((what: string) =>
@@ -42,6 +43,7 @@ export function registerSkills(program: Command, run: Run): void {
     );
   skills
     .command('import')
+    .alias('install')
     .description('copy a skill, or all below a folder, into the workspace; trusts nothing')
     .argument('<folder>')
     .option('--sha256 <hash>', 'what was published for it')
@@ -59,6 +61,15 @@ export function registerSkills(program: Command, run: Run): void {
         }),
       );
     });
+  skills
+    .command('remove')
+    .description('remove a skill from the workspace; undo puts it back')
+    .argument('<name>')
+    .action((name: string) =>
+      run((context) =>
+        context.runOp('skill.remove', { name }, { human: ({ path, callId }) => removedWords(path, callId, context.program) }),
+      ),
+    );
   skills
     .command('trust')
     .description('trust the text of a skill as it is now')
@@ -145,6 +156,10 @@ function describeImport({ imported, skipped }: OpResult<'skill.import'>): string
     ...findingLines(one.findings),
   ]);
   return [...done, ...skipped.map(({ path, reason, hint }) => `Left out: ${path}. ${reason} ${hint}`)].join('\n');
+}
+
+function removedWords(path: string, callId: string, program: string): string {
+  return `Removed ${path}. To take this back: ${program} undo ${callId}`;
 }
 
 function describeReload({ skills, added, changed, removed }: OpResult<'skill.reload'>): string {

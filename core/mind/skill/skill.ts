@@ -19,6 +19,7 @@ import type { SkillRows } from './skill-rows.ts';
 
 export { importSkills, type ImportedSkill } from './skill-import.ts';
 export { ProgramFinder, type Surroundings } from './skill-needs.ts';
+export { contentOf, removableFolder, takeAway } from './skill-removal.ts';
 export { SkillReader, type OpeningPlace, type ShownSkill } from './skill-reader.ts';
 export { skillMigrations, SkillRows } from './skill-rows.ts';
 export { createSkillSources, type SkillSource } from './skill-sources.ts';
@@ -102,6 +103,12 @@ export class SkillBook {
 
   has(name: string): boolean {
     return this.#loaded().skills.has(name);
+  }
+
+  /** Names of the skills that declare this one as a part of their work. */
+  composedBy(name: string): string[] {
+    const all = [...this.#loaded().skills.values()];
+    return all.filter(({ head }) => head.skills.includes(name)).map(({ head }) => head.name);
   }
 
   get(name: string): SkillView {
