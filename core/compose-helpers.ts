@@ -2,6 +2,7 @@
 
 import { systemLater } from './base/later.ts';
 import type { ToolDefinition } from './contracts/tools.ts';
+import type { PromptBook } from './mind/identity/identity.ts';
 import { createHelperTools, HelperQueue } from './runtime/a2a/a2a.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
@@ -12,7 +13,7 @@ export function composeHelpers(
   { clock, ids, logger, config, agents, crashPoints, lifetimes }: Base,
   { log, helperRows, marks }: Store,
   { panic }: Guard,
-  turns: TurnRuntime,
+  { turns, prompts }: { readonly turns: TurnRuntime; readonly prompts: Pick<PromptBook, 'own'> },
 ): { readonly helpers: HelperQueue; readonly tools: readonly ToolDefinition[] } {
   const sourcesOf = (sessionId: string) => marks.session(sessionId)?.sources ?? [];
   const limits = config.helpers;
@@ -29,6 +30,7 @@ export function composeHelpers(
       turns,
       agents,
       sourcesOf,
+      instructions: () => prompts.own('trayclaw-helper'),
       crashPoints,
     }),
   );

@@ -108,13 +108,14 @@ function skillRoots(folders: readonly string[], { workspace }: FactContext, own:
 }
 
 export function composeIdentity(base: Base, store: Store) {
-  const { clock, home, config, agents, safety } = base;
+  const { clock, home, config, agents, safety, options } = base;
   const { timeoutMs } = config.web;
   const quick = Math.min(timeoutMs, 10_000);
   const limits = { connectMs: quick, headersMs: quick, idleMs: quick, totalMs: timeoutMs, bytesMax: PROMPT_BYTES_MAX };
   const http = new GuardedFetch({ judge: safety, limits });
   const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void store.log.append(sessionId, drafts, true);
   const prompts = new PromptBook({
+    own: options.prompts ?? {},
     folder: join(home, 'prompts'),
     sources: config.prompts,
     record,
@@ -137,4 +138,3 @@ export function composeIdentity(base: Base, store: Store) {
   agents.describeBy(identity);
   return { identity, prompts };
 }
-export type Identity = ReturnType<typeof composeIdentity>;

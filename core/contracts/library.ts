@@ -11,6 +11,7 @@ import type { LibraryHook } from './hooks.ts';
 import type { KnowledgeResolver } from './knowledge-ports.ts';
 import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
 import type { AskResult } from './op-results.ts';
+import type { OwnPromptName } from './own-prompts.ts';
 import type { ToolDefinition } from './tools.ts';
 
 export interface TrayClawOptions {
@@ -32,6 +33,8 @@ export interface TrayClawOptions {
   readonly memorySources?: readonly MemorySource[];
   /** Sources of knowledge that answer at the time of the question. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
+  /** Texts in place of TrayClaw's own prompts; a prompt file in the data folder beats them. `trayclaw prompts list` names them. */
+  readonly prompts?: Readonly<Partial<Record<OwnPromptName, string>>>;
   /** False leaves unfinished turns as they are, for a look at the data. */
   readonly resume?: boolean;
   readonly clock?: Clock;

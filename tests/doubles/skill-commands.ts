@@ -144,7 +144,7 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
   { argv: ['identity', 'versions'], op: 'identity.versions', params: {}, json: [identity] },
   { argv: ['identity', 'diff', '1', '2'], op: 'identity.diff', params: { from: 1, to: 2 }, json: difference },
   { argv: ['identity', 'revert', '1'], op: 'identity.revert', params: { version: 1 }, json: identity },
-  { argv: ['prompts', 'list'], op: 'prompt.list', params: {}, json: [prompt] },
+  { argv: ['prompts', 'list'], op: 'prompt.list', params: { own: true }, json: [prompt] },
   {
     argv: ['prompts', 'show', 'style', '2'],
     op: 'prompt.get',

@@ -54,5 +54,7 @@ export interface HelperDeps {
   };
   /** Whose words a session holds. */
   sourcesOf(sessionId: string): readonly TaintSource[];
+  /** What a helper is told below its task. */
+  instructions(): string;
   readonly crashPoints: { reach(point: 'helper-called' | 'helper-submitted' | 'helper-finished'): void };
 }

@@ -158,7 +158,7 @@ export class HelperQueue {
       agentId: job.agentId,
       channel: helperChannel,
       sender: caller,
-      text: taskOf(job, caller),
+      text: taskOf(job, caller, this.#deps.instructions()),
       // A start after a crash meets the turn that was begun.
       dedupeKey: `task:${job.jobId}`,
       untrusted: this.#deps.sourcesOf(job.from.sessionId),
