@@ -46,6 +46,7 @@ export type {
   MemorySource,
   Proposal,
   RecalledText,
+  RememberedText,
 } from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
 export type { OwnPromptName } from './contracts/own-prompts.ts';

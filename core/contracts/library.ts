@@ -29,7 +29,7 @@ export interface TrayClawOptions {
   readonly memoryExtractor?: MemoryExtractor;
   /** Tells what contradicts what, in place of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
-  /** Memories kept elsewhere, recalled beside the own ones. */
+  /** Memories kept elsewhere, recalled beside the own ones; those with `remember` are handed what is kept. */
   readonly memorySources?: readonly MemorySource[];
   /** Sources of knowledge that answer at the time of the question. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
