@@ -7,13 +7,20 @@ import { createHelperTools, HelperQueue } from './runtime/a2a/a2a.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
+import type { Skills } from './compose-skills.ts';
+
+interface HelperParts {
+  readonly turns: TurnRuntime;
+  readonly prompts: Pick<PromptBook, 'own'>;
+  readonly skills: Pick<Skills, 'meetHelpers'>;
+}
 
 /** To be called once the turn runtime is among the lifetimes: on the way down the queue has to stop listening first. */
 export function composeHelpers(
   { clock, ids, logger, config, agents, crashPoints, lifetimes }: Base,
   { log, helperRows, marks }: Store,
   { panic }: Guard,
-  { turns, prompts }: { readonly turns: TurnRuntime; readonly prompts: Pick<PromptBook, 'own'> },
+  { turns, prompts, skills }: HelperParts,
 ): { readonly helpers: HelperQueue; readonly tools: readonly ToolDefinition[] } {
   const sourcesOf = (sessionId: string) => marks.session(sessionId)?.sources ?? [];
   const limits = config.helpers;
@@ -34,5 +41,11 @@ export function composeHelpers(
       crashPoints,
     }),
   );
+  skills.meetHelpers({
+    call: (from, wanted) => helpers.call(from, wanted),
+    whenFinished: (jobId, signal) => helpers.whenFinished(jobId, signal),
+    modelsAbove: (turnId) => helpers.modelsAbove(turnId),
+    sourcesOf,
+  });
   return { helpers, tools: createHelperTools({ calls: helpers, agents: agents.list(), limits, sourcesOf }) };
 }

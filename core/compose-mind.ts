@@ -6,6 +6,7 @@ import type { PromptText } from './contracts/own-prompts.ts';
 import { Summarizer } from './mind/compress/compress.ts';
 import { ContextPacker, createSystemPrompt, type PackSource } from './mind/context/context.ts';
 import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
+import { isSkillModel } from './mind/skill/skill.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
@@ -52,7 +53,8 @@ function newestModel({ index, reads }: Store['log']): string | null {
   const sessions = index.sessions({ archived: false, limit: SESSIONS_LOOKED_AT }).toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
   for (const { sessionId } of sessions) {
     const turns = reads.slice(sessionId, { types: ['turn.started'], limit: TURNS_LOOKED_AT, newest: true });
-    for (const turn of turns.toReversed()) if (turn.type === 'turn.started' && turn.body.model !== null) return turn.body.model;
+    for (const turn of turns.toReversed())
+      if (turn.type === 'turn.started' && turn.body.model !== null && !isSkillModel(turn.body.model)) return turn.body.model;
   }
   return null;
 }

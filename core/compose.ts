@@ -31,7 +31,7 @@ import { composeHelpers } from './compose-helpers.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
 import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
 import { composeRemembering } from './compose-remembering.ts';
-import { composeSkills, type Skills } from './compose-skills.ts';
+import { composeSkills, withSkillRuns, type Skills } from './compose-skills.ts';
 import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
 import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 import { composeTelegram } from './compose-telegram.ts';
@@ -137,7 +137,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
     crashPoints: base.crashPoints,
     notes: composeNotes(base, store),
     ...guard,
-    models: mind.models,
+    models: withSkillRuns(mind.models, mind.skills.runs),
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
@@ -172,7 +172,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
   });
   const compaction = composeCompaction(base, store, guard, mind, turns);
   const deadLetters = composeDeadLetters(base, store, guard, turns);
-  const { helpers, tools } = composeHelpers(base, store, guard, { turns, prompts: mind.identity.prompts });
+  const { helpers, tools } = composeHelpers(base, store, guard, { turns, prompts: mind.identity.prompts, skills: mind.skills });
   for (const tool of tools) hands.tools.register(tool);
   composeUpkeep(base, store, guard, { mind, turns, deadLetters });
   return { deltas, turns, deadLetters, helpers, compaction };

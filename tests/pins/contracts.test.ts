@@ -127,7 +127,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'dead_letter.cleared': '44a8668187e9cc40',
   'hook.ran': '1653dad3d8fbf145',
   'recovery.finished': 'f326bd9009773a4a',
-  'a2a.called': '424ca03cd7cc5345',
+  'a2a.called': '2051f562bc8af1e6',
   'a2a.started': '335b4ece75c0ca84',
   'a2a.retried': '6d6274f84be867fc',
   'a2a.cancel_requested': '67a84c7bcb7cbf92',

@@ -17,6 +17,7 @@ interface HelperMessage {
   readonly sessionId: string;
   readonly agentId: string;
   readonly text: string;
+  readonly model?: string;
   readonly channel: string;
   readonly sender: string;
   readonly dedupeKey: string;
