@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { codeWords, documentNames, projectRoot, readDocument } from './documents.ts';
+import { codeWords, documentNames, projectRoot, readDocument, referenceNames } from './documents.ts';
 
 const flatFloors = ['core/base', 'core/contracts'];
 
@@ -24,14 +24,14 @@ test('every module has its line in ARCHITECTURE.md, and every line its module', 
   expect([...rows].map((row) => row[1] ?? '').sort()).toEqual(modulesOfTheCode());
 });
 
-test.each(documentNames)('every link of %s to a file leads to one', (name) => {
+test.each([...documentNames, ...referenceNames])('every link of %s to a file leads to one', (name) => {
   const text = readDocument(name);
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].map((match) => match[1] ?? match[2] ?? '');
   const own = targets.filter((target) => !/^(?:https?:|#|mailto:)/.test(target)).map((target) => target.replace(/#.*$/, ''));
   expect(own.filter((target) => !existsSync(join(projectRoot, dirname(name), target)))).toEqual([]);
 });
 
-test.each(documentNames)('every source file that %s names exists', (name) => {
+test.each([...documentNames, ...referenceNames])('every source file that %s names exists', (name) => {
   const paths = codeWords(readDocument(name)).filter((word) => /^(?:core|main|renderer|build|tests)\/[\w./-]+\.\w+$/.test(word));
   expect(paths.filter((path) => !existsSync(join(projectRoot, path)))).toEqual([]);
 });

@@ -1,21 +1,37 @@
 // The project's documents as the tests of this folder read them.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
-export const documentNames = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md'] as const;
+const rootDocuments = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CHANGELOG.md'];
 
-export function readDocument(name: (typeof documentNames)[number]): string {
+export const guideNames = pagesIn('docs/guide');
+export const referenceNames = pagesIn('docs/reference');
+/** Written by hand. */
+export const documentNames = [...rootDocuments, ...pagesIn('docs'), ...guideNames];
+
+function pagesIn(folder: string): string[] {
+  const names = readdirSync(join(projectRoot, folder)).filter((name) => name.endsWith('.md'));
+  return names.sort().map((name) => `${folder}/${name}`);
+}
+
+export function readDocument(name: string): string {
   return readFileSync(join(projectRoot, name), 'utf8');
 }
 
-/** The program below `<!-- example:NAME -->` of README.md. */
+/** The program below `<!-- example:NAME -->` of the guide to the library. */
 export function readExample(name: string): string {
-  const program = new RegExp(`<!-- example:${name} -->\\s+\`\`\`ts\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readDocument('README.md'))?.[1];
-  if (program === undefined) throw new Error(`README.md has no example ${name}`);
+  const guide = 'docs/guide/library.md';
+  const program = new RegExp(`<!-- example:${name} -->\\s+\`\`\`ts\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(readDocument(guide))?.[1];
+  if (program === undefined) throw new Error(`${guide} has no example ${name}`);
   return program;
+}
+
+/** The fenced blocks of a kind, such as `sh`. */
+export function codeBlocks(text: string, kind: string): readonly string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((match) => match[1] ?? '');
 }
 
 /** What stands between backticks in running text and tables, code blocks aside. */

@@ -140,7 +140,7 @@ const examples: Readonly<Record<string, (lines: readonly string[]) => void>> = {
   },
 };
 
-test.each(Object.keys(examples))('the example of the %s in the README runs', async (name) => {
+test.each(Object.keys(examples))('the example of the %s in its guide runs', async (name) => {
   const { code, stdout, stderr } = await run(process.execPath, [`${name}.ts`], stranger.project);
   expect([code, stderr]).toEqual([0, '']);
   examples[name]?.(stdout.split('\n'));

@@ -69,13 +69,11 @@ test('under a dialog only the palette and the panic stop are heard, and only ste
   expect(idFor(press('j'), { isRepeat: true })).toBe('next-session');
 });
 
-const namesOf = (chords: readonly string[]): string =>
-  chords.map((chord) => keyNames(chord, false, english.commands.keys).join('+')).join(' or ');
-
-test('the README has the keys that hold', () => {
-  const readme = readFileSync(fileURLToPath(new URL('../../../README.md', import.meta.url)), 'utf8');
-  const section = /^## The window$([\s\S]*?)^## /m.exec(readme)?.[1] ?? '';
-  const rows = [...section.matchAll(/^\|(.+)\|$/gm)].map(([, cells = '']) => cells.split('|').map((cell) => cell.trim()));
+test('the page of keys has the keys that hold', () => {
+  const page = readFileSync(fileURLToPath(new URL('../../../docs/reference/keys.md', import.meta.url)), 'utf8');
+  const rows = [...page.matchAll(/^\|(.+)\|$/gm)].map(([, cells = '']) => cells.split('|').map((cell) => cell.trim()));
+  const namesOf = (chords: readonly string[]): string =>
+    chords.map((chord) => keyNames(chord, false, english.commands.keys).join('+')).join(' or ');
   const wanted = commandTable.flatMap((command) =>
     command.keys === undefined ? [] : [[command.name(english.commands), namesOf(command.keys.app), namesOf(command.keys.browser)]],
   );

@@ -1,4 +1,4 @@
-// Every command of the window in one table: the palette lists it, the keyboard runs it, the sheet of keys and the README show it.
+// Every command of the window in one table: the palette lists it, the keyboard runs it, the sheet of keys and docs/reference show it.
 
 import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';

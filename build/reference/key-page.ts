@@ -1,0 +1,21 @@
+// docs/reference/keys.md: the keys of the window, from the table that the palette and the sheet of keys are made from.
+
+import { commandTable } from '../../renderer/lib/commands/commands.ts';
+import { keyNames } from '../../renderer/lib/commands/keys.ts';
+import { english } from '../../renderer/lib/i18n/english/english.ts';
+import { page, table } from './markdown.ts';
+
+export function keyPage(): string {
+  const namesOf = (chords: readonly string[]): string =>
+    chords.map((chord) => keyNames(chord, false, english.commands.keys).join('+')).join(' or ');
+  const rows = commandTable.flatMap((command) =>
+    command.keys === undefined ? [] : [[command.name(english.commands), namesOf(command.keys.app), namesOf(command.keys.browser)]],
+  );
+  const body = [
+    'On a Mac, ⌘ takes the place of Ctrl, except for the panic stop. A browser keeps some keys for itself, so the window uses others there.',
+    'Single letters work while nothing is typed; a switch in Settings turns them off. `?` shows these keys in the window.',
+    '',
+    ...table(['command', 'desktop app', 'in a browser'], rows),
+  ];
+  return page({ title: 'Keys of the window', source: 'the command table of the window (`renderer/lib/commands`)', body });
+}

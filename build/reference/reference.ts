@@ -1,0 +1,39 @@
+// The pages of docs/reference, made from the tables in the code. Owns which pages there are; each page has a file of its own.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { commandPage } from './command-page.ts';
+import { errorPage } from './error-page.ts';
+import { eventPage } from './event-page.ts';
+import { keyPage } from './key-page.ts';
+import { operationPage } from './operation-page.ts';
+import { settingPage } from './setting-page.ts';
+import { toolPage } from './tool-page.ts';
+
+export const referenceFolder = fileURLToPath(new URL('../../docs/reference', import.meta.url));
+
+/** Every page by its file name. */
+export async function referencePages(): Promise<ReadonlyMap<string, string>> {
+  return new Map([
+    ['commands.md', await commandPage()],
+    ['settings.md', settingPage()],
+    ['operations.md', operationPage()],
+    ['tools.md', await toolPage()],
+    ['events.md', eventPage()],
+    ['errors.md', errorPage()],
+    ['keys.md', keyPage()],
+  ]);
+}
+
+/** Writes the pages that are stale, removes files that are no page, and resolves to the names of both. */
+export async function writeReference(): Promise<readonly string[]> {
+  mkdirSync(referenceFolder, { recursive: true });
+  const pages = await referencePages();
+  const present = readdirSync(referenceFolder);
+  const surplus = present.filter((name) => !pages.has(name));
+  for (const name of surplus) rmSync(join(referenceFolder, name));
+  const stale = [...pages].filter(([name, text]) => !present.includes(name) || readFileSync(join(referenceFolder, name), 'utf8') !== text);
+  for (const [name, text] of stale) writeFileSync(join(referenceFolder, name), text);
+  return [...stale.map(([name]) => name), ...surplus];
+}

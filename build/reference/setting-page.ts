@@ -1,0 +1,62 @@
+// docs/reference/settings.md: every key of config.yaml with its type, its default and what it means.
+
+import * as z from 'zod';
+import { isPlainObject } from '../../core/base/json.ts';
+import { configSchema } from '../../core/contracts/config.ts';
+import { code, page, table, typeWords } from './markdown.ts';
+import { settingTexts } from './setting-texts.ts';
+
+export interface Setting {
+  readonly path: string;
+  readonly fallback: unknown;
+  readonly type: string;
+}
+
+export function settingPage(): string {
+  const settings = settingsOf(z.toJSONSchema(configSchema, { io: 'input' }));
+  const sections = [...new Set(settings.map(({ path }) => path.split('.')[0] ?? path))];
+  const body = [
+    '`config.yaml` lies in the data folder and may leave out everything. TrayClaw reads it at the start; `trayclaw config set KEY VALUE`',
+    'changes one key and keeps your comments. Models, providers and document sources hold at once, all other changes from the next start.',
+    'An unknown key is refused by name. NAME and MODEL are names of your choice; times are in milliseconds.',
+    '`trayclaw config schema` prints the JSON Schema.',
+    '',
+    ...sections.flatMap((section) => [
+      `## ${section}`,
+      '',
+      ...table(['key', 'type', 'default', 'means'], settings.filter(({ path }) => path.split('.')[0] === section).map(row)),
+    ]),
+  ];
+  return page({ title: 'Settings', source: 'the schema of config.yaml (`core/contracts/config.ts`)', body });
+}
+
+function row({ path, type, fallback }: Setting): string[] {
+  const text = settingTexts[path];
+  if (text === undefined) throw new Error(`${path} has no text; add one to build/reference/setting-texts.ts`);
+  const shown = fallback === undefined ? (text.fallback ?? '') : code(typeof fallback === 'string' ? fallback : JSON.stringify(fallback));
+  return [code(path), type, shown, text.means];
+}
+
+/** The leaves of the schema by their dotted paths; keys of a person's own choice are NAME, and MODEL under prices. */
+export function settingsOf(schema: unknown, path = ''): Setting[] {
+  if (!isPlainObject(schema)) return [];
+  const below = (key: string): string => (path === '' ? key : `${path}.${key}`);
+  const variants = schema['oneOf'] ?? schema['anyOf'];
+  if (Array.isArray(variants)) return unique(variants.flatMap((variant: unknown) => settingsOf(variant, path)));
+  const { properties, additionalProperties } = schema as { properties?: unknown; additionalProperties?: unknown };
+  if (isPlainObject(properties)) return Object.entries(properties).flatMap(([key, value]) => settingsOf(value, below(key)));
+  if (isPlainObject(additionalProperties) && additionalProperties['type'] !== 'string')
+    return settingsOf(additionalProperties, below(path.endsWith('prices') ? 'MODEL' : 'NAME'));
+  return [{ path, fallback: schema['default'], type: typeWords(schema) }];
+}
+
+/** Of one key in several forms: one row, with the types of all. */
+function unique(settings: readonly Setting[]): Setting[] {
+  const rows = new Map<string, Setting>();
+  for (const setting of settings) {
+    const known = rows.get(setting.path);
+    const types = known === undefined ? [setting.type] : [...new Set([...known.type.split(' or '), ...setting.type.split(' or ')])];
+    rows.set(setting.path, { ...(known ?? setting), type: types.join(' or ') });
+  }
+  return [...rows.values()];
+}

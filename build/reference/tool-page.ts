@@ -1,0 +1,58 @@
+// docs/reference/tools.md: the tools the agent has, as the model is told of them. Starts TrayClaw on a folder that is removed afterwards.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createTrayClaw, type Channel, type ConfigInput, type OpResult } from '../../core/index.ts';
+import { code, fieldWords, page } from './markdown.ts';
+
+type Listing = OpResult<'tool.list'>['tools'][number];
+
+/** What every tool that is there under a condition needs. */
+const config: ConfigInput = {
+  models: { default: 'demo/offline' },
+  knowledge: { sources: { notes: { kind: 'inline', text: 'A note.' } } },
+  web: { search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:9' } },
+  agents: { scout: {} },
+};
+
+/** A channel through which nothing comes and nothing leaves. */
+const quietChannel: Channel = {
+  name: 'quiet',
+  identities: { isOwner: () => false },
+  rules: { groups: 'off', allowFrom: [] },
+  join: () => ({ dispose: () => undefined }),
+};
+
+export async function toolPage(): Promise<string> {
+  const tools = await builtInTools();
+  const body = [
+    'The description of a tool is what the model reads. The class is the one the gate judges by unless the arguments say otherwise; see',
+    '[approvals](../guide/approvals.md). Some tools are there only when they can work: `web_search` needs `web.search`, `knowledge_search`',
+    'needs a document, `message` needs a channel, and the tools that call agents need an agent to call.',
+    '',
+    ...tools.flatMap((tool) => [
+      `## ${code(tool.name)}`,
+      '',
+      `Class: ${code(tool.class)}`,
+      '',
+      tool.description.trim(),
+      '',
+      `Arguments: ${fieldWords(tool.schema)}`,
+      '',
+    ]),
+  ];
+  return page({ title: 'Tools', source: 'the list of tools (`tool.list`)', body });
+}
+
+async function builtInTools(): Promise<readonly Listing[]> {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-docs-'));
+  const claw = await createTrayClaw({ home, config, channels: [quietChannel] });
+  try {
+    const { tools } = await claw.op('tool.list', {});
+    return tools.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  } finally {
+    await claw.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,136 @@
+// README.md and the guides against the program: the commands, options, settings and tools they name exist, and they stay short.
+
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import * as z from 'zod';
+import type { Command } from 'commander';
+import { settingsOf } from '../../build/reference/setting-page.ts';
+import { configSchema } from '../../core/contracts/config.ts';
+import { eventTypes } from '../../core/contracts/events.ts';
+import { opTable } from '../../core/contracts/ops.ts';
+import { createProgram } from '../../core/doors/cli/cli.ts';
+import { codeBlocks, codeWords, documentNames, guideNames, projectRoot, readDocument, referenceNames } from './documents.ts';
+
+const pages = ['README.md', 'docs/command-line.md', 'docs/servers.md', ...guideNames];
+let program: Command;
+
+beforeAll(async () => {
+  program = await createProgram('0', () => Promise.resolve());
+});
+
+test.each([['README.md', 200], ['ARCHITECTURE.md', 150], ...guideNames.map((name) => [name, 150] as const)] as const)(
+  '%s has at most %i lines',
+  (name, max) => {
+    expect(readDocument(name).trimEnd().split('\n').length).toBeLessThanOrEqual(max);
+  },
+);
+
+test('README.md leads to every guide and every page of the reference', () => {
+  const readme = readDocument('README.md');
+  expect([...guideNames, ...referenceNames].filter((name) => !readme.includes(`](${name})`))).toEqual([]);
+  expect(guideNames.length).toBeGreaterThan(10);
+});
+
+test('the pictures of the README are small', () => {
+  const pictures = [...readDocument('README.md').matchAll(/(?:src|srcset)="([^"]+\.png)"/g)].map((match) => match[1] ?? '');
+  expect(pictures.length).toBeGreaterThan(0);
+  for (const picture of pictures) expect(statSync(join(projectRoot, picture)).size).toBeLessThan(200_000);
+});
+
+/** Command lines after the word `trayclaw`, from running text and from blocks. */
+function commandLines(name: string): string[] {
+  const text = readDocument(name);
+  const sources = [...codeBlocks(text, 'sh').flatMap((block) => block.split('\n')), ...codeWords(text)];
+  return sources.flatMap((source) => {
+    const line = source.replace(/\s+#.*$/, '').replace(/(?<=;).*$/, '');
+    return [...line.matchAll(/(?:^|[|`] ?|&& |npm run )trayclaw (?:-- )?(.+)$/g)].map((match) => match[1] ?? '');
+  });
+}
+
+/** What of a command line is not in the tree of commands; null when all is. */
+function problemOf(line: string): string | null {
+  const words = line.match(/'[^']*'|"[^"]*"|\S+/g) ?? [];
+  let command = program;
+  let at = 0;
+  for (; at < words.length; at += 1) {
+    const next = command.commands.find((sub) => sub.name() === words[at] || sub.aliases().includes(words[at] ?? ''));
+    if (next === undefined) break;
+    command = next;
+  }
+  const rest = words.slice(at);
+  const options = [...command.options, ...program.options];
+  const unknown = rest.filter((word) => /^--?[a-z]/.test(word) && !options.some((option) => option.long === word || option.short === word));
+  if (unknown.length > 0) return `${unknown.join(' ')} in: ${line}`;
+  if (command === program) return rest[0]?.startsWith('-') === true ? null : `no command: ${line}`;
+  const plain = rest.find((word) => !word.startsWith('-'));
+  // A family without one of its commands, or with a word that is none.
+  if (command.commands.length > 0 && plain !== undefined) return `no command: ${line}`;
+  return plain !== undefined && command.registeredArguments.length === 0 && command.options.length === 0
+    ? `takes no argument: ${line}`
+    : null;
+}
+
+test.each(pages)('every command and option in %s exists', (name) => {
+  expect(
+    commandLines(name)
+      .map(problemOf)
+      .filter((problem) => problem !== null),
+  ).toEqual([]);
+});
+
+test('the check of command lines sees many, and finds a wrong word', () => {
+  expect(pages.flatMap(commandLines).length).toBeGreaterThan(120);
+  expect(problemOf('memory promote ID')).toBeNull();
+  expect(problemOf('memory promotes ID')).toBe('no command: memory promotes ID');
+  expect(problemOf('ask "x" --colour red')).toBe('--colour in: ask "x" --colour red');
+  expect(problemOf('paint')).toBe('no command: paint');
+});
+
+test.each(pages)('the YAML in %s is a fitting config.yaml', (name) => {
+  const blocks = codeBlocks(readDocument(name), 'yaml').filter((block) => !block.startsWith('# skill '));
+  const problems = blocks.map((block) => configSchema.safeParse(parse(block)).error?.message);
+  expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
+});
+
+test('every setting, operation and event that a document names exists', () => {
+  const settings = settingsOf(z.toJSONSchema(configSchema, { io: 'input' })).map(({ path }) => path);
+  const sections = new Set(settings.map((path) => path.split('.')[0] ?? ''));
+  const others = [...Object.keys(opTable), ...eventTypes];
+  const wrong = (word: string): boolean => {
+    const path = /^([a-z]\w*(?:\.\w+)+)(?::? .*)?$/.exec(word)?.[1];
+    if (path === undefined || !sections.has(path.split('.')[0] ?? '') || /\.(?:ts|mjs|md|json|yaml|vault)$/.test(path)) return false;
+    const own = path.replace(/^(prompts|providers)\.(?!NAME)\w+/, '$1.NAME');
+    return !settings.some((setting) => setting === own || setting.startsWith(`${own}.`)) && !others.includes(path);
+  };
+  expect(wrong('limits.steps')).toBe(false);
+  expect(wrong('limits.stepz')).toBe(true);
+  expect(
+    pages.flatMap((name) =>
+      codeWords(readDocument(name))
+        .filter(wrong)
+        .map((word) => `${name}: ${word}`),
+    ),
+  ).toEqual([]);
+});
+
+/** As GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const headings = [...text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/^#+ (.+)$/gm)].map((match) => match[1] ?? '');
+  return headings.map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+test.each([...documentNames, ...referenceNames])('every place of a page that %s links to is there', (name) => {
+  const links = [...readDocument(name).matchAll(/\]\(([^)\s#]*)#([^)\s]+)\)/g)].filter(([, target = '']) => !target.startsWith('http'));
+  const missing = links.filter(([, target = '', anchor = '']) => {
+    const file = target === '' ? join(projectRoot, name) : join(projectRoot, dirname(name), target);
+    return !existsSync(file) || !anchorsOf(readFileSync(file, 'utf8')).includes(anchor);
+  });
+  expect(missing.map(([link]) => link)).toEqual([]);
+});
