@@ -1,4 +1,5 @@
 // `npm test [-- FILTER…]`: builds what is stale, runs every suite, and ends with the line "N passed, N failed".
+// `npm run soak [-- FILTER…]` runs the long tests at their full length: those that take their length from tests/soak.ts.
 // End-to-end tests run when there is a Chromium. What was skipped, and for want of what, is told in the line before.
 
 import { spawnSync } from 'node:child_process';
@@ -18,7 +19,18 @@ const SLOW_SECONDS = 10;
 
 const ENDING_TAKES_MS = 3_000;
 
-if (runsOnPinnedNode()) runTests(process.argv.slice(2));
+if (runsOnPinnedNode()) {
+  const [first, ...rest] = process.argv.slice(2);
+  if (first === '--soak') {
+    process.env.TRAYCLAW_SOAK ??= '1';
+    runTests(rest.length > 0 ? rest : longTests());
+  } else runTests(process.argv.slice(2));
+}
+
+function longTests() {
+  const paths = listFiles(projectRoot, ['tests', 'core']).filter((path) => path.endsWith('.test.ts'));
+  return paths.filter((path) => readFileSync(join(projectRoot, path), 'utf8').includes("/soak.ts';"));
+}
 
 /** @param {string[]} filters */
 function runTests(filters) {

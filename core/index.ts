@@ -46,8 +46,10 @@ export type {
   MemorySource,
   Proposal,
   RecalledText,
+  RememberedText,
 } from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
+export type { OwnPromptName } from './contracts/own-prompts.ts';
 export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';

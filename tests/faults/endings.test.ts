@@ -1,6 +1,6 @@
 // Every command ends, and with an exit code of its own: after a process was killed in the middle of a turn, and where documents are being
-// read meanwhile. TRAYCLAW_KILLS=150 kills so often and lets each command look after each kill; TRAYCLAW_ENDINGS=10 runs each command of
-// the tree so often in a process of its own. Both print what they counted.
+// read meanwhile. The long run kills many times, lets each command look after each kill, and runs each command of the tree several times
+// in a process of its own. It prints what it counted.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -16,10 +16,11 @@ import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { commandPaths, samples, type Sample, type SamplePlace } from './command-samples.ts';
 import { TestHome } from './test-home.ts';
 import { compileCache } from '../compile-cache.ts';
+import { soak } from '../soak.ts';
 
 const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
-const kills = Number(process.env['TRAYCLAW_KILLS'] ?? 1);
-const rounds = Number(process.env['TRAYCLAW_ENDINGS'] ?? 0);
+const kills = soak(1, 150);
+const rounds = soak(0, 10);
 const HANGS_AFTER_MS = 20_000;
 const ownCodes = new Set([0, 1, 2, 3, 4, 5]);
 

@@ -1,5 +1,5 @@
 // A simulated day of a whole program: the clock runs ahead, schedules fire, the heartbeat beats, signals come in, and afterwards nothing is
-// left over. TRAYCLAW_DAY_HOURS says how long; a day gives the figures.
+// left over. The long run takes a day and prints the figures.
 
 import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
@@ -8,9 +8,10 @@ import { expect, test } from 'vitest';
 import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from './test-home.ts';
+import { isSoak, soak } from '../soak.ts';
 import { needs } from '../needs.ts';
 
-const hours = Number(process.env['TRAYCLAW_DAY_HOURS'] ?? 1);
+const hours = soak(1, 24);
 const MINUTE_MS = 60_000;
 
 function collectGarbage(): void {
@@ -72,7 +73,7 @@ test('hours of schedules and signals leave files open and memory as they were', 
   const fires = await Promise.all(
     schedules.map(async ({ scheduleId }) => (await claw.op('schedule.get', { scheduleId, limit: 200 })).last),
   );
-  if (process.env['TRAYCLAW_DAY_HOURS'] !== undefined) {
+  if (isSoak) {
     process.stdout.write(`${JSON.stringify({ runs: fires.map((last) => last.length), asked, figures })}\n`);
   }
   for (const [index, { spec }] of schedules.entries()) {

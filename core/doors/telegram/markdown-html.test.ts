@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseHtml } from '../../../tests/doubles/telegram/entities.ts';
 import { toTelegramPieces } from './markdown-html.ts';
 import { ownNow } from '../../../tests/own-clock.ts';
+import { soak } from '../../../tests/soak.ts';
 
 const html = (markdown: string): string[] => toTelegramPieces(markdown, 4096).map((piece) => piece.html);
 
@@ -85,7 +86,7 @@ test('any text becomes pieces the server parses, none too long, none cut inside 
       }
       expect(squeezed(pieces.map(({ plain }) => plain).join(''))).toBe(squeezed(whole.map(({ plain }) => plain).join('')));
     }),
-    { numRuns: Number(process.env['TRAYCLAW_PROPERTY_RUNS'] ?? 2000) },
+    { numRuns: soak(2_000, 100_000) },
   );
 });
 

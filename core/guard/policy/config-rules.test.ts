@@ -158,3 +158,22 @@ test('in the folder of a session a relative path refuses and asks there too, and
   expect(fits(rule('allow', { paths: ['notes'] }), inProject)).toBe(false);
   expect(fits(rule('allow', { paths: ['/home/me/project/notes'] }), inProject)).toBe(true);
 });
+
+test.each<[string, boolean, PolicyRule[]]>([
+  ['its name', true, [rule('deny', { tools: ['put'] })]],
+  ['the beginning of its name', true, [rule('deny', { tools: ['pu*'] })]],
+  ['its class', true, [rule('deny', { classes: ['write'] })]],
+  ['every call', true, [rule('deny', {})]],
+  ['who calls it', true, [rule('deny', { tools: ['put'], channels: ['cli'], agents: ['main'] })]],
+  ['another tool', false, [rule('deny', { tools: ['look'] })]],
+  ['another class', false, [rule('deny', { classes: ['exec'] })]],
+  ['another channel', false, [rule('deny', { tools: ['put'], channels: ['telegram'] })]],
+  ['some of its calls', false, [rule('deny', { tools: ['put'], paths: ['secret'] })]],
+  ['some of its calls, then all', true, [rule('deny', { paths: ['secret'] }), rule('deny', { tools: ['put'] })]],
+  ['all but what is allowed before', false, [rule('allow', { paths: ['notes'] }), rule('deny', { tools: ['put'] })]],
+  ['all but what asks before', false, [rule('ask', { tools: ['put'] }), rule('deny', { tools: ['put'] })]],
+  ['all, after another tool is allowed', true, [rule('allow', { tools: ['look'] }), rule('deny', {})]],
+])('a rule that refuses %s always refuses the tool: %s', (_what, always, rules) => {
+  const ready = new ConfigRules(rules, { workspace: '/ws', domains: listed, entryWords });
+  expect(ready.refusesAlways({ name: 'put', class: 'write' }, origin)).toBe(always);
+});

@@ -171,6 +171,7 @@ export const events = {
     off: (name: string, by: string) => `Skill ${name} switched off by ${by}`,
   },
   skillImported: (name: string, by: string) => `Skill ${name} imported by ${by}`,
+  skillRemoved: (name: string, by: string) => `Skill ${name} removed by ${by}`,
   identityChanged: (agent: string, version: number, by: string) => `Identity of ${agent} is version ${version}, by ${by}`,
   promptAccepted: (name: string, version: number, by: string) => `Prompt ${name} has version ${version}, by ${by}`,
   recovered: (by: string) => `Repaired by ${by}`,

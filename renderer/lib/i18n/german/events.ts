@@ -176,6 +176,7 @@ export const events: Words['activity']['events'] = {
     off: (name, by) => `Fähigkeit ${name} ausgeschaltet von ${by}`,
   },
   skillImported: (name, by) => `Fähigkeit ${name} eingelesen von ${by}`,
+  skillRemoved: (name, by) => `Fähigkeit ${name} entfernt von ${by}`,
   identityChanged: (agent, version, by) => `Identität von ${agent} ist Fassung ${version}, von ${by}`,
   promptAccepted: (name, version, by) => `Vorgabe ${name} hat Fassung ${version}, von ${by}`,
   recovered: (by: string) => `Repariert von ${by}`,
