@@ -95,7 +95,7 @@ const settings = {
   'bundler with types of Node': { ...bundler, types: ['node'], exactOptionalPropertyTypes: true },
 };
 
-test('programs compile in every setting, where wrong ones do not', { timeout: 300_000 }, async () => {
+test('programs compile in every setting, where wrong ones do not', { timeout: 480_000 }, async () => {
   const strict = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true };
   const all = Object.entries(settings).map(([name, more]) => [name, { ...strict, ...more }]);
   const compiler = fileURLToPath(new URL('compile.ts', import.meta.url));
