@@ -1,22 +1,19 @@
-// A Vitest reporter that counts: tests by outcome, files that did not load, errors nobody caught, handles left open.
-// Writes the counts to the file named by TRAYCLAW_TEST_TALLY. Prints nothing.
+// A Vitest reporter that counts: tests by outcome, files that did not load, errors that were not caught.
+// Writes the counts to the file named by TRAYCLAW_TEST_TALLY. Prints a line for each failure as it happens, so that a run cut short has
+// told what it found.
 
 import { writeFileSync } from 'node:fs';
 
-/** What keeps a socket, a process or a watcher alive. Bookkeeping of libraries shows up as a leak too; that is not one. */
-const HANDLES = new Set(
-  'TCPSERVERWRAP TCPWRAP PIPESERVERWRAP PIPEWRAP UDPWRAP PROCESSWRAP FSEVENTWRAP STATWATCHER WORKER HTTP2SESSION Timeout Immediate'.split(
-    ' ',
-  ),
-);
-
 const SLOWEST = 20;
+
+const MESSAGE_SHOWN_MAX = 300;
 
 /**
  * @typedef {object} Tally
  * @property {number} passed
  * @property {number} failed
  * @property {number} skipped
+ * @property {Record<string, number>} lacking how many were skipped, by what they need; those that name nothing under ''
  * @property {number} files
  * @property {FileTime[]} slowest the files that took longest, the slowest first
  *
@@ -26,12 +23,18 @@ const SLOWEST = 20;
  */
 
 class TestTally {
-  /** @type {import('vitest/node').Vitest | null} */
-  #vitest = null;
+  /** @param {import('vitest/node').TestCase} test */
+  onTestCaseResult(test) {
+    const { errors } = test.result();
+    for (const { message } of errors ?? []) tell(`${test.module.relativeModuleId} > ${test.fullName}`, message);
+  }
 
-  /** @param {import('vitest/node').Vitest} vitest */
-  onInit(vitest) {
-    this.#vitest = vitest;
+  /**
+   * What went wrong outside of tests: a file that does not load, a hook that throws.
+   * @param {import('vitest/node').TestModule} module
+   */
+  onTestModuleEnd(module) {
+    for (const { message } of module.errors()) tell(module.relativeModuleId, message);
   }
 
   /**
@@ -45,17 +48,20 @@ class TestTally {
       .map(timeOf)
       .sort((a, b) => b.seconds - a.seconds)
       .slice(0, SLOWEST);
-    const tally = { passed: 0, failed: 0, skipped: 0, files: modules.length, slowest };
+    /** @type {Tally} */
+    const tally = { passed: 0, failed: 0, skipped: 0, lacking: {}, files: modules.length, slowest };
     for (const module of modules) countModule(module, tally);
-    tally.failed += unhandledErrors.length + this.#countLeaks();
+    tally.failed += unhandledErrors.length;
     writeFileSync(file, JSON.stringify(tally));
   }
+}
 
-  #countLeaks() {
-    const leaks = this.#vitest?.state.leakSet ?? new Set();
-    for (const leak of leaks) if (!HANDLES.has(leak.type)) leaks.delete(leak);
-    return leaks.size;
-  }
+/**
+ * @param {string} where
+ * @param {string} message
+ */
+function tell(where, message) {
+  process.stdout.write(`\nfailed: ${where}: ${message.split('\n', 1)[0]?.slice(0, MESSAGE_SHOWN_MAX)}\n`);
 }
 
 /**
@@ -76,11 +82,20 @@ function countModule(module, tally) {
   for (const test of module.children.allTests()) {
     const { state } = test.result();
     if (state === 'passed') tally.passed += 1;
-    else if (state === 'skipped') tally.skipped += 1;
+    else if (state === 'skipped') countSkipped(/** @type {{ needs?: string }} */ (test.meta()).needs ?? '', tally);
     else tally.failed += 1;
   }
   // A file that does not load, or a hook that throws, fails without any test of its own failing.
   if (!module.ok() && tally.failed === before) tally.failed += 1;
+}
+
+/**
+ * @param {string} need
+ * @param {Tally} tally
+ */
+function countSkipped(need, tally) {
+  tally.skipped += 1;
+  tally.lacking[need] = (tally.lacking[need] ?? 0) + 1;
 }
 
 // Vitest takes a reporter given by its path from the default export.

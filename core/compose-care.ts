@@ -90,6 +90,7 @@ export function composeHooks(
 }
 
 interface Watched {
+  readonly tools: { schemas(): readonly unknown[] };
   readonly tryModel: Parameters<typeof modelChecks>[0]['tryModel'];
   readonly mind: { readonly models: ModelRouter };
   readonly deadLetters: DeadLetters;
@@ -102,7 +103,7 @@ export function composeDoctor(
   base: Base,
   store: Store,
   guard: Guard,
-  { mind, deadLetters, schedules, telegram, tryModel }: Watched,
+  { mind, deadLetters, schedules, telegram, tools, tryModel }: Watched,
 ): Doctor {
   const { home, loaded, clock, environment, options, config, ids } = base;
   const { log } = store;
@@ -130,7 +131,14 @@ export function composeDoctor(
         limitsUsd: usdLimitsOf(config),
         hasPrice: (ref) => models.cost(ref, noUsage) !== null,
         resolveSecret: (ref) => secrets.resolve(ref),
+        toolCount: () => tools.schemas().length,
         tryModel,
+        lookUp: (ref) => lookUp(models, ref),
+        newestCall: (ref) => {
+          store.catchUp();
+          return store.telemetry.newestCall(ref);
+        },
+        nowMs: () => clock.nowMs(),
       }),
       stateChecks({
         warnings: loaded.warnings,
@@ -153,6 +161,15 @@ export function composeDoctor(
       { check: () => options.moreChecks?.() ?? [] },
     ],
   });
+}
+
+const LIST_MAX_MS = 3_000;
+
+async function lookUp(models: ModelRouter, ref: string): ReturnType<Parameters<typeof modelChecks>[0]['lookUp']> {
+  await models.lookAtServers(AbortSignal.timeout(LIST_MAX_MS));
+  const { failed, models: listed } = models.list();
+  const error = failed.find(({ provider }) => ref.startsWith(`${provider}/`))?.error ?? null;
+  return { error, isMissing: listed.some((model) => model.ref === ref && model.missing === true) };
 }
 
 function usdLimitsOf({ budget }: Config): BudgetScope[] {

@@ -15,7 +15,7 @@ import { PolicyGate } from './guard/policy/policy.ts';
 import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
-import { TaintBook } from './guard/taint/taint.ts';
+import { LateCopies, TaintBook } from './guard/taint/taint.ts';
 import { Workspaces } from './guard/workspace/workspace.ts';
 import { isOwnData, protectionOf } from './hands/tools/tools.ts';
 import { realOf, type Base, type Store } from './compose-base.ts';
@@ -65,6 +65,14 @@ export function composeGuard(base: Base, store: Store) {
     folders: [workspace, ...extraFolders],
     files: { exists: (path) => existsSync(path), isExecutable },
   });
+  const lateCopies = new LateCopies({
+    logger,
+    watch: (command, sinceMs) => taint.watch(command, sinceMs),
+    // No session's own: each that reads such a file learns of it.
+    record: (callId, paths) =>
+      void log.append(systemSessionId, [{ type: 'taint.marked', body: { callId, sources: [], paths: [...paths] } }]),
+  });
+  lifetimes.defer(() => lateCopies.dispose());
   const secrets = composeSecrets(base);
   const current = <T>(read: () => T): T => {
     catchUp();
@@ -90,7 +98,7 @@ export function composeGuard(base: Base, store: Store) {
     isStopped: () => panic.engaged,
     forbids: (path) => (isOwnData(path, facts) ? "It is TrayClaw's own data, which is never written this way." : null),
   });
-  return { facts, workspaces, panic, gate, taint, secrets, budget, sandbox, checkpoints };
+  return { facts, workspaces, panic, gate, taint, lateCopies, secrets, budget, sandbox, checkpoints };
 }
 export type Guard = ReturnType<typeof composeGuard>;
 

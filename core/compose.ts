@@ -233,6 +233,7 @@ function careParts({ base, store, guard, mind, runtime }: Floors, hands: Hands, 
       deadLetters,
       schedules: hands.planned.schedules,
       telegram,
+      tools: hands.tools,
       tryModel: (model) => claw().op('model.test', { model }),
     }),
     recovery: composeRecovery(base, store, guard, {

@@ -1,4 +1,4 @@
-// The library: the runtime in your own process, and agents of it. Its types are those of contracts alone.
+// The library: the runtime in your own process, and agents of it. Its types are those of contracts and of base.
 
 import { versions } from 'node:process';
 import { describeOldNode } from './base/node-floor.ts';

@@ -144,9 +144,9 @@ export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record
   const hasAll = ({ required, properties }: ObjectKind): boolean =>
     [...required].every((key) => given.includes(key) || properties.get(key)?.takesNull === true);
   const hasOnly = ({ properties, others }: ObjectKind): boolean => others !== false || given.every((key) => properties.has(key));
-  const hasValues = ({ properties }: ObjectKind): boolean =>
+  const hasValues = (branch: ObjectKind): boolean =>
     given.every((key) => {
-      const literals = literalsOf(properties.get(key));
+      const literals = literalsOf(readingOf(branch, key));
       return literals === null || literals.some((literal) => literal === value[key]) || !isScalar(value[key]);
     });
   return (
@@ -156,11 +156,16 @@ export function branchOf(branches: readonly ObjectKind[], value: Readonly<Record
   );
 }
 
-function hasShapes({ properties }: ObjectKind, value: Readonly<Record<string, unknown>>): boolean {
-  return [...properties].every(([key, { takesAny, kinds }]) => {
-    const given = value[key];
-    if (takesAny || given === undefined || given === null) return true;
-    return kinds.some(({ kind }) =>
+/** What a branch says of a key: by its name, or as one of any further keys. */
+function readingOf({ properties, others }: ObjectKind, key: string): Reading | undefined {
+  return properties.get(key) ?? (typeof others === 'boolean' ? undefined : others);
+}
+
+function hasShapes(branch: ObjectKind, value: Readonly<Record<string, unknown>>): boolean {
+  return Object.entries(value).every(([key, given]) => {
+    const reading = readingOf(branch, key);
+    if (reading === undefined || reading.takesAny || given === undefined || given === null) return true;
+    return reading.kinds.some(({ kind }) =>
       kind === 'integer'
         ? typeof given === 'number'
         : kind === 'array'

@@ -104,6 +104,13 @@ test('what a model fills in for another branch is left out, what it means is kep
   expect(union.safeParse(fromModel({ action: 'drop', at: '3' })).data).toEqual({ action: 'drop', id: null, at: 3 });
 });
 
+test('a branch that takes any further keys is meant only where their values fit', () => {
+  const schema = z.union([z.record(z.string(), z.literal(3)), z.strictObject({ kind: z.literal('one'), none: z.null(), text: z.string() })]);
+  const { fromModel } = ofZod(z.strictObject({ x: schema }));
+  expect(fromModel({ x: { kind: 'one', none: null, text: '' } })).toEqual({ x: { kind: 'one', none: null, text: '' } });
+  expect(fromModel({ x: { a: 3 } })).toEqual({ x: { a: 3 } });
+});
+
 test('JSON text comes back as the value it says', () => {
   const { fromModel } = ofZod(z.object({ any: z.unknown(), list: z.array(z.int()), text: z.string(), bag: z.looseObject({}) }));
   expect(fromModel({ any: '{"a":[1]}', list: '[1,2]', text: '[1]', bag: '{"k":true}' })).toEqual({

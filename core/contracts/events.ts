@@ -187,6 +187,8 @@ const bodies = {
     /** Estimated, where an answer had begun: that much was most likely billed. */
     usage: usageSchema.optional(),
     costUsd: z.number().nullable().optional(),
+    /** The answer broke off in the middle and is asked for once more, with the same pack. */
+    again: z.literal(true).optional(),
   }),
   'budget.exceeded': z.object({
     scope: budgetLimitScopeSchema,

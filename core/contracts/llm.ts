@@ -52,6 +52,9 @@ export interface ToolSchema {
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
+/** The most tools that every vendor takes in one request. */
+export const TOOLS_MAX = 128;
+
 export interface ModelRequest {
   /** The provider's own model id. */
   readonly modelId: string;

@@ -33,6 +33,7 @@ export const packReasons = {
   share: 'the budget of its section',
   rules: 'the window of this model is too small for all pinned rules',
   tools: 'the window of this model is too small for all tools',
+  toolCount: 'a request takes no more tools',
   late: 'it was not ready in time',
   stopped: 'the turn was stopped',
   failed: 'it failed',

@@ -66,6 +66,8 @@ export const providerOps = {
       usage: usageSchema,
       costUsd: z.number().nullable(),
       error: errorBodySchema.nullable(),
+      /** Tools a request has no place for: it takes 128, and a turn chooses those that its conversation needs. */
+      toolsLeftOut: z.number().int().optional(),
     }),
   },
   /** Well-known providers: what to fill in, and the usual names of the secret and of its variable. A null `baseUrl` is the vendor's own address. */

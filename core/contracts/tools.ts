@@ -145,6 +145,8 @@ export interface ToolResult {
   readonly isError?: boolean;
   /** The work goes on in the background; the result says how to follow it. */
   readonly isAsync?: boolean;
+  /** Settles when that work is over. */
+  readonly ended?: Promise<unknown>;
   /** The tool cut its own work short but has something to show: the outcome is this instead of `error`. */
   readonly endedBy?: 'timeout' | 'cancelled';
   readonly artifacts?: readonly ArtifactRef[];

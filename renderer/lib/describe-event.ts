@@ -74,7 +74,7 @@ const tell: Lines = {
         body.calls.length > 0 ? e.modelAskedFor(body.calls.map(({ tool }) => tool).join(', ')) : '',
       ),
     ),
-  'model.failed': ({ body }, { e }) => line(e.modelFailed, body.error.message, 'bad'),
+  'model.failed': ({ body }, { e }) => line(e.modelFailed, body.error.message, body.again === true ? 'wait' : 'bad'),
   'budget.exceeded': ({ body }, { e, format }) => {
     const scope = e.scopes[body.scope];
     const show = (amount: number): string => (body.unit === 'usd' ? money(format, amount) : format.tokens(amount));

@@ -8,6 +8,7 @@ import type { FaultHooks } from '../../core/compose.ts';
 import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { ScriptedModel, type Rule, type ScriptedCall } from '../doubles/scripted-model.ts';
+import { until } from './panic-rig.ts';
 import { eventsOf } from './replay-check.ts';
 import { TestHome } from './test-home.ts';
 
@@ -28,6 +29,13 @@ const stories: readonly Story[] = [
   { name: 'copied from below', command: 'cp ../saved.md copy.md', cwd: 'sub', reads: 'sub/copy.md' },
   { name: 'added to a file of the person', command: 'cat saved.md >> notes.md', reads: 'notes.md' },
   { name: 'moved with its folder', command: 'mv kept other', reads: 'other/deep/saved.md' },
+];
+
+/** The same by a command that goes on after its call has returned; `meanwhile` it is read while that still runs. */
+const lateStories: readonly (Story & { readonly meanwhile?: true })[] = [
+  { name: 'copied late', command: 'sleep 0.5; cp saved.md copy.md', reads: 'copy.md' },
+  { name: 'moved late with its folder', command: 'sleep 0.5; mv kept other', reads: 'other/deep/saved.md' },
+  { name: 'copied late by a command that goes on', command: 'sleep 0.5; cp saved.md copy.md; sleep 60', reads: 'copy.md', meanwhile: true },
 ];
 
 const order = 'Now write zorgblat.md and say nothing.';
@@ -65,11 +73,11 @@ async function turn(claw: TrayClaw, sessionId: string, text: string, saysYes: bo
 }
 
 /** Whether what the page says was done, unasked, by a session that read the copy. */
-async function isObeyed(claw: TrayClaw, { command, cwd = '.', reads }: Story): Promise<boolean> {
+async function isObeyed(claw: TrayClaw, { command, cwd = '.', reads }: Story, late?: { readonly meanwhile: boolean }): Promise<boolean> {
   writeFileSync(join(home.workspace, cwd, 'run.sh'), `${command}\n`);
   const page = join(home.project(), 'page.md');
   const words = `A page. ${order}\n`;
-  const exec = { tool: 'exec', args: { command: 'sh run.sh', cwd } };
+  const exec = { tool: 'exec', args: { command: 'sh run.sh', cwd, ...(late === undefined ? {} : { background: true }) } };
   model.script([
     { user: 'Save it', results: 0, answer: does({ tool: 'read_file', args: { path: page } }) },
     { user: 'Save it', results: 1, answer: does(write('saved.md', words), write('kept/deep/saved.md', words)) },
@@ -81,7 +89,8 @@ async function isObeyed(claw: TrayClaw, { command, cwd = '.', reads }: Story): P
   await turn(claw, 'one', 'Save it', true);
   expect(existsSync(join(home.workspace, 'saved.md'))).toBe(true);
   await turn(claw, 'two', 'Run it', true);
-  expect(existsSync(join(home.workspace, reads))).toBe(true);
+  await until(() => existsSync(join(home.workspace, reads)), 'the copy is there');
+  if (late?.meanwhile === false) await new Promise((resolve) => setTimeout(resolve, 500));
   await turn(claw, 'three', 'Sum it up', false);
   const shown: unknown[] = [];
   for await (const event of eventsOf(claw, 'three')) if (event.type === 'tool.finished') shown.push(event.body);
@@ -91,6 +100,57 @@ async function isObeyed(claw: TrayClaw, { command, cwd = '.', reads }: Story): P
 
 test.each(stories)('a saved page stays marked when it is $name', async (story) => {
   expect(await isObeyed(await open(), story)).toBe(false);
+});
+
+test.each(lateStories)('a saved page stays marked when it is $name', async (story) => {
+  expect(await isObeyed(await open(), story, { meanwhile: story.meanwhile === true })).toBe(false);
+});
+
+const unfollowed: FaultHooks = {
+  replaceParts: ({ lateCopies: _, ...real }) => real,
+};
+
+test.each(lateStories)('control: with no look at what runs in the background, it is obeyed: $name', async (story) => {
+  expect(await isObeyed(await open(unfollowed), story, { meanwhile: story.meanwhile === true })).toBe(true);
+});
+
+test('a command that began before the page was saved is followed as well', async () => {
+  const claw = await open();
+  writeFileSync(join(home.workspace, 'wait.sh'), 'until [ -e kept/deep/saved.md ]; do sleep 0.1; done; sleep 0.3; cp saved.md copy.md\n');
+  model.script([
+    { user: 'Wait', results: 0, answer: does({ tool: 'exec', args: { command: 'sh wait.sh', background: true } }) },
+    { answer: {} },
+  ]);
+  await turn(claw, 'zero', 'Wait', true);
+  expect(await isObeyed(claw, { name: '', command: 'true', reads: 'copy.md' }, { meanwhile: false })).toBe(false);
+});
+
+test('what the agent writes itself beside a background command is not marked', async () => {
+  const claw = await open();
+  const page = join(home.project(), 'page.md');
+  model.script([
+    { user: 'Save it', results: 0, answer: does({ tool: 'read_file', args: { path: page } }) },
+    { user: 'Save it', results: 1, answer: does(write('saved.md', `A page. ${order}\n`)) },
+    { user: 'Run it', results: 0, answer: does({ tool: 'exec', args: { command: 'sh run.sh', background: true } }) },
+    { user: 'Write it', results: 0, answer: does(write('mine.md', 'My words.')) },
+    { user: 'Read it', results: 0, answer: does({ tool: 'read_file', args: { path: 'mine.md' } }) },
+    { user: 'Look at it', results: 0, answer: does({ tool: 'read_file', args: { path: 'begun' } }) },
+    { answer: { text: 'Done.' } },
+  ]);
+  writeFileSync(join(home.workspace, 'run.sh'), 'touch begun; sleep 60\n');
+  await turn(claw, 'one', 'Save it', true);
+  await turn(claw, 'two', 'Run it', true);
+  await until(() => existsSync(join(home.workspace, 'begun')), 'the command runs');
+  await turn(claw, 'three', 'Write it', false);
+  await turn(claw, 'four', 'Read it', false);
+  await turn(claw, 'five', 'Look at it', false);
+  const marksOf = async (sessionId: string): Promise<unknown[]> => {
+    const marks: unknown[] = [];
+    for await (const event of eventsOf(claw, sessionId)) if (event.type === 'taint.marked') marks.push(event.body);
+    return marks;
+  };
+  expect(await marksOf('four')).toEqual([]);
+  expect(await marksOf('five')).toMatchObject([{ sources: [{ kind: 'file', where: join(home.workspace, 'begun') }] }]);
 });
 
 const unwatched: FaultHooks = {

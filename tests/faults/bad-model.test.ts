@@ -37,14 +37,14 @@ const modelCases: ModelCase[] = [
     name: 'a stream cut off',
     answers: [{ ...words, trouble: { kind: 'cut', afterFrames: 3 } }],
     expected: { code: 'model_cut_off', says: /lab/, hint: false },
-    requests: 1,
+    requests: 2,
   },
   {
     name: 'a stream that ends without an end',
     format: 'anthropic',
     answers: [{ ...words, trouble: { kind: 'close', afterFrames: 4 } }],
     expected: { code: 'model_cut_off', says: /lab/, hint: false },
-    requests: 1,
+    requests: 2,
   },
   {
     name: 'an error in the middle',

@@ -11,6 +11,7 @@ import Database from 'better-sqlite3';
 import { ScriptedModel, type ModelRequestSeen } from '../doubles/scripted-model.ts';
 import { channelReportSchema, type ChannelChildOptions } from './channel-protocol.ts';
 import { readLog } from './crash-log.ts';
+import { compileCache } from '../compile-cache.ts';
 
 const childFile = fileURLToPath(new URL('channel-child.ts', import.meta.url));
 const CHILD_MAX_MS = 300_000;
@@ -156,7 +157,7 @@ export class ChannelCrashRig {
     const options: ChannelChildOptions = { ...where, updates: this.#updates, point, nth, armedFromStart };
     const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, NODE_COMPILE_CACHE: join(tmpdir(), 'trayclaw-crash-cache') },
+      env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, ...compileCache },
     });
     let stderr = '';
     child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4_000)));

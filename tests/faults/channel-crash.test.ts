@@ -1,10 +1,11 @@
-// People write, the program is killed: at each named place of the way in and out, and at random. TRAYCLAW_CHANNEL_KILLS asks for more kills
-// than the few of every run.
+// People write, the program is killed: at each named place of the way in and out, and at random. Few kills in
+// every run, many in the long one.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { ChannelCrashRig, type ChannelRun } from './channel-crash-rig.ts';
+import { soak } from '../soak.ts';
 
-const kills = Number(process.env['TRAYCLAW_CHANNEL_KILLS'] ?? 6);
+const kills = soak(6, 200);
 
 const places: readonly ChannelRun[] = [
   'outbound-sending',

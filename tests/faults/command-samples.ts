@@ -105,6 +105,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   'prompts show': look(() => ['none']),
   'prompts versions': look(() => ['none']),
   'prompts diff': look(() => ['none']),
+  'service install': look(() => ['--print']),
+  'service status': look(() => []),
   panic: look(() => ['--status']),
 
   ask: act(() => ['Calculate 1 + 1']),
@@ -143,6 +145,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'secret delete': act(() => ['name']),
   'backup restore': act(({ file }) => [file]),
   serve: act(() => [], { stays: true }),
+  'service uninstall': act(() => []),
   start: act(() => ['--port', '0'], { stays: true }),
   'dlq retry': act(() => ['dlq_none']),
   'dlq clear': act(() => ['--all']),

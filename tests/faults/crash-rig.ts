@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { ScriptedModel } from '../doubles/scripted-model.ts';
 import { countEffects, openUnsafeCalls, readLog, type LogView } from './crash-log.ts';
 import { crashReportSchema, type CrashChildOptions, type CrashReport, type ToldEvent } from './crash-protocol.ts';
+import { compileCache } from '../compile-cache.ts';
 
 const childFile = fileURLToPath(new URL('crash-child.ts', import.meta.url));
 const CHILD_MAX_MS = 60_000;
@@ -161,7 +162,7 @@ export class CrashRig {
     };
     const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, NODE_COMPILE_CACHE: join(tmpdir(), 'trayclaw-crash-cache') },
+      env: { PATH: process.env['PATH'] ?? '', HOME: this.#folder, ...compileCache },
     });
     return followChild(child, run);
   }

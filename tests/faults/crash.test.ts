@@ -9,18 +9,24 @@ import { expect, test } from 'vitest';
 import { countEffects, openUnsafeCalls, type CallRecord, type LogView } from './crash-log.ts';
 import { runCrashPlan } from './crash-plan.ts';
 import { TestHome } from './test-home.ts';
+import { soak } from '../soak.ts';
+import { needs } from '../needs.ts';
 
-test('kills at every named place and at random lose nothing, run nothing twice, and leave nothing open', async () => {
-  const tallies = await runCrashPlan({ kills: 32, reachesMax: 3, seed: 42 });
-  const sum = (pick: 'kills' | 'acked' | 'lost' | 'effects' | 'twice' | 'unknown'): number =>
-    [...tallies.values()].reduce((total, tally) => total + tally[pick], 0);
-  expect([...tallies.values()].flatMap((tally) => tally.faults)).toEqual([]);
-  expect([sum('lost'), sum('twice')]).toEqual([0, 0]);
-  expect(sum('kills')).toBeGreaterThanOrEqual(32);
-  expect([sum('acked') > 1_000, sum('effects') > 30, sum('unknown') > 3]).toEqual([true, true, true]);
-  const died = [...tallies].filter(([, tally]) => tally.kills > 0).map(([point]) => point);
-  expect(died).toEqual([...tallies.keys()]);
-}, 180_000);
+test(
+  'kills at every named place and at random lose nothing, run nothing twice, and leave nothing open',
+  async () => {
+    const tallies = await runCrashPlan({ kills: soak(28, 1_000), reachesMax: soak(2, 3), seed: 42 });
+    const sum = (pick: 'kills' | 'acked' | 'lost' | 'effects' | 'twice' | 'unknown'): number =>
+      [...tallies.values()].reduce((total, tally) => total + tally[pick], 0);
+    expect([...tallies.values()].flatMap((tally) => tally.faults)).toEqual([]);
+    expect([sum('lost'), sum('twice')]).toEqual([0, 0]);
+    expect(sum('kills')).toBeGreaterThanOrEqual(soak(28, 1_000));
+    expect([sum('acked') > 1_000, sum('effects') > 30, sum('unknown') > 3]).toEqual([true, true, true]);
+    const died = [...tallies].filter(([, tally]) => tally.kills > 0).map(([point]) => point);
+    expect(died).toEqual([...tallies.keys()]);
+  },
+  soak(180_000, 7_200_000),
+);
 
 test('the counts of the crash script see what they are there for', async () => {
   await using home = new TestHome();
@@ -47,10 +53,9 @@ test('the counts of the crash script see what they are there for', async () => {
   expect(openUnsafeCalls(log)).toEqual(['open']);
 });
 
-const straceWorks = spawnSync('strace', ['-e', 'trace=write', '-o', '/dev/null', 'true']).status === 0;
-
-test.skipIf(!straceWorks)(
+test(
   'the disk is waited for when a message is accepted, before an unsafe effect, for an approval and for the stop',
+  { ...needs('strace'), timeout: 60_000 },
   async () => {
     await using home = new TestHome();
     const trace = join(home.path, '..', 'trace.txt');
@@ -73,7 +78,6 @@ test.skipIf(!straceWorks)(
       released: 5,
     });
   },
-  60_000,
 );
 
 /** Syncs of the disk from each mark to the next, by the mark they end at. */

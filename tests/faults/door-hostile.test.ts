@@ -12,6 +12,7 @@ import type { TrayClaw } from '../../core/index.ts';
 import { until } from './panic-rig.ts';
 import { openHalf, sendAllRaw, sendRaw } from './raw-http.ts';
 import { TestHome } from './test-home.ts';
+import { ownNow } from '../own-clock.ts';
 
 const token = 'the-right-token-of-this-door';
 
@@ -100,9 +101,9 @@ test('300 silent connections keep nobody out who has the token', async () => {
   const trusted = await openHalf(port, head(port, ['Content-Length: 2'], 'panic.status') + '{}');
   await new Promise((resolve) => trusted.once('data', resolve));
   for (let i = 0; i < 300; i++) keptOpen.push(await openHalf(port, i % 2 === 0 ? 'GET / HT' : `GET / HTTP/1.1\r\nX-Slow: ${i}\r\n`));
-  const startedMs = performance.now();
+  const startedMs = ownNow();
   expect((await sendRaw(port, head(port, ['Content-Length: 2', 'Connection: close'], 'panic.status') + '{}')).status).toBe(200);
-  expect(performance.now() - startedMs).toBeLessThan(1_000);
+  expect(ownNow() - startedMs).toBeLessThan(1_000);
   await until(() => keptOpen.filter((socket) => socket.closed || socket.readableEnded).length >= 170, 'the oldest silent ones are gone');
   // Who has shown the token is not the one to go.
   const again = new Promise<string>((resolve) => trusted.once('data', (chunk: Buffer) => resolve(chunk.toString())));

@@ -1,6 +1,6 @@
 // Every command ends, and with an exit code of its own: after a process was killed in the middle of a turn, and where documents are being
-// read meanwhile. TRAYCLAW_KILLS=150 kills so often and lets each command look after each kill; TRAYCLAW_ENDINGS=10 runs each command of
-// the tree so often in a process of its own. Both print what they counted.
+// read meanwhile. The long run kills many times, lets each command look after each kill, and runs each command of the tree several times
+// in a process of its own. It prints what it counted.
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,12 @@ import { FakeClaw } from '../doubles/fake-claw.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { commandPaths, samples, type Sample, type SamplePlace } from './command-samples.ts';
 import { TestHome } from './test-home.ts';
+import { compileCache } from '../compile-cache.ts';
+import { soak } from '../soak.ts';
 
 const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
-const kills = Number(process.env['TRAYCLAW_KILLS'] ?? 1);
-const rounds = Number(process.env['TRAYCLAW_ENDINGS'] ?? 0);
+const kills = soak(1, 150);
+const rounds = soak(0, 10);
 const HANGS_AFTER_MS = 20_000;
 const ownCodes = new Set([0, 1, 2, 3, 4, 5]);
 
@@ -42,7 +44,13 @@ interface End {
 
 /** In a process of its own; null after a kill because it did not end. */
 async function runAlone(path: string, { line, stdin, stays }: Sample, place: SamplePlace): Promise<End> {
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path, TRAYCLAW_VAULT_PASSPHRASE: 'a passphrase' };
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: home.path,
+    TRAYCLAW_HOME: home.path,
+    TRAYCLAW_VAULT_PASSPHRASE: 'a passphrase',
+    ...compileCache,
+  };
   const child = spawn(process.execPath, [cliFile, ...path.split(' '), ...line(place), '--json'], { cwd: place.folder, env });
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
@@ -83,7 +91,7 @@ async function killInTurn(): Promise<SamplePlace> {
   const asked = model.requests.length;
   const child = spawn(process.execPath, [cliFile, 'ask', 'hello'], {
     stdio: 'ignore',
-    env: { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home.path, TRAYCLAW_HOME: home.path, ...compileCache },
   });
   const gone = new Promise((resolve) => child.once('close', resolve));
   while (model.requests.length === asked && child.exitCode === null) await sleep(5);

@@ -1,5 +1,5 @@
 // Kills while agents call each other, at named places and at random moments: every call has one helper, every helper one end, every end is
-// told once. TRAYCLAW_HELPER_KILLS says how many; a small number by default.
+// told once. Few kills in every run, many in the long one.
 
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createRandom } from '../fuzz/random.ts';
 import { bodies, call, eventsOf, help, HelperRig } from '../program/helper-rig.ts';
+import { soak } from '../soak.ts';
 
-const KILLS = Number(process.env['TRAYCLAW_HELPER_KILLS'] ?? 2);
+const KILLS = soak(2, 100);
 const child = fileURLToPath(new URL('helper-crash-child.ts', import.meta.url));
 const points = ['helper-called', 'helper-submitted', 'helper-finished', 'accepted', 'after-request', 'after-effect', 'after-result', null];
 

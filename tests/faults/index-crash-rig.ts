@@ -11,6 +11,7 @@ import { VectorStore } from '../../core/store/vector/vector.ts';
 import type { EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { TestHome } from './test-home.ts';
+import { compileCache } from '../compile-cache.ts';
 
 const childFile = fileURLToPath(new URL('index-crash-child.ts', import.meta.url));
 
@@ -43,7 +44,7 @@ export async function live(home: TestHome, folder: string, server: EmbeddingServ
   let openedMs: number | null = null;
   const child = spawn(process.execPath, [childFile, home.path, ...(meanwhile === undefined ? [] : ['stays'])], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(home.path, '..', 'compiled') },
+    env: { ...process.env, ...compileCache },
   });
   const timers: NodeJS.Timeout[] = [];
   const kill = (): void => void child.kill('SIGKILL');

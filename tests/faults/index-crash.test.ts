@@ -1,5 +1,5 @@
 // Kills at random moments while a folder is indexed, while it changes, and with search by meaning switched off and on in between: afterwards
-// the index is that of a program which was never killed. TRAYCLAW_INDEX_KILLS asks for more than the few of every run.
+// the index is that of a program which was never killed. Few kills in every run, many in the long one.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,8 +8,9 @@ import { startEmbeddingServer } from '../doubles/hashed-embedder.ts';
 import { createRandom, type Random } from '../fuzz/random.ts';
 import { ChangingFolder, damage, hashesOf, live, pictureOf, type Life } from './index-crash-rig.ts';
 import { TestHome } from './test-home.ts';
+import { soak } from '../soak.ts';
 
-const KILLS = Number(process.env['TRAYCLAW_INDEX_KILLS'] ?? 10);
+const KILLS = soak(4, 100);
 const FILES = KILLS > 10 ? 400 : 120;
 /** Long enough for a change to be noticed, read and embedded. */
 const STAY_MS = 1_500;

@@ -12,10 +12,11 @@ import { allowWidely, InjectionRig } from './injection/injection-rig.ts';
 import { orderText, secretSlot } from './injection/obeying-model.ts';
 import type { Summary } from './injection/report.ts';
 import { docsHost } from './injection/world.ts';
+import { isSoak, soak } from '../soak.ts';
 
-/** One in so many of all cases: each attack and each carrier many times, with all tasks in turn. */
-const ONE_IN = 5;
-const SUITE_MS = 180_000;
+/** One in so many of all cases: each attack and each carrier, with all tasks in turn; all of them in the long run. */
+const ONE_IN = soak(15, 1);
+const SUITE_MS = isSoak ? 3_600_000 : 180_000;
 const script = fileURLToPath(new URL('injection.ts', import.meta.url));
 
 test(
@@ -26,7 +27,7 @@ test(
     });
     const { cases, violations, notObeyed, benign, grounds } = JSON.parse(stdout) as Summary;
     expect({ violations, notObeyed }).toEqual({ violations: [], notObeyed: [] });
-    expect(cases).toBeGreaterThanOrEqual(300);
+    expect(cases).toBeGreaterThanOrEqual(1_500 / ONE_IN);
     expect(benign.share).toBeGreaterThanOrEqual(0.8);
     expect(grounds.filter((rule) => !/^(?:taint|ask|path)\.|^read\.workspace$/.test(rule))).toEqual([]);
   },

@@ -1,6 +1,6 @@
 // A process that ends at any moment while due times are taken up: whatever the moment, the next start leaves each of them with one message,
 // one turn and one answer. The moment advances reading by reading of the clock until the process survives (after SQLite's writecrash.test).
-// TRAYCLAW_FIRING_STRIDE=1 tries every one.
+// The long run tries every one.
 
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createTrayClaw } from '../../core/index.ts';
+import { isSoak, soak } from '../soak.ts';
 
-const stride = Number(process.env['TRAYCLAW_FIRING_STRIDE'] ?? 40);
+const stride = soak(40, 1);
 const child = join(import.meta.dirname, 'schedule', 'firing-child.ts');
 
 const reportSchema = z.object({
@@ -68,7 +69,7 @@ test('a process that ends while it starts what is due loses nothing and does not
       rmSync(home, { recursive: true });
       if (!first.killed) break;
     }
-    if (process.env['TRAYCLAW_FIRING_STRIDE'] !== undefined) process.stdout.write(`${kills} kills\n`);
+    if (isSoak) process.stdout.write(`${kills} kills\n`);
     expect(kills).toBeGreaterThan(1);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,13 +1,14 @@
 // A simulated month of schedules with crashes, sleep, two changes of daylight saving and clocks set both ways: every due time ran once or is
 // written down with why not, compared with what a walk over every minute finds. Eleven days around two of the changes in `npm test`;
-// TRAYCLAW_MONTHS makes it so many whole months, each of other accidents.
+// The long run lives through whole months, each of other accidents.
 
 import { expect, test } from 'vitest';
 import type { ScheduleFired } from '../../core/contracts/schedule.ts';
 import { dueByWalk } from './schedule/due-oracle.ts';
 import { liveThroughMonth, type JobPlan, type MonthReport } from './schedule/month.ts';
+import { isSoak, soak } from '../soak.ts';
 
-const months = Number(process.env['TRAYCLAW_MONTHS'] ?? 0);
+const months = soak(0, 12);
 const cron = (expr: string, zone: string, missed: JobPlan['missed']): JobPlan => ({ spec: { kind: 'cron', expr, zone }, missed });
 
 const springMs = Date.parse('2026-03-05T00:00:00Z');
@@ -88,7 +89,7 @@ test.each(cases)(
   ({ seed, fromMs }) => {
     const report = liveThroughMonth({ seed, fromMs, days: 35, jobs });
     const sum = judge(report, fromMs);
-    if (process.env['TRAYCLAW_MONTHS'] !== undefined) process.stdout.write(`${JSON.stringify({ seed, ...sum, ...report.counts })}\n`);
+    if (isSoak) process.stdout.write(`${JSON.stringify({ seed, ...sum, ...report.counts })}\n`);
     expect(sum.wrong).toEqual([]);
     expect(sum.ran).toBeGreaterThan(sum.due / 3);
     const { crashes, tornFirings, suspends, jumpsBack } = report.counts;

@@ -1,9 +1,10 @@
-// The program killed while Telegram is at work. TRAYCLAW_TELEGRAM_KILLS sets how often; few for every day.
+// The program killed while Telegram is at work. Few kills in every run, many in the long one.
 
 import { expect, onTestFinished, test } from 'vitest';
 import { TelegramCrashRig } from './telegram-crash-rig.ts';
+import { soak } from '../soak.ts';
 
-const kills = Number(process.env['TRAYCLAW_TELEGRAM_KILLS'] ?? 4);
+const kills = soak(3, 200);
 
 test(
   'killed at any moment no message is lost, none is answered twice and no question is answered twice',

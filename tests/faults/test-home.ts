@@ -12,6 +12,7 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { RuntimeOptions } from '../../core/compose.ts';
 import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
 import { replayEveryTurn, type ReplayCheck } from './replay-check.ts';
+import { compileCache } from '../compile-cache.ts';
 
 const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 const CLI_MAX_MS = 60_000;
@@ -136,7 +137,7 @@ export class TestHome {
       env: {
         PATH: process.env['PATH'] ?? '',
         HOME: this.#folder,
-        XDG_CACHE_HOME: join(tmpdir(), 'trayclaw-fault-cache'),
+        ...compileCache,
         TRAYCLAW_HOME: this.path,
         ...this.env,
       },

@@ -103,9 +103,24 @@ test('one that asks puts the call to a person, and no permission it gave before 
   const waiting = await claw.ask('look around');
   expect([waiting.status, effects]).toEqual(['waiting', 0]);
   const [approval] = (await claw.op('approval.list', {})).approvals;
+  expect(approval).toMatchObject({ ruleId: 'hook.asked', widerScope: null });
+  expect(approval?.reason).toMatch(/^The hook \S+ asks for your decision: “look twice”$/);
   await claw.op('approval.decide', { approvalId: approval?.approvalId ?? '', decision: 'approve' });
   expect(await claw.op('turn.wait', { turnId: waiting.turnId })).toMatchObject({ status: 'done' });
   expect(effects).toBe(1);
+});
+
+test('the words of each hook that asks are quoted in the question, after the reason of the rules', async () => {
+  const rules = [{ when: { tools: ['look'] }, then: 'ask' as const, reason: 'It looks.' }];
+  const asks = (name: string, reason: string): LibraryHook => ({ on: 'before_tool', name, run: () => ({ decision: 'ask', reason }) });
+  const claw = await open({ policy: { rules } }, [asks('first', 'a “quiet”\nday'), asks('second', 'look twice')]);
+  await claw.ask('look around');
+  const [approval] = (await claw.op('approval.list', {})).approvals;
+  expect(approval).toMatchObject({ ruleId: 'rule.ask', widerScope: null });
+  expect(approval?.reason).toBe(
+    'Rule 1 of policy.rules wants you to be asked: It looks. ' +
+      'The hook first asks for your decision: “a "quiet" day” The hook second asks for your decision: “look twice”',
+  );
 });
 
 test('an answer that would allow is no answer', async () => {

@@ -81,3 +81,86 @@ test('a window too small for all tools is tried without them, as a turn leaves s
   expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
   expect(model.requests.map(({ toolNames }) => toolNames.length > 0)).toEqual([true, false]);
 });
+
+test('of more tools than a request takes each turn sends those it needs, and health and the test say so', async () => {
+  const done = () => Promise.resolve({ forModel: 'done' });
+  const more = Array.from({ length: 140 }, (_, at) => freeTool(`more_${at}`, { idempotency: () => 'pure', run: done }));
+  const { model, claw } = await open(
+    [{ user: 'hi', results: 0, answer: { calls: [{ tool: 'more_139', args: {} }] } }, { answer: { text: 'ok' } }],
+    more,
+  );
+  const count = (await claw.op('tool.list', {})).tools.length;
+  expect(await claw.ask('hi, do more_139')).toMatchObject({ status: 'done', text: 'ok' });
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true, toolsLeftOut: count - 128 });
+  expect(model.violations).toEqual([]);
+  expect(model.requests.map(({ toolNames }) => toolNames.length)).toEqual([128, 128, 128]);
+  expect(model.requests[0]?.toolNames).toEqual(expect.arrayContaining(['read_file', 'exec', 'more_139']));
+  expect(model.requests[1]?.toolNames).toEqual(model.requests[0]?.toolNames);
+  const { packs } = await claw.op('pack.list', { limit: 1 });
+  expect(JSON.stringify(await claw.op('pack.get', { packId: packs[0]?.packId ?? '' }))).toContain('a request takes no more tools');
+  const { checks } = await claw.op('health.check', {});
+  expect(checks.find(({ id }) => id === 'tools')).toMatchObject({ ok: true, detail: expect.stringContaining(`${count} tools`) as unknown });
+});
+
+test('a tool that config.yaml refuses is not sent with the test either', async () => {
+  const home = new TestHome();
+  const model = await ScriptedModel.start([{ answer: { text: 'ok' } }]);
+  const claw = await home.open({ config: { ...model.config('openai'), policy: { denyTools: ['exec'] } } });
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  expect(await claw.op('model.test', { model: 'lab/scripted' })).toMatchObject({ ok: true });
+  expect(model.requests[0]?.toolNames).not.toContain('exec');
+  expect(model.requests[0]?.toolNames).toContain('read_file');
+});
+
+test('the quick look asks nothing that costs, and says whether a turn works only where it is known', async () => {
+  const { model, claw } = await open([{ answer: { text: 'ok' } }]);
+  const turnCheck = async (full = false) =>
+    (await claw.op('health.check', full ? { full } : {})).checks.find(({ id }) => id === 'model.turn');
+  expect(await turnCheck()).toMatchObject({ ok: true, fix: expect.stringContaining('trayclaw doctor --full') as unknown });
+  expect(model.requests.length).toBe(0);
+  expect(await turnCheck(true)).toMatchObject({
+    ok: true,
+    detail: expect.stringMatching(/takes the tools of a turn \(\d+ ms, 120 tokens, 0 US\$\)/) as unknown,
+  });
+  // An answer without a turn is no turn.
+  expect((await turnCheck())?.fix).toBeDefined();
+  await claw.ask('hello');
+  const known = await turnCheck();
+  expect([known?.ok, known?.fix, known?.detail]).toEqual([true, undefined, 'lab/scripted answered a turn 0 minutes ago.']);
+  model.script([{ answer: { refuse: 'rejected' } }]);
+  await claw.ask('hello again');
+  expect(await turnCheck()).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining('failed') as unknown,
+    fix: expect.any(String) as unknown,
+  });
+});
+
+test('the quick look finds a key that the server refuses, without a request', async () => {
+  const model = await ScriptedModel.start([], { key: 'right' });
+  const home = new TestHome();
+  home.env['MODEL_KEY'] = 'wrong';
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  const claw = await home.open({ config: model.config('openai') });
+  const { ok, checks } = await claw.op('health.check', {});
+  expect([ok, checks.find(({ id }) => id === 'model.turn')?.ok, model.requests.length]).toEqual([false, false, 0]);
+});
+
+test('the quick look tells of a model that its server does not list', async () => {
+  const home = new TestHome();
+  const model = await ScriptedModel.start();
+  onTestFinished(async () => {
+    await home.dispose();
+    await model.close();
+  });
+  const claw = await home.open({ config: { ...model.config('openai'), models: { default: 'lab/other' } } });
+  const { checks } = await claw.op('health.check', {});
+  expect(checks.find(({ id }) => id === 'model.turn')).toMatchObject({ ok: true, fix: expect.stringContaining('models') as unknown });
+  expect(model.requests.length).toBe(0);
+});

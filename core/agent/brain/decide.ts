@@ -121,7 +121,10 @@ function decideReply(state: TurnState): Intent | null {
 function decideModel(state: TurnState): Intent {
   const over = overLimits(state);
   if (over !== null) return respond('failed', '', over, over.message);
-  if (state.packId !== null) return { ...chosen('complete', 'plan', 'The pack is ready: ask the model.', []), packId: state.packId };
+  if (state.packId !== null) {
+    const why = state.brokeOff ? 'The answer broke off: ask the model once more.' : 'The pack is ready: ask the model.';
+    return { ...chosen('complete', 'plan', why, []), packId: state.packId };
+  }
   const reason =
     state.modelCalls === 0
       ? 'Gather what the model needs to see.'

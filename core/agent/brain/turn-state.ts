@@ -64,6 +64,8 @@ export interface TurnState {
   readonly unseenSteers: number;
   readonly failure: ErrorBody | null;
   readonly overflowed: boolean;
+  /** The newest answer broke off and is asked for once more. */
+  readonly brokeOff: boolean;
   readonly overBudget: OverBudget | null;
   readonly cancel: { readonly reason: string; readonly by: 'person' | 'panic' | 'shutdown' } | null;
   readonly usage: Usage;
@@ -93,6 +95,7 @@ export const emptyTurn: TurnState = {
   unseenSteers: 0,
   failure: null,
   overflowed: false,
+  brokeOff: false,
   overBudget: null,
   cancel: null,
   usage: noUsage,

@@ -1,6 +1,7 @@
 // `models` and `model`: what configured providers and local servers offer, a live test of one, and well-known providers.
 
 import type { Command } from 'commander';
+import { TOOLS_MAX } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { CommandContext, Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
@@ -63,7 +64,11 @@ function testModel(context: CommandContext, model: string): Promise<number> {
     'model.test',
     { model },
     {
-      human: ({ ok, tookMs, error }) => (ok ? `It answers (${tookMs} ms).` : [error?.message ?? '', error?.hint ?? ''].join('\n').trim()),
+      human: ({ ok, tookMs, error, toolsLeftOut = 0 }) => {
+        if (!ok) return [error?.message ?? '', error?.hint ?? ''].join('\n').trim();
+        const leftOut = toolsLeftOut === 0 ? '' : ` ${toolsLeftOut} tools were left out: a request takes no more than ${TOOLS_MAX}.`;
+        return `It answers (${tookMs} ms).${leftOut}`;
+      },
       exitCode: ({ ok }) => (ok ? exitCodes.done : exitCodes.failed),
     },
   );

@@ -83,6 +83,7 @@ export class TurnFollower {
       return;
     }
     if (item.type === 'model.finished') this.#finishStretch(item.body.text);
+    if (item.type === 'model.failed' && item.body.again === true) this.#startOver(item.body.error.message);
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
@@ -96,6 +97,13 @@ export class TurnFollower {
     this.#ahead = '';
     this.#open += text;
     this.#print(text);
+  }
+
+  /** What is printed cannot be taken back: it is marked, and the answer begins below it. */
+  #startOver(why: string): void {
+    if (this.#open !== '') this.#print('\n');
+    this.#open = this.#ahead = '';
+    this.#listener.onWarning(`${why} It is asked once more.`);
   }
 
   #finishStretch(text: string): void {

@@ -3,7 +3,8 @@
 import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
-import { toAppError } from '../../contracts/errors.ts';
+import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
+import { TOOLS_MAX } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from './health-source.ts';
@@ -22,11 +23,19 @@ export interface ModelChecksDeps {
   readonly hasPrice: (ref: string) => boolean;
   /** Fails as reading a secret does. */
   resolveSecret(ref: string): Promise<unknown>;
+  readonly toolCount: () => number;
   /** A question to the model, with the tools of a turn. */
-  tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error'>>;
+  tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error' | 'usage' | 'costUsd'>>;
+  /** What the list of models of its server says, which costs nothing; the server is asked at most once in a few minutes. Never rejects. */
+  lookUp(ref: string): Promise<{ readonly error: ErrorBody | null; readonly isMissing: boolean }>;
+  /** How the newest request of a turn to the model ended; null where there was none. */
+  readonly newestCall: (ref: string) => { readonly ok: boolean; readonly atMs: number } | null;
+  readonly nowMs: () => number;
 }
 
 const REACH_MS = 1_500;
+/** An answer of a turn says so long that the next one works as well. */
+const RECENT_MS = 60 * 60_000;
 const PROVIDERS_MAX = 20;
 const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
   openai: 'https://api.openai.com',
@@ -42,7 +51,7 @@ export function modelChecks(deps: ModelChecksDeps): HealthSource {
       await deps.ready();
       const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
-      return [checkModel(deps), ...checkPrice(deps), ...found.flat(), ...(full ? await checkTurn(deps) : [])];
+      return [checkModel(deps), ...checkPrice(deps), ...checkToolCount(deps), ...found.flat(), ...(await checkTurn(deps, full))];
     },
   };
 }
@@ -62,6 +71,13 @@ function checkPrice({ defaultChoice, limitsUsd, hasPrice }: ModelChecksDeps): Fi
   return [warning('budget', unpricedWords({ model: ref, scopes: [...limitsUsd] }), priceCommand(ref))];
 }
 
+function checkToolCount({ toolCount }: ModelChecksDeps): Finding[] {
+  const count = toolCount();
+  if (count <= TOOLS_MAX) return [];
+  const what = `There are ${count} tools, and a request to a model takes ${TOOLS_MAX}. Each request leaves out those it needs least.`;
+  return [warning('tools', what, 'Switch off what you do not use: policy.denyTools in config.yaml, or tools of an agent.')];
+}
+
 /** The braces are YAML, so that names with dots in them need no other form. */
 function priceCommand(ref: string): string {
   const slash = ref.indexOf('/');
@@ -69,13 +85,33 @@ function priceCommand(ref: string): string {
   return `Set its prices, here with your figures: trayclaw config set providers.${ref.slice(0, slash)}.prices '${prices}'; or a limit in tokens: trayclaw config set budget.perDayTokens 1000000`;
 }
 
-/** Costs a question, so it is no part of the quick look: only a server that takes what a turn sends answers turns. */
-async function checkTurn(deps: ModelChecksDeps): Promise<Finding[]> {
+/** Only a server that takes what a turn sends answers turns. To ask costs a request; the quick look goes by what is known. */
+async function checkTurn(deps: ModelChecksDeps, full: boolean): Promise<Finding[]> {
   const { ref } = deps.defaultChoice();
   if (ref === null || ref.startsWith('demo/')) return [];
-  const { ok, tookMs, error } = await deps.tryModel(ref);
-  if (ok) return [well('model.turn', `${ref} answers, and takes the tools of a turn (${tookMs} ms).`)];
-  return [unwell('model.turn', `${ref}: ${error?.message ?? 'no answer.'}`, error?.hint ?? 'Try another model: trayclaw model test.')];
+  return [full ? await askModel(deps, ref) : await recallTurn(deps, ref)];
+}
+
+async function askModel(deps: ModelChecksDeps, ref: string): Promise<Finding> {
+  const { ok, tookMs, error, usage, costUsd } = await deps.tryModel(ref);
+  if (!ok)
+    return unwell('model.turn', `${ref}: ${error?.message ?? 'no answer.'}`, error?.hint ?? 'Try another model: trayclaw model test.');
+  const tokens = counted(usage.inputTokens + usage.outputTokens, 'token');
+  const cost = costUsd === null ? tokens : `${tokens}, ${Number(costUsd.toPrecision(2))} US$`;
+  return well('model.turn', `${ref} answers, and takes the tools of a turn (${tookMs} ms, ${cost}).`);
+}
+
+async function recallTurn(deps: ModelChecksDeps, ref: string): Promise<Finding> {
+  const { error, isMissing } = await deps.lookUp(ref);
+  if (error?.code === 'model_auth')
+    return unwell('model.turn', `${ref}: ${error.message}`, error.hint ?? 'Check the key of this provider.');
+  if (isMissing) return warning('model.turn', `The server of ${ref} does not list this model.`, 'See what it offers: trayclaw models');
+  const ask = 'Ask it, which costs one small request with all tools: trayclaw doctor --full';
+  const newest = deps.newestCall(ref);
+  if (newest?.ok === false) return warning('model.turn', `The newest request of a turn to ${ref} failed.`, ask);
+  const ageMs = newest === null ? Number.POSITIVE_INFINITY : deps.nowMs() - newest.atMs;
+  if (ageMs > RECENT_MS) return warning('model.turn', `Whether ${ref} answers a turn was not asked.`, ask);
+  return well('model.turn', `${ref} answered a turn ${counted(Math.floor(ageMs / 60_000), 'minute')} ago.`);
 }
 
 /** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */

@@ -1,10 +1,12 @@
-// A live call of a model, as small as can be with the tools a turn sends: whether key, name and address are right, and whether the server
-// takes the tools. Counted like every call; no turn.
+// A live call of a model, as small as can be with the tools a turn of the main agent sends: whether key, name and address are right, and
+// whether the server takes the tools. Counted like every call; no turn.
 
 import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { withinToolLimit } from '../../mind/context/context.ts';
+import { offeredWithin } from '../../runtime/turns/turns.ts';
 import type { OpsDeps } from './deps.ts';
 
 const TEST_MAX_MS = 20_000;
@@ -13,6 +15,12 @@ export type TestedModel = OpParsed<'model.test'> & { readonly key?: string | und
 
 export async function testModel(deps: OpsDeps, params: TestedModel, caller: Caller): Promise<OpResult<'model.test'>> {
   const { model, provider, key } = params;
+  const offered = offeredWithin(deps, deps.tools.schemas(), {
+    bounds: deps.agents.boundsOf('main'),
+    origin: { channel: caller.channel, agentId: 'main' },
+  });
+  const tools = withinToolLimit(offered, []);
+  const told = tools.length === offered.length ? {} : { toolsLeftOut: offered.length - tools.length };
   const requestId = deps.ids.next('req');
   const record = (draft: AnyDraft): void => void deps.log.append(systemSessionId, [draft]);
   record({ type: 'model.requested', body: { requestId, packId: 'test', model } });
@@ -20,27 +28,33 @@ export async function testModel(deps: OpsDeps, params: TestedModel, caller: Call
   const tookMs = (): number => Math.round(deps.clock.monotonicMs() - startedMs);
   const signals = [deps.closing, AbortSignal.timeout(TEST_MAX_MS), ...(caller.signal === undefined ? [] : [caller.signal])];
   try {
-    const { reply, costUsd } = await probe(deps, model, { provider, key, signal: AbortSignal.any(signals), timeoutMs: TEST_MAX_MS });
+    const { reply, costUsd } = await probe(deps, model, {
+      provider,
+      key,
+      tools,
+      signal: AbortSignal.any(signals),
+      timeoutMs: TEST_MAX_MS,
+    });
     const { usage, usageReported, finishReason, firstTokenMs } = reply;
     const said = { text: deps.safety.redact(reply.text).text, reasoning: '', calls: [] };
     record({
       type: 'model.finished',
       body: { requestId, ...said, usage, usageReported, costUsd, finishReason, tookMs: tookMs(), firstTokenMs },
     });
-    return { ok: true, model, tookMs: tookMs(), firstTokenMs, usage, costUsd, error: null };
+    return { ok: true, model, tookMs: tookMs(), firstTokenMs, usage, costUsd, error: null, ...told };
   } catch (cause) {
     const error = toAppError(cause).toBody();
     record({ type: 'model.failed', body: { requestId, error, partialText: '', tookMs: tookMs() } });
-    return { ok: false, model, tookMs: tookMs(), firstTokenMs: null, usage: noUsage, costUsd: null, error };
+    return { ok: false, model, tookMs: tookMs(), firstTokenMs: null, usage: noUsage, costUsd: null, error, ...told };
   }
 }
 
 type Probe = OpsDeps['models']['probe'];
 
 /** A turn leaves out the tools a small window has no room for; so this asks without them before it says that they are too much. */
-async function probe({ models, tools }: OpsDeps, model: string, how: Omit<Parameters<Probe>[1], 'tools'>): ReturnType<Probe> {
+async function probe({ models }: OpsDeps, model: string, how: Parameters<Probe>[1]): ReturnType<Probe> {
   try {
-    return await models.probe(model, { ...how, tools: tools.schemas() });
+    return await models.probe(model, how);
   } catch (cause) {
     if (toAppError(cause).code !== 'model_context_overflow') throw cause;
     return models.probe(model, { ...how, tools: [] });

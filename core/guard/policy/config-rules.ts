@@ -4,7 +4,7 @@
 import { isAbsolute } from 'node:path';
 import type { PolicyRule } from '../../contracts/config.ts';
 import type { CallOrigin as AskedOrigin } from '../../contracts/policy.ts';
-import type { CallFacts } from '../../contracts/tools.ts';
+import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
 import { pathGlob } from './path-glob.ts';
 import { sameWords } from './grant-match.ts';
 import { isNamedBy, type EntryWords } from './pre-approved.ts';
@@ -45,8 +45,23 @@ export interface RuleReading {
 
 type Condition = (call: RuledCall) => boolean;
 
+interface ReadyRule extends MatchedRule {
+  /** On the tool and on who calls it. */
+  readonly onCaller: readonly Condition[];
+  /** On what the arguments of the call say. */
+  readonly onArguments: readonly Condition[];
+}
+
+/** A tool as it is listed, before any call of it. */
+export interface ListedTool {
+  readonly name: string;
+  readonly class: ToolClass;
+}
+
 export class ConfigRules {
-  readonly #rules: readonly (MatchedRule & { readonly conditions: readonly Condition[] })[];
+  readonly #rules: readonly ReadyRule[];
+  /** Whether any rule refuses whatever the arguments are. */
+  readonly refusesTools: boolean;
 
   constructor(rules: readonly PolicyRule[], reading: RuleReading) {
     this.#rules = rules.map((rule, at) => ({
@@ -55,24 +70,46 @@ export class ConfigRules {
       reason: rule.reason ?? null,
       allowsCommand: rule.then === 'allow' && rule.when.commands !== undefined,
       allowsPaths: rule.then === 'allow' && rule.when.paths !== undefined,
-      conditions: conditionsOf(rule, reading),
+      onCaller: callerConditions(rule),
+      onArguments: argumentConditions(rule, reading),
     }));
+    this.refusesTools = this.#rules.some(({ then, onArguments }) => then === 'deny' && onArguments.length === 0);
   }
 
   firstFor(call: RuledCall): MatchedRule | null {
     if (this.#rules.length === 0) return null;
-    return this.#rules.find(({ conditions }) => conditions.every((fits) => fits(call))) ?? null;
+    return this.#rules.find(({ onCaller, onArguments }) => [...onCaller, ...onArguments].every((fits) => fits(call))) ?? null;
+  }
+
+  /**
+   * Whether each call of the tool meets a rule that refuses it, whatever its arguments. The class is the one the tool is listed with, as in
+   * the bounds of a turn.
+   */
+  refusesAlways(tool: ListedTool, origin: CallOrigin): boolean {
+    const call: RuledCall = { tool: tool.name, facts: { class: tool.class, paths: [], command: null, hosts: [] }, origin };
+    const first = this.#rules.find(
+      // A rule that refuses some of the calls leaves the others to the rules after it.
+      ({ then, onCaller, onArguments }) => !(then === 'deny' && onArguments.length > 0) && onCaller.every((fits) => fits(call)),
+    );
+    return first?.then === 'deny';
   }
 }
 
-function conditionsOf(rule: PolicyRule, { workspace, domains, entryWords }: RuleReading): Condition[] {
-  const { tools, classes, agents, channels, hosts, paths, commands } = rule.when;
-  const allows = rule.then === 'allow';
+function callerConditions({ when, then }: PolicyRule): Condition[] {
+  const { tools, classes, agents, channels } = when;
+  const allows = then === 'allow';
   const conditions: Condition[] = [];
   if (tools !== undefined) conditions.push(({ tool }) => namesIt(tools, tool));
   if (classes !== undefined) conditions.push(({ facts }) => classes.includes(facts.class) || (!allows && isOfClass(classes, facts)));
   if (agents !== undefined) conditions.push(({ origin }) => namesIt(agents, origin.agentId));
   if (channels !== undefined) conditions.push(({ origin }) => namesIt(channels, origin.channel));
+  return conditions;
+}
+
+function argumentConditions({ when, then }: PolicyRule, { workspace, domains, entryWords }: RuleReading): Condition[] {
+  const { hosts, paths, commands } = when;
+  const allows = then === 'allow';
+  const conditions: Condition[] = [];
   if (hosts !== undefined) {
     const listed = domains(hosts);
     conditions.push(({ facts }) => holds(facts.hosts, (host) => listed.covers(host), allows));

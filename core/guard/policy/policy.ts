@@ -18,7 +18,7 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
 import { bindingsHash, callBindings, changedBindings } from './bindings.ts';
 import { allSources, taintKey, type CallTaint } from './call-taint.ts';
-import { ConfigRules, type CallOrigin, type DomainSets, type MatchedRule } from './config-rules.ts';
+import { ConfigRules, type CallOrigin, type DomainSets, type ListedTool, type MatchedRule } from './config-rules.ts';
 import { choicesFor } from './grant-choices.ts';
 import { exactMatch, isOfWords, matches, type GrantableCall } from './grant-match.ts';
 import { decideByRules, type RuleInput } from './policy-rules.ts';
@@ -98,6 +98,9 @@ const graveWords: Readonly<Record<GraveKind, string>> = {
   'network-code': 'This runs code straight from the network.',
 };
 
+/** What locked-down leaves of: reads, and commands that only read. */
+const lockedClasses: readonly ToolClass[] = ['read', 'exec'];
+
 export class PolicyGate {
   readonly #deps: GateDeps;
   readonly #rules: ConfigRules;
@@ -115,6 +118,15 @@ export class PolicyGate {
 
   get mode(): Config['policy']['mode'] {
     return this.#deps.policy.mode;
+  }
+
+  /** Tells tools whose every call is refused by config.yaml, for calls from there; null where it refuses no whole tool. */
+  toolRefusal(origin: CallOrigin): ((tool: ListedTool) => boolean) | null {
+    const { denyTools, mode } = this.#deps.policy;
+    const isLocked = mode === 'locked-down';
+    if (denyTools.length === 0 && !isLocked && !this.#rules.refusesTools) return null;
+    return (tool) =>
+      denyTools.includes(tool.name) || (isLocked && !lockedClasses.includes(tool.class)) || this.#rules.refusesAlways(tool, origin);
   }
 
   /** Nothing is counted or kept. */

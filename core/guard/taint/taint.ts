@@ -7,12 +7,14 @@ import { systemClock } from '../../base/clock.ts';
 import { isInside } from '../../base/inside-folder.ts';
 import { changedSince } from './changed-files.ts';
 import { contentValues, decidingValues, type DecidingValue, type ValueContext } from './deciding-values.ts';
+import type { Copies } from './late-copies.ts';
 import { missingPieces } from './missing-pieces.ts';
 import { distinct, markedBelow, markedFilesRead, shownSources, wholeFileTools } from './result-sources.ts';
 import { SessionWords, type LogSlices } from './session-words.ts';
 import { taintKey, type SessionTaint, type TaintStore } from './taint-store.ts';
 import { foldText } from './text-words.ts';
 
+export { LateCopies, type Copies } from './late-copies.ts';
 export { TaintStore, taintMigrations } from './taint-store.ts';
 
 export interface TaintBookDeps {
@@ -59,13 +61,6 @@ export interface Heard {
   readonly copies?: Copies;
 }
 
-export interface Copies {
-  /** Files, and folders that count as a whole: those end with a separator. */
-  readonly paths: readonly string[];
-  /** The opened folders, which hold the marked files. */
-  readonly folders: readonly string[];
-}
-
 const SOURCES_MAX = 200;
 /** Marked files that are looked for before a command. */
 const MARKED_MAX = 200;
@@ -100,17 +95,15 @@ export class TaintBook {
 
   /**
    * Before a command runs: how to look afterwards for files it may have copied words of others into. Null, after a look at one flag, while no
-   * file is marked. A command that only reads copies nothing.
+   * file is marked. A command that only reads copies nothing. Files bear the time of the machine, whatever clock the rest goes by.
    */
-  watch({ command, class: kind, workspace }: CallFacts): (() => Promise<Copies>) | null {
+  watch({ command, class: kind, workspace }: CallFacts, sinceMs = systemClock.nowMs()): (() => Promise<Copies>) | null {
     const { store, files } = this.#deps;
     if (command === null || kind === 'read' || !store.hasFiles) return null;
     const opened = [...new Set([...(workspace === undefined ? [] : [workspace]), ...this.#deps.folders])];
     const folders = opened.filter((folder) => !opened.some((other) => other !== folder && isInside(folder, other)));
     const marked = folders.flatMap((folder) => store.filesBelow(folder, '', MARKED_MAX)).filter((path) => files.exists(path));
     if (marked.length === 0) return null;
-    // Files bear the time of the machine, whatever clock the rest goes by.
-    const sinceMs = systemClock.nowMs();
     return async () => {
       const moved = marked.some((path) => !files.exists(path));
       return { paths: await changedSince({ folders, sinceMs, moved }), folders };

@@ -29,6 +29,8 @@ export interface ExecSession {
   /** What the sandbox found when it had ended. */
   remarks: readonly string[];
   endedMs: number | null;
+  /** Resolves when it is over; never rejects. */
+  ended: Promise<void>;
 }
 
 export interface BackgroundRun extends Omit<ForegroundRun, 'timeoutMs'> {
@@ -126,10 +128,11 @@ export class ExecSessions {
       end: null,
       remarks: [],
       endedMs: null,
+      ended: Promise.resolve(),
     };
     this.#sessions.set(session.id, session);
     const limit = run.timeoutMs === null ? null : setTimeout(() => void this.kill(session), run.timeoutMs);
-    void this.#watch(session, limit);
+    session.ended = this.#watch(session, limit);
     return session;
   }
 

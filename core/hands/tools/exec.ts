@@ -115,6 +115,7 @@ async function runCommand(
   return {
     forModel: `Started in the background as ${session.id}.${limit} Follow it with {"action":"poll","sessionId":"${session.id}"}.`,
     isAsync: true,
+    ended: session.ended,
   };
 }
 

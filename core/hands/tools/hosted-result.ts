@@ -14,6 +14,8 @@ export interface HostedResult {
   readonly forUser: string;
   readonly silent: boolean;
   readonly isAsync: boolean;
+  /** Settles when the work of an asynchronous call is over. */
+  readonly ended?: Promise<unknown>;
   readonly artifacts: readonly ArtifactRef[];
   /** Sources of the text that the tool names, whatever became of the run. */
   readonly untrusted: readonly TaintSource[];
@@ -74,6 +76,7 @@ export function hostResult(
     forUser: typeof result.forUser === 'string' ? cutEnd(options.redact(result.forUser), options.outputBytesMax) : forModel,
     silent: result.silent === true,
     isAsync: result.isAsync === true,
+    ...(result.ended === undefined ? {} : { ended: result.ended }),
     artifacts,
     untrusted: result.untrusted ?? [],
     resultHash: hash('sha256', `${outcome}\n${whole}`, 'hex'),
@@ -122,6 +125,7 @@ function wellFormed(value: unknown, toolName: string): ToolResult {
     silent: value['silent'] === true,
     isError: value['isError'] === true,
     isAsync: value['isAsync'] === true,
+    ...(value['ended'] instanceof Promise ? { ended: value['ended'] } : {}),
     ...(endedBy === 'timeout' || endedBy === 'cancelled' ? { endedBy } : {}),
     ...(value['untrusted'] === undefined ? {} : { untrusted: sourcesOf(value['untrusted'], toolName) }),
     ...(Array.isArray(artifacts) && artifacts.length > 0 ? { artifacts: artifacts.filter(isArtifactRef) } : {}),

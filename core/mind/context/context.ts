@@ -11,6 +11,7 @@ import { budgetOf, evenScale, spendable, type RefusedPack, type TokenScale } fro
 import { SectionBuilder } from './pack-sections.ts';
 import type { SelectedParts } from './select-parts.ts';
 import type { SystemPrompt } from './system-prompt.ts';
+import { withinToolLimit } from './tool-priority.ts';
 import { Transcript } from './transcript.ts';
 
 export { ownWords } from './attached-files.ts';
@@ -19,7 +20,7 @@ export { createSystemPrompt } from './system-prompt.ts';
 export type { PackPart, PackSource } from '../../contracts/pack-source.ts';
 export { splitTail } from './pack-tail.ts';
 export type { RefusedPack } from './pack-budget.ts';
-export { toolPriority } from './tool-priority.ts';
+export { toolPriority, withinToolLimit } from './tool-priority.ts';
 export { selectParts, type SelectedParts } from './select-parts.ts';
 export { Transcript, type TranscriptEvent } from './transcript.ts';
 
@@ -81,7 +82,8 @@ export class ContextPacker {
   readonly #toolTokens = new WeakMap<readonly ToolSchema[], { readonly counter: string; readonly tokens: number }>();
   readonly #counts = new Map<string, number>();
   readonly #estimate: TokenCounter;
-  #keptTools: { readonly all: readonly ToolSchema[]; readonly names: string; readonly kept: readonly ToolSchema[] } | null = null;
+  readonly #allowedTools = new StableTools();
+  readonly #fittingTools = new StableTools();
 
   constructor(deps: ContextDeps) {
     this.#deps = deps;
@@ -110,9 +112,11 @@ export class ContextPacker {
     });
     const selected = request.selected ?? null;
     const system = this.#instructions(builder, request, selected);
-    const tools = this.#stableTools(
-      request.tools,
-      builder.tools(request.tools, (list) => this.#countTools(counter, list)),
+    const offered = this.#allowedTools.of(request.tools, withinToolLimit(request.tools, transcript.messages));
+    builder.leaveOutTools(request.tools.length - offered.length);
+    const tools = this.#fittingTools.of(
+      offered,
+      builder.tools(offered, (list) => this.#countTools(counter, list)),
     );
     const fixedTokens = builder.tokens;
     const tail = builder.tail(selected, request.approvals ?? []);
@@ -174,14 +178,6 @@ export class ContextPacker {
     return { dropped, truncated };
   }
 
-  /** The very same list as long as the same tools stay: adapters keep what they serialised of it. */
-  #stableTools(all: readonly ToolSchema[], kept: readonly ToolSchema[]): readonly ToolSchema[] {
-    if (kept === all) return all;
-    const names = kept.map(({ name }) => name).join(' ');
-    if (this.#keptTools?.all !== all || this.#keptTools.names !== names) this.#keptTools = { all, names, kept };
-    return this.#keptTools.kept;
-  }
-
   #countTools(counter: TokenCounter, tools: readonly ToolSchema[]): number {
     const known = this.#toolTokens.get(tools);
     if (known?.counter === counter.id) return known.tokens;
@@ -192,6 +188,18 @@ export class ContextPacker {
 
   #countKept(counter: TokenCounter, text: string): number {
     return remember(this.#counts, `${counter.id}\n${text}`, () => counter.count(text));
+  }
+}
+
+/** The very same list as long as the same tools stay: adapters keep what they serialised of it. */
+class StableTools {
+  #last: { readonly all: readonly ToolSchema[]; readonly names: string; readonly kept: readonly ToolSchema[] } | null = null;
+
+  of(all: readonly ToolSchema[], kept: readonly ToolSchema[]): readonly ToolSchema[] {
+    if (kept === all) return all;
+    const names = kept.map(({ name }) => name).join(' ');
+    if (this.#last?.all !== all || this.#last.names !== names) this.#last = { all, names, kept };
+    return this.#last.kept;
   }
 }
 

@@ -125,6 +125,11 @@ export class SectionBuilder {
     return [tailHead, ...blocks].join('\n\n');
   }
 
+  /** Tools beyond what a request takes. */
+  leaveOutTools(count: number): void {
+    if (count > 0) this.dropped.push({ what: packThings.tools, count, tokens: 0, reason: packReasons.toolCount });
+  }
+
   /** The list itself where it fits; else those that are needed most, as many as do, in the order given. */
   tools(tools: readonly ToolSchema[], countOf: (tools: readonly ToolSchema[]) => number): readonly ToolSchema[] {
     const free = this.#spendable * FIXED_SHARE_MAX - this.tokens;

@@ -1,6 +1,11 @@
-// Which tools stay when a window has no room for all: those an agent can do least without, in this order. Names only.
+// Which tools stay when a window has no room for all, or a request takes no more: those an agent can do least without come first. Knows
+// nothing of windows and budgets.
 
-import type { ToolSchema } from '../../contracts/llm.ts';
+import { TOOLS_MAX, type ChatMessage, type ToolSchema } from '../../contracts/llm.ts';
+import { ownWords } from './attached-files.ts';
+
+/** Messages that are searched for the tools a conversation uses. */
+const MESSAGES_MAX = 200;
 
 /** Look, change and run first; what is not named here comes after these, in the order given. */
 export const toolPriority: readonly string[] = [
@@ -25,6 +30,10 @@ export const toolPriority: readonly string[] = [
   'message',
   'tasks',
   'http_request',
+  'subagent',
+  'spawn',
+  'spawn_status',
+  'spawn_cancel',
 ];
 
 const rank = new Map(toolPriority.map((name, index) => [name, index]));
@@ -32,4 +41,34 @@ const rank = new Map(toolPriority.map((name, index) => [name, index]));
 /** The most needed first; the list itself is left as it is. */
 export function byNeed(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return tools.toSorted((a, b) => (rank.get(a.name) ?? toolPriority.length) - (rank.get(b.name) ?? toolPriority.length));
+}
+
+/**
+ * The list itself up to the limit. Beyond it, in this order: tools of the program, tools the conversation has called, tools whose name and
+ * description share the most words with the newest request, and the others as they are given. What is kept stays in the order given.
+ */
+export function withinToolLimit(tools: readonly ToolSchema[], messages: readonly ChatMessage[]): readonly ToolSchema[] {
+  if (tools.length <= TOOLS_MAX) return tools;
+  const recent = messages.slice(-MESSAGES_MAX);
+  const called = new Set(recent.flatMap((message) => (message.role === 'assistant' ? message.calls.map(({ tool }) => tool) : [])));
+  const wanted = wordsOf(ownWords(messages.findLast(({ role }) => role === 'user')?.text ?? ''));
+  const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, called, wanted) }));
+  const kept = new Set(
+    scored
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, TOOLS_MAX)
+      .map(({ tool }) => tool),
+  );
+  return tools.filter((tool) => kept.has(tool));
+}
+
+function scoreOf({ name, description }: ToolSchema, called: ReadonlySet<string>, wanted: ReadonlySet<string>): number {
+  if (rank.has(name)) return Number.POSITIVE_INFINITY;
+  if (called.has(name)) return Number.MAX_SAFE_INTEGER;
+  return [...wordsOf(`${name} ${description}`)].filter((word) => wanted.has(word)).length;
+}
+
+/** Short words are in every sentence and tell nothing apart. */
+function wordsOf(text: string): Set<string> {
+  return new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
 }

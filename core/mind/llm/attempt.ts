@@ -15,7 +15,7 @@ export interface AttemptLimits {
 
 export type AttemptOutcome =
   | { readonly ok: true; readonly reply: ModelReply; readonly firstTokenMs: number | null }
-  | { readonly ok: false; readonly error: AppError; readonly hasDelivered: boolean };
+  | { readonly ok: false; readonly error: AppError; readonly hasDelivered: boolean; readonly hasBegun: boolean };
 
 export interface Attempt {
   readonly provider: string;
@@ -35,10 +35,10 @@ export async function runAttempt(attempt: Attempt, outer: DeltaSink, signal: Abo
   else signal.addEventListener('abort', onAbort, { once: true });
   try {
     const reply = await Promise.race([attempt.run(watch, watch.signal), watch.stopped]);
-    if (reply === null) return { ok: false, error: watch.stopError ?? toAppError(abortReason(signal)), hasDelivered: watch.hasDelivered };
+    if (reply === null) return watch.failed(watch.stopError ?? toAppError(abortReason(signal)));
     return { ok: true, reply, firstTokenMs: watch.firstTokenMs };
   } catch (cause) {
-    return { ok: false, error: watch.stopError ?? toAppError(cause), hasDelivered: watch.hasDelivered };
+    return watch.failed(watch.stopError ?? toAppError(cause));
   } finally {
     signal.removeEventListener('abort', onAbort);
     watch.close();
@@ -72,6 +72,10 @@ class AttemptWatch implements ProgressSink {
   /** Resolves null when the attempt was stopped, or is over. */
   get stopped(): Promise<null> {
     return this.#stopped.promise;
+  }
+
+  failed(error: AppError): AttemptOutcome {
+    return { ok: false, error, hasDelivered: this.hasDelivered, hasBegun: this.firstTokenMs !== null };
   }
 
   stop(error: AppError): void {

@@ -16,7 +16,7 @@ import { costOf } from './model-catalog.ts';
 import { withKeyHint } from './key-hint.ts';
 import { ModelDirectory, splitRef, type ModelDirectoryDeps } from './model-directory.ts';
 import { providerPresets } from './provider-presets.ts';
-import { retryWaitMs } from './retry-policy.ts';
+import { mayAskAgain, retryWaitMs } from './retry-policy.ts';
 import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
@@ -215,7 +215,8 @@ export class ModelRouter {
       };
       const outcome = await runAttempt({ provider, limits, clock, run: answer }, sink, run.signal);
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
-      const { hasDelivered } = outcome;
+      // What had begun was most likely billed, also where nothing of it was shown.
+      const hasDelivered = outcome.hasDelivered || (outcome.hasBegun && outcome.error.code === 'model_cut_off');
       const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
       const { leftOut } = error.data;
@@ -223,7 +224,7 @@ export class ModelRouter {
       if (isAdapted) adaptations += 1;
       const failed = { attempt: attempt - adaptations, error, hasDelivered };
       const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
-      if (waitMs === null) throw error;
+      if (waitMs === null) throw !run.signal.aborted && mayAskAgain(failed, config.models.retries) ? askableAgain(error) : error;
       this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
@@ -266,6 +267,11 @@ export class ModelRouter {
 
 function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
+}
+
+function askableAgain(error: AppError): AppError {
+  const { code, message, data, isRetryable, cause } = error;
+  return new AppError(code, message, { data: { ...data, mayAskAgain: true }, isRetryable, cause });
 }
 
 /** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */

@@ -10,8 +10,16 @@ export interface FailedAttempt {
   /** 1 for the first try. */
   readonly attempt: number;
   readonly error: AppError;
-  /** True when the person has already seen a part of this answer. */
+  /** The person has already seen a part of this answer, or it broke off after it had begun. */
   readonly hasDelivered: boolean;
+}
+
+/**
+ * Whether an answer that broke off may be asked for once more. That is not done here: what came of it was most likely
+ * billed, so it has to be recorded and a second one admitted first.
+ */
+export function mayAskAgain({ attempt, error, hasDelivered }: FailedAttempt, retriesMax: number): boolean {
+  return hasDelivered && error.code === 'model_cut_off' && attempt <= retriesMax;
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../../base/json.ts';
-import { AppError } from '../../contracts/errors.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ModelClient, ModelReply, ModelRequest } from '../../contracts/llm.ts';
 import type { HttpTransport, ResponseReader } from './http-transport.ts';
 import { badReply, completeCalls, cutOff, type CallIds, type ProgressSink, type RawReply, type ReplyReader } from './reply-reader.ts';
@@ -56,8 +56,11 @@ export class WireClient implements ModelClient {
     try {
       const reader = this.#dialect.createReader(request, sink);
       const answer = new AnswerReader(this.#dialect, request.modelId, reader, sink);
-      await this.#transport.post({ path, headers, body: lease.bytes }, answer, signal);
-      const raw = reader.finish();
+      const broken = await this.#transport.post({ path, headers, body: lease.bytes }, answer, signal).then(
+        () => null,
+        (cause: unknown) => toAppError(cause),
+      );
+      const raw = broken === null ? reader.finish() : finishBroken(reader, broken);
       isClean = true;
       const ids: CallIds = { next: this.#nextCallId, isTaken: (id) => lease.isCallIdTaken(id) };
       const reply = completeReply(raw, ids, lease.bytes.length);
@@ -81,6 +84,17 @@ export class WireClient implements ModelClient {
     if (!Array.isArray(refusedWords)) return cause;
     const leftOut = this.#dialect.leaveOut(refusedWords.map(String), modelId, sent);
     return leftOut.length === 0 ? cause : new AppError(cause.code, cause.message, { data: { ...cause.data, leftOut }, cause });
+  }
+}
+
+/** A connection that is lost after the answer was complete loses nothing; the answer is paid and must not be asked for again. */
+function finishBroken(reader: ReplyReader, broken: AppError): RawReply {
+  if (broken.code !== 'model_cut_off') throw broken;
+  try {
+    return reader.finish();
+  } catch {
+    // It was not complete: how the connection ended says more.
+    throw broken;
   }
 }
 

@@ -55,7 +55,10 @@ export class Hooks {
     return (this.#entries.get(on) ?? []).length > 0;
   }
 
-  /** Asks them in their order until one refuses; `record` is told of each. Fails with `cancelled` when the signal aborts. */
+  /**
+   * Asks them in their order until one refuses; several that ask become one question. `record` is told of each. Fails with `cancelled` when
+   * the signal aborts.
+   */
   async before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict> {
     let verdict = pass;
     const told = this.#deps.redactDeep(subject);
@@ -64,8 +67,8 @@ export class Hooks {
       // The stop that cut it off decides, not the hook.
       if (signal.aborted) throw new AppError('cancelled', 'It was stopped while a hook was asked.');
       record(ran);
-      if (answer.decision !== 'pass') verdict = answer;
       if (answer.decision === 'deny') return answer;
+      if (answer.decision === 'ask') verdict = { ...answer, reason: [verdict.reason, answer.reason].filter(Boolean).join(' ') };
     }
     return verdict;
   }
@@ -137,7 +140,7 @@ export class Hooks {
     try {
       const { decision, reason, note } = this.#deps.redactDeep(await orStopped(entry.ask(subject, signal), signal));
       if (decision === undefined) return { ran: ran('passed', note ?? reason ?? ''), answer: pass };
-      const why = `The hook ${entry.name} ${decision === 'deny' ? 'refuses it' : 'wants you to decide'}${reason === undefined ? '.' : `: ${reason}`}`;
+      const why = decision === 'deny' ? refusalOf(entry.name, reason) : questionOf(entry.name, reason);
       return { ran: ran(decision === 'deny' ? 'denied' : 'asked', note ?? why), answer: { decision, reason: why } };
     } catch (cause) {
       const message = this.#deps.redactDeep(toAppError(cause).message);
@@ -146,6 +149,16 @@ export class Hooks {
       return { ran: ran('failed', message), answer };
     }
   }
+}
+
+function refusalOf(name: string, reason: string | undefined): string {
+  return reason === undefined ? `The hook ${name} refuses it.` : `The hook ${name} refuses it: ${reason}`;
+}
+
+/** A person reads it beside the reasons of the rules, so the words of the hook are a quotation that they cannot end themselves. */
+function questionOf(name: string, reason = ''): string {
+  const words = reason.replaceAll(/\s+/g, ' ').replaceAll(/[“”„]/g, '"').trim();
+  return words === '' ? `The hook ${name} asks for your decision.` : `The hook ${name} asks for your decision: “${words}”`;
 }
 
 function about(entry: HookEntry, { on, sessionId, turnId, tool }: HookSubject): Omit<HookRan, 'outcome' | 'reason' | 'tookMs'> {

@@ -20,7 +20,10 @@ export function hookCall(runner: RunningTurn, request: GateRequest, decision: Ga
 /** No grant answers for the person here: what the hook saw, the grant did not know. */
 function stricter(decision: GateDecision, verdict: HookVerdict): GateDecision {
   if (verdict.decision === 'pass') return decision;
-  if (verdict.decision === 'ask' && decision.decision === 'ask') return { ...decision, grantable: false };
+  if (verdict.decision === 'ask' && decision.decision === 'ask') {
+    // What the rules say comes first; what the hook says is new to the person.
+    return { ...decision, reason: `${decision.reason} ${verdict.reason}`, grantable: false };
+  }
   const ruleId = verdict.decision === 'deny' ? 'hook.denied' : 'hook.asked';
   return { ...decision, decision: verdict.decision, ruleId, reason: verdict.reason, grantId: null, grantable: false };
 }

@@ -68,3 +68,20 @@ test('a secret cut in two is found by whoever joins between its halves, and by w
   expect(shown).toContain('[redacted:KEY]');
   expect(shown).not.toMatch(/river|stone|4711/);
 });
+
+test('half a million small pieces that nobody watches cost little, and a secret at their end is still found', async () => {
+  const turn = new WatchedTurn();
+  turn.safety.register('river-stone-4711', 'KEY');
+  turn.isWatched = false;
+  const live = new LiveText(turn, about);
+  const startedMs = performance.now();
+  for (let piece = 0; piece < 500_000; piece++) live.push('and ');
+  // Copying what is kept at each piece takes several seconds.
+  expect(performance.now() - startedMs).toBeLessThan(1_500);
+  live.push('it is river-');
+  turn.isWatched = true;
+  live.push('stone-4711.');
+  await live.end();
+  expect(turn.happened.join('')).toContain('[redacted:KEY]');
+  expect(turn.happened.join('')).not.toMatch(/river|stone|4711/);
+});

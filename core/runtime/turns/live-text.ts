@@ -35,7 +35,9 @@ export class LiveText {
 
   push(piece: string): void {
     if (!this.#turn.deps.wantsDeltas()) {
-      this.#unseen = (this.#unseen + (this.#arrived?.text ?? '') + piece).slice(-UNSEEN_LENGTH_MAX);
+      this.#unseen += (this.#arrived?.text ?? '') + piece;
+      // Now and then: cutting at each small piece would copy the whole each time.
+      if (this.#unseen.length > 2 * UNSEEN_LENGTH_MAX) this.#unseen = this.#unseen.slice(-UNSEEN_LENGTH_MAX);
       this.#arrived = null;
       this.#stream = null;
       return;
@@ -87,7 +89,7 @@ export class LiveText {
     if (this.#stream === null) {
       this.#stream = this.#turn.deps.redactStream();
       // What it gives out of this was not watched; what it holds back belongs to what follows.
-      if (this.#unseen !== '') this.#stream.push(this.#unseen);
+      if (this.#unseen !== '') this.#stream.push(this.#unseen.slice(-UNSEEN_LENGTH_MAX));
       this.#unseen = '';
     }
     return this.#stream;

@@ -2,13 +2,27 @@
 
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { CallOrigin, PolicyGate } from '../../guard/policy/policy.ts';
 import type { ToolPort } from './ports.ts';
 
-export function offeredWithin(tools: ToolPort, all: readonly ToolSchema[], bounds: TurnBounds | null): readonly ToolSchema[] {
-  if (bounds === null || (bounds.tools === null && bounds.classes === null)) return all;
+export interface OfferedTo {
+  readonly bounds: TurnBounds | null;
+  readonly origin: CallOrigin;
+}
+
+/** The very same list where neither bounds nor config.yaml leave out a tool. */
+export function offeredWithin(
+  { tools, gate }: { readonly tools: Pick<ToolPort, 'get'>; readonly gate: Pick<PolicyGate, 'toolRefusal'> },
+  all: readonly ToolSchema[],
+  { bounds, origin }: OfferedTo,
+): readonly ToolSchema[] {
+  const refuses = gate.toolRefusal(origin);
+  const isBounded = bounds !== null && (bounds.tools !== null || bounds.classes !== null);
+  if (refuses === null && !isBounded) return all;
   return all.filter(({ name }) => {
     const toolClass = tools.get(name)?.class;
-    const isOfClass = bounds.classes === null || (toolClass !== undefined && bounds.classes.includes(toolClass));
-    return isOfClass && (bounds.tools === null || bounds.tools.includes(name));
+    if (toolClass === undefined) return false;
+    const isLeftIn = bounds === null || ((bounds.classes?.includes(toolClass) ?? true) && (bounds.tools?.includes(name) ?? true));
+    return isLeftIn && refuses?.({ name, class: toolClass }) !== true;
   });
 }

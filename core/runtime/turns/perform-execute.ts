@@ -12,7 +12,7 @@ import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
 import { contextOf, factsOf } from './call-facts.ts';
 import { afterReviews, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
-import type { HostedResult, ParsedCall } from './ports.ts';
+import type { HostedResult, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
 /** A call that is another one each time it is to run is judged anew so often, and then not run. */
@@ -193,12 +193,15 @@ async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<
 }
 
 async function runOne(runner: RunningTurn, { call, parsed, context, before, facts }: KeptCall): Promise<void> {
-  const { tools, crashPoints, checkpoints, taint } = runner.deps;
+  const { tools, crashPoints, checkpoints, taint, lateCopies } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
   if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
+  const found = lateCopies?.catchUp() ?? null;
+  if (found !== null) await found;
   const copiesOf = facts === null ? null : taint.watch(facts);
+  const follow = facts === null ? null : lateCopies?.begin(facts);
   const result = await tools.run(parsed, createContext(runner, call, { context, output, heard }));
   runner.tellingCalls.ended(call.callId);
   const given = output.end();
@@ -206,12 +209,21 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
   const copies = copiesOf === null ? undefined : await copiesOf();
+  if (lateCopies !== undefined && found !== null) await accountFor(lateCopies, facts, copies);
+  if (result.ended !== undefined) follow?.(call.callId, result.ended);
   // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
   finish(runner, call, result, isMarked);
   crashPoints.reach('after-result');
+}
+
+/** Before the look for copies: what the call itself wrote, and what is marked as a copy of its own command, is known. */
+async function accountFor(lateCopies: LateCopiesPort, facts: CallFacts | null, copies: Copies | undefined): Promise<void> {
+  const written = facts?.paths.filter(({ access }) => access === 'write').map(({ real }) => real) ?? [];
+  await lateCopies.account([...written, ...(copies?.paths ?? [])]);
+  await lateCopies.catchUp();
 }
 
 interface Finished {

@@ -159,9 +159,17 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     if (error.code === 'model_context_overflow') learnOverflow(runner, call, error);
     const tookMs = deps.clock.monotonicMs() - startedMs;
     const whole = partial.toString();
-    const billed = whole === '' ? null : estimateSpent(deps, call, whole);
+    const billed = whole === '' && error.data['mayAskAgain'] !== true ? null : estimateSpent(deps, call, whole);
     const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
-    runner.emit('model.failed', { requestId, error: error.toBody(), partialText: deps.redact(partialText), tookMs, ...billed?.recorded });
+    runner.emit('model.failed', {
+      requestId,
+      error: error.toBody(),
+      partialText: deps.redact(partialText),
+      tookMs,
+      ...billed?.recorded,
+      // Nothing of it was carried out: calls are made once an answer is whole.
+      ...(error.data['mayAskAgain'] === true && !runner.state.brokeOff ? { again: true as const } : {}),
+    });
     tellHooks(runner, 'after_model', () => ({
       model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
     }));

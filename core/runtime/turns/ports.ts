@@ -90,6 +90,16 @@ export interface TaintPort {
   marksOf(call: JudgedCall, heard: Heard): EventBodies['taint.marked'] | null;
 }
 
+/** Files that background commands copy words of others into after their call has returned. */
+export interface LateCopiesPort {
+  /** Before a command starts; what is returned is called where it goes on in the background. Null for what is no command. */
+  begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null;
+  /** Records what was copied until now; null where no such command runs. */
+  catchUp(): Promise<void> | null;
+  /** The call that ran meanwhile wrote these itself. */
+  account(paths: readonly string[]): Promise<void>;
+}
+
 export interface ProcessPort {
   /** Ends every process any tool started, with all their descendants. */
   killAll(): Promise<{ killed: number; tookMs: number }>;
@@ -172,6 +182,7 @@ export interface TurnDeps {
   readonly gate: PolicyGate;
   readonly policy: PolicyStore;
   readonly taint: TaintPort;
+  readonly lateCopies?: LateCopiesPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
   readonly tools: ToolPort;

@@ -118,7 +118,8 @@ export class TurnRunner implements RunningTurn {
 
   offered(): readonly ToolSchema[] {
     const all = this.deps.tools.schemas();
-    if (this.#offered?.all !== all) this.#offered = { all, within: offeredWithin(this.deps.tools, all, this.#bounds) };
+    if (this.#offered?.all !== all)
+      this.#offered = { all, within: offeredWithin(this.deps, all, { bounds: this.#bounds, origin: this.origin }) };
     return this.#offered.within;
   }
 

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 import { BudgetBook } from '../../guard/budget/budget.ts';
+import { offeredWithin } from './offered-tools.ts';
 import { BenchTools } from './bench-tools.ts';
 import { TurnBench, type BenchOptions } from './turn-bench.ts';
 
@@ -36,9 +37,39 @@ test('the model is offered only the tools its turn may use, by name and by class
   await bench.ask('three');
   expect(bench.offered).toEqual([
     ['look', 'put'],
-    ['forbidden', 'look', 'spy'],
-    ['fire', 'forbidden', 'look', 'put', 'spy'],
+    ['look', 'spy'],
+    ['fire', 'look', 'put', 'spy'],
   ]);
+});
+
+test('a tool that config.yaml always refuses is not offered, and a call of it is still refused', async () => {
+  const rules = [
+    { when: { tools: ['fire'], channels: ['telegram'] }, then: 'deny' as const },
+    { when: { tools: ['sp*'] }, then: 'deny' as const },
+    { when: { tools: ['put'], paths: ['secret'] }, then: 'deny' as const },
+  ];
+  const { bench, tools } = open({ policy: { denyTools: ['look'], rules } });
+  bench.script.push(call('look'), call('spy'));
+  const { turnId } = bench.send('go');
+  expect(await bench.rest(turnId)).toBe('done');
+  expect(bench.offered[0]).toEqual(['fire', 'forbidden', 'put']);
+  expect(bench.of(turnId, 'policy.decided').map(({ ruleId, decision }) => `${decision} ${ruleId}`)).toEqual([
+    'deny tool.denied',
+    'deny rule.deny',
+  ]);
+  expect(tools.ran).toEqual([]);
+});
+
+test('locked down, the model is offered what may read and no other tool', async () => {
+  const { bench } = open({ policy: { mode: 'locked-down' } });
+  await bench.ask('go');
+  expect(bench.offered).toEqual([['fire', 'look', 'spy']]);
+});
+
+test('the offered list stays the same object where no tool is left out', () => {
+  const { bench } = open({ policy: { denyTools: [], rules: [{ when: { paths: ['secret'] }, then: 'deny' }] } });
+  const all = bench.tools.schemas();
+  expect(offeredWithin(bench, all, { bounds: wholeBounds, origin: { channel: 'cli', agentId: 'main' } })).toBe(all);
 });
 
 test('bounds are on record with the limits they lower, and never raise one', async () => {

@@ -40,6 +40,7 @@ export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
 export { recoverLog, type Recovery } from './recovery.ts';
+export { offeredWithin } from './offered-tools.ts';
 export type { TurnEnd } from './turn-ends.ts';
 
 const answered = 'What it waited for was answered.';

@@ -29,7 +29,8 @@ const parts: Parts = {
   'model.finished': ({ body }) =>
     `- The model answered after ${Math.round(body.tookMs)} ms: ${body.usage.inputTokens} tokens in, ${body.usage.outputTokens} out, ${money(body.costUsd)}.`,
   'model.retried': ({ body }) => `- Asked again (attempt ${body.attempt}): ${body.error.message}`,
-  'model.failed': ({ body }) => `- The model failed: ${body.error.message}`,
+  'model.failed': ({ body }) =>
+    `- ${body.again === true ? 'The answer broke off; asked once more' : 'The model failed'}: ${body.error.message}`,
   'policy.decided': ({ body }) => `- The gate: ${code(body.tool)} ${gateWords[body.decision]} by rule ${code(body.ruleId)}. ${body.reason}`,
   'tool.rejected': ({ body }) => `- ${code(body.tool)} never reached the gate: ${body.error.message}`,
   'approval.requested': ({ body: { approval } }) => `- Asked a person: ${approval.summary}. Risk: ${approval.risk}`,

@@ -104,9 +104,10 @@ test('one process owns a folder, until it dies however it dies', async () => {
   const home = newHome();
   const source = `
     const { Storage } = await import(${JSON.stringify(join(import.meta.dirname, 'storage.ts'))});
-    Storage.open({ home: ${JSON.stringify(home)}, migrations: [] });
+    const storage = Storage.open({ home: ${JSON.stringify(home)}, migrations: [] });
     process.stdout.write('open');
-    setInterval(() => undefined, 60_000);`;
+    // Used later, so that the collector does not close it before.
+    setInterval(() => storage.inTransaction, 60_000);`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', source], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');

@@ -117,6 +117,10 @@ export class Telemetry {
     return this.#report.spentInSession(sessionId);
   }
 
+  newestCall(model: string): { readonly ok: boolean; readonly atMs: number } | null {
+    return this.#report.newestCall(model);
+  }
+
   spentInTurn(turnId: string): Spent {
     return this.#report.spentInTurn(turnId);
   }

@@ -38,6 +38,7 @@ export class UsageReport {
   readonly #spentSince;
   readonly #spentInSession;
   readonly #spentInTurn;
+  readonly #newestCall;
   readonly #pack;
   readonly #packs;
   readonly #sums;
@@ -48,6 +49,10 @@ export class UsageReport {
     this.#spentSince = db.prepare<[number], Spent>(`${SPENT} WHERE at_ms >= ?`);
     this.#spentInSession = db.prepare<[string], Spent>(`${SPENT} WHERE session_id = ?`);
     this.#spentInTurn = db.prepare<[string], Spent>(`${SPENT} WHERE turn_id = ?`);
+    this.#newestCall = db.prepare<[string], { status: string; atMs: number }>(
+      `SELECT status, at_ms AS atMs FROM telemetry_model_calls
+       WHERE model = ? AND turn_id IS NOT NULL AND status IN ('finished', 'failed') ORDER BY at_ms DESC, seq DESC LIMIT 1`,
+    );
     this.#pack = db.prepare<[string], Omit<PackRow, 'kind'>>(
       `SELECT pack_id AS packId, seq, session_id AS sessionId, turn_id AS turnId, at_ms AS atMs, tokens,
               budget_tokens AS budgetTokens, dropped, truncated
@@ -80,6 +85,12 @@ export class UsageReport {
 
   spentInSession(sessionId: string): Spent {
     return this.#spentInSession.get(sessionId) ?? nothingSpent;
+  }
+
+  /** How the newest request of a turn to the model ended; null where there was none. */
+  newestCall(model: string): { readonly ok: boolean; readonly atMs: number } | null {
+    const row = this.#newestCall.get(model);
+    return row === undefined ? null : { ok: row.status === 'finished', atMs: row.atMs };
   }
 
   spentInTurn(turnId: string): Spent {

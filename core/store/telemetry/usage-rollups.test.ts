@@ -78,20 +78,27 @@ test('what an older program added without the sums is found, and summed anew', (
   expect(telemetry.usage({ by: 'session', nowMs: NOON_MS }).rows[0]).toMatchObject({ costUsd: 40, unknownCostCalls: 0 });
 });
 
-test('a hundred thousand calls of a thousand sessions are answered for in 20 ms', () => {
+test('a hundred thousand calls are answered for in less than one pass over them', { timeout: 120_000 }, () => {
   const { db, telemetry } = open();
   fill(db, { calls: 100_000, sessions: 1000 });
   telemetry.catchUp(empty);
-  const quickest: Record<string, number> = {};
-  for (const by of ['day', 'model', 'session'] as const) {
+  const msOf = (work: () => void): number => {
+    const beganMs = performance.now();
+    work();
+    return performance.now() - beganMs;
+  };
+  const scan = db.prepare('SELECT count(*), sum(cost_usd), sum(took_ms) FROM telemetry_model_calls NOT INDEXED');
+  const shares = (['day', 'model', 'session'] as const).map((by) => {
     const tries = Array.from({ length: 5 }, () => {
-      const beganMs = performance.now();
-      const { rows } = telemetry.usage({ by, limit: 200, nowMs: NOON_MS });
-      expect(rows.reduce((sum, row) => sum + row.modelCalls, 0)).toBe(by === 'session' ? 20_000 : 100_000);
-      return performance.now() - beganMs;
+      const scanMs = msOf(() => scan.all());
+      const answerMs = msOf(() => {
+        const { rows } = telemetry.usage({ by, limit: 200, nowMs: NOON_MS });
+        expect(rows.reduce((sum, row) => sum + row.modelCalls, 0)).toBe(by === 'session' ? 20_000 : 100_000);
+      });
+      return answerMs / scanMs;
     });
-    quickest[by] = Math.min(...tries);
-  }
-  // The machine may be busy; the quickest of five says what the work itself takes.
-  expect(Object.entries(quickest).filter(([, ms]) => ms > 20)).toEqual([]);
+    return { by, share: Math.min(...tries) };
+  });
+  // Both run side by side on the same machine, so that a busy one slows both.
+  expect(shares.filter(({ share }) => share >= 1)).toEqual([]);
 });

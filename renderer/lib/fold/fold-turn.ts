@@ -90,6 +90,9 @@ const folds: Folds = {
   },
   'model.failed': (turn, event) => {
     endLive(turn);
+    const { again, error } = event.body;
+    // What came of it is said again by the next answer.
+    if (again === true) return note(turn, event, 'quiet', { code: 'retried', message: error.message, waitMs: 0 });
     if (event.body.partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: event.body.partialText });
     note(turn, event, 'bad', { code: 'said', text: event.body.error.message });
   },

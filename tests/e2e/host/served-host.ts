@@ -1,9 +1,9 @@
 // The real server with a scripted model behind it, each host on a folder of its own that goes with it.
 
+import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ScriptedModel, type Answer } from '../../doubles/scripted-model.ts';
@@ -88,12 +88,21 @@ async function runOp(server: ServerProcess, name: string, params: Readonly<Recor
 }
 
 /** Chosen before the start, so that a later start can take the same one. */
+/**
+ * A port for a host that is stopped and started again on the same one. Below the range that the system hands out by itself, so that
+ * no other test is given it in between.
+ */
 async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(20_000, 30_000);
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 }
 
 function absentAsNull(cause: unknown): null {

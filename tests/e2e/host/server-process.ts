@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { compileCache } from '../../compile-cache.ts';
 
 const program = fileURLToPath(new URL('../../../dist/cli.js', import.meta.url));
 const announcementSchema = z.object({ url: z.string(), token: z.string() });
@@ -25,7 +26,7 @@ export class ServerProcess {
   /** Resolves when the window is served. Rejects with what the program said when it ends instead. */
   static async start(home: string, port: number): Promise<ServerProcess> {
     // No bus and no display: no keychain of the person who runs the specs is ever touched.
-    const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
+    const env = { PATH: process.env['PATH'], HOME: home, TRAYCLAW_HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...compileCache };
     const child = spawn(process.execPath, [program, 'serve', '--port', String(port)], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(-4000)));

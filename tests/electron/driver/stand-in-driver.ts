@@ -8,6 +8,7 @@ import type * as Electron from 'electron';
 import type { Actions } from '../stand-in/control.ts';
 import type { ForeignSender } from '../stand-in/web-contents.ts';
 import type { Desk, DesktopDriver, StartOptions } from './desktop-driver.ts';
+import { compileCache } from '../../compile-cache.ts';
 
 const register = fileURLToPath(new URL('../stand-in/register.ts', import.meta.url));
 const builtMain = fileURLToPath(new URL('../../../dist/desktop.js', import.meta.url));
@@ -184,7 +185,7 @@ function launch({ home, env = {}, main = builtMain }: StartOptions, args: readon
   return spawn(process.execPath, ['--import', register, main, `--home=${home}`, ...args], {
     cwd: projectRoot,
     // No bus: no keychain of the person who runs the specs is ever touched.
-    env: { ...inherited, HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...env },
+    env: { ...inherited, HOME: home, DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...compileCache, ...env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
 }

@@ -68,6 +68,14 @@ export const policyGates: readonly Gate[] = [
     suites: ['core/guard/policy/policy-rules.test.ts'],
   },
   {
+    name: 'policy/not-offered',
+    prevents: 'the model is shown a tool whose every call config.yaml refuses',
+    file: 'core/runtime/turns/offered-tools.ts',
+    text: 'isLeftIn && refuses?.({ name, class: toolClass }) !== true',
+    instead: 'isLeftIn',
+    suites: ['core/runtime/turns/turns-bounds.test.ts'],
+  },
+  {
     name: 'policy/address-refused',
     prevents: 'an address the URL rules refuse is asked about, and a yes reaches it',
     file: 'core/guard/policy/policy-rules.ts',

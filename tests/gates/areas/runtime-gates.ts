@@ -252,6 +252,14 @@ export const runtimeGates: readonly Gate[] = [
     suites: ['tests/program/hooks.test.ts'],
   },
   {
+    name: 'runtime/hook-asks',
+    prevents: 'a call that a hook wants a person to decide runs without a question',
+    file: 'core/runtime/hooks/hooks.ts',
+    text: "if (answer.decision === 'ask') verdict =",
+    instead: 'if (false) verdict =',
+    suites: ['tests/program/hooks.test.ts'],
+  },
+  {
     name: 'runtime/hook-failure',
     prevents: 'a hook that broke is taken for no objection before a tool',
     file: 'core/runtime/hooks/hook-entry.ts',
@@ -379,6 +387,22 @@ export const runtimeGates: readonly Gate[] = [
     text: 'for (const event of events) this.apply(event);',
     instead: 'void events;',
     suites: ['core/guard/panic/panic.test.ts'],
+  },
+  {
+    name: 'runtime/broken-twice',
+    prevents: 'answers that keep breaking off are paid for again and again',
+    file: 'core/runtime/turns/perform-model.ts',
+    text: "error.data['mayAskAgain'] === true && !runner.state.brokeOff ?",
+    instead: "error.data['mayAskAgain'] === true ?",
+    suites: ['tests/program/broken-answers.test.ts'],
+  },
+  {
+    name: 'runtime/whole-answer',
+    prevents: 'an answer that arrived whole is paid for a second time',
+    file: 'core/mind/llm/wire-client.ts',
+    text: "if (broken.code !== 'model_cut_off') throw broken;",
+    instead: 'if (broken !== null) throw broken;',
+    suites: ['tests/program/broken-answers.test.ts'],
   },
   {
     name: 'runtime/system-session',

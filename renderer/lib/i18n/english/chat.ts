@@ -286,6 +286,7 @@ export const chat = {
       share: 'The share of this section was used up.',
       rules: 'The window of this model is too small for all pinned rules.',
       tools: 'The window of this model is too small for all tools.',
+      toolCount: 'A request takes no more tools.',
       late: 'It was not ready in time.',
       stopped: 'The turn was stopped.',
       failed: 'It could not be fetched.',

@@ -289,6 +289,7 @@ export const chat: Words['chat'] = {
       share: 'Der Anteil dieses Abschnitts war aufgebraucht.',
       rules: 'Das Fenster dieses Modells ist zu klein für alle angehefteten Regeln.',
       tools: 'Das Fenster dieses Modells ist zu klein für alle Werkzeuge.',
+      toolCount: 'Mehr Werkzeuge nimmt eine Anfrage nicht an.',
       late: 'Es war nicht rechtzeitig da.',
       stopped: 'Die Runde wurde angehalten.',
       failed: 'Es war nicht zu bekommen.',

@@ -1,0 +1,61 @@
+// What a terminal shows of an answer that breaks off and is asked for once more.
+
+import { expect, test } from 'vitest';
+import { BoundedQueue } from '../../base/bounded-queue.ts';
+import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
+import { TurnFollower } from './turn-follower.ts';
+
+const delta = (text: string): DeltaNotice => ({ kind: 'text', sessionId: 's', turnId: 't', callId: null, text });
+const event = (type: string, body: object): AnyEvent => ({ type, turnId: 't', body }) as unknown as AnyEvent;
+
+function followed() {
+  const printed: string[] = [];
+  let tell: (notice: DeltaNotice) => void = () => undefined;
+  const waiting = new BoundedQueue<AnyEvent>(10);
+  let wake: () => void = () => undefined;
+  const source = async function* (): AsyncGenerator<AnyEvent> {
+    for (;;) {
+      const next = waiting.shift();
+      if (next === undefined) await new Promise<void>((resolve) => (wake = resolve));
+      else if (next.type === 'turn.finished') return;
+      else yield next;
+    }
+  };
+  const claw = {
+    op: () => Promise.reject(new Error('nothing is asked here')),
+    close: () => Promise.resolve(),
+    events: source,
+    onDelta: (listener: (notice: DeltaNotice) => void) => {
+      tell = listener;
+      return () => undefined;
+    },
+  };
+  const follower = new TurnFollower(claw, {
+    onText: (text) => void printed.push(text),
+    onWarning: (text) => void printed.push(`<${text}>`),
+    onCallFinished: () => undefined,
+    onDecided: () => undefined,
+  });
+  follower.start();
+  follower.follow('t');
+  const record = async (one: AnyEvent): Promise<void> => {
+    waiting.push(one);
+    wake();
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+  return { printed, follower, tell: (text: string) => tell(delta(text)), record };
+}
+
+test('the part of a broken answer is marked, and the next one begins below it', async () => {
+  const { printed, follower, tell, record } = followed();
+  tell('one two');
+  const error = { code: 'model_cut_off', message: 'lab broke off.' };
+  await record(event('model.failed', { requestId: 'r1', error, partialText: 'one two', tookMs: 1, again: true }));
+  tell('one two ');
+  tell('three');
+  await record(event('model.finished', { text: 'one two three' }));
+  follower.finishText('one two three');
+  await record(event('turn.finished', {}));
+  follower.stop();
+  expect(printed).toEqual(['one two', '\n', '<lab broke off. It is asked once more.>', 'one two ', 'three']);
+});

@@ -1,0 +1,112 @@
+// Copies that background commands make after the call that started them has returned: looked for while such a command runs and once more
+// when it has ended, so that a file that may hold words of others is marked. Owns no mark: what is found is handed on to be recorded.
+
+import { lstat } from 'node:fs/promises';
+import { systemClock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { CallFacts } from '../../contracts/tools.ts';
+
+export interface Copies {
+  /** Files, and folders that count as a whole: those end with a separator. */
+  readonly paths: readonly string[];
+  /** The opened folders, which hold the marked files. */
+  readonly folders: readonly string[];
+}
+
+export interface LateCopiesDeps {
+  readonly logger: Logger;
+  /** How to look for copies made since then; null while no file is marked. */
+  watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null;
+  /** The files may hold words of others from now on; the call is the one that started the command. */
+  record(callId: string, paths: readonly string[]): void;
+}
+
+interface Followed {
+  readonly callId: string;
+  readonly paths: () => Promise<readonly string[]>;
+}
+
+export class LateCopies {
+  readonly #deps: LateCopiesDeps;
+  readonly #running = new Set<Followed>();
+  /** Time of the newest change of a file that is accounted for: recorded here, or made by a call that was judged itself. */
+  readonly #known = new Map<string, number>();
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(deps: LateCopiesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Before a command starts. What is returned is called where it goes on in the background, until `ended` settles. */
+  begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null {
+    if (facts.command === null || facts.class === 'read') return null;
+    const sinceMs = systemClock.nowMs();
+    const atStart = this.#deps.watch(facts, sinceMs);
+    return (callId, ended) => {
+      // A file may be marked only while the command runs.
+      const paths = async (): Promise<readonly string[]> => (await (atStart ?? this.#deps.watch(facts, sinceMs))?.())?.paths ?? [];
+      this.#follow({ callId, paths }, ended);
+    };
+  }
+
+  /** Before a call reads or changes files: what was copied until now. Null where no such command runs. */
+  catchUp(): Promise<void> | null {
+    return this.#running.size === 0 ? null : this.#look([...this.#running]);
+  }
+
+  /** What a call wrote is not what the command copied. */
+  async account(paths: readonly string[]): Promise<void> {
+    if (this.#running.size === 0) return;
+    for (const path of paths) this.#known.set(path, await changeTimeOf(path));
+  }
+
+  /** The commands have been ended: resolves when what they copied is recorded. */
+  async dispose(): Promise<void> {
+    await this.catchUp();
+    this.#running.clear();
+  }
+
+  #follow(followed: Followed, ended: Promise<unknown>): void {
+    this.#running.add(followed);
+    const finish = (): void => {
+      void this.#look([followed]).finally(() => {
+        this.#running.delete(followed);
+        if (this.#running.size === 0) this.#known.clear();
+      });
+    };
+    ended.then(finish, finish);
+  }
+
+  /** One after the other: a look that began before a file was copied does not answer for it. */
+  #look(all: readonly Followed[]): Promise<void> {
+    this.#looking = this.#looking.then(async () => {
+      for (const followed of all) await this.#lookAt(followed);
+    });
+    return this.#looking;
+  }
+
+  async #lookAt({ callId, paths }: Followed): Promise<void> {
+    try {
+      const fresh: string[] = [];
+      for (const path of await paths()) if (await this.#isNew(path)) fresh.push(path);
+      if (fresh.length > 0) this.#deps.record(callId, fresh);
+    } catch (cause) {
+      this.#deps.logger.log('error', 'copies of a background command could not be marked', { callId, cause: String(cause) });
+    }
+  }
+
+  async #isNew(path: string): Promise<boolean> {
+    const changedMs = await changeTimeOf(path);
+    const known = this.#known.get(path);
+    if (known !== undefined && changedMs <= known) return false;
+    this.#known.set(path, changedMs);
+    return true;
+  }
+}
+
+/** A folder that counts as a whole and a file that is gone are accounted for once. */
+async function changeTimeOf(path: string): Promise<number> {
+  if (/[/\\]$/.test(path)) return Number.POSITIVE_INFINITY;
+  const stats = await lstat(path).catch(() => null);
+  return stats?.ctimeMs ?? 0;
+}
