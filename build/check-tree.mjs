@@ -1,5 +1,5 @@
-// `check-tree.mjs [ROOT]`: what can be seen without parsing: sizes of files, modules that have a door, tests that swap
-// modules behind the code's back, and paths of one person's machine that slipped into the project.
+// `check-tree.mjs [ROOT]`: what can be seen without parsing: sizes of files, modules that have a door, tests that swap modules
+// behind the code's back or are skipped without a reason, and paths of one person's machine that slipped into the project.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -10,6 +10,8 @@ import { modularFloors } from './layers.mjs';
 const LINES_MAX = 400;
 const LINES_MEDIAN_AIM = 120;
 const MODULE_MOCKING = /\b(?:vi|vitest|jest)\s*\.\s*(?:do)?mock\s*\(/i;
+/** `test.skipIf(…)` and what else keeps a test from running without telling why. */
+const BARE_SKIP = /\.(?:skipIf|runIf|skip|todo)\s*\(/;
 const TEXT = /\.(?:ts|mjs|cjs|js|svelte|css|html|md|json|ya?ml|sh)$|(?:^|\/)(?:run|\.[^/.]+)$/;
 
 const root = resolve(process.argv[2] ?? projectRoot);
@@ -21,9 +23,7 @@ const problems = [
   ...(product.length === 0 ? [`no source file below ${root}`] : []),
   ...lines.filter(({ count }) => count > LINES_MAX).map(({ path, count }) => `${path} has ${count} lines; split it (${LINES_MAX} at most)`),
   ...sources.flatMap(findMisplaced),
-  ...[...sources, ...listFiles(root, ['tests'])]
-    .filter(swapsModules)
-    .map((path) => `${path} mocks a module; pass a fake to the constructor`),
+  ...[...sources, ...listFiles(root, ['tests'])].flatMap(findUnfairTests),
   ...listProjectFiles(root).flatMap(findMachinePaths),
 ];
 for (const problem of problems) process.stdout.write(`${problem}\n`);
@@ -48,8 +48,12 @@ function findMisplaced(path) {
 }
 
 /** @param {string} path */
-function swapsModules(path) {
-  return MODULE_MOCKING.test(read(path));
+function findUnfairTests(path) {
+  const text = read(path);
+  return [
+    ...(MODULE_MOCKING.test(text) ? [`${path} mocks a module; pass a fake to the constructor`] : []),
+    ...(isTestFile(path) && BARE_SKIP.test(text) ? [`${path} skips a test without a reason; give it needs(…) of tests/needs.ts`] : []),
+  ];
 }
 
 /** @param {string} path */

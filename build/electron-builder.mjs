@@ -1,6 +1,7 @@
 // How the app is packaged. Signing, notarization and a feed for updates are on where the environment brings what they need; nothing is
 // published from here.
 
+import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Arch } from 'electron-builder';
@@ -46,10 +47,21 @@ export function packagingConfig(root, env) {
     // The updater looks here for the folder to keep downloads in, even when the feed comes from a person's settings.
     extraResources: feed === '' ? [{ from: 'build/app-update.yml', to: 'app-update.yml' }] : [],
     beforePack: ({ electronPlatformName, arch }) => requireNativeFiles(root, electronPlatformName, Arch[arch]),
+    afterExtract: ({ appOutDir, electronPlatformName }) => removeElectronsOwn(appOutDir, electronPlatformName),
     afterPack: ({ appOutDir, electronPlatformName }) =>
       setLastFuse(fuseFile(appOutDir, electronPlatformName, { product: productName, executable: linuxExecutable })),
     ...platforms(root, env),
   };
+}
+
+/**
+ * The app Electron shows when it has none, and a note of its version: the packer leaves them in an Electron that it has not fetched itself.
+ * @param {string} folder
+ * @param {string} platform
+ */
+function removeElectronsOwn(folder, platform) {
+  const resources = platform === 'darwin' ? 'Electron.app/Contents/Resources' : 'resources';
+  for (const file of [`${resources}/default_app.asar`, 'version']) rmSync(join(folder, file), { force: true });
 }
 
 /**

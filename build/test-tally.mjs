@@ -13,6 +13,7 @@ const MESSAGE_SHOWN_MAX = 300;
  * @property {number} passed
  * @property {number} failed
  * @property {number} skipped
+ * @property {Record<string, number>} lacking how many were skipped, by what they need; those that name nothing under ''
  * @property {number} files
  * @property {FileTime[]} slowest the files that took longest, the slowest first
  *
@@ -47,7 +48,8 @@ class TestTally {
       .map(timeOf)
       .sort((a, b) => b.seconds - a.seconds)
       .slice(0, SLOWEST);
-    const tally = { passed: 0, failed: 0, skipped: 0, files: modules.length, slowest };
+    /** @type {Tally} */
+    const tally = { passed: 0, failed: 0, skipped: 0, lacking: {}, files: modules.length, slowest };
     for (const module of modules) countModule(module, tally);
     tally.failed += unhandledErrors.length;
     writeFileSync(file, JSON.stringify(tally));
@@ -80,11 +82,20 @@ function countModule(module, tally) {
   for (const test of module.children.allTests()) {
     const { state } = test.result();
     if (state === 'passed') tally.passed += 1;
-    else if (state === 'skipped') tally.skipped += 1;
+    else if (state === 'skipped') countSkipped(/** @type {{ needs?: string }} */ (test.meta()).needs ?? '', tally);
     else tally.failed += 1;
   }
   // A file that does not load, or a hook that throws, fails without any test of its own failing.
   if (!module.ok() && tally.failed === before) tally.failed += 1;
+}
+
+/**
+ * @param {string} need
+ * @param {Tally} tally
+ */
+function countSkipped(need, tally) {
+  tally.skipped += 1;
+  tally.lacking[need] = (tally.lacking[need] ?? 0) + 1;
 }
 
 // Vitest takes a reporter given by its path from the default export.

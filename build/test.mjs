@@ -1,6 +1,6 @@
 // `npm test [-- FILTER…]`: builds what is stale, runs every suite, and ends with the line "N passed, N failed".
 // `npm run soak [-- FILTER…]` runs the long tests at their full length: those that take their length from tests/soak.ts.
-// End-to-end tests run when there is a Chromium; a line says so when there is none.
+// End-to-end tests run when there is a Chromium. What was skipped, and for want of what, is told in the line before.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,6 +10,7 @@ import { findChromium, findOnPath } from './chromium.mjs';
 import { listFiles, projectRoot } from './files.mjs';
 import { findLeftovers } from './leftovers.mjs';
 import { runsOnPinnedNode } from './node24.mjs';
+import { describeSkipped } from './skipped.mjs';
 
 /** @typedef {import('./test-tally.mjs').Tally} Tally */
 
@@ -36,7 +37,7 @@ function runTests(filters) {
   const build = node(['build/build.mjs', '--if-stale', '--quiet'], {});
   if (build.status !== 0) {
     process.stdout.write('the build failed, so no test ran\n');
-    return finish({ passed: 0, failed: 1, skipped: 0, files: 0, slowest: [] }, false);
+    return finish({ passed: 0, failed: 1, skipped: 0, lacking: {}, files: 0, slowest: [] }, false);
   }
   // Short: the socket of a data folder below it has to fit into the 108 bytes the system allows.
   const scratch = mkdtempSync(join(tmpdir(), 'tc-'));
@@ -45,6 +46,8 @@ function runTests(filters) {
     const run = runVitest(filters, tallyFile, scratch);
     const tally = readTally(tallyFile);
     tally.failed += reportLeftovers(scratch);
+    const skipped = describeSkipped(tally.lacking, findChromium() === null ? countEndToEnd(filters) : 0);
+    if (skipped !== '') process.stdout.write(`${skipped}\n`);
     if (tally.files === 0) process.stdout.write(filters.length > 0 ? `no test file matches ${filters.join(' ')}\n` : 'no test ran\n');
     finish(tally, run.status === 0);
   } finally {
@@ -61,13 +64,20 @@ function runVitest(filters, tallyFile, scratch) {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'build/vitest.config.ts', ...filters];
   const compiled = join(scratch, 'trayclaw-compiled');
   const env = { TRAYCLAW_TEST_TALLY: tallyFile, TMPDIR: scratch, TEMP: scratch, TMP: scratch, NODE_COMPILE_CACHE: compiled };
-  if (!listFiles(projectRoot, ['tests/e2e']).some((path) => path.endsWith('.e2e.ts'))) return node(args, env);
   const chromium = findChromium();
-  if (chromium === null) {
-    process.stdout.write('end-to-end tests are skipped: no Chromium here; install one or set TRAYCLAW_CHROMIUM to its path\n');
-    return node([...args, '--project', '!e2e*'], env);
-  }
+  if (chromium === null) return node([...args, '--project', '!e2e*'], env);
   return node(args, { ...env, TRAYCLAW_CHROMIUM: chromium }, displayWrapper());
+}
+
+/**
+ * Which of the end-to-end files were asked for.
+ * @param {string[]} filters
+ */
+function countEndToEnd(filters) {
+  if (filters.includes('--project')) return 0;
+  const names = filters.filter((filter) => !filter.startsWith('-'));
+  const isAsked = (/** @type {string} */ path) => names.length === 0 || names.some((name) => path.includes(name));
+  return listFiles(projectRoot, ['tests/e2e']).filter((path) => path.endsWith('.e2e.ts') && isAsked(path)).length;
 }
 
 /**
@@ -114,7 +124,7 @@ function readTally(file) {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (cause) {
     process.stdout.write(`the run left no counts: ${String(cause)}\n`);
-    return { passed: 0, failed: 1, skipped: 0, files: 1, slowest: [] };
+    return { passed: 0, failed: 1, skipped: 0, lacking: {}, files: 1, slowest: [] };
   }
 }
 

@@ -1,22 +1,26 @@
 // The part of the composition around the model: what is known of models, what they are shown, and the summaries of what left the window.
 // Read compose.ts first.
 
+import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemLater } from './base/later.ts';
+import type { PromptText } from './contracts/own-prompts.ts';
 import { Summarizer } from './mind/compress/compress.ts';
-import { ContextPacker, createSystemPrompt, type PackSource } from './mind/context/context.ts';
+import { ContextPacker, createSystemPrompt, ProjectSource, type PackSource, type ProjectFiles } from './mind/context/context.ts';
 import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
+import { isSkillModel } from './mind/skill/skill.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
+import { composeIdentity } from './compose-skills.ts';
 
 /** `packSources`: what stands in a pack beside the conversation. */
-export function composeMind(
-  { config, lifetimes, clock, logger, safetyOf, environment }: Base,
-  { safeArtifacts, storage, log }: Store,
-  { facts, secrets }: Guard,
-  packSources: readonly PackSource[],
-) {
+export function composeMind(base: Base, store: Store, guard: Guard, packSources: readonly PackSource[]) {
+  const { config, lifetimes, clock, logger, safetyOf, environment } = base;
+  const { safeArtifacts, storage, log } = store;
+  const { facts, secrets } = guard;
+  const identity = composeIdentity(base, store);
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
   const models = new ModelRouter({
@@ -31,7 +35,12 @@ export function composeMind(
   });
   lifetimes.defer(() => models.close());
   const { workspace } = facts;
-  const system = createSystemPrompt({ workspace, platform: process.platform, nowMs: () => clock.nowMs() });
+  const system = createSystemPrompt({
+    workspace,
+    platform: process.platform,
+    nowMs: () => clock.nowMs(),
+    template: () => identity.prompts.own('trayclaw-system'),
+  });
   const packer = new ContextPacker({
     estimate: estimateTokens,
     meter: learning,
@@ -39,7 +48,47 @@ export function composeMind(
     redact: (text) => safetyOf('prompt').redact(text).text,
     readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
   });
-  return { models, packer, learning, packSources };
+  const sources = config.context.projectFile ? [composeProject(base, store, guard), ...packSources] : packSources;
+  return { models, packer, learning, packSources: sources, identity };
+}
+
+/** Of folders a person let a session work in. In the configured workspace the agent itself may have written such a file. */
+function composeProject({ safetyOf }: Base, { log }: Store, { workspaces }: Guard): PackSource {
+  return new ProjectSource({
+    files: projectFiles,
+    folderOf: (sessionId) => {
+      const workspace = log.index.session(sessionId)?.workspace ?? null;
+      return workspace !== null && workspaces.holds(workspace) ? workspace : null;
+    },
+    join,
+    redact: (whole) => safetyOf('prompt').redact(whole).text,
+  });
+}
+
+/** Plain files alone: a link could lead out of the folder. */
+const projectFiles: ProjectFiles = {
+  stamp: (path) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : null;
+  },
+  read: (path, bytesMax) => {
+    try {
+      return readBeginning(path, bytesMax);
+    } catch {
+      // Gone, or not to be read: as if it were not there.
+      return null;
+    }
+  },
+};
+
+function readBeginning(path: string, bytesMax: number): string {
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const bytes = Buffer.alloc(bytesMax);
+    return bytes.subarray(0, readSync(handle, bytes, 0, bytesMax, 0)).toString('utf8');
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /** The model of the newest turn that had one; null before the first. A look at a few sessions, made only where no model is known. */
@@ -47,7 +96,8 @@ function newestModel({ index, reads }: Store['log']): string | null {
   const sessions = index.sessions({ archived: false, limit: SESSIONS_LOOKED_AT }).toSorted((a, b) => b.updatedAtMs - a.updatedAtMs);
   for (const { sessionId } of sessions) {
     const turns = reads.slice(sessionId, { types: ['turn.started'], limit: TURNS_LOOKED_AT, newest: true });
-    for (const turn of turns.toReversed()) if (turn.type === 'turn.started' && turn.body.model !== null) return turn.body.model;
+    for (const turn of turns.toReversed())
+      if (turn.type === 'turn.started' && turn.body.model !== null && !isSkillModel(turn.body.model)) return turn.body.model;
   }
   return null;
 }
@@ -69,6 +119,7 @@ export function composeCompaction(
   const { models } = mind;
   const { summaries } = config.context;
   const count = estimateTokens;
+  const prompt: PromptText = (name) => safety.redact(mind.identity.prompts.own(name)).text;
   const compaction = new Compaction({
     clock,
     ids,
@@ -91,7 +142,7 @@ export function composeCompaction(
     write: (job, place, { signal, onSpent }) => {
       const asking = createAskSummary({ clock, later: systemLater, budget, models, count }, place);
       const ask = summaries.mode === 'model' ? asking : () => Promise.resolve({ refused: 'the settings want no model for it' });
-      return new Summarizer({ count, ask, onSpent }).write(job, signal);
+      return new Summarizer({ count, ask, prompt, onSpent }).write(job, signal);
     },
     redact: (text) => safety.redact(text).text,
   });

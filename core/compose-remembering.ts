@@ -27,6 +27,7 @@ import {
   formExtractor,
   formResolver,
   JoinedRecall,
+  MemoryMirror,
   MemoryBook,
   MemoryCollector,
   MemoryPackSource,
@@ -182,6 +183,7 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
     cursor: store.memories,
     transact: (work) => log.transact(work),
   });
+  const mirror = composeMirror(base, store);
   const collects = config.memory.enabled && config.memory.fromTurns;
   const port = memoryPort(store, book);
   const folders = sourceFolders(guard);
@@ -217,6 +219,7 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
     /** For a quiet moment: looks through what was said, and wakes what gives texts their vectors. */
     catchUp: (): boolean => {
       const hasMore = collects && collector.catchUp();
+      mirror.poke();
       if (embedding !== null && !('problem' in embedding)) {
         embedding.ledger.flush();
         embedding.keeper.poke();
@@ -229,6 +232,22 @@ export function composeRemembering(base: Base, store: Store, guard: Guard) {
       if (embedding !== null && 'keeper' in embedding) embedding.keeper.poke();
     },
   };
+}
+
+function composeMirror({ lifetimes, logger, options }: Base, { log, memories }: Store): MemoryMirror {
+  return lifetimes.add(
+    new MemoryMirror({
+      sources: options.memorySources ?? [],
+      reads: log.reads,
+      find: (memoryId) => memories.find(memoryId),
+      cursors: {
+        get: (source) => memories.cursorOf(`source ${source}`),
+        set: (source, seq) => memories.setCursor(`source ${source}`, seq),
+      },
+      later: systemLater,
+      logger,
+    }),
+  );
 }
 
 /** The model is offered the search for as long as there is something to search. */

@@ -19,6 +19,7 @@ import {
   type KeptSchedule,
   type Notice,
 } from './runtime/schedule/schedule.ts';
+import type { PromptBook } from './mind/identity/identity.ts';
 import { FileWatch, HookGate, SignalHub, type SignalBook } from './runtime/signals/signals.ts';
 import type { Outbox } from './runtime/outbox/outbox.ts';
 import type { NotePort, TurnRuntime } from './runtime/turns/turns.ts';
@@ -99,6 +100,7 @@ interface Ground extends ComposedSchedules {
   readonly guard: Guard;
   readonly turns: TurnRuntime;
   readonly outbox: Outbox;
+  readonly prompts: Pick<PromptBook, 'own'>;
 }
 
 export function composeSignals(ground: Ground) {
@@ -182,7 +184,7 @@ function startScheduled(hub: SignalHub, { schedule }: KeptSchedule, entry: Sched
 }
 
 function composeHeartbeat(
-  { base, store, guard, zone, outbox }: Ground,
+  { base, store, guard, zone, outbox, prompts }: Ground,
   hub: SignalHub,
   unwatched: (given: Parameters<typeof narrowed>[0]) => TurnBounds,
 ): Heartbeat {
@@ -196,6 +198,7 @@ function composeHeartbeat(
     book: store.schedules,
     panic: guard.panic,
     config: config.heartbeat,
+    instructions: () => prompts.own('trayclaw-heartbeat'),
     file: {
       path,
       read: async () => {

@@ -13,10 +13,25 @@ import { GuardedFetch } from './guard/egress/egress.ts';
 import { outsideArchive } from './guard/sandbox/sandbox.ts';
 import { createSkillTool, type SkillPort, type ToolHost } from './hands/tools/tools.ts';
 import { IdentityBook, PromptBook } from './mind/identity/identity.ts';
-import { createSkillSources, importSkills, ProgramFinder, SkillBook, SkillReader, SkillWatch, type SkillRoot } from './mind/skill/skill.ts';
+import {
+  createSkillSources,
+  importSkills,
+  isSkillModel,
+  ProgramFinder,
+  SkillBook,
+  SkillReader,
+  SkillRuns,
+  SkillWatch,
+  type RunHelpers,
+  type SkillRoot,
+} from './mind/skill/skill.ts';
+import type { ModelPort } from './runtime/turns/turns.ts';
+import type { ModelReply } from './contracts/llm.ts';
 import { realOf, type Base, type Store } from './compose-base.ts';
 
 const PROMPT_BYTES_MAX = 200_000;
+/** Beyond the time of a helper, for its end to be told. */
+const RUN_GRACE_MS = 60_000;
 
 /** They lie beside the program: in the checkout, beside dist/, or in the package. Null where somebody left them out. */
 export function bundledSkills(): string | null {
@@ -27,7 +42,7 @@ export function bundledSkills(): string | null {
 
 /** Tools know the skills and skills know the tools: the host is handed in when it is there. */
 export function composeSkills(base: Base, store: Store, facts: FactContext) {
-  const { clock, logger, environment, config, lifetimes } = base;
+  const { clock, ids, logger, environment, config, lifetimes } = base;
   const { log, skillRows: rows } = store;
   let host: Pick<ToolHost, 'schemas'> | null = null;
   const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
@@ -52,6 +67,17 @@ export function composeSkills(base: Base, store: Store, facts: FactContext) {
     disabled: () => rows.disabled,
     openedIn: (turnId) => rows.openedIn(turnId),
   });
+  let helpers: RunHelpers | null = null;
+  const runs = new SkillRuns({
+    skills,
+    assertUsable: (name) => reader.assertUsable(name),
+    depthMax: config.skills.depth,
+    helpers: () => {
+      if (helpers === null) throw new AppError('shutting_down', 'Skills cannot be run yet.');
+      return helpers;
+    },
+    nextCallId: () => ids.next('call'),
+  });
   const watch = lifetimes.add(
     new SkillWatch({
       roots,
@@ -65,7 +91,11 @@ export function composeSkills(base: Base, store: Store, facts: FactContext) {
   );
   return {
     skills,
-    tool: createSkillTool(toolPort(skills, reader)),
+    runs,
+    tool: createSkillTool(toolPort(skills, reader, runs), Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS),
+    meetHelpers: (queue: RunHelpers) => {
+      helpers = queue;
+    },
     sources: createSkillSources({ skills, reader, record }),
     refusesFiles: (paths: readonly string[]) => skills.refusalOf(paths),
     importSkills: (wish: Omit<Parameters<typeof importSkills>[0], 'into'>) => {
@@ -83,7 +113,25 @@ export function composeSkills(base: Base, store: Store, facts: FactContext) {
 }
 export type Skills = ReturnType<typeof composeSkills>;
 
-function toolPort(skills: SkillBook, reader: SkillReader): SkillPort {
+/** The models as turns see them: a run of a skill is answered by its steps, everything else by the models. */
+export function withSkillRuns(models: ModelPort, runs: SkillRuns): ModelPort {
+  return {
+    defaultRef: () => models.defaultRef(),
+    defaultChoice: () => models.defaultChoice(),
+    info: (ref) => (isSkillModel(ref) ? runs.info(ref) : models.info(ref)),
+    askWindow: (ref, signal) => (isSkillModel(ref) ? null : (models.askWindow?.(ref, signal) ?? null)),
+    cost: (ref, usage) => (isSkillModel(ref) ? 0 : models.cost(ref, usage)),
+    stream: (ref, request, sink, options) =>
+      isSkillModel(ref) ? streamSteps(() => runs.reply(ref, request.messages)) : models.stream(ref, request, sink, options),
+  };
+}
+
+/** Rejects where the steps fail, as a model does. */
+async function streamSteps(reply: () => ModelReply) {
+  return Promise.resolve({ ...reply(), firstTokenMs: null });
+}
+
+function toolPort(skills: SkillBook, reader: SkillReader, runs: SkillRuns): SkillPort {
   return {
     find: (query) => {
       const all = skills.list().filter(({ isOffered }) => isOffered);
@@ -93,6 +141,7 @@ function toolPort(skills: SkillBook, reader: SkillReader): SkillPort {
     },
     open: (name, place) => reader.open(name, place),
     read: (name, file, offset, place) => reader.read(name, file, offset, place),
+    run: (name, input, place) => runs.run(name, input, place),
   };
 }
 
@@ -108,13 +157,14 @@ function skillRoots(folders: readonly string[], { workspace }: FactContext, own:
 }
 
 export function composeIdentity(base: Base, store: Store) {
-  const { clock, home, config, agents, safety } = base;
+  const { clock, home, config, agents, safety, options } = base;
   const { timeoutMs } = config.web;
   const quick = Math.min(timeoutMs, 10_000);
   const limits = { connectMs: quick, headersMs: quick, idleMs: quick, totalMs: timeoutMs, bytesMax: PROMPT_BYTES_MAX };
   const http = new GuardedFetch({ judge: safety, limits });
   const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void store.log.append(sessionId, drafts, true);
   const prompts = new PromptBook({
+    own: options.prompts ?? {},
     folder: join(home, 'prompts'),
     sources: config.prompts,
     record,
@@ -137,4 +187,3 @@ export function composeIdentity(base: Base, store: Store) {
   agents.describeBy(identity);
   return { identity, prompts };
 }
-export type Identity = ReturnType<typeof composeIdentity>;

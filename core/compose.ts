@@ -31,7 +31,7 @@ import { composeHelpers } from './compose-helpers.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
 import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
 import { composeRemembering } from './compose-remembering.ts';
-import { composeIdentity, composeSkills, type Identity, type Skills } from './compose-skills.ts';
+import { composeSkills, withSkillRuns, type Skills } from './compose-skills.ts';
 import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
 import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 import { composeTelegram } from './compose-telegram.ts';
@@ -59,7 +59,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const skills = composeSkills(base, store, guard.facts);
     const remembering = composeRemembering(base, store, guard);
     const model = composeMind(base, store, guard, [...remembering.sources, ...skills.sources]);
-    const mind: KnowingMind = { ...model, remembering, skills, identity: composeIdentity(base, store) };
+    const mind: KnowingMind = { ...model, remembering, skills };
     const hands = composeHands(base, store, guard, mind);
     const runtime = composeRuntime(base, store, guard, mind, hands);
     return await openDoors(base, store, guard, mind, hands, runtime);
@@ -76,13 +76,13 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 }
 
 type Remembering = ReturnType<typeof composeRemembering>;
-type KnowingMind = Mind & { readonly remembering: Remembering; readonly skills: Skills; readonly identity: Identity };
+type KnowingMind = Mind & { readonly remembering: Remembering; readonly skills: Skills };
 
-function composeHands(base: Base, store: Store, guard: Guard, { remembering, skills }: KnowingMind) {
+function composeHands(base: Base, store: Store, guard: Guard, { remembering, skills, identity }: KnowingMind) {
   const { options, config, clock, logger, environment, safety, safetyOf } = base;
   const { safeArtifacts } = store;
   const { facts, secrets, sandbox } = guard;
-  const planned = composeSchedules(base, store);
+  const planned = { ...composeSchedules(base, store), prompts: identity.prompts };
   const instanceMarker = instanceMarkerOf(facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
@@ -137,7 +137,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
     crashPoints: base.crashPoints,
     notes: composeNotes(base, store),
     ...guard,
-    models: mind.models,
+    models: withSkillRuns(mind.models, mind.skills.runs),
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
@@ -172,7 +172,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
   });
   const compaction = composeCompaction(base, store, guard, mind, turns);
   const deadLetters = composeDeadLetters(base, store, guard, turns);
-  const { helpers, tools } = composeHelpers(base, store, guard, turns);
+  const { helpers, tools } = composeHelpers(base, store, guard, { turns, prompts: mind.identity.prompts, skills: mind.skills });
   for (const tool of tools) hands.tools.register(tool);
   composeUpkeep(base, store, guard, { mind, turns, deadLetters });
   return { deltas, turns, deadLetters, helpers, compaction };

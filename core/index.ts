@@ -1,4 +1,4 @@
-// The library: the runtime in your own process, and agents of it. Its types are those of contracts alone.
+// The library: the runtime in your own process, and agents of it. Its types are those of contracts and of base.
 
 import { versions } from 'node:process';
 import { describeOldNode } from './base/node-floor.ts';
@@ -46,8 +46,10 @@ export type {
   MemorySource,
   Proposal,
   RecalledText,
+  RememberedText,
 } from './contracts/memory-ports.ts';
 export type { AskResult } from './contracts/op-results.ts';
+export type { OwnPromptName } from './contracts/own-prompts.ts';
 export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';

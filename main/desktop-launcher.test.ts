@@ -74,22 +74,27 @@ test('half of an unpacked program is none', () => {
   at.put(program, '');
   expect(findElectron(at.root, {}, 'linux')).toBeNull();
   at.put('node_modules/electron/path.txt', 'electron');
-  expect(findElectron(at.root, {}, 'linux')).toBe(join(at.root, program));
-  expect(findElectron(at.root, { ELECTRON_OVERRIDE_DIST_PATH: join(at.root, 'other') }, 'linux')).toBe(join(at.root, program));
+  const own = { binary: join(at.root, program), folder: join(at.root, 'node_modules/electron/dist') };
+  expect(findElectron(at.root, {}, 'linux')).toEqual(own);
+  const other = { ELECTRON_OVERRIDE_DIST_PATH: join(at.root, 'other') };
+  expect(findElectron(at.root, other, 'linux')).toEqual(own);
   at.put('other/electron', '');
-  expect(findElectron(at.root, { ELECTRON_OVERRIDE_DIST_PATH: join(at.root, 'other') }, 'linux')).toBe(join(at.root, 'other/electron'));
+  expect(findElectron(at.root, other, 'linux')).toEqual({ binary: join(at.root, 'other/electron'), folder: join(at.root, 'other') });
 });
 
 test('what cannot be fetched is tried once a day, and never by tests and build servers', async () => {
   const at = place();
-  at.put(installer, `require('node:fs').appendFileSync(${JSON.stringify(join(at.root, 'tries'))}, 'x'); process.exit(1);`);
+  at.put(
+    installer,
+    `require('node:fs').appendFileSync(${JSON.stringify(join(at.root, 'tries'))}, 'x'); console.error('Error: no way there\\n  at x'); process.exit(1);`,
+  );
   for (const name of ['CI', 'VITEST', 'ELECTRON_SKIP_BINARY_DOWNLOAD'])
     expect(await at.launch({ env: { ...at.options.env, [name]: '1' } })).toEqual({ kind: 'missing', why: 'Electron is not installed' });
-  expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
+  expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched (no way there)' });
   expect(await at.launch()).toEqual({ kind: 'missing', why: 'Electron could not be fetched today' });
   expect(at.said).toEqual(['Fetching Electron from github.com, which is done once.']);
   const tomorrow = (): number => at.options.nowMs() + 86_400_000;
-  expect(await at.launch({ nowMs: tomorrow })).toEqual({ kind: 'missing', why: 'Electron could not be fetched' });
+  expect(await at.launch({ nowMs: tomorrow })).toEqual({ kind: 'missing', why: 'Electron could not be fetched (no way there)' });
   expect(at.read('tries')).toBe('xx');
 });
 

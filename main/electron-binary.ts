@@ -1,5 +1,5 @@
-// Finds Electron's program on this machine, or fetches it with Electron's own installer: at most once a day, for as long as something comes, and
-// never in a test run or a build server. Starts nothing of it.
+// Finds Electron's program on this machine, or fetches it with Electron's own installer for as long as something comes. For a start of the app
+// that is tried at most once a day, and never in a test run or a build server. Starts nothing of it.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -15,51 +15,77 @@ const binaryNames: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
 /** Without a byte for so long, nothing comes any more. */
 const SILENT_MS_MAX = 60_000;
 const STEP_PERCENT = 10;
+/** Of what the installer says of a failure, whose first line is the reason. */
+const REASON_CHARS_MAX = 200;
 const DAY_MS = 86_400_000;
 
-export function findElectron(root: string, env: Environment, platform: NodeJS.Platform): string | null {
-  const name = binaryNames[platform] ?? 'electron';
-  const own = env['ELECTRON_OVERRIDE_DIST_PATH'] ?? '';
-  if (own !== '' && existsSync(join(own, name))) return join(own, name);
-  const installed = join(root, 'node_modules', 'electron');
-  const binary = join(installed, 'dist', name);
-  // The installer writes path.txt last: without it, what lies there may be half of an archive.
-  return existsSync(join(installed, 'path.txt')) && existsSync(binary) ? binary : null;
+export interface Electron {
+  readonly binary: string;
+  /** What was unpacked, with the program in it. */
+  readonly folder: string;
 }
 
-export interface FetchOptions {
+export function findElectron(root: string, env: Environment, platform: NodeJS.Platform): Electron | null {
+  const name = binaryNames[platform] ?? 'electron';
+  const own = env['ELECTRON_OVERRIDE_DIST_PATH'] ?? '';
+  if (own !== '' && existsSync(join(own, name))) return { binary: join(own, name), folder: own };
+  const installed = join(root, 'node_modules', 'electron');
+  const folder = join(installed, 'dist');
+  // The installer writes path.txt last: without it, what lies there may be half of an archive.
+  return existsSync(join(installed, 'path.txt')) && existsSync(join(folder, name)) ? { binary: join(folder, name), folder } : null;
+}
+
+export interface BringOptions {
   readonly root: string;
-  /** Where it is remembered that today's try is over. */
-  readonly home: string;
   readonly env: Environment;
   readonly platform: NodeJS.Platform;
-  readonly nowMs: () => number;
   /** How long a fetch may bring nothing; a minute when left out. */
   readonly silentMsMax?: number;
   /** Told how a fetch begins, gets on and ends, in lines. */
   readonly say: (line: string) => void;
 }
 
+export interface FetchOptions extends BringOptions {
+  /** Where it is remembered that today's try is over. */
+  readonly home: string;
+  readonly nowMs: () => number;
+}
+
 /** The program, or why there is none. */
-export type Fetched = { readonly binary: string } | { readonly why: string };
+export type Fetched = Electron | { readonly why: string };
 
 export async function findOrFetchElectron(options: FetchOptions): Promise<Fetched> {
-  const { root, home, env, platform, nowMs, say } = options;
+  const { root, home, env, platform, nowMs } = options;
   const found = findElectron(root, env, platform);
-  if (found !== null) return { binary: found };
-  const installer = join(root, 'node_modules', 'electron', 'install.js');
-  if (!existsSync(installer) || !mayFetch(env)) return { why: 'Electron is not installed' };
+  if (found !== null) return found;
+  if (!existsSync(installerOf(root)) || !mayFetch(env)) return { why: 'Electron is not installed' };
   const noteFile = join(home, 'run', 'electron-fetch.json');
   if (nowMs() - lastTryMs(noteFile) < DAY_MS) return { why: 'Electron could not be fetched today' };
-  say(`Fetching Electron from ${sourceOf(env)}, which is done once.`);
   keepTry(noteFile, nowMs());
-  const isSilent = await runInstaller(installer, options);
+  return bringElectron(options);
+}
+
+/** Without a limit: for a person who asked for what needs it. */
+export async function bringElectron(options: BringOptions): Promise<Fetched> {
+  const { root, env, platform, say } = options;
+  const found = findElectron(root, env, platform);
+  if (found !== null) return found;
+  if (!existsSync(installerOf(root))) return { why: 'Electron is not installed' };
+  say(`Fetching Electron from ${sourceOf(env)}, which is done once.`);
+  const startedMs = performance.now();
+  const reason = await runInstaller(options, () => secondsSince(startedMs));
   const fetched = findElectron(root, env, platform);
-  if (fetched !== null) {
-    say('Electron is there.');
-    return { binary: fetched };
-  }
-  return { why: isSilent ? 'Electron could not be fetched, because nothing more came of it' : 'Electron could not be fetched' };
+  if (fetched === null) return { why: `Electron could not be fetched${reason}` };
+  say(`Electron is there, after ${secondsSince(startedMs)}.`);
+  return fetched;
+}
+
+function installerOf(root: string): string {
+  return join(root, 'node_modules', 'electron', 'install.js');
+}
+
+function secondsSince(startedMs: number): string {
+  return `${Math.round((performance.now() - startedMs) / 1000)} s`;
 }
 
 function mayFetch(env: Environment): boolean {
@@ -97,7 +123,9 @@ function sourceOf(env: Environment): string {
 const teller = `
   const own = globalThis.fetch;
   globalThis.fetch = async (...args) => {
-    const { body, headers, status, statusText } = await own(...args);
+    process.send({ got: 0, total: 0 });
+    const answer = await own(...args).catch((failure) => { throw failure.cause ?? failure; });
+    const { body, headers, status, statusText } = answer;
     const total = Number(headers.get('content-length') ?? 0);
     let got = 0, toldMs = 0;
     const transform = (chunk, next) => {
@@ -111,34 +139,44 @@ const teller = `
     return new Response(body?.pipeThrough(new TransformStream({ transform })) ?? null, { headers, status, statusText });
   };`;
 
-/** What the installer prints is for developers of Electron; whether the program is there afterwards is what counts. True when it fell silent. */
-function runInstaller(installer: string, { env, say, silentMsMax = SILENT_MS_MAX }: FetchOptions): Promise<boolean> {
+/** Whether the program is there afterwards is what counts. Ends with the reason, as the end of a sentence, where there is one to tell. */
+function runInstaller({ root, env, say, silentMsMax = SILENT_MS_MAX }: BringOptions, elapsed: () => string): Promise<string> {
   return new Promise((resolve) => {
     const before = `data:text/javascript,${encodeURIComponent(teller)}`;
-    const child = spawn(process.execPath, ['--import', before, installer], {
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    const child = spawn(process.execPath, ['--import', before, installerOf(root)], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       env: { ...env },
     });
     let isSilent = false;
-    let got = 0;
+    let errors = '';
+    child.stderr?.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(0, REASON_CHARS_MAX)));
+    let got = -1;
     let saidPercent = -1;
-    const giveUp = setTimeout(() => {
-      isSilent = true;
-      child.kill('SIGKILL');
-    }, silentMsMax);
+    let giveUp: NodeJS.Timeout | undefined;
+    const waitFor = (ms: number): void => {
+      clearTimeout(giveUp);
+      giveUp = setTimeout(() => {
+        isSilent = true;
+        child.kill('SIGKILL');
+      }, ms);
+    };
+    // To begin takes a busy machine longer than a line takes to be silent.
+    waitFor(SILENT_MS_MAX);
     child.on('message', (told: Progress) => {
-      if (told.got !== got) giveUp.refresh();
+      if (told.got !== got) waitFor(silentMsMax);
       got = told.got;
       const percent = told.total > 0 ? Math.floor((100 * got) / told.total / STEP_PERCENT) * STEP_PERCENT : -1;
-      if (percent > saidPercent) say(`Electron: ${percent} % of ${(told.total / 1e6).toFixed(0)} MB`);
+      if (percent > saidPercent) say(`Electron: ${percent} % of ${(told.total / 1e6).toFixed(0)} MB, ${elapsed()}`);
       saidPercent = Math.max(saidPercent, percent);
     });
     const end = (): void => {
       clearTimeout(giveUp);
-      resolve(isSilent);
+      const [line = ''] = errors.trim().split('\n');
+      const told = line === '' ? '' : ` (${line.replace(/^\w*Error: /, '')})`;
+      resolve(isSilent ? ', because nothing more came of it' : told);
     };
     child.once('error', end);
-    child.once('exit', end);
+    child.once('close', end);
   });
 }
 

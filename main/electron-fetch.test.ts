@@ -1,23 +1,41 @@
-// Electron's own installer against a mirror on this computer: what comes is said in steps, and what falls silent is given up.
+// Electron's own installer against a mirror on this computer: what comes is said in steps and unpacked, and what falls silent is given up.
 
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { crc32 } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
-import { findOrFetchElectron, type Fetched } from './electron-binary.ts';
+import { bringElectron, findElectron, findOrFetchElectron, type Fetched, type FetchOptions } from './electron-binary.ts';
 
 const modules = fileURLToPath(new URL('../node_modules', import.meta.url));
 
-async function fetchFrom(answer: RequestListener): Promise<{ fetched: Fetched; said: string[]; host: string; asked: string[] }> {
+interface Told {
+  readonly fetched: Fetched;
+  readonly said: string[];
+  readonly host: string;
+  readonly asked: string[];
+  readonly root: string;
+}
+
+type Way = (options: FetchOptions) => Promise<Fetched>;
+
+async function fetchFrom(answer: RequestListener, way: Way = findOrFetchElectron, archive: Buffer = Buffer.alloc(0)): Promise<Told> {
   const root = mkdtempSync(join(tmpdir(), 'trayclaw-fetch-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, 'node_modules', 'electron'), { recursive: true });
   for (const file of ['install.js', 'package.json', 'checksums.json'])
     copyFileSync(join(modules, 'electron', file), join(root, 'node_modules', 'electron', file));
-  symlinkSync(join(modules, '@electron'), join(root, 'node_modules', '@electron'));
+  for (const scope of ['@electron', '@electron-internal']) symlinkSync(join(modules, scope), join(root, 'node_modules', scope), 'junction');
+  if (archive.length > 0) {
+    const file = join(root, 'node_modules', 'electron', 'checksums.json');
+    const sums = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+    const sum = createHash('sha256').update(archive).digest('hex');
+    writeFileSync(file, JSON.stringify(Object.fromEntries(Object.keys(sums).map((name) => [name, sum]))));
+  }
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -33,7 +51,7 @@ async function fetchFrom(answer: RequestListener): Promise<{ fetched: Fetched; s
   );
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const said: string[] = [];
-  const fetched = await findOrFetchElectron({
+  const fetched = await way({
     root,
     home: join(root, 'home'),
     env: {
@@ -48,7 +66,7 @@ async function fetchFrom(answer: RequestListener): Promise<{ fetched: Fetched; s
     silentMsMax: 3_000,
     say: (line) => said.push(line),
   });
-  return { fetched, said, host, asked };
+  return { fetched, said, host, asked, root };
 }
 
 test('what comes slowly is said in steps, and a wrong file is none', { timeout: 60_000 }, async () => {
@@ -65,10 +83,10 @@ test('what comes slowly is said in steps, and a wrong file is none', { timeout: 
     }, 600);
   });
   expect(asked[0]).toMatch(/electron-v[\d.]+-\w+-\w+\.zip$/);
-  expect(fetched).toEqual({ why: 'Electron could not be fetched' });
+  expect(fetched).toEqual({ why: expect.stringMatching(/^Electron could not be fetched \(.*checksum.*\)$/) });
   expect(said[0]).toBe(`Fetching Electron from ${host}, which is done once.`);
   expect(said.length).toBeGreaterThan(4);
-  expect(said.at(-1)).toBe('Electron: 100 % of 4 MB');
+  expect(said.at(-1)).toMatch(/^Electron: 100 % of 4 MB, [5-9] s$|, \d\d s$/);
 });
 
 test('a mirror that says nothing, and one that falls silent, are given up', { timeout: 60_000 }, async () => {
@@ -80,3 +98,59 @@ test('a mirror that says nothing, and one that falls silent, are given up', { ti
   });
   expect([half.fetched, half.said.length]).toEqual([{ why }, 2]);
 });
+
+test('who packages the app gets Electron unpacked, as often as needed, told how long it took', { timeout: 60_000 }, async () => {
+  const names: Partial<Record<NodeJS.Platform, string>> = { win32: 'electron.exe', darwin: 'Electron.app/Contents/MacOS/Electron' };
+  const name = names[process.platform] ?? 'electron';
+  const archive = zip({ [name]: 'program', version: '1.2.3' });
+  // Neither a try of today nor a build server is in its way, and what is there is not asked for again.
+  const insisting: Way = async (options) => {
+    const asks = { ...options, env: { ...options.env, CI: '1' } };
+    expect(await findOrFetchElectron(asks)).toEqual({ why: 'Electron is not installed' });
+    await bringElectron(asks);
+    return bringElectron(asks);
+  };
+  const { fetched, said, host, asked, root } = await fetchFrom((_request, response) => response.end(archive), insisting, archive);
+  expect(fetched).toEqual(findElectron(root, {}, process.platform));
+  expect('binary' in fetched && readFileSync(fetched.binary, 'utf8')).toBe('program');
+  expect('folder' in fetched && readFileSync(join(fetched.folder, 'version'), 'utf8')).toBe('1.2.3');
+  expect([said[0], said.at(-1)]).toEqual([
+    `Fetching Electron from ${host}, which is done once.`,
+    expect.stringMatching(/^Electron is there, after \d+ s\.$/),
+  ]);
+  expect(asked).toHaveLength(1);
+});
+
+test('a mirror without this Electron, and one that is not there, are named as the reason', { timeout: 60_000 }, async () => {
+  const missing = await fetchFrom((_request, response) => response.writeHead(404).end());
+  expect(missing.fetched).toEqual({ why: expect.stringMatching(/^Electron could not be fetched \(.*404.*\)$/) });
+  const nowhere: Way = (options) => bringElectron({ ...options, env: { ...options.env, ELECTRON_MIRROR: 'http://127.0.0.1:1/' } });
+  expect((await fetchFrom(() => undefined, nowhere)).fetched).toEqual({
+    why: expect.stringMatching(/^Electron could not be fetched \(.*(?:ECONNREFUSED|bad port).*\)$/),
+  });
+});
+
+/** An archive that keeps its files as they are. */
+function zip(files: Readonly<Record<string, string>>): Buffer {
+  const bodies: Buffer[] = [];
+  const entries: Buffer[] = [];
+  for (const [path, text] of Object.entries(files)) {
+    const [name, data] = [Buffer.from(path), Buffer.from(text)];
+    const fields = Buffer.alloc(26);
+    fields.writeUInt16LE(20, 0);
+    fields.writeUInt32LE(crc32(data), 10);
+    fields.writeUInt32LE(data.length, 14);
+    fields.writeUInt32LE(data.length, 18);
+    fields.writeUInt16LE(name.length, 22);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(0o100755 * 0x10000, 6);
+    place.writeUInt32LE(Buffer.concat(bodies).length, 10);
+    entries.push(Buffer.from('PK\u0001\u0002\u0014\u0003'), fields, place, name);
+    bodies.push(Buffer.from('PK\u0003\u0004'), fields, name, data);
+  }
+  const end = Buffer.alloc(18);
+  for (const at of [4, 6]) end.writeUInt16LE(Object.keys(files).length, at);
+  end.writeUInt32LE(Buffer.concat(entries).length, 8);
+  end.writeUInt32LE(Buffer.concat(bodies).length, 12);
+  return Buffer.concat([...bodies, ...entries, Buffer.from('PK\u0005\u0006'), end]);
+}

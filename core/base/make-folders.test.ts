@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -15,6 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { makeFolders } from './make-folders.ts';
+import { needs } from '../../tests/needs.ts';
 
 const fs = { mkdirSync, statSync };
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -55,7 +55,7 @@ test('a file, a broken link, a loop and a name that is too long are told, not wa
   ]);
 });
 
-test.runIf(existsSync('/proc/self'))('below /proc it fails at once', () => {
+test('below /proc it fails at once', needs('Linux'), () => {
   for (const path of ['/proc/trayclaw/data', '/proc/sys/trayclaw']) expect(() => makeFolders(fs, path)).toThrow('ENOENT');
 });
 

@@ -55,6 +55,7 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'skill.trusted': 'system',
   'skill.configured': 'system',
   'skill.imported': 'system',
+  'skill.removed': 'system',
   'identity.changed': 'system',
   'prompt.accepted': 'system',
   'budget.exceeded': 'turn',

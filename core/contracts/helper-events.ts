@@ -42,6 +42,8 @@ export const helperEvents = {
     agentId: z.string(),
     task: z.string(),
     label: z.string(),
+    /** What answers in it, where that is not the agent's own model: `skill/NAME` performs the steps of a skill. */
+    model: z.string().optional(),
     /** wait: the call ends with the answer. background: the answer comes later, as a message. */
     mode: helperModeSchema,
     bounds: turnBoundsSchema,

@@ -1,7 +1,7 @@
 // Who an agent is: the capsule, its versions and the prompt files it names. The forms, the events and the operations.
 
 import * as z from 'zod';
-import { id, none } from './op-params.ts';
+import { id } from './op-params.ts';
 
 /**
  * How far it goes by itself. careful: says what it is about to change and asks in words first. balanced: the usual.
@@ -45,8 +45,10 @@ export type CapsuleVersion = z.infer<typeof capsuleVersionSchema>;
 
 export const promptListingSchema = z.object({
   name: z.string(),
-  /** The newest that is used; null where there is none. */
+  /** The newest that is used; null where there is none, 0 for the text that comes with the program. */
   version: z.number().int().nullable(),
+  /** What TrayClaw uses it for, of its own prompts alone. */
+  about: z.string().optional(),
   versions: z.array(z.number().int()),
   url: z.string().nullable(),
   /** A text that came from the remote source and waits for a person's yes: its beginning and its hash. */
@@ -138,9 +140,10 @@ export const identityOps = {
   },
   /** An earlier version becomes the newest one. */
   'identity.revert': { params: z.strictObject({ ...agent, version: z.number().int().min(0) }), result: capsuleVersionSchema },
-  'prompt.list': { params: none, result: z.object({ prompts: z.array(promptListingSchema) }) },
+  /** With `own` also those of TrayClaw's own prompts that no file replaces. */
+  'prompt.list': { params: z.strictObject({ own: z.boolean().optional() }), result: z.object({ prompts: z.array(promptListingSchema) }) },
   'prompt.get': {
-    params: z.strictObject({ name: promptName, version: z.number().int().min(1).optional() }),
+    params: z.strictObject({ name: promptName, version: z.number().int().min(0).optional() }),
     result: z.object({ name: z.string(), version: z.number().int(), text: z.string() }),
   },
   /** Newest first. */

@@ -11,6 +11,7 @@ import type { LibraryHook } from './hooks.ts';
 import type { KnowledgeResolver } from './knowledge-ports.ts';
 import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
 import type { AskResult } from './op-results.ts';
+import type { OwnPromptName } from './own-prompts.ts';
 import type { ToolDefinition } from './tools.ts';
 
 export interface TrayClawOptions {
@@ -28,10 +29,12 @@ export interface TrayClawOptions {
   readonly memoryExtractor?: MemoryExtractor;
   /** Tells what contradicts what, in place of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
-  /** Memories kept elsewhere, recalled beside the own ones. */
+  /** Memories kept elsewhere, recalled beside the own ones; those with `remember` are handed what is kept. */
   readonly memorySources?: readonly MemorySource[];
   /** Sources of knowledge that answer at the time of the question. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
+  /** Texts in place of TrayClaw's own prompts; a prompt file in the data folder beats them. `trayclaw prompts list` names them. */
+  readonly prompts?: Readonly<Partial<Record<OwnPromptName, string>>>;
   /** False leaves unfinished turns as they are, for a look at the data. */
   readonly resume?: boolean;
   readonly clock?: Clock;

@@ -2,6 +2,7 @@
 // elsewhere. Types only.
 
 import type { Memory, MemoryKind, MemoryState } from './memory.ts';
+import type { TaintSource } from './tools.ts';
 
 /** A memory as it stands now. */
 export interface KeptMemory extends Memory {
@@ -50,9 +51,24 @@ export interface RecalledText {
   readonly atMs?: number;
 }
 
+/** A memory that is kept here, as a store elsewhere is told of it. */
+export interface RememberedText {
+  /** The same each time it is handed over. A recall that answers with this id is not shown beside the own memory. */
+  readonly id: string;
+  readonly text: string;
+  readonly kind: MemoryKind;
+  /** `shared`, or `agent:` and the id of the agent it is for. */
+  readonly scope: string;
+  readonly importance: number;
+  readonly atMs: number;
+  /** Whose words it may hold beside the person's own; empty for none. */
+  readonly untrusted: readonly TaintSource[];
+}
+
 /**
  * A memory kept elsewhere: a notebook, a service, another program. Asked whenever the agent recalls, beside its own memory; its words count
- * as those of others. One that fails or is slow is left out.
+ * as those of others. One that fails or is slow is left out. With `remember` it is also a store: what is kept here is handed over, what was
+ * kept before as well.
  */
 export interface MemorySource {
   /** Letters, digits, - and _. */
@@ -61,4 +77,8 @@ export interface MemorySource {
     query: { readonly text: string; readonly agentId: string; readonly limit: number },
     signal: AbortSignal,
   ): Promise<readonly RecalledText[]>;
+  /** Takes over a memory, one after the other in their order. When it rejects, or takes ten seconds, the same is tried again later: one with a known `id` replaces. */
+  remember?(memory: RememberedText, signal: AbortSignal): Promise<void>;
+  /** A memory that was handed over is no longer to be used. One it does not know is no error. */
+  forget?(id: string, signal: AbortSignal): Promise<void>;
 }

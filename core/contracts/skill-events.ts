@@ -31,4 +31,6 @@ export const skillEvents = {
   'skill.configured': z.object({ name: z.string(), enabled: z.boolean(), by: z.string() }),
   /** In the system session: what came from where, and what it was made into. */
   'skill.imported': z.object({ name: z.string(), from: z.string(), path: z.string(), sha256: z.string(), by: z.string() }),
+  /** In the system session: its folder went out of the workspace. `callId` names the checkpoint that puts it back. */
+  'skill.removed': z.object({ name: z.string(), path: z.string(), sha256: z.string(), callId: z.string(), by: z.string() }),
 } as const;

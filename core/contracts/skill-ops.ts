@@ -49,6 +49,8 @@ export const skillOps = {
     }),
     result: z.object({ imported: z.array(importedSchema), skipped: z.array(refusedSkillSchema) }),
   },
+  /** Takes a skill out of the workspace. A copy is kept: `checkpoint.restore` with the `callId` puts it back. */
+  'skill.remove': { params: name, result: z.object({ name: z.string(), path: z.string(), callId: z.string() }) },
   /** A skill as its files are now (`sha256` as it was shown), or a folder outside of the workspace with all below. `trusted: false` takes it back. */
   'skill.trust': {
     params: z

@@ -22,6 +22,7 @@ export const skillLines: Pick<Lines, SkillEvent> = {
   },
   'skill.configured': ({ body }, { e }) => line(e.skillSwitched[body.enabled ? 'on' : 'off'](body.name, body.by)),
   'skill.imported': ({ body }, { e }) => line(e.skillImported(body.name, body.by), body.from),
+  'skill.removed': ({ body }, { e }) => line(e.skillRemoved(body.name, body.by), body.path),
   'identity.changed': ({ body }, { e }) => line(e.identityChanged(body.agentId, body.version, body.by), body.note ?? ''),
   'prompt.accepted': ({ body }, { e }) => line(e.promptAccepted(body.name, body.version, body.by), body.url ?? ''),
 };

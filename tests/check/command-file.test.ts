@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { packagingConfig } from '../../build/electron-builder.mjs';
 import { commandLineOf } from '../../main/desktop-flags.ts';
 import { projectRoot } from './fixture-tree.ts';
+import { needs } from '../needs.ts';
 
 const source = join(projectRoot, 'build/command/trayclaw');
 const odd = ['ask', 'two words', "it's", 'a "quote"', '$HOME `id` \\', '', '--renderer-cmd-prefix=x', '*', '--', 'ü', 'line\nbreak'];
@@ -51,21 +52,25 @@ function machine(folder: string, system: string, user: number): string {
 
 const linux = ['trayclaw-desktop', 'resources/bin/trayclaw'] as const;
 
-test.skipIf(process.platform === 'win32').each([
+test.each([
   ['Linux', 1000, linux, ['--ozone-platform=headless']],
   ['Linux', 0, linux, ['--no-sandbox', '--ozone-platform=headless']],
   ['Darwin', 501, ['Contents/MacOS/TrayClaw', 'Contents/Resources/bin/trayclaw'], []],
-] as const)('on %s as user %i the app gets every word as it is, and its exit code counts', (system, user, [program, file], flags) => {
-  const app = installed(program, file);
-  const path = machine(app.folder, system, user);
-  const { argv, code } = app.run(app.file, path);
-  expect([code, argv.slice(1)]).toEqual([7, [...flags, '--cli', '--', ...odd]]);
-  expect(realpathSync(argv[0] ?? '')).toBe(join(app.folder, program));
-  expect(commandLineOf(argv, '/no/script')).toEqual(odd);
-  // As a link in the path, which is how macOS gets it.
-  symlinkSync(app.file, join(app.folder, 'trayclaw'));
-  expect(app.run(join(app.folder, 'trayclaw'), path).argv.slice(1)).toEqual(argv.slice(1));
-});
+] as const)(
+  'on %s as user %i the app gets every word as it is, and its exit code counts',
+  needs('a Unix system'),
+  (system, user, [program, file], flags) => {
+    const app = installed(program, file);
+    const path = machine(app.folder, system, user);
+    const { argv, code } = app.run(app.file, path);
+    expect([code, argv.slice(1)]).toEqual([7, [...flags, '--cli', '--', ...odd]]);
+    expect(realpathSync(argv[0] ?? '')).toBe(join(app.folder, program));
+    expect(commandLineOf(argv, '/no/script')).toEqual(odd);
+    // As a link in the path, which is how macOS gets it.
+    symlinkSync(app.file, join(app.folder, 'trayclaw'));
+    expect(app.run(join(app.folder, 'trayclaw'), path).argv.slice(1)).toEqual(argv.slice(1));
+  },
+);
 
 test('every package holds the command, and those of Linux put it into the path', () => {
   const { linux: onLinux, mac, win, deb, rpm } = packagingConfig(projectRoot, {});

@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findLeftovers } from '../../build/leftovers.mjs';
+import { needs } from '../needs.ts';
 
 /** Says when it runs: for a moment after its start a process has no command line to be found by. */
 const stays = 'process.stdout.write("."); setTimeout(() => 0, 60_000)';
-const onLinux = process.platform === 'linux';
 
-test.skipIf(!onLinux).each([
+test.each([
   ['its command line', (folder: string) => ({ args: ['-e', stays, '--', `--home=${folder}`], cwd: tmpdir() })],
   ['its working folder', (folder: string) => ({ args: ['-e', stays], cwd: folder })],
-])('a process is found by %s until it ends', async (_name, plan) => {
+])('a process is found by %s until it ends', needs('Linux'), async (_name, plan) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'left-')));
   const { args, cwd } = plan(folder);
   const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'] });

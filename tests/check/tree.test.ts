@@ -45,6 +45,12 @@ test.each(['mock', 'doMock'])('a test that swaps a module with vi.%s is refused'
   ]);
 });
 
+test.each(['test.skipIf', 'test.runIf', 'describe.skip', 'context.skip', 'test.todo'])('%s without a reason is refused', (call) => {
+  expect(problems({ 'core/base/a.ts': LINE, 'core/base/a.test.ts': `${call}(slow)('works', () => {});\n` })).toEqual([
+    'core/base/a.test.ts skips a test without a reason; give it needs(…) of tests/needs.ts',
+  ]);
+});
+
 test('a path of one machine is refused wherever it stands', () => {
   const path = ['', 'work', 'notes'].join('/');
   expect(problems({ 'core/base/a.ts': LINE, 'docs/setup.md': `cd ${path}\n` })).toEqual([

@@ -71,6 +71,8 @@ export const memoryAnswers: Partial<OpHandlers> = {
 
 const listed = { memories: [memoryView], counts: { kept: 1, candidates: 0, contradictions: 0 }, embedder };
 
+const recalled = { hits: [{ ...memoryView, score: 1, foundBy: ['words'] }], embedder };
+
 export const memoryCommands: readonly { argv: string[]; op: OpName; params: unknown; json: unknown; stdin?: string }[] = [
   {
     argv: ['memory', 'list', '--query', 'tabs', '--state', 'kept', '--kind', 'fact', '--scope', 'shared', '--archived', '--limit', '3'],
@@ -78,11 +80,12 @@ export const memoryCommands: readonly { argv: string[]; op: OpName; params: unkn
     params: { query: 'tabs', state: 'kept', kind: 'fact', scope: 'shared', archived: true, limit: 3 },
     json: listed,
   },
+  { argv: ['memory', 'search', 'cats'], op: 'memory.recall', params: { query: 'cats' }, json: recalled },
   {
     argv: ['memory', 'recall', 'two', 'words', '--agent', 'scout'],
     op: 'memory.recall',
     params: { query: 'two words', agentId: 'scout' },
-    json: { hits: [{ ...memoryView, score: 1, foundBy: ['words'] }], embedder },
+    json: recalled,
   },
   {
     argv: ['memory', 'add', 'I', 'prefer', 'tabs.', '--kind', 'preference', '--importance', '0.9', '--pin'],

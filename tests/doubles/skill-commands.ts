@@ -59,6 +59,7 @@ const imported = {
   imported: [{ name: 'weather', path: '/ws/skills/weather', sha256: 'a', converted: true, findings: [] }],
   skipped: list.refused,
 };
+const removed = { name: 'weather', path: '/ws/skills/weather', callId: 'call_1' };
 const reloaded = { skills: 3, added: ['a'], changed: [], removed: ['b'] };
 const difference = { from: 1, to: 2, lines: [{ kind: 'added' as const, text: 'You keep the books.' }] };
 
@@ -69,6 +70,7 @@ export const skillAnswers: Answers = {
   'skill.get': () => view,
   'skill.lint': () => linted,
   'skill.import': () => imported,
+  'skill.remove': () => removed,
   'skill.trust': () => ({ skills: [skill] }),
   'skill.configure': () => skill,
   'skill.reload': () => reloaded,
@@ -98,6 +100,9 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
     params: { path: resolve('weather'), sha256: 'a'.repeat(64), replace: true },
     json: imported,
   },
+  { argv: ['skills', 'verify', 'weather'], op: 'skill.lint', params: { name: 'weather' }, json: linted, code: 1 },
+  { argv: ['skills', 'install', 'weather'], op: 'skill.import', params: { path: resolve('weather') }, json: imported },
+  { argv: ['skills', 'remove', 'weather'], op: 'skill.remove', params: { name: 'weather' }, json: removed },
   { argv: ['skills', 'trust', 'weather', '--sha256', 'a'], op: 'skill.trust', params: { name: 'weather', sha256: 'a' }, json: [skill] },
   {
     argv: ['skills', 'trust', '--folder', '/s', '--revoke'],
@@ -139,7 +144,7 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
   { argv: ['identity', 'versions'], op: 'identity.versions', params: {}, json: [identity] },
   { argv: ['identity', 'diff', '1', '2'], op: 'identity.diff', params: { from: 1, to: 2 }, json: difference },
   { argv: ['identity', 'revert', '1'], op: 'identity.revert', params: { version: 1 }, json: identity },
-  { argv: ['prompts', 'list'], op: 'prompt.list', params: {}, json: [prompt] },
+  { argv: ['prompts', 'list'], op: 'prompt.list', params: { own: true }, json: [prompt] },
   {
     argv: ['prompts', 'show', 'style', '2'],
     op: 'prompt.get',

@@ -2,7 +2,7 @@
 // and run on the stand-in, far from the checkout and its node_modules.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { extractAll, extractFile, listPackage, statFile } from '@electron/asar';
@@ -14,6 +14,9 @@ import { packedList } from '../check/packed-list.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { StandInDriver } from '../electron/driver/stand-in-driver.ts';
 import { prepareFolder, scriptedConfig } from './host/served-host.ts';
+import { needs } from '../needs.ts';
+
+const onLinux = needs('Linux');
 
 /** As in a new binary: the sentence before, the layout's version, their number, and a sign for each. */
 const fusesAsShipped = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX\u0001\u0009101100110';
@@ -24,12 +27,10 @@ const resources = join(unpackedApp, 'resources');
 const archive = join(resources, 'app.asar');
 const app = join(folder, 'app');
 
-const isLinux = process.platform === 'linux';
-
 beforeAll(async () => {
-  if (!isLinux) return;
   const placeholder = join(folder, 'electron');
   for (const part of ['resources', 'locales']) mkdirSync(join(placeholder, part), { recursive: true });
+  for (const own of ['resources/default_app.asar', 'version']) writeFileSync(join(placeholder, own), '');
   writeFileSync(join(placeholder, 'electron'), `before ${fusesAsShipped} after`);
   await build({
     projectDir: projectRoot,
@@ -47,7 +48,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.skipIf(!isLinux)('the archive holds what was listed, and native code lies beside it', () => {
+test('the archive holds what was listed, and native code lies beside it', onLinux, () => {
   const files = listPackage(archive, { isPack: false })
     .map((path) => path.slice(1))
     .filter((path) => !('files' in statFile(archive, path)));
@@ -66,15 +67,16 @@ test.skipIf(!isLinux)('the archive holds what was listed, and native code lies b
   ]);
   const { main, desktopName, devDependencies } = JSON.parse(extractFile(archive, 'package.json').toString()) as Record<string, unknown>;
   expect([main, desktopName, devDependencies]).toEqual(['dist/desktop.js', 'io.trayclaw.TrayClaw.desktop', undefined]);
+  expect(['resources/default_app.asar', 'version'].filter((own) => existsSync(join(unpackedApp, own)))).toEqual([]);
   expect(readFileSync(join(resources, 'app-update.yml'), 'utf8')).toBe('updaterCacheDirName: trayclaw-updater\n');
 });
 
-test.skipIf(!isLinux)('the fuses are set in the binary', () => {
+test('the fuses are set in the binary', onLinux, () => {
   const binary = readFileSync(join(unpackedApp, linuxExecutable), 'latin1');
   expect(binary).toBe(`before ${fusesAsShipped.slice(0, 34)}010011001 after`);
 });
 
-test.skipIf(!isLinux)('every module that is not bundled loads from the package and works', () => {
+test('every module that is not bundled loads from the package and works', onLinux, () => {
   const script = `
     import Database from 'better-sqlite3';
     import { spawn } from '@lydell/node-pty';
@@ -97,7 +99,7 @@ test.skipIf(!isLinux)('every module that is not bundled loads from the package a
   expect([stdout, stderr]).toEqual(['[42,"from a terminal","function","{\\n  \\"a\\": 1\\n}"]\n', '']);
 });
 
-test.skipIf(!isLinux)('it starts, shows its window and answers', async () => {
+test('it starts, shows its window and answers', onLinux, async () => {
   const home = mkdtempSync(join(tmpdir(), 'tcd-'));
   const model = await ScriptedModel.start([{ answer: { text: 'From the package.' } }]);
   prepareFolder(home, {}, scriptedConfig(model));
@@ -116,7 +118,7 @@ test.skipIf(!isLinux)('it starts, shows its window and answers', async () => {
   expect(await driver.exited).toBe(0);
 });
 
-test.skipIf(!isLinux)('with --cli it is the command line: words, streams and exit codes', () => {
+test('with --cli it is the command line: words, streams and exit codes', onLinux, () => {
   const home = mkdtempSync(join(tmpdir(), 'tcd-'));
   onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
   const register = join(projectRoot, 'tests/electron/stand-in/register.ts');

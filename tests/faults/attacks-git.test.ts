@@ -1,7 +1,6 @@
 // Nothing the agent makes without a question has git run code when a person later looks at a folder: stories through the built gate,
 // each with its control, in which the same is done without a wall and the person's git does run it.
 
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,15 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GitRig } from './attacks/git-rig.ts';
 import { gitStories, writeStories } from './attacks/git-stories.ts';
 import { TestHome } from './test-home.ts';
-
-const hasBubblewrap = ((): boolean => {
-  try {
-    execFileSync('bwrap', ['--version'], { stdio: 'ignore' });
-    return process.platform === 'linux';
-  } catch {
-    return false;
-  }
-})();
+import { needs } from '../needs.ts';
 
 const outside = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-attack-')));
 const folder = (name: string): string => realpathSync(mkdtempSync(join(outside, `${name}-`)));
@@ -41,26 +32,22 @@ test.each(gitStories.map((story, index) => ({ story, index, name: story.name }))
   },
 );
 
-test.skipIf(!hasBubblewrap)(
-  'nothing that a confined command makes is run by git afterwards',
-  async () => {
-    const rig = new GitRig(home.workspace, folder('confined'));
-    for (const [index, story] of gitStories.entries()) rig.prepare(story, index);
-    writeFileSync(join(home.workspace, 'one.sh'), rig.script(gitStories, 'plant'));
-    writeFileSync(join(home.workspace, 'two.sh'), rig.script(gitStories, 'then'));
-    const claw = await home.open({
-      config: { models: { default: 'demo/offline' }, policy: { allowCommands: ['sh one.sh', 'sh two.sh'] } },
-    });
-    for (const command of ['sh one.sh', 'sh two.sh']) {
-      const run = await claw.op('tool.run', { tool: 'exec', args: { command }, wait: false });
-      // It did run, and what it left is told.
-      expect(run.outcome).not.toBe('waiting');
-      expect(run.forModel).toContain('moved to');
-    }
-    expect(gitStories.filter((story, index) => rig.personLooks(story, index)).map(({ name }) => name)).toEqual([]);
-  },
-  60_000,
-);
+test('nothing that a confined command makes is run by git afterwards', { ...needs('bubblewrap'), timeout: 60_000 }, async () => {
+  const rig = new GitRig(home.workspace, folder('confined'));
+  for (const [index, story] of gitStories.entries()) rig.prepare(story, index);
+  writeFileSync(join(home.workspace, 'one.sh'), rig.script(gitStories, 'plant'));
+  writeFileSync(join(home.workspace, 'two.sh'), rig.script(gitStories, 'then'));
+  const claw = await home.open({
+    config: { models: { default: 'demo/offline' }, policy: { allowCommands: ['sh one.sh', 'sh two.sh'] } },
+  });
+  for (const command of ['sh one.sh', 'sh two.sh']) {
+    const run = await claw.op('tool.run', { tool: 'exec', args: { command }, wait: false });
+    // It did run, and what it left is told.
+    expect(run.outcome).not.toBe('waiting');
+    expect(run.forModel).toContain('moved to');
+  }
+  expect(gitStories.filter((story, index) => rig.personLooks(story, index)).map(({ name }) => name)).toEqual([]);
+});
 
 test('no write that leads git to code goes unasked, and each of these stories is live', async () => {
   const freeHome = new TestHome();

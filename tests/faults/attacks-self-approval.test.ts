@@ -13,15 +13,10 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 import { InstanceDoor } from '../../core/doors/http/http.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from './test-home.ts';
+import { needs } from '../needs.ts';
 
-const hasBubblewrap = ((): boolean => {
-  try {
-    execFileSync('bwrap', ['--version'], { stdio: 'ignore' });
-    return process.platform === 'linux';
-  } catch {
-    return false;
-  }
-})();
+const confined = needs('bubblewrap');
+
 const cli = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 
 interface Story {
@@ -139,12 +134,12 @@ test.each(stories)('control: without the cover, an approved command $name', asyn
   expect(await run(bare.now.home, bare.now.claw, story)).toBe(true);
 });
 
-test.skipIf(!hasBubblewrap).each(stories)('an approved command does not get to what it wants: $name', async (story) => {
+test.each(stories)('an approved command does not get to what it wants: $name', confined, async (story) => {
   if (covered.now === null) throw new Error('not open');
   expect(await run(covered.now.home, covered.now.claw, story)).toBe(false);
 });
 
-test.skipIf(!hasBubblewrap)('an approved command keeps the rest of the rights of the person', async () => {
+test('an approved command keeps the rest of the rights of the person', confined, async () => {
   if (covered.now === null) throw new Error('not open');
   const { home, claw } = covered.now;
   const sleeper = execFileSync('/bin/sh', ['-c', 'sleep 60 >/dev/null 2>&1 & echo $!'], { encoding: 'utf8' }).trim();

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import { AppError, createTrayClaw } from '../../core/index.ts';
 import { BadInputRig, expectClear, failureOf, goodRule, sessionId, type Expected } from './bad-input-rig.ts';
+import { needs } from '../needs.ts';
 
 const isRoot = process.getuid?.() === 0;
 let rig: BadInputRig;
@@ -83,38 +84,35 @@ test('store: a second program on the same folder', async () => {
   await rig.expectWhole(claw);
 });
 
-test.skipIf(!isRoot || process.platform !== 'linux')(
-  'store: the disk is full, and then is not (skipped where no disk can be mounted)',
-  async (context) => {
-    const disk = join(rig.home.path, '..', 'disk');
-    mkdirSync(disk);
-    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]).status !== 0) context.skip('this machine mounts no tmpfs');
-    try {
-      const options = { config: rig.settings() };
-      rig.model.script([goodRule]);
-      const claw = await createTrayClaw({ home: join(disk, 'home'), ...options });
-      await claw.ask('remember', { sessionId });
-      const filler = join(disk, 'filler');
-      for (let mb = 0; mb < 8; mb++) spawnSync('sh', ['-c', `dd if=/dev/zero bs=4096 count=256 >> '${filler}' 2>/dev/null`]);
-      let failure: ErrorBody | null = null;
-      for (let n = 0; n < 200 && failure === null; n++) {
-        const sent = claw.op('message.send', { text: `remember ${'x'.repeat(20_000)}`, sessionId: `more-${n}` });
-        failure = await sent.then(
-          () => null,
-          (cause: unknown) => (cause instanceof AppError ? cause.toBody() : Promise.reject(cause as Error)),
-        );
-      }
-      expectClear(failure ?? undefined, { code: 'store_full', says: /disk is full/ });
-      rmSync(filler);
-      await rig.expectWhole(claw);
-      await claw.close();
-    } finally {
-      spawnSync('umount', ['-l', disk]);
+test('store: the disk is full, and then is not', needs('root on Linux, able to mount'), async () => {
+  const disk = join(rig.home.path, '..', 'disk');
+  mkdirSync(disk);
+  expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk]).status).toBe(0);
+  try {
+    const options = { config: rig.settings() };
+    rig.model.script([goodRule]);
+    const claw = await createTrayClaw({ home: join(disk, 'home'), ...options });
+    await claw.ask('remember', { sessionId });
+    const filler = join(disk, 'filler');
+    for (let mb = 0; mb < 8; mb++) spawnSync('sh', ['-c', `dd if=/dev/zero bs=4096 count=256 >> '${filler}' 2>/dev/null`]);
+    let failure: ErrorBody | null = null;
+    for (let n = 0; n < 200 && failure === null; n++) {
+      const sent = claw.op('message.send', { text: `remember ${'x'.repeat(20_000)}`, sessionId: `more-${n}` });
+      failure = await sent.then(
+        () => null,
+        (cause: unknown) => (cause instanceof AppError ? cause.toBody() : Promise.reject(cause as Error)),
+      );
     }
-  },
-);
+    expectClear(failure ?? undefined, { code: 'store_full', says: /disk is full/ });
+    rmSync(filler);
+    await rig.expectWhole(claw);
+    await claw.close();
+  } finally {
+    spawnSync('umount', ['-l', disk]);
+  }
+});
 
-test.skipIf(process.platform !== 'linux')('store: a data folder nobody may write', async () => {
+test('store: a data folder nobody may write', needs('Linux'), async () => {
   await rig.seed();
   const script = `import { createTrayClaw } from ${JSON.stringify(new URL('../../core/index.ts', import.meta.url).href)};
     try { await createTrayClaw({ home: ${JSON.stringify(rig.home.path)}, config: {} }); console.log('{}'); }

@@ -178,6 +178,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'knowledge reindex': act(() => []),
   'signals send': act(() => ['note', 'hello']),
   'skills import': act(({ folder }) => [folder]),
+  'skills remove': act(() => ['none']),
   'skills trust': act(() => ['none']),
   'skills enable': act(() => ['none']),
   'skills disable': act(() => ['none']),

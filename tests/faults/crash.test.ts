@@ -10,6 +10,7 @@ import { countEffects, openUnsafeCalls, type CallRecord, type LogView } from './
 import { runCrashPlan } from './crash-plan.ts';
 import { TestHome } from './test-home.ts';
 import { soak } from '../soak.ts';
+import { needs } from '../needs.ts';
 
 test(
   'kills at every named place and at random lose nothing, run nothing twice, and leave nothing open',
@@ -52,10 +53,9 @@ test('the counts of the crash script see what they are there for', async () => {
   expect(openUnsafeCalls(log)).toEqual(['open']);
 });
 
-const straceWorks = spawnSync('strace', ['-e', 'trace=write', '-o', '/dev/null', 'true']).status === 0;
-
-test.skipIf(!straceWorks)(
+test(
   'the disk is waited for when a message is accepted, before an unsafe effect, for an approval and for the stop',
+  { ...needs('strace'), timeout: 60_000 },
   async () => {
     await using home = new TestHome();
     const trace = join(home.path, '..', 'trace.txt');
@@ -78,7 +78,6 @@ test.skipIf(!straceWorks)(
       released: 5,
     });
   },
-  60_000,
 );
 
 /** Syncs of the disk from each mark to the next, by the mark they end at. */

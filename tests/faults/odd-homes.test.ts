@@ -7,7 +7,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isAppError } from '../../core/contracts/errors.ts';
 import { createTrayClaw } from '../../core/index.ts';
+import { needs } from '../needs.ts';
 import { ownNow } from '../own-clock.ts';
+
+const onUnix = needs('a Unix system');
 
 let root: string;
 
@@ -42,13 +45,13 @@ test('places where no folder can be', async () => {
     if (existsSync('/proc/self')) expect(await said(path)).toMatch(/^store_readonly/);
 });
 
-test.runIf(existsSync('/dev/null'))('a device stays as it is', async () => {
+test('a device stays as it is', onUnix, async () => {
   const { mode } = statSync('/dev/null');
   expect(await open('/dev/null')).toMatch(/^store_readonly/);
   expect(statSync('/dev/null').mode).toBe(mode);
 });
 
-test.runIf(process.platform !== 'win32')('a pipe or a device in place of a file is not read', async () => {
+test('a pipe or a device in place of a file is not read', onUnix, async () => {
   for (const name of ['fifo', 'zero', 'instance']) mkdirSync(join(root, name));
   execFileSync('mkfifo', [join(root, 'fifo', 'config.yaml')]);
   symlinkSync('/dev/zero', join(root, 'zero', 'config.yaml'));

@@ -7,6 +7,9 @@ import { AppError } from '../../core/contracts/errors.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { countProcesses, PanicRig, until } from './panic-rig.ts';
 import { TestHome } from './test-home.ts';
+import { needs } from '../needs.ts';
+
+const onLinux = needs('Linux');
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   try {
@@ -17,8 +20,9 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-test.skipIf(process.platform !== 'linux')(
+test(
   'twenty process trees, an endless turn, queued messages and open questions all stop, and stay stopped',
+  { ...onLinux, timeout: 90_000 },
   async () => {
     await using rig = await PanicRig.start();
     const mark = await rig.startTrees();
@@ -64,29 +68,24 @@ test.skipIf(process.platform !== 'linux')(
     expect([asked.code, (asked.json as { text: string }).text]).toEqual([0, 'Hello.']);
     expect((await rig.op('audit.verify', {})).ok).toBe(true);
   },
-  90_000,
 );
 
-test.skipIf(process.platform !== 'linux')(
-  'a process killed in the middle of the stop is found stopped, its turns at rest',
-  async () => {
-    await using rig = await PanicRig.start();
-    const mark = await rig.startTrees();
-    const turns = await rig.startTurns();
-    // The operation is on its way when the process dies; the kill falls somewhere into it.
-    const engaging = codeOf(rig.op('panic.engage', { reason: 'cut off' }));
-    await until(async () => (await codeOf(rig.op('message.send', { text: 'hello', sessionId: 'other' }))) !== 'done', 'the stop has begun');
-    await rig.restart('SIGKILL');
-    await engaging;
-    expect((await rig.op('panic.status', {})).engaged).toBe(true);
-    expect(countProcesses(mark)).toBe(0);
-    const statusOf = async (turnId: string): Promise<string> => (await rig.op('turn.wait', { turnId, timeoutMs: 5_000 })).status;
-    expect(await Promise.all([turns.endless, ...turns.queued].map(statusOf))).toEqual(['stopped', 'stopped', 'stopped']);
-    await rig.op('panic.release', {});
-    expect((await rig.op('audit.verify', {})).ok).toBe(true);
-  },
-  90_000,
-);
+test('a process killed in the middle of the stop is found stopped, its turns at rest', { ...onLinux, timeout: 90_000 }, async () => {
+  await using rig = await PanicRig.start();
+  const mark = await rig.startTrees();
+  const turns = await rig.startTurns();
+  // The operation is on its way when the process dies; the kill falls somewhere into it.
+  const engaging = codeOf(rig.op('panic.engage', { reason: 'cut off' }));
+  await until(async () => (await codeOf(rig.op('message.send', { text: 'hello', sessionId: 'other' }))) !== 'done', 'the stop has begun');
+  await rig.restart('SIGKILL');
+  await engaging;
+  expect((await rig.op('panic.status', {})).engaged).toBe(true);
+  expect(countProcesses(mark)).toBe(0);
+  const statusOf = async (turnId: string): Promise<string> => (await rig.op('turn.wait', { turnId, timeoutMs: 5_000 })).status;
+  expect(await Promise.all([turns.endless, ...turns.queued].map(statusOf))).toEqual(['stopped', 'stopped', 'stopped']);
+  await rig.op('panic.release', {});
+  expect((await rig.op('audit.verify', {})).ok).toBe(true);
+});
 
 test('a turn that a crash left running ends as stopped when the stop was pressed before it could go on', async () => {
   await using home = new TestHome();

@@ -1,6 +1,6 @@
 // What bash itself makes of lines, seen from inside a sandbox where every program is a stand-in that writes down how it was called.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,10 +17,6 @@ export interface Observed {
 const observedSchema = z.array(z.object({ calls: z.array(z.array(z.string())), created: z.array(z.string()) }));
 const driver = fileURLToPath(new URL('bash-oracle-driver.mjs', import.meta.url));
 const stub = `#!/bin/sh\n{ printf '%s\\0' "\${0##*/}"; for word; do printf '%s\\0' "$word"; done; } > "/tmp/logs/$$"\n`;
-
-export function hasSandbox(): boolean {
-  return spawnSync('bwrap', ['--ro-bind', '/', '/', 'true'], { stdio: 'ignore' }).status === 0;
-}
 
 /** One observation a line, in order. */
 export function observe(lines: readonly string[], stubNames: readonly string[]): readonly Observed[] {

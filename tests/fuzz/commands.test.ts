@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allowedByCorpus, CommandRig, fuzzCommands, isFree, readCorpus } from './fuzz-commands.ts';
-import { hasSandbox } from './bash-oracle.ts';
 import { canary, CommandTree } from './command-tree.ts';
+import { needs } from '../needs.ts';
+
+const confined = needs('bubblewrap');
 
 const corpus = readCorpus();
 let rig: CommandRig;
@@ -47,69 +49,57 @@ test('what is let through of the corpus runs, springs no trap, changes nothing a
   expect({ sprung: trapsSprung(rig.tree.root), isSame: rig.tree.picture() === before }).toEqual({ sprung: [], isSame: true });
 });
 
-test.skipIf(!hasSandbox())(
-  'the traps of the corpus are live: bash, asked to run these lines, springs them',
-  () => {
-    const tree = new CommandTree();
-    const folder = mkdtempSync(join(tmpdir(), 'trayclaw-live-'));
-    try {
-      const sprung = corpus.filter(({ cmd, expect: wanted }, index) => {
-        if (wanted !== 'ask') return false;
-        // What a line left in the background may still be at work when the next one begins.
-        const place = join(folder, String(index));
-        cpSync(tree.workspace, place, { recursive: true, verbatimSymlinks: true });
-        const sandbox = [
-          '--ro-bind',
-          '/',
-          '/',
-          '--dev',
-          '/dev',
-          '--proc',
-          '/proc',
-          '--tmpfs',
-          '/tmp',
-          '--bind',
-          place,
-          '/tmp/run',
-          '--unshare-all',
-          '--die-with-parent',
-          '--chdir',
-          '/tmp/run',
-        ];
-        const shell = ['/bin/bash', '--noprofile', '--norc', '-c', cmd.replaceAll('\0', '')];
-        spawnSync('bwrap', [...sandbox, ...shell], { stdio: 'ignore', timeout: 10_000, env: { PATH: '/usr/bin:/bin', HOME: '/tmp/run' } });
-        return existsSync(join(place, 'PWNED')) || existsSync(join(place, 'calc.exe'));
-      });
-      expect(sprung.length).toBeGreaterThan(35);
-    } finally {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-      tree.dispose();
-    }
-  },
-  60_000,
-);
+test('the traps of the corpus are live: bash, asked to run these lines, springs them', { ...confined, timeout: 60_000 }, () => {
+  const tree = new CommandTree();
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-live-'));
+  try {
+    const sprung = corpus.filter(({ cmd, expect: wanted }, index) => {
+      if (wanted !== 'ask') return false;
+      // What a line left in the background may still be at work when the next one begins.
+      const place = join(folder, String(index));
+      cpSync(tree.workspace, place, { recursive: true, verbatimSymlinks: true });
+      const sandbox = [
+        '--ro-bind',
+        '/',
+        '/',
+        '--dev',
+        '/dev',
+        '--proc',
+        '/proc',
+        '--tmpfs',
+        '/tmp',
+        '--bind',
+        place,
+        '/tmp/run',
+        '--unshare-all',
+        '--die-with-parent',
+        '--chdir',
+        '/tmp/run',
+      ];
+      const shell = ['/bin/bash', '--noprofile', '--norc', '-c', cmd.replaceAll('\0', '')];
+      spawnSync('bwrap', [...sandbox, ...shell], { stdio: 'ignore', timeout: 10_000, env: { PATH: '/usr/bin:/bin', HOME: '/tmp/run' } });
+      return existsSync(join(place, 'PWNED')) || existsSync(join(place, 'calc.exe'));
+    });
+    expect(sprung.length).toBeGreaterThan(35);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    tree.dispose();
+  }
+});
 
-test.skipIf(!hasSandbox())(
-  'of 20,000 lines none slips through',
-  async () => {
-    const report = await fuzzCommands({ lines: 20_000, seed: 20, sample: 200, askedSample: 20 }, rig);
-    expect(report).toMatchObject({ comparedWithBash: 200, ran: 200, escapes: [] });
-    // A run in which hardly anything is let through, or nothing refused, would prove little.
-    expect(report.free).toBeGreaterThan(800);
-    expect(report.plain - report.free).toBeGreaterThan(800);
-  },
-  120_000,
-);
+test('of 20,000 lines none slips through', { ...confined, timeout: 120_000 }, async () => {
+  const report = await fuzzCommands({ lines: 20_000, seed: 20, sample: 200, askedSample: 20 }, rig);
+  expect(report).toMatchObject({ comparedWithBash: 200, ran: 200, escapes: [] });
+  // A run in which hardly anything is let through, or nothing refused, would prove little.
+  expect(report.free).toBeGreaterThan(800);
+  expect(report.plain - report.free).toBeGreaterThan(800);
+});
 
-test.skipIf(!hasSandbox())(
-  'a judge that looks at the first word alone is found out',
-  async () => {
-    const isListed = (line: string): boolean => allowedByCorpus.includes(line.split(/\s/)[0] ?? '');
-    const report = await fuzzCommands(
-      { lines: 1500, seed: 3, sample: 60, askedSample: 5, judge: (_, line) => isListed(line), runs: false },
-      rig,
-    );
-    expect(report.escapes.length).toBeGreaterThan(20);
-  },
-  120_000,
-);
+test('a judge that looks at the first word alone is found out', { ...confined, timeout: 120_000 }, async () => {
+  const isListed = (line: string): boolean => allowedByCorpus.includes(line.split(/\s/)[0] ?? '');
+  const report = await fuzzCommands(
+    { lines: 1500, seed: 3, sample: 60, askedSample: 5, judge: (_, line) => isListed(line), runs: false },
+    rig,
+  );
+  expect(report.escapes.length).toBeGreaterThan(20);
+});

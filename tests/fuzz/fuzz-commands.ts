@@ -11,7 +11,8 @@ import { literalWords, readJoinedLine, type JoinedPart } from '../../core/guard/
 import { AllowedCommands } from '../../core/guard/policy/policy.ts';
 import { noSandbox, silentWeb } from '../doubles/bare-tools.ts';
 import { createBuiltInTools, createProcessTable, ProcessTrees, ToolHost } from '../../core/hands/tools/tools.ts';
-import { hasSandbox, observe } from './bash-oracle.ts';
+import { observe } from './bash-oracle.ts';
+import { has } from '../needs.ts';
 import { makeLine, stubNames } from './command-lines.ts';
 import { CommandTree, canary } from './command-tree.ts';
 import { createRandom, type Random } from './random.ts';
@@ -165,8 +166,8 @@ export async function fuzzCommands(options: FuzzOptions, rig: CommandRig): Promi
     if (facts.command?.plain !== undefined) plain += 1;
     ((options.judge ?? ((known) => isFree(known)))(facts, line) ? free : asked).push(line);
   }
-  const compared = hasSandbox() ? sampleOf(free, options.sample, random) : [];
-  const shown = hasSandbox() ? sampleOf(asked, options.askedSample ?? options.sample, random) : [];
+  const compared = has('bubblewrap') ? sampleOf(free, options.sample, random) : [];
+  const shown = has('bubblewrap') ? sampleOf(asked, options.askedSample ?? options.sample, random) : [];
   const escapes = compareWithBash(compared, rig);
   const askedThatDidMore = observe(shown, stubNames).filter(({ calls, created }) => calls.length > 1 || created.length > 0).length;
   const toRun = options.runs === false ? [] : sampleOf(free.filter((line) => !line.split(/[\s;&|]+/).some((word) => runsProject.has(word))), options.sample, random); // prettier-ignore

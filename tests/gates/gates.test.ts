@@ -47,7 +47,7 @@ test('titles are those of tests and groups, whatever they are run with', () => {
     import { test, describe } from 'vitest';
     // test('in a comment', () => {});
     test('plain', () => { expect('no title'); check.test('of something else'); });
-    test.skipIf(onWindows)("it's skipped", () => {});
+    test("it's skipped", needs('Linux'), () => {});
     test.each(['a value'])(
       'each %s',
       (value) => {},

@@ -18,7 +18,7 @@ export function titlesIn(source: string): string[] {
   return titles;
 }
 
-/** `test` of `test.skipIf(slow)`; nothing where it is a part of something else. */
+/** `test` of `test.each(values)`; nothing where it is a part of something else. */
 function rootOf(called: ts.Expression): string {
   if (ts.isIdentifier(called)) return called.text;
   return ts.isPropertyAccessExpression(called) || ts.isCallExpression(called) ? rootOf(called.expression) : '';

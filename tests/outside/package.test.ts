@@ -3,6 +3,7 @@
 import { copyFileSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +14,7 @@ import { closure, filesBelow, projectRoot, readJson, run, Stranger } from './pac
 
 const PACKED_BYTES_MAX = 5e6;
 const INSTALLED_BYTES_MAX = 80e6;
-const SETUP_WITHIN_MS = 180_000;
+const SETUP_WITHIN_MS = 300_000;
 
 let stranger: Stranger;
 let tarball: string;
@@ -35,7 +36,8 @@ test('the package holds programs, the window, skills and types, and nothing else
   const wanted =
     /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/index\.d\.ts|dist\/licenses\.txt|dist\/(?:chunks\/)?[\w.-]+\.js|dist\/renderer\/[\w./-]+\.(?:js|css|html|svg|woff2)|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
-  expect(paths.filter((path) => /desktop|preload|electron-updater|\.test\./.test(path))).toEqual([]);
+  // The command line knows the flags of the desktop app, which it starts where Electron is there.
+  expect(paths.filter((path) => /desktop(?!-flags)|preload|electron-updater|\.test\./.test(path))).toEqual([]);
   expect(paths).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/daemon.js', 'dist/index.js', 'dist/renderer/index.html']));
 });
 
@@ -93,14 +95,19 @@ const settings = {
   'bundler with types of Node': { ...bundler, types: ['node'], exactOptionalPropertyTypes: true },
 };
 
-test.for(Object.entries(settings))('programs compile, and wrong ones do not: %s', { timeout: 120_000 }, async ([name, compilerOptions]) => {
-  const file = `tsconfig.${name.replaceAll(' ', '-')}.json`;
+test('programs compile in every setting, where wrong ones do not', { timeout: 480_000 }, async () => {
   const strict = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true };
-  const files = ['consumer.ts', 'library.ts', 'agent.ts'];
-  stranger.write(file, JSON.stringify({ compilerOptions: { ...strict, ...compilerOptions }, files }));
-  const tsc = join(projectRoot, 'node_modules/typescript/bin/tsc');
-  const { code, stdout } = await run(process.execPath, [tsc, '-p', file, '--pretty', 'false'], stranger.project);
-  expect([code, stdout]).toEqual([0, '']);
+  const all = Object.entries(settings).map(([name, more]) => [name, { ...strict, ...more }]);
+  const compiler = fileURLToPath(new URL('compile.ts', import.meta.url));
+  const told = await run(process.execPath, [compiler, JSON.stringify(all), 'consumer.ts', 'library.ts', 'agent.ts'], stranger.project);
+  expect(told).toEqual({ code: 0, stdout: '', stderr: '' });
+  stranger.write('wrong.ts', "export const count: number = 'none';");
+  const wrong = await run(
+    process.execPath,
+    [compiler, JSON.stringify([['wrong', { skipLibCheck: true, types: [] }]]), 'wrong.ts'],
+    stranger.project,
+  );
+  expect([wrong.code, wrong.stdout]).toEqual([1, "wrong: wrong.ts:1 Type 'string' is not assignable to type 'number'.\n"]);
 });
 
 test('a program that uses the library runs', async () => {

@@ -2,30 +2,22 @@
 // the absent one is tried; CI installs it, and there its lack is a failure.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { TestHome } from '../faults/test-home.ts';
+import { findLibsecret, has, needs } from '../needs.ts';
+
+const withKeychain = needs('a keychain service');
 
 const child = fileURLToPath(new URL('keychain-child.ts', import.meta.url));
 const answerSchema = z.object({ answers: z.array(z.unknown()), tookMs: z.number() });
 const cliFile = fileURLToPath(new URL('../../main/cli.ts', import.meta.url));
 
-const isInstalled = (command: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, command)));
-const hasService = process.platform === 'linux' && ['gnome-keyring-daemon', 'dbus-run-session'].every(isInstalled);
-/** The library of the keychain, where it is installed and can be hidden from one process. */
-const library = process.platform === 'linux' && isInstalled('bwrap') ? findLibrary() : null;
 const isOnCi = process.env['CI'] !== undefined && process.platform === 'linux';
-
-function findLibrary(): string | null {
-  const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name));
-  return folders.map((folder) => join(folder, 'libsecret-1.so.0')).find((file) => existsSync(file)) ?? null;
-}
 
 /** Runs a script of the shell in a session bus of its own; `$NODE` is this Node. Everything in it ends with the bus. */
 function inSession(script: string): string {
@@ -58,22 +50,22 @@ const answersOf = (out: string): z.infer<typeof answerSchema>[] =>
 const startService = `eval "$(printf '\\n' | gnome-keyring-daemon --unlock --components=secrets)"`;
 
 test('CI has a keychain to try', () => {
-  expect(hasService || !isOnCi).toBe(true);
+  expect(has('a keychain service') || !isOnCi).toBe(true);
 });
 
-test.runIf(hasService)('values go into the real keychain, come back, are listed and deleted', () => {
+test('values go into the real keychain, come back, are listed and deleted', withKeychain, () => {
   const [used] = answersOf(inSession(`${startService}\n"$NODE" "$CHILD" use`));
   expect(used?.answers).toEqual([null, null, 'value with ünïcode', null, ['lab', 'work'], true, false, ['work']]);
 });
 
-test.runIf(hasService)('one that is locked says so in bounded time', () => {
+test('one that is locked says so in bounded time', withKeychain, () => {
   const lock = `dbus-send --session --print-reply --dest=org.freedesktop.secrets /org/freedesktop/secrets org.freedesktop.Secret.Service.Lock array:objpath:/org/freedesktop/secrets/collection/login >/dev/null`;
   const [, locked] = answersOf(inSession(`${startService}\n"$NODE" "$CHILD" use\n${lock}\n"$NODE" "$CHILD" locked`));
   expect(locked?.answers.slice(0, 2)).toEqual(['keychain_unavailable locked', 'keychain_unavailable locked']);
   expect(locked?.tookMs).toBeLessThan(20_000);
 });
 
-test.runIf(hasService)('the program keeps a secret there and shows its name only', () => {
+test('the program keeps a secret there and shows its name only', withKeychain, () => {
   const out = inSession(`${startService}
     printf 'hunter2-hunter2' | "$NODE" "$CLI" secret set lab
     "$NODE" "$CLI" secret list; "$NODE" "$CLI" secret status; ls "$TRAYCLAW_HOME"`);
@@ -81,8 +73,8 @@ test.runIf(hasService)('the program keeps a secret there and shows its name only
   expect(out).not.toContain('secrets.vault');
 });
 
-test.skipIf(library === null)('without the library of the keychain it is absent as well', () => {
-  const hidden = ['--dev-bind', '/', '/', '--ro-bind', '/dev/null', realpathSync(library ?? '')];
+test('without the library of the keychain it is absent as well', needs('bubblewrap and libsecret'), () => {
+  const hidden = ['--dev-bind', '/', '/', '--ro-bind', '/dev/null', realpathSync(findLibsecret() ?? '')];
   const run = spawnSync('bwrap', [...hidden, process.execPath, child, 'absent'], {
     env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
     encoding: 'utf8',
@@ -90,33 +82,30 @@ test.skipIf(library === null)('without the library of the keychain it is absent 
   expect(answersOf(run.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
 });
 
-test.runIf(process.platform === 'linux')(
-  'without a bus it is absent, and the vault takes its place where a passphrase is given',
-  async () => {
-    const absent = spawnSync(process.execPath, [child, 'absent'], {
-      env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
-      encoding: 'utf8',
-    });
-    expect(answersOf(absent.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
+test('without a bus it is absent, and the vault takes its place where a passphrase is given', needs('Linux'), async () => {
+  const absent = spawnSync(process.execPath, [child, 'absent'], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() },
+    encoding: 'utf8',
+  });
+  expect(answersOf(absent.stdout)[0]?.answers).toEqual(Array.from({ length: 3 }, () => 'keychain_unavailable absent'));
 
-    await using home = new TestHome();
-    const refused = await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2');
-    expect([refused.code, refused.json]).toEqual([
-      1,
-      {
-        error: {
-          code: 'vault_locked',
-          message: 'There is no keychain here and no secret vault yet.',
-          hint: expect.stringContaining('secret unlock'),
-        },
+  await using home = new TestHome();
+  const refused = await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2');
+  expect([refused.code, refused.json]).toEqual([
+    1,
+    {
+      error: {
+        code: 'vault_locked',
+        message: 'There is no keychain here and no secret vault yet.',
+        hint: expect.stringContaining('secret unlock'),
       },
-    ]);
-    const unlocked = await home.cli(['secret', 'unlock'], 'correct horse battery');
-    expect(unlocked.json).toMatchObject({ store: 'vault', locked: false, hasVault: true });
-    expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).code).toBe(1);
-    home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'correct horse battery';
-    expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).json).toEqual({ name: 'lab' });
-    expect((await home.cli(['secret', 'list'])).json).toEqual(['lab']);
-    expect((await home.cli(['secret', 'delete', 'lab'])).json).toEqual({ name: 'lab', deleted: true });
-  },
-);
+    },
+  ]);
+  const unlocked = await home.cli(['secret', 'unlock'], 'correct horse battery');
+  expect(unlocked.json).toMatchObject({ store: 'vault', locked: false, hasVault: true });
+  expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).code).toBe(1);
+  home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'correct horse battery';
+  expect((await home.cli(['secret', 'set', 'lab'], 'hunter2-hunter2')).json).toEqual({ name: 'lab' });
+  expect((await home.cli(['secret', 'list'])).json).toEqual(['lab']);
+  expect((await home.cli(['secret', 'delete', 'lab'])).json).toEqual({ name: 'lab', deleted: true });
+});

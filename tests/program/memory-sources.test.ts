@@ -1,8 +1,9 @@
-// A program brings its own memories along: they are recalled beside those kept here, as words of others, and never written.
+// A program brings its own memories along: they are recalled beside those kept here, as words of others; a store is handed what is kept.
 
 import { expect, onTestFinished, test } from 'vitest';
-import type { MemorySource } from '../../core/index.ts';
+import type { MemorySource, RememberedText } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
+import { until } from '../faults/panic-rig.ts';
 import { TestHome } from '../faults/test-home.ts';
 
 const notes = new Map([
@@ -27,7 +28,8 @@ async function open(...memorySources: MemorySource[]) {
     await home.dispose();
     await model.close();
   });
-  return { claw: await home.open({ config: model.config('openai'), memorySources }), model };
+  const config = model.config('openai');
+  return { claw: await home.open({ config, memorySources }), model, home, config };
 }
 
 test('a source is recalled beside the own memory, and the model is told whose words they are', async () => {
@@ -75,4 +77,66 @@ test('a source that fails, hangs or throws at once takes nothing from the others
 
 test('two sources of one name are refused at the start', async () => {
   await expect(open(notebook, { ...notebook })).rejects.toMatchObject({ code: 'invalid_config' });
+});
+
+/** A store as somebody outside would write it: it keeps what it is handed, and knows its own ids. */
+function storeOf(kept: Map<string, RememberedText>, failing: { times: number } = { times: 0 }): MemorySource {
+  return {
+    name: 'archive',
+    recall: () => Promise.resolve([...kept.values()].map(({ id, text }) => ({ id, text, score: 0.9 }))),
+    remember: (memory) => {
+      failing.times -= 1;
+      if (failing.times >= 0) return Promise.reject(new Error('the archive is closed'));
+      kept.set(memory.id, memory);
+      return Promise.resolve();
+    },
+    forget: (id) => {
+      kept.delete(id);
+      return Promise.resolve();
+    },
+  };
+}
+
+test('a store is handed what is kept, not what waits for a person, and is told what is forgotten', { timeout: 30_000 }, async () => {
+  const kept = new Map<string, RememberedText>();
+  const { claw } = await open(storeOf(kept));
+  const added = await claw.op('memory.add', { text: 'The garage is painted green.', kind: 'fact' });
+  const entry = JSON.stringify({ kind: 'fact', text: 'Otto repairs the bikes.' });
+  await claw.op('memory.import', { text: entry, state: 'candidate' });
+  await until(() => Promise.resolve(kept.size === 1), 'the memory is handed over');
+  expect(kept.get(added.memoryId)).toMatchObject({
+    id: added.memoryId,
+    text: 'The garage is painted green.',
+    kind: 'fact',
+    scope: 'shared',
+    untrusted: [],
+  });
+  const { hits } = await claw.op('memory.recall', { query: 'garage' });
+  expect(hits.map(({ memoryId }) => memoryId)).toEqual([added.memoryId]);
+
+  const [candidate] = (await claw.op('memory.list', { state: 'candidate' })).memories;
+  await claw.op('memory.promote', { memoryId: candidate?.memoryId ?? '' });
+  await until(() => Promise.resolve(kept.size === 2), 'the accepted one is handed over');
+  expect(kept.get(candidate?.memoryId ?? '')?.untrusted).toEqual([{ kind: 'file', where: 'an imported file' }]);
+  await claw.op('memory.forget', { memoryId: added.memoryId });
+  await until(() => Promise.resolve(kept.size === 1), 'the store is told');
+  expect([...kept.values()].map(({ text }) => text)).toEqual(['Otto repairs the bikes.']);
+});
+
+test('a store that comes later or refuses is handed everything in the end, each once', { timeout: 40_000 }, async () => {
+  const { claw, home, config } = await open();
+  await claw.op('memory.add', { text: 'The garage is painted green.' });
+  await home.close(claw);
+  const kept = new Map<string, RememberedText>();
+  const failing = { times: 1 };
+  const later = await home.open({ config, memorySources: [storeOf(kept, failing)] });
+  await later.op('memory.add', { text: 'Otto repairs the bikes.' });
+  await until(() => Promise.resolve(kept.size === 2), 'both are handed over');
+  expect([...kept.values()].map(({ text }) => text)).toEqual(['The garage is painted green.', 'Otto repairs the bikes.']);
+  await home.close(later);
+  kept.clear();
+  const again = await home.open({ config, memorySources: [storeOf(kept)] });
+  await again.op('memory.add', { text: 'The cat is called Tom.' });
+  await until(() => Promise.resolve(kept.size > 0), 'the newest is handed over');
+  expect([...kept.values()].map(({ text }) => text)).toEqual(['The cat is called Tom.']);
 });

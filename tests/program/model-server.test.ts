@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { TestHome } from '../faults/test-home.ts';
+import { needs } from '../needs.ts';
 
 const program = `#!${process.execPath}
 const { createServer } = require('node:http');
@@ -29,7 +30,7 @@ const isThere = (pid: number): boolean => {
   }
 };
 
-test.skipIf(process.platform === 'win32')('the panic stop ends the model server and what it started', { timeout: 60_000 }, async () => {
+test('the panic stop ends the model server and what it started', { ...needs('a Unix system'), timeout: 60_000 }, async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
   const file = join(dirname(home.path), 'llama-server.cjs');

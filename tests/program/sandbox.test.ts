@@ -8,9 +8,8 @@ import type { ConfigInput } from '../../core/contracts/config.ts';
 import type { OpResult } from '../../core/contracts/ops.ts';
 import type { TrayClaw } from '../../core/index.ts';
 import { TestHome } from '../faults/test-home.ts';
+import { needs } from '../needs.ts';
 
-const hasBubblewrap =
-  process.platform === 'linux' && (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, 'bwrap')));
 const withoutPrograms = { ...process.env, PATH: '/nonexistent' };
 
 let home: TestHome;
@@ -38,7 +37,7 @@ async function runApproved(claw: TrayClaw, command: string): Promise<OpResult<'t
 
 const sandboxCheck = async (claw: TrayClaw) => (await claw.op('health.check', {})).checks.find(({ id }) => id === 'sandbox');
 
-test.skipIf(!hasBubblewrap)('required confines what a person approved as well; auto hides its own data alone from it', async () => {
+test('required confines what a person approved as well; auto hides its own data alone from it', needs('bubblewrap'), async () => {
   const command = 'grep -c . /proc/net/dev; ls -A .. | tr "\\n" " "; echo made > made';
   const seen: string[] = [];
   for (const mode of ['required', 'auto'] as const) {

@@ -9,9 +9,11 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { systemdUnit } from '../../main/service/service-unit.ts';
 import { readUnit } from '../doubles/systemd/unit-file.ts';
 import { TestHome } from '../faults/test-home.ts';
+import { has, needs } from '../needs.ts';
+
+const onLinux = needs('Linux');
 
 const double = fileURLToPath(new URL('../doubles/systemd/systemctl.ts', import.meta.url));
-const hasVerify = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 interface Rig {
   readonly home: TestHome;
@@ -39,7 +41,7 @@ function open(hasSystemctl = true): Rig {
   };
 }
 
-test.runIf(process.platform === 'linux')('the service is installed, shown and removed again', { timeout: 120_000 }, async () => {
+test('the service is installed, shown and removed again', { ...onLinux, timeout: 120_000 }, async () => {
   const { home, unitFile, state, folder } = open();
   expect(await home.cli(['service', 'status'])).toMatchObject({ code: 1, json: { installed: false, running: false } });
   expect(await home.cli(['service', 'install'])).toMatchObject({ code: 0, json: { file: unitFile, installed: true }, stderr: '' });
@@ -64,7 +66,7 @@ test.runIf(process.platform === 'linux')('the service is installed, shown and re
   expect(await home.cli(['service', 'uninstall'])).toMatchObject({ code: 0, json: { removed: false } });
 });
 
-test.runIf(process.platform === 'linux')('where systemd does not answer nothing is written', async () => {
+test('where systemd does not answer nothing is written', onLinux, async () => {
   const without = open(false);
   const missing = await without.home.cli(['service', 'install']);
   expect(missing).toMatchObject({
@@ -81,7 +83,7 @@ test.runIf(process.platform === 'linux')('where systemd does not answer nothing 
   expect(existsSync(unitFile)).toBe(false);
 });
 
-test.runIf(process.platform === 'linux')('a unit of the person stays, and a tool installs none', async () => {
+test('a unit of the person stays, and a tool installs none', onLinux, async () => {
   const { home, unitFile } = open();
   mkdirSync(dirname(unitFile), { recursive: true });
   writeFileSync(unitFile, '[Service]\nExecStart=/bin/true\n');
@@ -111,7 +113,7 @@ test.each(oddNames)('a program and a data folder in %j are read as they are', (n
   if (byShell) expect(read.argv.slice(1, 4)).toEqual(['-c', 'exec "$@"', 'sh']);
   expect(read.argv.slice(byShell ? 4 : 0)).toEqual([...spec.command, 'serve', '--no-print-token', '--port', '4870']);
   expect(read.env).toEqual({ TRAYCLAW_HOME: spec.home, PATH: spec.path });
-  if (!hasVerify) return;
+  if (!has('systemd')) return;
   const file = join(folder, 'trayclaw.service');
   writeFileSync(file, text);
   chmodSync(file, 0o644);
@@ -122,7 +124,7 @@ test.each(oddNames)('a program and a data folder in %j are read as they are', (n
   expect([verified.status, verified.stderr.split('\n').filter((line) => line.includes('trayclaw'))]).toEqual([0, []]);
 });
 
-test.runIf(hasVerify)('the check of systemd itself refuses a unit that is wrong', () => {
+test('the check of systemd itself refuses a unit that is wrong', needs('systemd'), () => {
   const { folder } = open();
   const file = join(folder, 'trayclaw.service');
   const text = systemdUnit({ command: [join(folder, 'no-such-node')], home: null, path: '/usr/bin', port: null }).replace(

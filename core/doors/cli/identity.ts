@@ -74,16 +74,17 @@ export function registerIdentity(program: Command, run: Run): void {
     );
 }
 
+const listed = {
+  json: (result: OpResult<'prompt.list'>) => result.prompts,
+  human: (result: OpResult<'prompt.list'>) => describePrompts(result.prompts),
+};
+
 export function registerPrompts(program: Command, run: Run): void {
   const prompts = program.command('prompts').description('prompt files, in versions');
   prompts
     .command('list')
-    .description('list the prompt files')
-    .action(() =>
-      run((context) =>
-        context.runOp('prompt.list', {}, { json: (result) => result.prompts, human: (result) => describePrompts(result.prompts) }),
-      ),
-    );
+    .description('list the prompt files and the built-in prompts')
+    .action(() => run((context) => context.runOp('prompt.list', { own: true }, listed)));
   prompts
     .command('show')
     .description('show the newest version, or an earlier one')
@@ -125,14 +126,7 @@ export function registerPrompts(program: Command, run: Run): void {
     .command('refresh')
     .description('check the remote source of one prompt, or of all')
     .argument('[name]')
-    .action((name?: string) =>
-      run((context) =>
-        context.runOp('prompt.refresh', name === undefined ? {} : { name }, {
-          json: (result) => result.prompts,
-          human: (result) => describePrompts(result.prompts),
-        }),
-      ),
-    );
+    .action((name?: string) => run((context) => context.runOp('prompt.refresh', name === undefined ? {} : { name }, listed)));
   prompts
     .command('accept')
     .description('accept the text from the remote source, as it was shown')
@@ -213,8 +207,9 @@ function describeMade(versions: readonly PromptVersion[]): string {
 }
 
 function describePrompts(prompts: readonly PromptListing[]): string {
-  const state = ({ incoming, problem }: PromptListing): string =>
-    incoming === null ? (problem ?? '') : `waits for a yes: trayclaw prompts accept NAME ${incoming.sha256}`;
-  const rows = prompts.map((one) => [one.name, one.version === null ? '-' : String(one.version), one.url ?? 'here', state(one)]);
+  const state = ({ incoming, problem, about }: PromptListing): string =>
+    incoming === null ? (problem ?? about ?? '') : `waits for a yes: trayclaw prompts accept NAME ${incoming.sha256}`;
+  const from = ({ url, version }: PromptListing): string => (version === 0 ? 'built in' : (url ?? 'here'));
+  const rows = prompts.map((one) => [one.name, one.version === null ? '-' : String(one.version), from(one), state(one)]);
   return table(['PROMPT', 'VERSION', 'FROM', ''], rows, 'There are no prompts.');
 }

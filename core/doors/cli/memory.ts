@@ -44,6 +44,7 @@ export function registerMemory(program: Command, run: Run): void {
     .action((options: ListOptions) => run((context) => list(context, options)));
   memory
     .command('recall')
+    .alias('search')
     .description('search memory as the agent does')
     .argument('<query...>')
     .option('--agent <id>')

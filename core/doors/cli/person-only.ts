@@ -42,6 +42,7 @@ const personOps: ReadonlySet<OpName> = new Set<OpName>([
   'skill.trust',
   'skill.configure',
   'skill.import',
+  'skill.remove',
   'identity.set',
   'identity.revert',
   'prompt.set',

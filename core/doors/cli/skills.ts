@@ -35,30 +35,13 @@ export function registerSkills(program: Command, run: Run): void {
     .action((name: string) => run((context) => context.runOp('skill.get', { name }, { human: describe })));
   skills
     .command('lint')
+    .alias('verify')
     .description('check a skill or a folder of skills; exit code 1 for an error')
     .argument('<name-or-folder>')
     .action((what: string) =>
       run((context) => context.runOp('skill.lint', lintTarget(what), { human: describeFindings, exitCode: lintCode })),
     );
-  skills
-    .command('import')
-    .description('copy a skill, or all below a folder, into the workspace; trusts nothing')
-    .argument('<folder>')
-    .option('--sha256 <hash>', 'what was published for it')
-    .option('--replace', 'in place of one of the same name')
-    .action((folder: string, { sha256, replace }: ImportOptions) => {
-      const params: OpParams<'skill.import'> = {
-        path: resolve(folder),
-        ...(sha256 === undefined ? {} : { sha256 }),
-        ...(replace === true ? { replace } : {}),
-      };
-      return run((context) =>
-        context.runOp('skill.import', params, {
-          human: describeImport,
-          exitCode: ({ imported }) => (imported.length > 0 ? exitCodes.done : exitCodes.failed),
-        }),
-      );
-    });
+  registerBringing(skills, run);
   skills
     .command('trust')
     .description('trust the text of a skill as it is now')
@@ -88,6 +71,39 @@ export function registerSkills(program: Command, run: Run): void {
     .command('reload')
     .description('read all skill folders again')
     .action(() => run((context) => context.runOp('skill.reload', {}, { human: describeReload })));
+}
+
+/** What comes into the workspace and goes out of it. */
+function registerBringing(skills: Command, run: Run): void {
+  skills
+    .command('import')
+    .alias('install')
+    .description('copy a skill, or all below a folder, into the workspace; trusts nothing')
+    .argument('<folder>')
+    .option('--sha256 <hash>', 'what was published for it')
+    .option('--replace', 'in place of one of the same name')
+    .action((folder: string, { sha256, replace }: ImportOptions) => {
+      const params: OpParams<'skill.import'> = {
+        path: resolve(folder),
+        ...(sha256 === undefined ? {} : { sha256 }),
+        ...(replace === true ? { replace } : {}),
+      };
+      return run((context) =>
+        context.runOp('skill.import', params, {
+          human: describeImport,
+          exitCode: ({ imported }) => (imported.length > 0 ? exitCodes.done : exitCodes.failed),
+        }),
+      );
+    });
+  skills
+    .command('remove')
+    .description('remove a skill from the workspace; undo puts it back')
+    .argument('<name>')
+    .action((name: string) =>
+      run((context) =>
+        context.runOp('skill.remove', { name }, { human: ({ path, callId }) => removedWords(path, callId, context.program) }),
+      ),
+    );
 }
 
 /** A name is never a way to a folder. */
@@ -145,6 +161,10 @@ function describeImport({ imported, skipped }: OpResult<'skill.import'>): string
     ...findingLines(one.findings),
   ]);
   return [...done, ...skipped.map(({ path, reason, hint }) => `Left out: ${path}. ${reason} ${hint}`)].join('\n');
+}
+
+function removedWords(path: string, callId: string, program: string): string {
+  return `Removed ${path}. To take this back: ${program} undo ${callId}`;
 }
 
 function describeReload({ skills, added, changed, removed }: OpResult<'skill.reload'>): string {

@@ -11,6 +11,7 @@ import { ManualClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http.ts';
+import { needs } from '../../../tests/needs.ts';
 
 const token = 'T'.repeat(43);
 const auth = { authorization: `Bearer ${token}` };
@@ -93,7 +94,7 @@ const post = (path: string, body: unknown, headers: Record<string, string> = jso
 const errorCode = (reply: Reply): unknown => (JSON.parse(reply.text) as { error: { code: string } }).error.code;
 
 // Every address of 127.0.0.0/8 is this machine on Linux, and only a server of all addresses answers at the others.
-test.runIf(process.platform === 'linux')('it listens on 127.0.0.1 and on no other address', async () => {
+test('it listens on 127.0.0.1 and on no other address', needs('Linux'), async () => {
   const reached = (host: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect({ host, port: at.port });
@@ -104,7 +105,7 @@ test.runIf(process.platform === 'linux')('it listens on 127.0.0.1 and on no othe
   expect([await reached('127.0.0.1'), await reached('127.0.0.2')]).toEqual(['reached', 'ECONNREFUSED']);
 });
 
-test.skipIf(process.platform === 'win32')('the local socket is for programs: what says that it comes from a page is refused', async () => {
+test('the local socket is for programs: what says that it comes from a page is refused', needs('a Unix system'), async () => {
   const { socketPath } = await door.listen({ socketPath: join(folder, 'door.sock') });
   const statusOf = (headers: Record<string, string>): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

@@ -24,7 +24,7 @@ export function createIdentityOps(deps: OpsDeps): IdentityOps {
     'identity.versions': ({ agentId = mainAgentId, limit }) => ({ versions: identity.versions(agentId, limit ?? VERSIONS_SHOWN) }),
     'identity.diff': ({ agentId = mainAgentId, from, to }) => identity.diff(agentId, from, to),
     'identity.revert': ({ agentId = mainAgentId, version }, caller) => identity.revert(agentId, version, caller.actor),
-    'prompt.list': () => ({ prompts: prompts.list() }),
+    'prompt.list': ({ own }) => ({ prompts: prompts.list(own) }),
     'prompt.get': ({ name, version }) => prompts.get(name, version),
     'prompt.versions': ({ name }) => ({ versions: versionsOf(deps, name) }),
     'prompt.diff': ({ name, from, to }) => prompts.diff(name, from, to),

@@ -5,8 +5,9 @@ import { resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
-import type { OpHandlers, OpParsed } from '../../contracts/ops.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { SkillTrustTarget } from '../../contracts/skills.ts';
+import { contentOf, removableFolder, takeAway } from '../../mind/skill/skill.ts';
 import type { OpsDeps } from './deps.ts';
 
 type SkillOps = Pick<OpHandlers, `skill.${string}` & keyof OpHandlers>;
@@ -36,6 +37,7 @@ export function createSkillOps(deps: OpsDeps): SkillOps {
       skills.reload();
       return { imported: done.imported.map((one) => ({ ...one, findings: [...one.findings] })), skipped: done.skipped };
     },
+    'skill.remove': ({ name }, caller) => removeSkill(deps, name, caller),
     'skill.trust': (params, caller) => {
       const { target, name } = targetOf(params, deps);
       const trusted = params.trusted ?? true;
@@ -50,6 +52,31 @@ export function createSkillOps(deps: OpsDeps): SkillOps {
     },
     'skill.reload': () => skills.reload(),
   };
+}
+
+/** A copy is kept as before a call that writes, so that undo puts it back. */
+async function removeSkill(deps: OpsDeps, name: string, caller: Caller): Promise<OpResult<'skill.remove'>> {
+  if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be removed while everything is stopped.');
+  const { checkpoints, skills, log } = deps;
+  skills.reload();
+  const path = removableFolder(skills, name);
+  const sha256 = contentOf(path);
+  const taken = await checkpoints.take([path]);
+  const unkept = taken.flatMap(({ before }) => (before.kind === 'unknown' ? [before.reason] : []))[0];
+  if (unkept !== undefined || sha256 === '')
+    throw new AppError('conflict', `No copy of ${path} can be kept, because ${unkept ?? 'it has more than 500 files or 50 MB'}.`, {
+      data: { hint: 'Nothing was removed. Delete the folder yourself if you do not need it.' },
+    });
+  const callId = deps.ids.next('call');
+  log.append(systemSessionId, [{ type: 'checkpoint.taken', body: { callId, files: taken } }], true);
+  try {
+    takeAway(path, sha256);
+    log.append(systemSessionId, [{ type: 'skill.removed', body: { name, path, sha256, callId, by: caller.actor } }]);
+  } finally {
+    log.append(systemSessionId, [{ type: 'checkpoint.closed', body: { callId, files: await checkpoints.after(taken) } }], true);
+    skills.reload();
+  }
+  return { name, path, callId };
 }
 
 interface Target {

@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configProblem } from '../../base/git-settings.ts';
 import type { PathFact } from '../../contracts/tools.ts';
+import { needs } from '../../../tests/needs.ts';
 import { CommandAnalyst, literalWords, type CommandPlaces } from './command.ts';
 import { findProtected } from './protected-walk.ts';
 import { readTask } from './task-profiles.ts';
@@ -95,8 +96,12 @@ test.each([
   expect(paths.some((path) => !path.insideWorkspace || path.protectedBy !== null)).toBe(true);
 });
 
-test.each(['rg x', 'grep -r x src', 'find src', 'find . -maxdepth 1', 'ls -a', 'ls hidden'])('%s passes by what is protected', (line) => {
+test.each(['grep -r x src', 'find src', 'find . -maxdepth 1', 'ls -a', 'ls hidden'])('%s passes by what is protected', (line) => {
   expect(plainOf(line)?.family).toEqual([line.split(' ')[0]]);
+});
+
+test('a search by rg passes by what is protected', needs('ripgrep'), () => {
+  expect(plainOf('rg x')?.family).toEqual(['rg']);
 });
 
 test('hidden places count where a rule of the project brings them back', () => {

@@ -2,40 +2,40 @@ import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { findProgram } from './program-path.ts';
+import { needs } from '../../../tests/needs.ts';
+
+const onUnix = needs('a Unix system');
 
 // Programs of the machine itself, which nobody else writes to: only what the agent may write to makes the difference.
 const file = realpathSync('/bin/ls');
 const find = (writable: readonly string[], path = dirname(file)) =>
   findProgram('ls', { cwd: '/', path, writable, platform: 'linux' })?.isTrusted;
 
-test.skipIf(process.platform === 'win32')('a program where the agent may write is not the known one, whoever owns it', () => {
+test('a program where the agent may write is not the known one, whoever owns it', onUnix, () => {
   expect([find([]), find([dirname(file)]), find(['/']), find([`${dirname(file)}x`])]).toEqual([true, false, false, true]);
   expect(find([file])).toBe(false);
 });
 
-test.skipIf(process.platform === 'win32')('one found by a relative entry of the search path is not the known one', () => {
+test('one found by a relative entry of the search path is not the known one', onUnix, () => {
   expect(find([], dirname(file).slice(1))).toBe(false);
 });
 
-test.skipIf(process.platform === 'win32')(
-  'one that anybody may write, or that lies below a folder anybody may write, is not the known one',
-  () => {
-    const search = { cwd: '/', path: dirname(file), writable: [], platform: 'linux' } as const;
-    // The machine's own permissions are left out: where all programs lie below an open folder, nothing would be told apart.
-    const trusts = (open: string | null, mode: number | null | undefined) =>
-      findProgram('ls', search, (path) => (path === open ? mode : 0o755))?.isTrusted;
-    expect([trusts(null, 0o755), trusts(file, 0o775), trusts(file, 0o757), trusts(file, null), trusts(file, undefined)]).toEqual([
-      true,
-      true,
-      false,
-      true,
-      false,
-    ]);
-    expect([trusts(dirname(file), 0o777), trusts('/', 0o1777)]).toEqual([false, false]);
-  },
-);
+test('one that anybody may write, or that lies below a folder anybody may write, is not the known one', onUnix, () => {
+  const search = { cwd: '/', path: dirname(file), writable: [], platform: 'linux' } as const;
+  // The machine's own permissions are left out: where all programs lie below an open folder, nothing would be told apart.
+  const trusts = (open: string | null, mode: number | null | undefined) =>
+    findProgram('ls', search, (path) => (path === open ? mode : 0o755))?.isTrusted;
+  expect([trusts(null, 0o755), trusts(file, 0o775), trusts(file, 0o757), trusts(file, null), trusts(file, undefined)]).toEqual([
+    true,
+    true,
+    false,
+    true,
+    false,
+  ]);
+  expect([trusts(dirname(file), 0o777), trusts('/', 0o1777)]).toEqual([false, false]);
+});
 
-test.skipIf(process.platform === 'win32')('one named by its path is found and is not the known one, wherever it lies', () => {
+test('one named by its path is found and is not the known one, wherever it lies', onUnix, () => {
   const search = { cwd: dirname(file), path: dirname(file), writable: [], platform: 'linux' } as const;
   const private755 = () => 0o755;
   expect([file, './ls'].map((name) => findProgram(name, search, private755))).toEqual([

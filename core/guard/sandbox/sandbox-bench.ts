@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { configSchema, type ConfigInput } from '../../contracts/config.ts';
-import { findProgram } from './programs.ts';
 import { Sandbox, type SandboxCommand, type SandboxOptions, type SandboxReport } from './sandbox.ts';
 
 export interface BenchRun {
@@ -16,9 +15,6 @@ export interface BenchRun {
   readonly output: string;
   readonly report: SandboxReport;
 }
-
-export const hasBubblewrap = process.platform === 'linux' && findProgram('bwrap', process.env['PATH']) !== null;
-export const hasProxyPrograms = hasBubblewrap && ['socat', 'rg', 'bash'].every((name) => findProgram(name, process.env['PATH']) !== null);
 
 export class SandboxBench {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-confined-')));

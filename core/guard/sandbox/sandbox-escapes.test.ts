@@ -6,7 +6,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { hasBubblewrap, SandboxBench } from './sandbox-bench.ts';
+import { SandboxBench } from './sandbox-bench.ts';
+import { needs } from '../../../tests/needs.ts';
+
+const confined = needs('bubblewrap');
 
 let bench: SandboxBench;
 const closing: (() => Promise<void>)[] = [];
@@ -89,7 +92,7 @@ async function findEscapes(isConfined: boolean): Promise<string[]> {
   return [...[...output.matchAll(/^got (.*)$/gm)].map((match) => match[1] ?? ''), ...(hits.includes('udp') ? ['a UDP service'] : [])];
 }
 
-test.skipIf(!hasBubblewrap)('nothing outside the policy can be read, written or reached', async () => {
+test('nothing outside the policy can be read, written or reached', confined, async () => {
   expect(await findEscapes(true)).toEqual([]);
 });
 
@@ -118,7 +121,7 @@ test('without the sandbox every one of the same attempts succeeds', async () => 
   ]);
 });
 
-test.skipIf(!hasBubblewrap)('the metadata service and the rest of the network are out of reach by every family', async () => {
+test('the metadata service and the rest of the network are out of reach by every family', confined, async () => {
   const { output } = await bench.script(`
     const net = require('node:net');
     const tries = [['169.254.169.254', 80], ['10.0.0.1', 80], ['1.1.1.1', 53], ['fd00:ec2::254', 80]];
@@ -126,7 +129,7 @@ test.skipIf(!hasBubblewrap)('the metadata service and the rest of the network ar
   expect(output.trim().split('\n').sort()).toEqual(['ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH', 'ENETUNREACH']);
 });
 
-test.skipIf(!hasBubblewrap)('the workspace and a private temporary folder are open, and the latter is gone afterwards', async () => {
+test('the workspace and a private temporary folder are open, and the latter is gone afterwards', confined, async () => {
   const line =
     'echo a > made && mkdir sub && mv made sub/ && echo t > $TMPDIR/t && cat $TMPDIR/t && echo h > ~/h && stat -c %a $TMPDIR && rm -r sub && echo done > end';
   const { code, output, report } = await bench.shell(line);
@@ -140,7 +143,7 @@ test.skipIf(!hasBubblewrap)('the workspace and a private temporary folder are op
   expect(existsSync(join(bench.person, 'h'))).toBe(false);
 });
 
-test.skipIf(!hasBubblewrap)('a command has no capability, whoever runs TrayClaw, and the kernel is not its to set', async () => {
+test('a command has no capability, whoever runs TrayClaw, and the kernel is not its to set', confined, async () => {
   const { output } = await bench.shell(`
     grep -E '^(CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'
     now=$(cat /proc/sys/vm/swappiness); (echo $now > /proc/sys/vm/swappiness) 2>/dev/null && echo got the kernel
@@ -158,7 +161,7 @@ test.skipIf(!hasBubblewrap)('a command has no capability, whoever runs TrayClaw,
   expect(Number(count)).toBeLessThan(10);
 });
 
-test.skipIf(!hasBubblewrap)('the environment has what the pass list names, its own folders and the marker, and nothing else', async () => {
+test('the environment has what the pass list names, its own folders and the marker, and nothing else', confined, async () => {
   const environment = {
     PATH: process.env['PATH'] ?? '',
     LANG: 'C',
@@ -189,7 +192,7 @@ test.skipIf(!hasBubblewrap)('the environment has what the pass list names, its o
   });
 });
 
-test.skipIf(!hasBubblewrap)('what the person lists is denied or opened: by name, by pattern, for reading and for writing', async () => {
+test('what the person lists is denied or opened: by name, by pattern, for reading and for writing', confined, async () => {
   await bench.dispose();
   bench = new SandboxBench({ files: { deny: ['*.pem', 'private', '~/shared/not'], read: ['~/shared'], write: ['~/output'] } });
   for (const path of ['workspace/deep/a.pem', 'workspace/private/p', 'workspace/open']) bench.put(`trayclaw/${path}`, 'text');
@@ -212,7 +215,7 @@ test.skipIf(!hasBubblewrap)('what the person lists is denied or opened: by name,
   });
 });
 
-test.skipIf(!hasBubblewrap)('hooks, settings and keys that appear in new nested folders are moved away, and the call fails', async () => {
+test('hooks, settings and keys that appear in new nested folders are moved away, and the call fails', confined, async () => {
   const { code, report } = await bench.shell(`
     mkdir -p deep/new/.git/hooks && echo evil > deep/new/.git/hooks/post-checkout
     git init -q --bare deep/bare && git -C deep/bare config core.fsmonitor ./evil
@@ -230,7 +233,7 @@ test.skipIf(!hasBubblewrap)('hooks, settings and keys that appear in new nested 
   if (bench.has('closed')) chmodSync(join(bench.workspace, 'closed'), 0o700);
 });
 
-test.skipIf(!hasBubblewrap)('pointers that lead git elsewhere are moved away, one that leads to a known folder stays', async () => {
+test('pointers that lead git elsewhere are moved away, one that leads to a known folder stays', confined, async () => {
   await bench.shell('git init -q . && git -c user.name=t -c user.email=t@t commit -q --allow-empty -m one');
   const { report } = await bench.shell(`
     git worktree add -q beside; mkdir -p later sub out
@@ -240,7 +243,7 @@ test.skipIf(!hasBubblewrap)('pointers that lead git elsewhere are moved away, on
   expect(['beside/.git', '.git/worktrees/beside/commondir'].filter((path) => !bench.has(path))).toEqual([]);
 });
 
-test.skipIf(!hasBubblewrap)('a repository can be worked in: commits, branches and clones are no change of what is protected', async () => {
+test('a repository can be worked in: commits, branches and clones are no change of what is protected', confined, async () => {
   const git = 'git -c user.name=t -c user.email=t@t -c init.defaultBranch=main';
   writeFileSync(join(bench.workspace, 'a'), 'a');
   const made = await bench.shell(

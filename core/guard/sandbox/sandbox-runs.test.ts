@@ -8,7 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { join, relative, sep } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
-import { hasBubblewrap, hasProxyPrograms, SandboxBench, type BenchRun } from './sandbox-bench.ts';
+import { SandboxBench, type BenchRun } from './sandbox-bench.ts';
+import { has, needs } from '../../../tests/needs.ts';
+
+const confined = needs('bubblewrap');
 
 let bench: SandboxBench;
 
@@ -24,7 +27,7 @@ async function reopen(...options: ConstructorParameters<typeof SandboxBench>): P
 
 const brief = ({ code, signal, output }: BenchRun) => ({ code, signal, output });
 
-test.skipIf(!hasBubblewrap)('output, errors and exit codes are those of the command; a signal shows as 128 and its number', async () => {
+test('output, errors and exit codes are those of the command; a signal shows as 128 and its number', confined, async () => {
   expect(brief(await bench.shell('printf "a\\nb"; echo c >&2; exit 7'))).toEqual({
     code: 7,
     signal: null,
@@ -42,7 +45,7 @@ test.skipIf(!hasBubblewrap)('output, errors and exit codes are those of the comm
   expect((await bench.run('/no/such/program', [])).code).toBe(127);
 });
 
-test.skipIf(!hasBubblewrap)('what a command leaves running ends with it', async () => {
+test('what a command leaves running ends with it', confined, async () => {
   const mark = `7${process.pid}`;
   expect((await bench.shell(`(setsid sleep ${mark} >/dev/null 2>&1 &); sleep 0.05; true`)).code).toBe(0);
   const running = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(mark));
@@ -58,7 +61,7 @@ function commandLine(pid: string): string {
   }
 }
 
-test.skipIf(!hasBubblewrap)('limits hold: processes, memory, the size of a file, and time', async () => {
+test('limits hold: processes, memory, the size of a file, and time', confined, async () => {
   await reopen({ limits: { processes: 301, memoryMb: 200, fileMb: 2, timeoutMs: 4000 } });
   const held = (await bench.sandbox.explain(null)).limits.filter((limit) => limit.holds).map((limit) => limit.name);
   const file = await bench.shell('head -c 5000000 /dev/zero > big 2>/dev/null; stat -c %s big');
@@ -80,7 +83,7 @@ test.skipIf(!hasBubblewrap)('limits hold: processes, memory, the size of a file,
   expect(held).toEqual(expect.arrayContaining(['timeoutMs', 'memoryMb', 'fileMb']));
 });
 
-test.skipIf(!hasBubblewrap)('twenty at once do not meet, and nothing is left of any', async () => {
+test('twenty at once do not meet, and nothing is left of any', confined, async () => {
   const descriptorsBefore = readdirSync('/proc/self/fd').length;
   const runs = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
@@ -109,7 +112,7 @@ test('the folder of an instance that was killed is removed by the next, one of a
   );
   const names = readdirSync(bench.temporary).map((name) => name.split('-')[2]);
   expect(names).toContain(String(process.ppid));
-  if (hasBubblewrap) expect(names).not.toContain('4194303');
+  if (has('bubblewrap')) expect(names).not.toContain('4194303');
 });
 
 /** A request to the proxy for an address, as a program that knows proxies makes it. */
@@ -128,8 +131,9 @@ const connectTo = (target: string): string => `
   const socket = require('node:net').connect(${target});
   socket.on('connect', () => { console.log('got through'); socket.destroy(); }).on('error', (failure) => console.log(failure.code));`;
 
-test.skipIf(!hasProxyPrograms)(
+test(
   'an allowed address is reached through the proxy, no other, and the proxy ends with the instance',
+  needs('bubblewrap, socat, ripgrep and bash'),
   async () => {
     const seen: string[] = [];
     const canary = createServer((request, response) => {
@@ -237,17 +241,17 @@ test('auto confines what runs without a yes and is no plain reader; off confines
       return wrapped.side;
     };
     sides[mode] = [];
-    if (hasBubblewrap || mode === 'off') for (const one of cases) sides[mode].push(await wrap(one));
+    if (has('bubblewrap') || mode === 'off') for (const one of cases) sides[mode].push(await wrap(one));
   }
   const all = (side: string): string[] => cases.map(() => side);
   expect(sides).toEqual({
-    auto: hasBubblewrap ? ['inside', 'outside', 'outside'] : [],
+    auto: has('bubblewrap') ? ['inside', 'outside', 'outside'] : [],
     off: all('outside'),
-    required: hasBubblewrap ? all('inside') : [],
+    required: has('bubblewrap') ? all('inside') : [],
   });
 });
 
-test.skipIf(!hasBubblewrap)('a script of another folder can be read and run, its neighbours cannot', async () => {
+test('a script of another folder can be read and run, its neighbours cannot', confined, async () => {
   const script = bench.put('trayclaw/skills/one/run.sh', 'cat notes.txt; cat ../two/notes.txt; touch here');
   bench.put('trayclaw/skills/one/notes.txt', 'own\n');
   bench.put('trayclaw/skills/two/notes.txt', 'other\n');
@@ -259,7 +263,7 @@ test.skipIf(!hasBubblewrap)('a script of another folder can be read and run, its
   });
 });
 
-test.skipIf(!hasBubblewrap)('a tree too large to be looked through is refused, before and after', async () => {
+test('a tree too large to be looked through is refused, before and after', confined, async () => {
   await reopen({}, { foldersMax: 100 });
   const make = `const fs = require('node:fs'); for (let i = 0; i < 110; i++) fs.mkdirSync('d/e' + i, { recursive: true });`;
   const made = await bench.script(make);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { isAppError } from '../../contracts/errors.ts';
 import { KeytarKeychain, Secrets, SecretStore, Vault, type Keychain, type KeytarCalls } from './secret.ts';
+import { needs } from '../../../tests/needs.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -125,7 +126,7 @@ test('empty values and secrets pasted in place of a reference are refused withou
   expect([registered, [...keychain.entries]]).toEqual([[], []]);
 });
 
-test.skipIf(process.platform === 'win32')('a file others can read is told once', async () => {
+test('a file others can read is told once', needs('a Unix system'), async () => {
   const { vault, said, home } = open();
   const path = join(home, 'key');
   writeFileSync(path, 'from-a-file');

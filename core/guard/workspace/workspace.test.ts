@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { isAppError } from '../../contracts/errors.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import { Workspaces } from './workspace.ts';
+import { needs } from '../../../tests/needs.ts';
 
 class Bench {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-workspace-')));
@@ -170,7 +171,7 @@ test('the context of a session is its folder, beside the configured one', () => 
   expect(bench.workspaces.contextOf(bench.project)).toMatchObject({ workspace: bench.project, configuredWorkspace: bench.configured });
 });
 
-test.skipIf(process.platform === 'win32')('a folder others can write in says so before it is trusted', () => {
+test('a folder others can write in says so before it is trusted', needs('a Unix system'), () => {
   const bench = new Bench();
   const { risks } = bench.workspaces.look(bench.project);
   chmodSync(bench.project, 0o777);

@@ -11,9 +11,10 @@ import { Sandbox } from '../../guard/sandbox/sandbox.ts';
 import { createToolBench, type ToolBench } from './tool-test-bench.ts';
 import type { HostedResult } from './tools.ts';
 import { createProcessTable } from './process-table.ts';
+import { needs } from '../../../tests/needs.ts';
 
-const hasBubblewrap =
-  process.platform === 'linux' && (process.env['PATH'] ?? '').split(':').some((folder) => existsSync(join(folder, 'bwrap')));
+const confined = needs('bubblewrap');
+
 const table = createProcessTable(process.platform);
 
 let bench: ToolBench;
@@ -55,7 +56,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   throw new Error('it never came to be so');
 }
 
-test.skipIf(!hasBubblewrap)('an unattended command is confined and is as quiet about it as outside, until it fails', async () => {
+test('an unattended command is confined and is as quiet about it as outside, until it fails', confined, async () => {
   expect(brief(await exec({ command: 'echo out; echo err >&2; echo in > made' }))).toEqual({ outcome: 'ok', forModel: 'out\nerr\n' });
   expect(brief(await exec({ command: 'exit 3' }))).toEqual({ outcome: 'error', forModel: `[exit code 3; ${walls()}]` });
   expect(brief(await exec({ command: 'echo x > ../beside' }))).toMatchObject({
@@ -66,7 +67,7 @@ test.skipIf(!hasBubblewrap)('an unattended command is confined and is as quiet a
   expect([existsSync(join(bench.workspace, 'made')), existsSync(join(bench.home, 'beside'))]).toEqual([true, false]);
 });
 
-test.skipIf(!hasBubblewrap)('a hook that a command leaves fails its call, also in the background', async () => {
+test('a hook that a command leaves fails its call, also in the background', confined, async () => {
   const plant = (folder: string): string => `mkdir -p ${folder}/.git/hooks; echo evil > ${folder}/.git/hooks/pre-push`;
   const result = await exec({ command: plant('one') });
   expect(brief(result)).toEqual({
@@ -86,7 +87,7 @@ test.skipIf(!hasBubblewrap)('a hook that a command leaves fails its call, also i
   expect(['one', 'two'].filter((folder) => existsSync(join(bench.workspace, folder, '.git/hooks/pre-push')))).toEqual([]);
 });
 
-test.skipIf(!hasBubblewrap)('a terminal works inside, and input reaches a background command', async () => {
+test('a terminal works inside, and input reaches a background command', confined, async () => {
   expect((await exec({ command: '[ -t 0 ] && [ -t 1 ] && echo terminal', pty: true })).forModel).toMatch(/^terminal/);
   const started = await exec({ command: 'read line; echo "got $line"', background: true });
   const sessionId = /cmd-\d+-\d+/.exec(started.forModel)?.[0] ?? '';
@@ -98,18 +99,18 @@ test.skipIf(!hasBubblewrap)('a terminal works inside, and input reaches a backgr
   });
 });
 
-test.skipIf(!hasBubblewrap)('a command that cannot be confined does not run, and its call says why', async () => {
+test('a command that cannot be confined does not run, and its call says why', confined, async () => {
   const result = await exec({ command: 'touch ran', cwd: bench.home });
   expect(brief(result)).toEqual({ outcome: 'error', forModel: expect.stringContaining('is hidden in the sandbox') });
 });
 
-test.skipIf(!hasBubblewrap)('a time limit ends a confined command with all it started', async () => {
+test('a time limit ends a confined command with all it started', confined, async () => {
   const result = await exec({ command: '(setsid sleep 1000 &); sleep 1000', timeoutMs: 300 });
   expect(brief(result)).toEqual({ outcome: 'timeout', forModel: expect.stringContaining('timed out after') });
   await until(async () => (await marked()).length === 0);
 });
 
-test.skipIf(!hasBubblewrap)('a stop ends every confined tree, whatever it hides in, and quickly', { timeout: 60_000 }, async () => {
+test('a stop ends every confined tree, whatever it hides in, and quickly', { ...confined, timeout: 60_000 }, async () => {
   const tookMs: number[] = [];
   for (let round = 0; round < 10; round++) {
     for (let n = 0; n < 3; n++)

@@ -10,6 +10,7 @@ import type { ProcessRow } from './process-table-port.ts';
 import { createProcessTable } from './process-table.ts';
 import { ProcessTrees } from './process-trees.ts';
 import { findMembers } from './tree-members.ts';
+import { needs } from '../../../tests/needs.ts';
 
 const table = createProcessTable(process.platform);
 const started: { child: ChildProcess; instance: string }[] = [];
@@ -245,7 +246,7 @@ test('by ps, one run says which of many still live, and none is run for those th
   expect([mac.startTimeOf(13), mac.startTimeOf(99)]).toEqual(['Tue Nov 3 07:17:52 2026', null]);
 });
 
-test.skipIf(process.platform === 'win32')('a real ps tells a running process from one that ended and one of another time', async () => {
+test('a real ps tells a running process from one that ended and one of another time', needs('a Unix system'), async () => {
   const real = createMacProcessTable();
   const child = spawn('sleep', ['30'], { stdio: 'ignore' });
   const pid = child.pid ?? 0;

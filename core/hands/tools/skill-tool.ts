@@ -24,6 +24,12 @@ export interface SkillPort {
   find(query: string | null): readonly { readonly name: string; readonly description: string }[];
   open(name: string, place: SkillPlace): ShownText;
   read(name: string, file: string, offset: number, place: SkillPlace): ShownText;
+  /** Performs the steps of a composed skill, each behind the gate. Fails with an AppError, or says in its result what failed. */
+  run(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    place: SkillPlace & { readonly callId: string; readonly signal: AbortSignal },
+  ): Promise<ShownText & { readonly isError: boolean }>;
 }
 
 const LISTED = 50;
@@ -41,35 +47,51 @@ const input = z.discriminatedUnion('action', [
     file: z.string().min(1).max(500).describe('A file of the skill, as its resources list it.'),
     offset: z.number().int().min(0).default(0).describe('First character to show.'),
   }),
+  z.strictObject({
+    action: z.literal('run'),
+    name,
+    input: z.record(z.string(), z.unknown()).default({}).describe('What its steps take, as opening it says.'),
+  }),
 ]);
 
 const looksOnly: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 
-export function createSkillTool(port: SkillPort): ToolDefinition {
+/** `runMs`: how long the steps of a composed skill may take. */
+export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition {
   return defineTool({
     name: 'skill',
     description:
       'Instructions for kinds of work. Before a task that one fits, open it and follow it; read its files when it says so. Its scripts are run with exec.',
     input,
     class: 'read',
+    // A run that is made again meets the same helper, by the id of the call.
     idempotency: () => 'pure',
-    timeoutMs: 10_000,
+    timeoutMs: runMs,
     facts: () => looksOnly,
     summarize: (args) => {
       if (args.action === 'list') return 'look for skills';
+      if (args.action === 'run') return `run the steps of the skill ${shownPath(args.name)}`;
       return args.action === 'open'
         ? `open the skill ${shownPath(args.name)}`
         : `read ${shownPath(args.file)} of the skill ${shownPath(args.name)}`;
     },
-    run(args, context) {
+    async run(args, context) {
+      if (args.action === 'run') {
+        const { text, untrusted, isError } = await port.run(args.name, args.input, {
+          ...placeOf(context),
+          callId: context.idempotencyKey,
+          signal: context.signal,
+        });
+        return { forModel: text, untrusted, isError };
+      }
       if (args.action === 'list') {
         const found = port.find(args.query ?? null).slice(0, LISTED);
         const lines = found.map((skill) => `${skill.name}: ${skill.description.replaceAll(/\s+/g, ' ').slice(0, 300)}`);
-        return Promise.resolve({ forModel: lines.length === 0 ? 'No skill fits.' : lines.join('\n') });
+        return { forModel: lines.length === 0 ? 'No skill fits.' : lines.join('\n') };
       }
       const place = placeOf(context);
       const shown = args.action === 'open' ? port.open(args.name, place) : port.read(args.name, args.file, args.offset, place);
-      return Promise.resolve({ forModel: shown.text, untrusted: shown.untrusted });
+      return { forModel: shown.text, untrusted: shown.untrusted };
     },
   });
 }

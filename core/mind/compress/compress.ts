@@ -4,9 +4,10 @@
 
 import type { AppError } from '../../contracts/errors.ts';
 import { toAppError } from '../../contracts/errors.ts';
+import { builtInPrompt, type PromptText } from '../../contracts/own-prompts.ts';
 import { noUsage, type ChatMessage, type Usage } from '../../contracts/llm.ts';
 import { extractSummary, fitLines } from './extract-summary.ts';
-import { batchPrompt, mergePrompt, repairPrompt, summarySystem } from './summary-prompts.ts';
+import { batchPrompt, mergePrompt, repairPrompt } from './summary-prompts.ts';
 import { checkSummary, type QualitySource, type QualityVerdict } from './summary-quality.ts';
 import { sourceText } from './summary-source.ts';
 
@@ -51,6 +52,8 @@ export const noBill: SummaryBill = { modelCalls: 0, usage: noUsage, costUsd: 0 }
 export interface SummarizerDeps {
   readonly count: (text: string) => number;
   readonly ask: AskModel;
+  /** The catalogue's unless told. */
+  readonly prompt?: PromptText;
   /** After each answer, so that a summary that is cut off is paid for as well. */
   readonly onSpent?: (bill: SummaryBill) => void;
 }
@@ -99,6 +102,7 @@ class Work {
   readonly #deps: SummarizerDeps;
   readonly #job: SummaryJob;
   readonly #signal: AbortSignal;
+  readonly #prompt: PromptText;
   readonly #source: QualitySource;
   readonly #tokensMax: number;
   #fallback: string | null = null;
@@ -109,6 +113,7 @@ class Work {
     this.#deps = deps;
     this.#job = job;
     this.#signal = signal;
+    this.#prompt = deps.prompt ?? builtInPrompt;
     this.#source = job;
     this.#tokensMax = Math.min(SUMMARY_TOKENS_MAX, Math.max(SUMMARY_TOKENS_MIN, Math.floor(job.contextTokens * SUMMARY_SHARE)));
   }
@@ -123,7 +128,7 @@ class Work {
     const second = await this.#askBatch(null, messages.slice(split));
     if (second === null) return null;
     // Two summaries are still both true where nobody makes one of them.
-    return (await this.#askModel(mergePrompt(first, second))) ?? `${first}\n${second}`;
+    return (await this.#askModel(mergePrompt(this.#prompt, first, second))) ?? `${first}\n${second}`;
   }
 
   check(text: string): QualityVerdict {
@@ -135,7 +140,7 @@ class Work {
       ...(missingAsk === null ? [] : [`the person asked: ${missingAsk}`]),
       ...missing.slice(0, NAMED_MAX).map(({ line }) => line),
     ];
-    return this.#askModel(repairPrompt(text, [...new Set(lost)]));
+    return this.#askModel(repairPrompt(this.#prompt, text, [...new Set(lost)]));
   }
 
   finish(written: string | null, verdict: QualityVerdict | null, repaired: boolean): SummaryDraft {
@@ -177,16 +182,21 @@ class Work {
 
   async #askBatch(previous: string | null, messages: readonly ChatMessage[]): Promise<string | null> {
     const room =
-      this.#job.contextTokens * SOURCE_SHARE - this.#deps.count(summarySystem) - (previous === null ? 0 : this.#deps.count(previous));
+      this.#job.contextTokens * SOURCE_SHARE -
+      this.#deps.count(this.#prompt('trayclaw-summary')) -
+      (previous === null ? 0 : this.#deps.count(previous));
     const { text, shortened } = sourceText(messages, Math.max(600, Math.floor(room * CHARS_PER_TOKEN)));
     this.#shortened += shortened;
-    return this.#askModel(batchPrompt(previous, text));
+    return this.#askModel(batchPrompt(this.#prompt, previous, text));
   }
 
   async #askModel(text: string): Promise<string | null> {
     if (this.#fallback !== null) return null;
     try {
-      const answer = await this.#deps.ask({ system: summarySystem, text, maxOutputTokens: this.#tokensMax * 2 }, this.#signal);
+      const answer = await this.#deps.ask(
+        { system: this.#prompt('trayclaw-summary'), text, maxOutputTokens: this.#tokensMax * 2 },
+        this.#signal,
+      );
       if ('refused' in answer) {
         this.#fallback = answer.refused;
         return null;

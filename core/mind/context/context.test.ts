@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { EventBodies, EventType } from '../../contracts/events.ts';
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import { withFiles } from './attached-files.ts';
+import { builtInPrompt } from '../../contracts/own-prompts.ts';
 import { ContextPacker, createSystemPrompt, ownWords, Transcript, type TranscriptEvent } from './context.ts';
 
 const estimate = (text: string): number => Math.ceil(text.length / 4);
@@ -264,13 +265,16 @@ test('nothing is copied while nothing is dropped: system, tools and messages sta
 
 test('the standing instructions change with the day and not before', () => {
   let nowMs = Date.UTC(2026, 0, 1, 1);
-  const system = createSystemPrompt({ workspace: '/ws', platform: 'linux', nowMs: () => nowMs });
+  let template = builtInPrompt('trayclaw-system');
+  const system = createSystemPrompt({ workspace: '/ws', platform: 'linux', nowMs: () => nowMs, template: () => template });
   const first = system(null);
   nowMs += 20 * 3_600_000;
   expect([first.includes('Today is 2026-01-01'), system(null) === first]).toEqual([true, true]);
   nowMs += 4 * 3_600_000;
   expect(system(null)).toContain('Today is 2026-01-02');
   expect(system('/home/me/project')).toContain('The workspace is /home/me/project;');
+  template = 'On {{system}} in {{workspace}}, {{today}}. {{else}}';
+  expect(system(null)).toBe('On linux in /ws, 2026-01-02. {{else}}');
 });
 
 test('of a message with files, what the person wrote themselves is told apart', () => {

@@ -9,6 +9,7 @@ import { silentLogger } from '../../base/logger.ts';
 import { Storage } from '../../store/storage/storage.ts';
 import { VectorStore, vectorMigrations } from '../../store/vector/vector.ts';
 import { Embedder, LlamaServer, VectorKeeper, type EmbeddedTexts, type EmbeddingsConfig, type WaitingText } from './embed.ts';
+import { needs } from '../../../tests/needs.ts';
 
 const still = new AbortController().signal;
 
@@ -285,7 +286,7 @@ createServer((request, response) => {
 }).listen(Number(process.argv[at + 1]), '127.0.0.1');
 `;
 
-test.skipIf(process.platform === 'win32')('a GGUF file is served by a program that is started, asked with its key, and ended', async () => {
+test('a GGUF file is served by a program that is started, asked with its key, and ended', needs('a Unix system'), async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trayclaw-gguf-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'llama-server.mjs');

@@ -1,5 +1,5 @@
 // Prompts as files with versions: one folder each below the data folder, one file a version, and where the person says so a remote source
-// for new ones. The local versions are always what is used; a source that does not answer changes nothing.
+// for new ones. The local versions are always what is used; TrayClaw's own prompts have their built-in text as version 0.
 
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,9 +9,12 @@ import { renameOver } from '../../base/rename-over.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PromptListing, PromptsConfig } from '../../contracts/identity.ts';
+import { builtInPrompt, isOwnPrompt, ownPromptNames, ownPrompts, unknownSlot, type OwnPromptName } from '../../contracts/own-prompts.ts';
 import { diffLines, type DiffLine } from './capsule-text.ts';
 
 export interface PromptBookDeps {
+  /** Texts of the program around the runtime, in place of the built-in ones. */
+  readonly own?: Readonly<Partial<Record<OwnPromptName, string>>>;
   readonly folder: string;
   readonly sources: PromptsConfig;
   /** The guarded way out. Fails with an AppError. */
@@ -28,27 +31,47 @@ export class PromptBook {
   readonly #deps: PromptBookDeps;
   readonly #problems = new Map<string, string>();
 
+  /** In use. Read once: a turn costs no look at the disk. */
+  readonly #own = new Map<OwnPromptName, string>();
+
+  /** Fails with invalid_config for a text of the program around that cannot be one of TrayClaw's own prompts. */
   constructor(deps: PromptBookDeps) {
     this.#deps = deps;
+    for (const [name, text] of Object.entries(deps.own ?? {})) {
+      const problem = isOwnPrompt(name) ? problemOf(name, text) : `There is no prompt ${name} to replace.`;
+      if (problem !== null)
+        throw new AppError('invalid_config', problem, { data: { hint: `The own prompts: ${ownPromptNames.join(', ')}` } });
+    }
+  }
+
+  /** The text of one of TrayClaw's own prompts: of its newest file, else of the program around, else the built-in one. */
+  own(name: OwnPromptName): string {
+    const known = this.#own.get(name);
+    if (known !== undefined) return known;
+    const text = this.text(name) ?? this.#before(name);
+    this.#own.set(name, text);
+    return text;
   }
 
   /** Of `name` the newest, of `name@2` that version; null where there is none. */
   text(ref: string): string | null {
     const [name = '', version] = ref.split('@');
     const wanted = version === undefined ? this.#versions(name).at(-1) : Number(version);
+    if (wanted === 0 && isOwnPrompt(name)) return this.#before(name);
     return wanted === undefined ? null : readText(join(this.#deps.folder, name, `${wanted}.md`));
   }
 
-  list(): PromptListing[] {
+  /** With `own` also those of TrayClaw's own prompts that no file replaces. */
+  list(own = false): PromptListing[] {
     const { folder, sources } = this.#deps;
     const there = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory()) : [];
-    const names = new Set([...there.map(({ name }) => name).filter(isName), ...Object.keys(sources)]);
+    const names = new Set([...there.map(({ name }) => name).filter(isName), ...Object.keys(sources), ...(own ? ownPromptNames : [])]);
     return [...names].sort().map((name) => this.#listing(name));
   }
 
   /** Fails with not_found. */
   get(name: string, version?: number): { name: string; version: number; text: string } {
-    const wanted = version ?? this.#versions(name).at(-1);
+    const wanted = version ?? this.#newest(name);
     const text = wanted === undefined ? null : this.text(`${name}@${wanted}`);
     if (wanted === undefined || text === null) {
       const what = version === undefined ? '' : ` in version ${version}`;
@@ -63,7 +86,7 @@ export class PromptBook {
   diff(name: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
     const newer = this.get(name, to);
     const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
-    const older = before === 0 ? { version: 0, text: '' } : this.get(name, before);
+    const older = before === 0 && !isOwnPrompt(name) ? { version: 0, text: '' } : this.get(name, before);
     return { from: older.version, to: newer.version, lines: diffLines(older.text, newer.text) };
   }
 
@@ -124,10 +147,14 @@ export class PromptBook {
     }
   }
 
+  /** Fails with invalid_params where an own prompt names something that nothing fills in. */
   #keep(name: string, text: string, { url, by }: { readonly url: string | null; readonly by: string }): void {
     if (this.text(name) === text) return;
+    const problem = isOwnPrompt(name) ? problemOf(name, text) : null;
+    if (problem !== null) throw new AppError('invalid_params', problem);
     const version = (this.#versions(name).at(-1) ?? 0) + 1;
     writeWhole(join(this.#deps.folder, name), `${version}.md`, text);
+    if (isOwnPrompt(name)) this.#own.delete(name);
     this.#deps.record(systemSessionId, [{ type: 'prompt.accepted', body: { name, version, sha256: hashOf(text), url, by } }]);
   }
 
@@ -136,12 +163,22 @@ export class PromptBook {
     const incoming = readText(join(this.#deps.folder, name, INCOMING));
     return {
       name,
-      version: versions.at(-1) ?? null,
+      version: this.#newest(name) ?? null,
       versions,
+      ...(isOwnPrompt(name) ? { about: ownPrompts[name].about } : {}),
       url: this.#deps.sources[name]?.url ?? null,
       incoming: incoming === null ? null : { sha256: hashOf(incoming), text: incoming.slice(0, SHOWN_CHARS) },
-      problem: this.#problems.get(name) ?? null,
+      problem: this.#problems.get(name) ?? (isOwnPrompt(name) ? problemOf(name, this.own(name)) : null),
     };
+  }
+
+  #newest(name: string): number | undefined {
+    return this.#versions(name).at(-1) ?? (isOwnPrompt(name) ? 0 : undefined);
+  }
+
+  /** Before any file. */
+  #before(name: OwnPromptName): string {
+    return this.#deps.own?.[name] ?? builtInPrompt(name);
   }
 
   #versions(name: string): number[] {
@@ -150,6 +187,14 @@ export class PromptBook {
     const numbers = readdirSync(folder).map((file) => Number(/^([1-9]\d{0,5})\.md$/.exec(file)?.[1] ?? 0));
     return numbers.filter((number) => number > 0).sort((a, b) => a - b);
   }
+}
+
+function problemOf(name: OwnPromptName, text: string): string | null {
+  if (text.trim() === '' || text.length > TEXT_CHARS_MAX) return `The prompt ${name} needs a text of 1 to 20,000 characters.`;
+  const slot = unknownSlot(name, text);
+  if (slot === null) return null;
+  const known = ownPrompts[name].fills.map((fill) => `{{${fill}}}`).join(', ');
+  return `Nothing fills in {{${slot}}} in the prompt ${name}; ${known === '' ? 'nothing is filled in there' : `what is filled in: ${known}`}.`;
 }
 
 function isName(name: string): boolean {

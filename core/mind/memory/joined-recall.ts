@@ -1,5 +1,5 @@
-// The own memory and those a program brings along, asked together; the best of all first. What is kept elsewhere stays there: nothing of it
-// is written, pinned or forgotten here.
+// The own memory and those a program brings along, asked together; the best of all first. What is kept elsewhere stays there, and what a
+// store elsewhere was handed is not shown a second time.
 
 import { AppError } from '../../contracts/errors.ts';
 import { memoryTextMax, sharedScope } from '../../contracts/memory.ts';
@@ -33,7 +33,12 @@ export class JoinedRecall implements Recall {
       this.#deps.own.recall(request),
       ...this.#deps.sources.map((source) => this.#ask(source, request)),
     ]);
-    return [...own, ...others.flat()].sort((a, b) => b.score - a.score).slice(0, request.limit);
+    const ownTexts = new Set(own.map(({ text }) => text));
+    const ownIds = new Set(own.map(({ memoryId }) => memoryId));
+    const foreign = others
+      .flat()
+      .filter(({ memoryId, text }) => !ownTexts.has(text) && !ownIds.has(memoryId.slice(memoryId.indexOf(':') + 1)));
+    return [...own, ...foreign].sort((a, b) => b.score - a.score).slice(0, request.limit);
   }
 
   /** Nothing of one that fails or is late; it is told to stop. */

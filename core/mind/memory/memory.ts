@@ -21,6 +21,7 @@ export { MemoryRecall } from './recall.ts';
 export { formExtractor } from './extract.ts';
 export { formResolver } from './contradictions.ts';
 export { JoinedRecall } from './joined-recall.ts';
+export { MemoryMirror } from './memory-mirror.ts';
 export type { MemoryStore } from './ports.ts';
 
 export interface MemoryBookDeps {

@@ -9,6 +9,7 @@ import type { SkillsConfig } from '../../contracts/skills.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { insteadOf, isTrusted, statusOf, type LoadedSkill } from './loaded-skill.ts';
 import { hashTree } from './skill-folders.ts';
+import { readSteps } from './skill-steps.ts';
 import type { OpenedSkill } from './skill-rows.ts';
 
 const SHOWN_CHARS_MAX = 20_000;
@@ -87,6 +88,11 @@ export class SkillReader {
     return { text: `${kept}\n[cut; the skill tool gives all of it: {"action":"open","name":"${name}"}]`, untrusted: sourcesOf(skill) };
   }
 
+  /** Fails with denied for one that is off or gone. */
+  assertUsable(name: string): void {
+    this.#usable(name);
+  }
+
   #usable(name: string): LoadedSkill {
     const skill = this.#deps.skills.fresh(name);
     if (this.#deps.disabled().has(name))
@@ -160,11 +166,20 @@ function contentOf(skill: LoadedSkill): string {
     ...(missing.length === 0 ? [] : [`[Not there on this machine: ${missing.join(', ')}]`]),
     ...(head.deprecation === null ? [] : [`[Deprecated.${insteadOf(head)}]`]),
     shown,
+    ...runWords(skill),
     ...(files.length === 0
       ? []
       : [`<skill_resources folder="${folder}">`, ...files.map((file) => `<file>${file}</file>`), '</skill_resources>']),
     '</skill_content>',
   ].join('\n');
+}
+
+/** How the whole of a composed skill is run by one call. */
+function runWords({ head, folder, files }: LoadedSkill): string[] {
+  const steps = readSteps(folder, files);
+  if (steps?.ok !== true) return [];
+  const input = Object.entries(steps.value.input).map(([key, about]) => `${JSON.stringify(key)}: … (${about})`);
+  return [`[The skill tool runs all its steps: {"action":"run","name":"${head.name}","input":{${input.join(', ')}}}]`];
 }
 
 function filesOf(skill: LoadedSkill): string[] {

@@ -12,6 +12,7 @@ import { skillOrigins } from '../../contracts/skills.ts';
 import { isTrusted, listSkill, trustOf, type Judging, type LoadedSkill } from './loaded-skill.ts';
 import { findSkills, folderNameOf, hashTree, listTree, readSkill, type FoundSkill } from './skill-folders.ts';
 import { readHead } from './skill-head.ts';
+import { lintSteps, readSteps, skillsOf } from './skill-steps.ts';
 import { SkillIndex, type Scored } from './skill-index.ts';
 import { lintSkill } from './skill-lint.ts';
 import { checkNeeds, type Surroundings } from './skill-needs.ts';
@@ -19,7 +20,9 @@ import type { SkillRows } from './skill-rows.ts';
 
 export { importSkills, type ImportedSkill } from './skill-import.ts';
 export { ProgramFinder, type Surroundings } from './skill-needs.ts';
+export { contentOf, removableFolder, takeAway } from './skill-removal.ts';
 export { SkillReader, type OpeningPlace, type ShownSkill } from './skill-reader.ts';
+export { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
 export { skillMigrations, SkillRows } from './skill-rows.ts';
 export { createSkillSources, type SkillSource } from './skill-sources.ts';
 export { SkillWatch } from './skill-watch.ts';
@@ -102,6 +105,12 @@ export class SkillBook {
 
   has(name: string): boolean {
     return this.#loaded().skills.has(name);
+  }
+
+  /** Names of the skills that declare this one as a part of their work. */
+  composedBy(name: string): string[] {
+    const all = [...this.#loaded().skills.values()];
+    return all.filter(({ head }) => head.skills.includes(name)).map(({ head }) => head.name);
   }
 
   get(name: string): SkillView {
@@ -220,9 +229,12 @@ export class SkillBook {
       return { reason: 'It has no name that could be used.', hint: 'Give it a name of small letters, digits and hyphens.' };
     if (head.description === '') return { reason: 'It says nothing of what it is for.', hint: 'Add "description: …" to its head.' };
     const filePaths = files.map(({ path }) => path);
-    const findings = lintSkill({ file, head, folderName, fileName: found.fileName, files: filePaths, tools: this.#deps.tools() });
+    const steps = readSteps(found.folder, files);
+    const linted = lintSkill({ file, head, folderName, fileName: found.fileName, files: filePaths, tools: this.#deps.tools() });
+    const findings = [...linted, ...lintSteps(steps)];
     const needs = checkNeeds(head, this.#deps.around);
-    const base = { head, file, ...found, origin, files, needs, findings, shadowed: [] };
+    const whole = { ...head, skills: [...new Set([...head.skills, ...skillsOf(steps)])] };
+    const base = { head: whole, file, ...found, origin, files, needs, findings, shadowed: [] };
     const stamp = hash('sha256', `${source}\0${files.map(({ path, sizeBytes }) => `${path} ${sizeBytes}`).join('\0')}`, 'hex');
     return { ...base, stamp, ...trustOf(base, this.#deps.rows.trusted) };
   }

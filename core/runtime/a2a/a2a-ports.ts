@@ -17,6 +17,7 @@ interface HelperMessage {
   readonly sessionId: string;
   readonly agentId: string;
   readonly text: string;
+  readonly model?: string;
   readonly channel: string;
   readonly sender: string;
   readonly dedupeKey: string;
@@ -54,5 +55,7 @@ export interface HelperDeps {
   };
   /** Whose words a session holds. */
   sourcesOf(sessionId: string): readonly TaintSource[];
+  /** What a helper is told below its task. */
+  instructions(): string;
   readonly crashPoints: { reach(point: 'helper-called' | 'helper-submitted' | 'helper-finished'): void };
 }

@@ -87,6 +87,14 @@ export class HelperQueue {
     return job;
   }
 
+  /** The models of the helpers above a turn, nearest first; null for one with the agent's own. */
+  modelsAbove(turnId: string): (string | null)[] {
+    const models: (string | null)[] = [];
+    for (let job = this.#deps.rows.byHelperTurn(turnId); job !== null; job = this.#deps.rows.byHelperTurn(job.from.turnId))
+      models.push(job.model ?? null);
+    return models;
+  }
+
   /** The newest first; of one session, or of all. */
   list(sessionId: string | null): HelperJob[] {
     return this.#deps.rows.list(sessionId);
@@ -158,7 +166,7 @@ export class HelperQueue {
       agentId: job.agentId,
       channel: helperChannel,
       sender: caller,
-      text: taskOf(job, caller),
+      ...(job.model === undefined ? { text: taskOf(job, caller, this.#deps.instructions()) } : { text: job.task, model: job.model }),
       // A start after a crash meets the turn that was begun.
       dedupeKey: `task:${job.jobId}`,
       untrusted: this.#deps.sourcesOf(job.from.sessionId),

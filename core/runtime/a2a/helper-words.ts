@@ -1,5 +1,6 @@
 // What is said about helpers: the task a helper is given, the answer its caller gets, how it ended. Pure.
 
+import { fillPrompt } from '../../contracts/own-prompts.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { HelperEnd } from '../../contracts/helper-events.ts';
 import type { Usage } from '../../contracts/llm.ts';
@@ -10,8 +11,8 @@ export type EndedHelp = Pick<EventBodies['a2a.finished'], 'status' | 'text' | 'u
 /** Of an answer this much is handed on; the whole stands in the helper's session. */
 const TEXT_MAX = 30_000;
 
-export function taskOf({ task }: HelperJob, caller: string): string {
-  return `${task}\n\n(You are a helper of the agent ${caller}. It sees nothing but your last message: put all it needs in there.)`;
+export function taskOf({ task }: HelperJob, caller: string, instructions: string): string {
+  return `${task}\n\n(${fillPrompt(instructions, { caller })})`;
 }
 
 /** The end of a helper's turn as the end of its job. */

@@ -12,6 +12,8 @@ export interface WantedHelp {
   /** The caller's own agent when left out. */
   readonly agentId?: string | undefined;
   readonly mode: 'wait' | 'background';
+  /** In place of the agent's own; the caller's agent then, for no other is called. */
+  readonly model?: string | undefined;
 }
 
 export type CallPlace = EventBodies['a2a.called']['from'];
@@ -25,7 +27,7 @@ export function planCall(deps: HelperDeps, from: CallPlace, wanted: WantedHelp):
   const { agents, limits, rows, clock, ids } = deps;
   const caller = startOf(deps, from);
   const agentId = wanted.agentId ?? caller.agentId;
-  assertMayCall(deps, caller.agentId, agentId);
+  if (wanted.model === undefined) assertMayCall(deps, caller.agentId, agentId);
   const level = rows.byHelperTurn(from.turnId)?.depth ?? 0;
   const depthLeft = Math.min(limits.depth - level, caller.bounds?.depth ?? limits.depth);
   if (depthLeft <= 0) {
@@ -38,6 +40,7 @@ export function planCall(deps: HelperDeps, from: CallPlace, wanted: WantedHelp):
     agentId,
     task: wanted.task,
     label: labelOf(wanted),
+    ...(wanted.model === undefined ? {} : { model: wanted.model }),
     mode: wanted.mode,
     bounds: boundsOf(caller.bounds, agents.boundsOf(agentId), limits, depthLeft - 1),
     payers: payersOf(from, caller),

@@ -1,5 +1,6 @@
 // What HEARTBEAT.md asks for, how the agent is asked, and whether its answer is worth telling: text only.
 
+import { fillPrompt } from '../../contracts/own-prompts.ts';
 import { localMoment, minuteOfDay } from './local-time.ts';
 
 const marker = 'Add your heartbeat tasks below this line:';
@@ -29,17 +30,17 @@ export function tasksIn(text: string): string | null {
 export const allClear = 'HEARTBEAT_OK';
 
 export function heartbeatPrompt(about: {
+  readonly instructions: string;
   readonly nowMs: number;
   readonly zone: string;
   readonly wanted: string;
   readonly tasks: readonly string[];
 }): string {
-  const { nowMs, zone, wanted, tasks } = about;
+  const { instructions, nowMs, zone, wanted, tasks } = about;
   return [
     '# Heartbeat',
     `Current time: ${localMoment(nowMs, zone)} (${zone})`,
-    'This is a check by the clock; nobody is watching. Look at the tasks below and do what they need with the tools you have.',
-    `If there is nothing a person has to know, answer with ${allClear} and nothing else. Otherwise answer with what they have to know, shortly.`,
+    fillPrompt(instructions, { 'all-clear': allClear }),
     wanted,
     ...(tasks.length === 0 ? [] : [['Open tasks of the task list:', ...tasks.map((task) => `- ${task}`)].join('\n')]),
   ].join('\n\n');

@@ -31,6 +31,8 @@ export interface HeartbeatDeps {
   readonly panic: { readonly engaged: boolean };
   /** The file's text; it is made where it is missing. `untrusted`: whose words it may hold beside the person's. Rejects when unreadable. */
   readonly file: { readonly path: string; read(): Promise<{ readonly text: string; readonly untrusted: readonly TaintSource[] }> };
+  /** What the agent is told before the tasks. */
+  instructions(): string;
   /** Starts the turn of a beat. Fails as a message does. */
   beat(about: {
     readonly sessionId: string;
@@ -141,7 +143,7 @@ export class Heartbeat implements Alarm {
     this.#deps.beat({
       sessionId: `heartbeat-${day}`,
       title: `Heartbeat ${day}`,
-      prompt: heartbeatPrompt({ nowMs, zone, wanted, tasks: listed.map((task) => task.text) }),
+      prompt: heartbeatPrompt({ instructions: this.#deps.instructions(), nowMs, zone, wanted, tasks: listed.map((task) => task.text) }),
       dedupeKey: String(nowMs),
       untrusted: [...untrusted, ...listed.flatMap((task: Task) => task.untrusted)],
     });

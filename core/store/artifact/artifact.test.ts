@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { ManualClock } from '../../base/clock.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import { ArtifactStore, artifactMigrations } from './artifact.ts';
+import { needs } from '../../../tests/needs.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -61,7 +62,7 @@ test('content is stored once under its hash, readable by id, prefixed id and nam
   expect(readdirSync(join(folder, 'tmp'))).toEqual([]);
 });
 
-test.skipIf(process.platform === 'win32')('files and folders belong to this user alone', () => {
+test('files and folders belong to this user alone', needs('a Unix system'), () => {
   const { store, fileOf, folder } = open();
   const { sha256: id } = store.put('x', { name: 'x', mediaType: 'text/plain' });
   expect([statSync(fileOf(id)).mode & 0o777, statSync(join(folder, id.slice(0, 2))).mode & 0o777]).toEqual([0o600, 0o700]);

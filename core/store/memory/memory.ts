@@ -164,11 +164,20 @@ export class MemoryRows {
 
   /** Up to which event turns were looked through. */
   get cursor(): number {
-    return (this.#sql.cursor.get() as number | undefined) ?? 0;
+    return this.cursorOf('turns');
   }
 
   set cursor(seq: number) {
-    this.#sql.setCursor.run(seq);
+    this.setCursor('turns', seq);
+  }
+
+  /** Up to which event somebody else has come who follows the memories. */
+  cursorOf(name: string): number {
+    return (this.#sql.cursor.get(name) as number | undefined) ?? 0;
+  }
+
+  setCursor(name: string, seq: number): void {
+    this.#sql.setCursor.run(name, seq);
   }
 
   /** Texts without a vector. */

@@ -9,7 +9,8 @@ import { StandInDriver } from './stand-in-driver.ts';
 const projectRoot = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** The binary of real Electron, where TRAYCLAW_ELECTRON=1 asks for it. */
-export const electronBinary = process.env['TRAYCLAW_ELECTRON'] === '1' ? findElectron(projectRoot, process.env, process.platform) : null;
+export const electronBinary =
+  process.env['TRAYCLAW_ELECTRON'] === '1' ? (findElectron(projectRoot, process.env, process.platform)?.binary ?? null) : null;
 
 export async function openDesktop(options: StartOptions): Promise<DesktopDriver> {
   return electronBinary === null ? StandInDriver.start(options) : ElectronDriver.start(electronBinary, options);

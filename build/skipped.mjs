@@ -1,0 +1,27 @@
+// Says in one line which tests did not run, and for want of what. What each test needs is told by tests/needs.ts.
+
+/**
+ * @param {Readonly<Record<string, number>>} lacking how many tests were skipped, by what they need; those that name nothing under ''
+ * @param {number} withoutChromium how many files of end-to-end tests were left out
+ * @returns {string} empty where everything ran
+ */
+export function describeSkipped(lacking, withoutChromium) {
+  const tests = Object.entries(lacking)
+    .filter(([need]) => need !== '')
+    .sort(([, one], [, other]) => other - one)
+    .map(([need, count]) => `${counted(count, 'test', 'tests')} ${need}`);
+  const files = `${counted(withoutChromium, 'end-to-end file', 'end-to-end files')} a Chromium (install one or set TRAYCLAW_CHROMIUM to its path)`;
+  const parts = withoutChromium > 0 ? [files, ...tests] : tests;
+  const unnamed = lacking[''] ?? 0;
+  if (unnamed > 0) parts.push(`${unnamed} left out by a filter or by hand`);
+  return parts.length > 0 ? `skipped: ${parts.join('; ')}` : '';
+}
+
+/**
+ * @param {number} count
+ * @param {string} one
+ * @param {string} more
+ */
+function counted(count, one, more) {
+  return count === 1 ? `1 ${one} needs` : `${count} ${more} need`;
+}

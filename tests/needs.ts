@@ -1,0 +1,62 @@
+// What a test needs of the machine it runs on. Where that is missing the test is skipped, and `npm test` lists what was missing at its
+// end: this is the only way a test is skipped, build/check-tree.mjs refuses the others.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Read by build/test-tally.mjs. */
+    needs?: string;
+  }
+}
+
+const isLinux = process.platform === 'linux';
+const isRoot = process.getuid?.() === 0;
+
+/** The names are the words of the list. */
+const things = {
+  'a Unix system': () => process.platform !== 'win32',
+  'a Unix user other than root': () => process.platform !== 'win32' && !isRoot,
+  Linux: () => isLinux,
+  'root on Linux, able to mount': () => isLinux && isRoot && runs('unshare', '--mount', 'true'),
+  bubblewrap: hasBubblewrap,
+  'bubblewrap, socat, ripgrep and bash': () => hasBubblewrap() && ['socat', 'rg', 'bash'].every(isInstalled),
+  'a keychain service': () => isLinux && ['gnome-keyring-daemon', 'dbus-run-session'].every(isInstalled),
+  'bubblewrap and libsecret': () => hasBubblewrap() && findLibsecret() !== null,
+  ripgrep: () => isInstalled('rg'),
+  strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
+  systemd: () => runs('systemd-analyze', '--version'),
+};
+
+export type Need = keyof typeof things;
+
+export function has(thing: Need): boolean {
+  return things[thing]();
+}
+
+/** Options of a test: `test(title, needs('Linux'), …)`, or `{ ...needs('Linux'), timeout: 60_000 }`. */
+export function needs(thing: Need): { readonly skip: boolean; readonly meta: { readonly needs: Need } } {
+  return { skip: !has(thing), meta: { needs: thing } };
+}
+
+/** The library through which a program asks a keychain service. */
+export function findLibsecret(): string | null {
+  if (!isLinux) return null;
+  const folders = readdirSync('/usr/lib').map((name) => join('/usr/lib', name));
+  return folders.map((folder) => join(folder, 'libsecret-1.so.0')).find((file) => existsSync(file)) ?? null;
+}
+
+/** It is not enough that it is there: some systems forbid it to make a sandbox. */
+function hasBubblewrap(): boolean {
+  return isLinux && runs('bwrap', '--ro-bind', '/', '/', 'true');
+}
+
+function isInstalled(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+}
+
+function runs(program: string, ...args: readonly string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
