@@ -65,14 +65,7 @@ export function composeGuard(base: Base, store: Store) {
     folders: [workspace, ...extraFolders],
     files: { exists: (path) => existsSync(path), isExecutable },
   });
-  const lateCopies = new LateCopies({
-    logger,
-    watch: (command, sinceMs) => taint.watch(command, sinceMs),
-    // No session's own: each that reads such a file learns of it.
-    record: (callId, paths) =>
-      void log.append(systemSessionId, [{ type: 'taint.marked', body: { callId, sources: [], paths: [...paths] } }]),
-  });
-  lifetimes.defer(() => lateCopies.dispose());
+  const lateCopies = composeLateCopies(base, store, taint);
   const secrets = composeSecrets(base);
   const current = <T>(read: () => T): T => {
     catchUp();
@@ -101,6 +94,18 @@ export function composeGuard(base: Base, store: Store) {
   return { facts, workspaces, panic, gate, taint, lateCopies, secrets, budget, sandbox, checkpoints };
 }
 export type Guard = ReturnType<typeof composeGuard>;
+
+function composeLateCopies({ logger, lifetimes }: Base, { log }: Store, taint: TaintBook): LateCopies {
+  const lateCopies = new LateCopies({
+    logger,
+    watch: (command, sinceMs) => taint.watch(command, sinceMs),
+    // No session's own: each that reads such a file learns of it.
+    record: (callId, paths) =>
+      void log.append(systemSessionId, [{ type: 'taint.marked', body: { callId, sources: [], paths: [...paths] } }]),
+  });
+  lifetimes.defer(() => lateCopies.dispose());
+  return lateCopies;
+}
 
 function composeWorkspaces(facts: FactContext, policy: Store['policy']): Workspaces {
   return new Workspaces({

@@ -1,10 +1,12 @@
 // The part of the composition around the model: what is known of models, what they are shown, and the summaries of what left the window.
 // Read compose.ts first.
 
+import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemLater } from './base/later.ts';
 import type { PromptText } from './contracts/own-prompts.ts';
 import { Summarizer } from './mind/compress/compress.ts';
-import { ContextPacker, createSystemPrompt, type PackSource } from './mind/context/context.ts';
+import { ContextPacker, createSystemPrompt, ProjectSource, type PackSource, type ProjectFiles } from './mind/context/context.ts';
 import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
 import { isSkillModel } from './mind/skill/skill.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
@@ -14,9 +16,10 @@ import type { Guard } from './compose-guard.ts';
 import { composeIdentity } from './compose-skills.ts';
 
 /** `packSources`: what stands in a pack beside the conversation. */
-export function composeMind(base: Base, store: Store, { facts, secrets }: Guard, packSources: readonly PackSource[]) {
+export function composeMind(base: Base, store: Store, guard: Guard, packSources: readonly PackSource[]) {
   const { config, lifetimes, clock, logger, safetyOf, environment } = base;
   const { safeArtifacts, storage, log } = store;
+  const { facts, secrets } = guard;
   const identity = composeIdentity(base, store);
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
@@ -45,7 +48,47 @@ export function composeMind(base: Base, store: Store, { facts, secrets }: Guard,
     redact: (text) => safetyOf('prompt').redact(text).text,
     readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
   });
-  return { models, packer, learning, packSources, identity };
+  const sources = config.context.projectFile ? [composeProject(base, store, guard), ...packSources] : packSources;
+  return { models, packer, learning, packSources: sources, identity };
+}
+
+/** Of folders a person let a session work in. In the configured workspace the agent itself may have written such a file. */
+function composeProject({ safetyOf }: Base, { log }: Store, { workspaces }: Guard): PackSource {
+  return new ProjectSource({
+    files: projectFiles,
+    folderOf: (sessionId) => {
+      const workspace = log.index.session(sessionId)?.workspace ?? null;
+      return workspace !== null && workspaces.holds(workspace) ? workspace : null;
+    },
+    join,
+    redact: (whole) => safetyOf('prompt').redact(whole).text,
+  });
+}
+
+/** Plain files alone: a link could lead out of the folder. */
+const projectFiles: ProjectFiles = {
+  stamp: (path) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat?.isFile() === true ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeMs}` : null;
+  },
+  read: (path, bytesMax) => {
+    try {
+      return readBeginning(path, bytesMax);
+    } catch {
+      // Gone, or not to be read: as if it were not there.
+      return null;
+    }
+  },
+};
+
+function readBeginning(path: string, bytesMax: number): string {
+  const handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const bytes = Buffer.alloc(bytesMax);
+    return bytes.subarray(0, readSync(handle, bytes, 0, bytesMax, 0)).toString('utf8');
+  } finally {
+    closeSync(handle);
+  }
 }
 
 /** The model of the newest turn that had one; null before the first. A look at a few sessions, made only where no model is known. */

@@ -1,11 +1,19 @@
 // docs/reference/keys.md: the keys of the window, from the table that the palette and the sheet of keys are made from.
 
-import { commandTable } from '../../renderer/lib/commands/commands.ts';
 import { keyNames } from '../../renderer/lib/commands/keys.ts';
 import { english } from '../../renderer/lib/i18n/english/english.ts';
 import { page, table } from './markdown.ts';
 
-export function keyPage(): string {
+interface WindowCommand {
+  readonly keys?: { readonly app: readonly string[]; readonly browser: readonly string[] };
+  readonly name: (words: (typeof english)['commands']) => string;
+}
+
+export async function keyPage(): Promise<string> {
+  // By a computed name: the table's imports are checked with the types of a page, which this program has not.
+  const { commandTable } = (await import(new URL('../../renderer/lib/commands/commands.ts', import.meta.url).href)) as {
+    commandTable: readonly WindowCommand[];
+  };
   const namesOf = (chords: readonly string[]): string =>
     chords.map((chord) => keyNames(chord, false, english.commands.keys).join('+')).join(' or ');
   const rows = commandTable.flatMap((command) =>

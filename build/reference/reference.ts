@@ -22,7 +22,7 @@ export async function referencePages(): Promise<ReadonlyMap<string, string>> {
     ['tools.md', await toolPage()],
     ['events.md', eventPage()],
     ['errors.md', errorPage()],
-    ['keys.md', keyPage()],
+    ['keys.md', await keyPage()],
   ]);
 }
 

@@ -182,6 +182,7 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'context.summaries.messages': text('Compact when more messages than this have no summary.'),
   'context.summaries.windowShare': text('Or when they fill this share of the window.'),
   'context.summaries.keepMessages': text('The newest messages that stay as they are, at least.'),
+  'context.projectFile': text('Whether the model is shown the AGENTS.md, or CLAUDE.md, of the folder a session works in, as material.'),
   'context.packLog': none('A file in the data folder that gets a line of JSON for every pack, model call and turn.'),
   'retention.artifactDays': text('Older artifacts are removed, unless a session still refers to them.'),
   'retention.undoDays': text('How long checkpoints are kept for undo.'),

@@ -105,7 +105,10 @@ test('what a model fills in for another branch is left out, what it means is kep
 });
 
 test('a branch that takes any further keys is meant only where their values fit', () => {
-  const schema = z.union([z.record(z.string(), z.literal(3)), z.strictObject({ kind: z.literal('one'), none: z.null(), text: z.string() })]);
+  const schema = z.union([
+    z.record(z.string(), z.literal(3)),
+    z.strictObject({ kind: z.literal('one'), none: z.null(), text: z.string() }),
+  ]);
   const { fromModel } = ofZod(z.strictObject({ x: schema }));
   expect(fromModel({ x: { kind: 'one', none: null, text: '' } })).toEqual({ x: { kind: 'one', none: null, text: '' } });
   expect(fromModel({ x: { a: 3 } })).toEqual({ x: { a: 3 } });

@@ -282,6 +282,8 @@ export const configSchema = z.strictObject({
           keepMessages: z.number().int().min(4).max(200).default(4),
         })
         .prefault({}),
+      /** Whether the AGENTS.md, or CLAUDE.md, of the folder a session works in is shown to the model as material. */
+      projectFile: z.boolean().default(true),
       /** A file, relative to the data folder, that gets a line of JSON for every pack, model call and turn. None unless named. */
       packLog: z
         .string()

@@ -5,7 +5,7 @@ import type { ToolSchema } from './llm.ts';
 import type { TaintSource } from './tools.ts';
 
 /** The parts of a pack that come from elsewhere, in the order they stand in it. */
-export const sourceSections = ['identity', 'task', 'memory', 'knowledge', 'skill_cards', 'skill_excerpt'] as const;
+export const sourceSections = ['identity', 'task', 'project', 'memory', 'knowledge', 'skill_cards', 'skill_excerpt'] as const;
 export type SourceSection = (typeof sourceSections)[number];
 
 /** Asked once a turn, and again when the person says something to the turn. */

@@ -9,6 +9,7 @@ export const packSectionOrder = [
   'task',
   'messages',
   'about_material',
+  'project',
   'memory',
   'knowledge',
   'skill_cards',

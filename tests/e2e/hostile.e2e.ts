@@ -1,8 +1,9 @@
 // Hostile model answers and tool results: nothing runs, nothing navigates, nothing leaves the host, and the window stays usable.
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launchBrowser, openWindow, type WindowUnderTest } from './driver/open-window.ts';
+import { soak } from '../soak.ts';
 import { hostileTexts } from './hostile-texts.ts';
 
 let browser: Browser;
@@ -49,46 +50,78 @@ async function expectNoFreeze(busy: () => Promise<number>, name: string): Promis
   expect({ name, busyMs, isQuick: busyMs <= busyMsMax }).toEqual({ name, busyMs, isQuick: true });
 }
 
-test('as answers of the model', { timeout: 480_000 }, async () => {
-  const window = await openWindow(browser, { initScript, replies: entries.map(([, text]) => ({ text })) });
-  const busy = await watchBusy(window);
-  await busy();
-  for (const [name] of entries) {
-    await window.send(`Say ${name}`);
-    await window.page.getByText(`Say ${name}`, { exact: true }).last().waitFor();
-    await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
-    expect({ name, ran: await ranIn(window.page) }).toEqual({ name, ran: 0 });
-    await expectNoFreeze(busy, name);
-  }
-  const hrefs = await window.page.evaluate<string[]>(
+const forbidden = `:is(script, iframe:not(${ownFrame}), object, embed, form, img, video, audio, base, meta, link, style, maction, [href^=javascript], [style], math:not(.formula *, [aria-label=Formula] *), foreignObject, .document svg:not([aria-hidden]))`;
+
+/** What was shown of it acts on nothing, leads nowhere unasked, and holds no element that could. */
+async function expectTame(page: Page, names: readonly string[]): Promise<void> {
+  expect({ names, ran: await ranIn(page) }).toEqual({ names, ran: 0 });
+  const elements = await page.evaluate<number>(`document.querySelectorAll('[role=log] ${forbidden}').length`);
+  expect({ names, elements }).toEqual({ names, elements: 0 });
+  const links = await page.evaluate<string[]>(
     '[...document.querySelectorAll("[role=log] .document a[href]")].map((a) => a.protocol + a.target + a.rel)',
   );
-  expect(new Set(hrefs.map((href) => href.replace(/^(https?|mailto):/, '')))).toEqual(new Set(['_blanknoopener noreferrer']));
-  const elements = await window.page.evaluate<number>(
-    `document.querySelectorAll('[role=log] :is(script, iframe:not(${ownFrame}), object, embed, form, img, video, audio, base, meta, link, style, maction, [href^=javascript], [style], math:not(.formula *, [aria-label=Formula] *), foreignObject, .document svg:not([aria-hidden]))').length`,
-  );
-  expect(elements).toBe(0);
+  const kinds = new Set(links.map((link) => link.replace(/^(https?|mailto):/, '')));
+  expect({ names, kinds: [...kinds] }).toEqual({ names, kinds: kinds.size === 0 ? [] : ['_blanknoopener noreferrer'] });
+}
+
+test('as answers that come in: each alone in the long run, eight in one answer in every run', { timeout: 480_000 }, async () => {
+  const answers = chunksOf(entries, soak(8, 1));
+  const window = await openWindow(browser, { initScript, replies: answers.map((some) => ({ text: joinedTexts(some) })) });
+  const busy = await watchBusy(window);
+  await busy();
+  for (const [index, some] of answers.entries()) {
+    const names = some.map(([name]) => name);
+    await window.send(`Say part ${index}`);
+    await window.page.getByText(`Say part ${index}`, { exact: true }).last().waitFor();
+    await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
+    await expectTame(window.page, names);
+    await expectNoFreeze(busy, names.join(', '));
+  }
+  expect(window.incidents).toEqual([]);
+});
+
+test('as answers of an earlier conversation, many in one load', { timeout: 480_000 }, async () => {
+  const window = await openWindow(browser, { initScript, replies: entries.map(([, text]) => ({ text })) });
+  const { page, host } = window;
+  for (const some of chunksOf(entries, 10)) {
+    let sessionId: string | undefined;
+    for (const [name] of some) {
+      const sent = { text: `Say ${name}`, ...(sessionId === undefined ? {} : { sessionId }) };
+      const { turnId, ...made } = (await host.op('message.send', sent)) as { sessionId: string; turnId: string };
+      await host.op('turn.wait', { turnId });
+      sessionId = made.sessionId;
+    }
+    await page.goto(`${host.origin}/#/chat/${sessionId ?? ''}`);
+    await page
+      .getByText(`Say ${some.at(-1)?.[0] ?? ''}`, { exact: true })
+      .last()
+      .waitFor();
+    await expectTame(
+      page,
+      some.map(([name]) => name),
+    );
+  }
   expect(window.incidents).toEqual([]);
 });
 
 test('as results of tools, opened in their cards', { timeout: 480_000 }, async () => {
   const files = Object.fromEntries(entries.map(([name, text]) => [`${name}.txt`, text]));
-  const replies = chunksOf(entries, 8).flatMap((chunk, index) => [
+  const chunks = chunksOf(entries, 8);
+  const replies = chunks.flatMap((chunk, index) => [
     { calls: chunk.map(([name]) => ({ tool: 'read_file', args: { path: `${name}.txt` } })) },
     { text: `Read part ${index}.` },
   ]);
   const window = await openWindow(browser, { initScript, replies, files });
-  for (const [index, chunk] of chunksOf(entries, 8).entries()) {
+  for (const [index, chunk] of chunks.entries()) {
+    const names = chunk.map(([name]) => name);
     await window.send(`Open part ${index}`);
     await window.conversation.getByText(`Read part ${index}.`, { exact: true }).waitFor();
-    for (const [name] of chunk) {
-      // One of them holds a NUL byte and is refused as no text; its card is opened all the same.
-      const line = window.page.getByRole('button', { name: new RegExp(`^(?:Read|Tried to read) ${name}\\.txt`) });
-      await line.click();
-      await window.page.getByRole('group', { name: 'Result' }).last().waitFor();
-      expect({ name, ran: await ranIn(window.page) }).toEqual({ name, ran: 0 });
-      await line.click();
-    }
+    // One of them holds a NUL byte and is refused as no text; its card is opened all the same.
+    const lines = chunk.map(([name]) => window.page.getByRole('button', { name: new RegExp(`^(?:Read|Tried to read) ${name}\\.txt`) }));
+    for (const line of lines) await line.click();
+    await expect.poll(() => window.page.getByRole('group', { name: 'Result' }).count()).toBe(chunk.length);
+    expect({ names, ran: await ranIn(window.page) }).toEqual({ names, ran: 0 });
+    for (const line of lines) await line.click();
   }
   expect(window.incidents).toEqual([]);
 });
@@ -98,7 +131,7 @@ test('in Activity, as answers and as results, with everything opened that can be
   const chunks = chunksOf(entries, 8);
   const replies = chunks.flatMap((chunk) => [
     { text: chunk[0]?.[1] ?? '', calls: chunk.map(([name]) => ({ tool: 'read_file', args: { path: `${name}.txt` } })) },
-    { text: chunk.map(([, text]) => text.slice(0, 20_000)).join('\n\n') },
+    { text: joinedTexts(chunk) },
   ]);
   const window = await openWindow(browser, { initScript, replies, files });
   const { page, host } = window;
@@ -149,6 +182,10 @@ test('as what is to be approved, shown in full and escaped', async () => {
   for (const text of await window.approval.allInnerTexts()) expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/);
   expect(window.incidents).toEqual([]);
 });
+
+function joinedTexts(some: readonly (readonly [string, string])[]): string {
+  return some.map(([, text]) => (some.length > 1 ? text.slice(0, 20_000) : text)).join('\n\n');
+}
 
 function chunksOf<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));

@@ -102,12 +102,12 @@ test.each(stories)('a saved page stays marked when it is $name', async (story) =
   expect(await isObeyed(await open(), story)).toBe(false);
 });
 
-test.each(lateStories)('a saved page stays marked when it is $name', async (story) => {
+test.each(lateStories)('a page copied in the background stays marked: $name', async (story) => {
   expect(await isObeyed(await open(), story, { meanwhile: story.meanwhile === true })).toBe(false);
 });
 
 const unfollowed: FaultHooks = {
-  replaceParts: ({ lateCopies: _, ...real }) => real,
+  replaceParts: (real) => ({ ...real, lateCopies: { begin: () => null, catchUp: () => null, account: () => Promise.resolve() } }),
 };
 
 test.each(lateStories)('control: with no look at what runs in the background, it is obeyed: $name', async (story) => {

@@ -126,8 +126,17 @@ test('two places of the sources ask a model, for a turn and for a summary, and e
     /models\.stream\(|\.models\b[^;]*\bstream\b|new ModelRouter\b/.test(readFileSync(join(core, file), 'utf8')),
   );
   const summing = join('runtime', 'compaction', 'ask-summary.ts');
-  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', summing, join('runtime', 'turns', 'perform-model.ts')]);
-  // What is composed builds the router and asks nothing.
+  expect(asking.sort()).toEqual([
+    'compose-mind.ts',
+    'compose-skills.ts',
+    'compose.ts',
+    summing,
+    join('runtime', 'turns', 'perform-model.ts'),
+  ]);
+  // What is composed builds the router and asks nothing; runs of a skill pass on what these two ask.
+  expect(readFileSync(join(core, 'compose-skills.ts'), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
+    expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
+  ]);
   for (const file of ['compose-mind.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');
   const summary = readFileSync(join(core, summing), 'utf8');
   expect([

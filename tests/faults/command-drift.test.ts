@@ -160,6 +160,7 @@ test('without the second look the changed script runs', async () => {
       return parsed.ok ? { ...approval, facts: parsed.value.tool.facts(parsed.value.args, workspaces.contextOf(null)) } : approval;
     };
     const lenient = Object.create(gate) as PolicyGate;
+    lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
     lenient.question = (request, decision) => gate.question(request, decision);
     lenient.authorize = (request) => gate.authorize(request);
     return { policy: store, gate: lenient };
@@ -179,6 +180,7 @@ test('what a rule alone let pass is judged again right before it runs', async ()
     model.script([{ results: 0, answer: { calls: [{ tool: 'exec', args: { command: 'sh run.sh' } }] } }, { answer: { text: 'done' } }]);
     const byRule = ({ gate }: TurnDeps): Partial<TurnDeps> => {
       const lenient = Object.create(gate) as PolicyGate;
+      lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
       let allowed: string | null = null;
       lenient.question = (request, decision) => gate.question(request, decision);
       lenient.authorize = (request) => {

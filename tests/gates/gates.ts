@@ -5,6 +5,7 @@ import { contextGates } from './areas/context-gates.ts';
 import { doorGates } from './areas/door-gates.ts';
 import { grantGates } from './areas/grant-gates.ts';
 import { memoryGates } from './areas/memory-gates.ts';
+import { modelGates } from './areas/model-gates.ts';
 import { networkGates } from './areas/network-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { logGates } from './areas/log-gates.ts';
@@ -30,6 +31,7 @@ export const gates: readonly Gate[] = [
   ...secretGates,
   ...taintGates,
   ...memoryGates,
+  ...modelGates,
   ...sandboxGates,
   ...doorGates,
   ...signalGates,

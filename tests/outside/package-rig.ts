@@ -20,7 +20,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
-const RUN_WITHIN_MS = 300_000;
+const RUN_WITHIN_MS = 480_000;
 
 interface LockEntry {
   readonly optional?: boolean;

@@ -36,7 +36,8 @@ test('the package holds programs, the window, skills and types, and nothing else
   const wanted =
     /^(?:package\.json|LICENSE|README\.md|CHANGELOG\.md|dist\/index\.d\.ts|dist\/licenses\.txt|dist\/(?:chunks\/)?[\w.-]+\.js|dist\/renderer\/[\w./-]+\.(?:js|css|html|svg|woff2)|skills\/[a-z0-9-]+\/[\w./-]+\.(?:md|mjs))$/;
   expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
-  expect(paths.filter((path) => /desktop|preload|electron-updater|\.test\./.test(path))).toEqual([]);
+  // The command line knows the flags of the desktop app, which it starts where Electron is there.
+  expect(paths.filter((path) => /desktop(?!-flags)|preload|electron-updater|\.test\./.test(path))).toEqual([]);
   expect(paths).toEqual(expect.arrayContaining(['dist/cli.js', 'dist/daemon.js', 'dist/index.js', 'dist/renderer/index.html']));
 });
 
@@ -94,7 +95,7 @@ const settings = {
   'bundler with types of Node': { ...bundler, types: ['node'], exactOptionalPropertyTypes: true },
 };
 
-test('programs compile in every setting, where wrong ones do not', { timeout: 300_000 }, async () => {
+test('programs compile in every setting, where wrong ones do not', { timeout: 480_000 }, async () => {
   const strict = { target: 'es2022', strict: true, skipLibCheck: false, noEmit: true, noUncheckedIndexedAccess: true };
   const all = Object.entries(settings).map(([name, more]) => [name, { ...strict, ...more }]);
   const compiler = fileURLToPath(new URL('compile.ts', import.meta.url));

@@ -358,6 +358,6 @@ test.each([
   ['sh -c "sudo true"', true],
   ['kill 12', false],
   ['sh x.sh', false],
-])('whether the line %s needs the whole machine: %s', (line, needs) => {
-  expect(look(line).needsWholeMachine).toBe(needs);
+])('whether the line %s needs the whole machine: %s', (line, needsAll) => {
+  expect(look(line).needsWholeMachine).toBe(needsAll);
 });

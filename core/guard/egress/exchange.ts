@@ -56,10 +56,11 @@ export async function exchange(
   const port = url.port === '' ? (isSecure ? 443 : 80) : Number(url.port);
   const { limits } = bounds;
   let client: Client | null = null;
+  let socket: Socket | null = null;
   try {
     const { addresses } = request;
     const target = { host: url.hostname, port, addresses, isSecure, authorities: ports.authorities };
-    const socket = await openConnection(target, ports.dialer, limits.connectMs, signal);
+    socket = await openConnection(target, ports.dialer, limits.connectMs, signal);
     client = await createClient(url, socket);
     const answer = await firstHeaders(send(client, request, ports.userAgent), limits.headersMs, url.hostname, signal);
     return await settle(answer, url.hostname, bounds, signal);
@@ -67,6 +68,8 @@ export async function exchange(
     throw mapFailure(cause, url.hostname, signal);
   } finally {
     await client?.destroy();
+    // A request that is refused before it is sent has not taken it.
+    socket?.destroy();
   }
 }
 

@@ -10,6 +10,7 @@ export const sectionShares: Readonly<Record<PackSection, number>> = {
   // They are never told otherwise, so they come before tools and material.
   rules: 0.5,
   task: 0.06,
+  project: 0.08,
   memory: 0.08,
   knowledge: 0.12,
   skill_cards: 0.04,

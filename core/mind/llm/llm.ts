@@ -7,7 +7,7 @@ import type { ProviderConfig } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { DeltaSink, ModelClient, ModelInfo, ModelReply, ModelRequest, Usage, ToolSchema } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import { runAttempt } from './attempt.ts';
+import { runAttempt, type AttemptOutcome } from './attempt.ts';
 import { createClient } from './client-factory.ts';
 import { abortReason } from './http-transport.ts';
 import type { DefaultChoice } from './default-model.ts';
@@ -16,7 +16,7 @@ import { costOf } from './model-catalog.ts';
 import { withKeyHint } from './key-hint.ts';
 import { ModelDirectory, splitRef, type ModelDirectoryDeps } from './model-directory.ts';
 import { providerPresets } from './provider-presets.ts';
-import { mayAskAgain, retryWaitMs } from './retry-policy.ts';
+import { mayAskAgain, retryWaitMs, type FailedAttempt } from './retry-policy.ts';
 import { RefusedWordsInMemory, type RefusedWordsStore } from './wire-words.ts';
 
 export type { DiscoveredModel, LocalServer } from './local-servers.ts';
@@ -215,8 +215,7 @@ export class ModelRouter {
       };
       const outcome = await runAttempt({ provider, limits, clock, run: answer }, sink, run.signal);
       if (outcome.ok) return { ...outcome.reply, firstTokenMs: outcome.firstTokenMs };
-      // What had begun was most likely billed, also where nothing of it was shown.
-      const hasDelivered = outcome.hasDelivered || (outcome.hasBegun && outcome.error.code === 'model_cut_off');
+      const hasDelivered = isBilled(outcome);
       const error = withKeyHint(outcome.error, this.#directory.provider(provider)?.config ?? null);
       if (error.code === 'model_auth') this.#forget(provider);
       const { leftOut } = error.data;
@@ -224,7 +223,7 @@ export class ModelRouter {
       if (isAdapted) adaptations += 1;
       const failed = { attempt: attempt - adaptations, error, hasDelivered };
       const waitMs = run.signal.aborted ? null : isAdapted ? 0 : retryWaitMs(failed, config.models.retries, random);
-      if (waitMs === null) throw !run.signal.aborted && mayAskAgain(failed, config.models.retries) ? askableAgain(error) : error;
+      if (waitMs === null) throw lastError(failed, config.models.retries);
       this.#deps.logger.log('info', 'a model call is tried again', { ref, attempt, waitMs, code: error.code, leftOut });
       run.options.onRetry?.({ attempt, waitMs, error });
       if (!(await sleep(waitMs, run.signal))) throw abortReason(run.signal);
@@ -269,8 +268,14 @@ function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
 }
 
-function askableAgain(error: AppError): AppError {
-  const { code, message, data, isRetryable, cause } = error;
+/** What had begun and broke off was most likely billed, also where nothing of it was shown. */
+function isBilled({ error, hasDelivered, hasBegun }: Extract<AttemptOutcome, { ok: false }>): boolean {
+  return hasDelivered || (hasBegun && error.code === 'model_cut_off');
+}
+
+function lastError(failed: FailedAttempt, retriesMax: number): AppError {
+  if (!mayAskAgain(failed, retriesMax)) return failed.error;
+  const { code, message, data, isRetryable, cause } = failed.error;
   return new AppError(code, message, { data: { ...data, mayAskAgain: true }, isRetryable, cause });
 }
 

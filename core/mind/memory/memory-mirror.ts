@@ -32,7 +32,7 @@ export class MemoryMirror {
 
   constructor(deps: MirrorDeps) {
     this.#deps = deps;
-    this.#lines = deps.sources.filter(({ remember }) => remember !== undefined).map((source) => new Line(deps, source));
+    this.#lines = deps.sources.filter((source) => 'remember' in source).map((source) => new Line(deps, source));
   }
 
   /** Starts handing over what is new. Returns at once. */

@@ -193,24 +193,22 @@ async function runAll(runner: RunningTurn, ready: readonly KeptCall[]): Promise<
 }
 
 async function runOne(runner: RunningTurn, { call, parsed, context, before, facts }: KeptCall): Promise<void> {
-  const { tools, crashPoints, checkpoints, taint, lateCopies } = runner.deps;
+  const { tools, crashPoints, checkpoints } = runner.deps;
   crashPoints.reach('after-request');
   const output = new LiveText(runner, { kind: 'output', ...runner.place, callId: call.callId });
   const heard = new Set<string>();
   if (parsed.tool.abortGraceMs !== undefined) runner.tellingCalls.began(call.callId);
-  const found = lateCopies?.catchUp() ?? null;
-  if (found !== null) await found;
-  const copiesOf = facts === null ? null : taint.watch(facts);
-  const follow = facts === null ? null : lateCopies?.begin(facts);
+  const watch = watchCopies(runner, facts);
+  if (watch.found !== null) await watch.found;
   const result = await tools.run(parsed, createContext(runner, call, { context, output, heard }));
   runner.tellingCalls.ended(call.callId);
   const given = output.end();
   if (given !== null) await given;
   crashPoints.reach('after-effect');
   const left = before === null ? null : await checkpoints.after(before);
-  const copies = copiesOf === null ? undefined : await copiesOf();
-  if (lateCopies !== undefined && found !== null) await accountFor(lateCopies, facts, copies);
-  if (result.ended !== undefined) follow?.(call.callId, result.ended);
+  const copies = watch.copiesOf === null ? undefined : await watch.copiesOf();
+  if (watch.found !== null) await accountFor(runner, facts, copies);
+  if (result.ended !== undefined) watch.follow?.(call.callId, result.ended);
   // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
@@ -219,11 +217,26 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   crashPoints.reach('after-result');
 }
 
-/** Before the look for copies: what the call itself wrote, and what is marked as a copy of its own command, is known. */
-async function accountFor(lateCopies: LateCopiesPort, facts: CallFacts | null, copies: Copies | undefined): Promise<void> {
+interface CopyWatch {
+  /** What background commands copied until now is being recorded; null where none runs. */
+  readonly found: Promise<void> | null;
+  /** How to look afterwards for what the call itself copies. */
+  readonly copiesOf: (() => Promise<Copies>) | null;
+  /** For a command that goes on after its call. */
+  readonly follow: ReturnType<LateCopiesPort['begin']>;
+}
+
+function watchCopies({ deps: { taint, lateCopies } }: RunningTurn, facts: CallFacts | null): CopyWatch {
+  const found = lateCopies?.catchUp() ?? null;
+  const copiesOf = facts === null ? null : taint.watch(facts);
+  return { found, copiesOf, follow: facts === null ? null : (lateCopies?.begin(facts) ?? null) };
+}
+
+/** What the call itself wrote, and what is marked as a copy of its own command, is no copy of a background command. */
+async function accountFor({ deps: { lateCopies } }: RunningTurn, facts: CallFacts | null, copies: Copies | undefined): Promise<void> {
   const written = facts?.paths.filter(({ access }) => access === 'write').map(({ real }) => real) ?? [];
-  await lateCopies.account([...written, ...(copies?.paths ?? [])]);
-  await lateCopies.catchUp();
+  await lateCopies?.account([...written, ...(copies?.paths ?? [])]);
+  await lateCopies?.catchUp();
 }
 
 interface Finished {

@@ -157,26 +157,38 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
     const error = toAppError(cause);
     if (error.code === 'internal') deps.logger.log('error', 'a model call failed unexpectedly', { cause: error.cause });
     if (error.code === 'model_context_overflow') learnOverflow(runner, call, error);
-    const tookMs = deps.clock.monotonicMs() - startedMs;
-    const whole = partial.toString();
-    const billed = whole === '' && error.data['mayAskAgain'] !== true ? null : estimateSpent(deps, call, whole);
-    const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
-    runner.emit('model.failed', {
-      requestId,
-      error: error.toBody(),
-      partialText: deps.redact(partialText),
-      tookMs,
-      ...billed?.recorded,
-      // Nothing of it was carried out: calls are made once an answer is whole.
-      ...(error.data['mayAskAgain'] === true && !runner.state.brokeOff ? { again: true as const } : {}),
-    });
-    tellHooks(runner, 'after_model', () => ({
-      model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
-    }));
-    return billed?.spent ?? null;
+    return recordFailure(runner, call, { requestId, error, whole: partial.toString(), tookMs: deps.clock.monotonicMs() - startedMs });
   } finally {
     writeNoMore();
   }
+}
+
+interface FailedCall {
+  readonly requestId: string;
+  readonly error: AppError;
+  /** What had come of the answer. */
+  readonly whole: string;
+  readonly tookMs: number;
+}
+
+function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error, whole, tookMs }: FailedCall): Spent | null {
+  const { deps } = runner;
+  const mayAskAgain = error.data['mayAskAgain'] === true;
+  const billed = whole === '' && !mayAskAgain ? null : estimateSpent(deps, call, whole);
+  const partialText = whole.length > PARTIAL_CHARS_MAX ? `${whole.slice(0, PARTIAL_CHARS_MAX)} […]` : whole;
+  runner.emit('model.failed', {
+    requestId,
+    error: error.toBody(),
+    partialText: deps.redact(partialText),
+    tookMs,
+    ...billed?.recorded,
+    // Nothing of it was carried out: calls are made once an answer is whole.
+    ...(mayAskAgain && !runner.state.brokeOff ? { again: true as const } : {}),
+  });
+  tellHooks(runner, 'after_model', () => ({
+    model: { ref: call.model, tokens: call.pack.tokens, outcome: 'error', text: error.message },
+  }));
+  return billed?.spent ?? null;
 }
 
 function learnOverflow(runner: RunningTurn, { model, pack }: ModelCall, error: AppError): void {

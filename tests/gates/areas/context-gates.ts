@@ -20,6 +20,14 @@ export const contextGates: readonly Gate[] = [
     suites: ['core/mind/context/pack.test.ts'],
   },
   {
+    name: 'context/project-words',
+    prevents: 'what a project file says counts as words of the person',
+    file: 'core/mind/context/project-source.ts',
+    text: ", tainted: [{ kind: 'file', where: path }] },",
+    instead: ' },',
+    suites: ['tests/program/project-file.test.ts'],
+  },
+  {
     name: 'context/foreign-parts',
     prevents: 'words of others reach the model with a pack and leave no mark',
     file: 'core/runtime/turns/perform-model.ts',

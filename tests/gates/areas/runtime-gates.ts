@@ -389,22 +389,6 @@ export const runtimeGates: readonly Gate[] = [
     suites: ['core/guard/panic/panic.test.ts'],
   },
   {
-    name: 'runtime/broken-twice',
-    prevents: 'answers that keep breaking off are paid for again and again',
-    file: 'core/runtime/turns/perform-model.ts',
-    text: "error.data['mayAskAgain'] === true && !runner.state.brokeOff ?",
-    instead: "error.data['mayAskAgain'] === true ?",
-    suites: ['tests/program/broken-answers.test.ts'],
-  },
-  {
-    name: 'runtime/whole-answer',
-    prevents: 'an answer that arrived whole is paid for a second time',
-    file: 'core/mind/llm/wire-client.ts',
-    text: "if (broken.code !== 'model_cut_off') throw broken;",
-    instead: 'if (broken !== null) throw broken;',
-    suites: ['tests/program/broken-answers.test.ts'],
-  },
-  {
     name: 'runtime/system-session',
     prevents: 'a message is put into the session that holds the grants',
     file: 'core/doors/controlplane/controlplane.ts',

@@ -229,6 +229,7 @@ export const events = {
     tools: 'tools',
     messages: 'messages',
     about_material: 'note on material',
+    project: 'project file',
     memory: 'memory',
     knowledge: 'knowledge',
     skill_cards: 'skills',

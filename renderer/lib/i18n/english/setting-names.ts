@@ -212,6 +212,10 @@ export const settingNames = {
       help: 'When they fill so much of what the model can read.',
     },
     'context.summaries.keepMessages': { title: 'Messages kept as they are', help: 'The newest ones, at least.' },
+    'context.projectFile': {
+      title: 'Show AGENTS.md',
+      help: 'The AGENTS.md or CLAUDE.md of the folder a session works in, as material. It allows nothing.',
+    },
     'context.packLog': {
       title: 'Log of packs',
       help: 'A file in the data folder with a line for every request to a model; empty for none.',

@@ -234,6 +234,7 @@ export const events: Words['activity']['events'] = {
     tools: 'Werkzeuge',
     messages: 'Nachrichten',
     about_material: 'Hinweis zum Material',
+    project: 'Projektdatei',
     memory: 'Gedächtnis',
     knowledge: 'Wissen',
     skill_cards: 'Fähigkeiten',

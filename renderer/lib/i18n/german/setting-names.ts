@@ -233,6 +233,10 @@ export const settingNames: Words['settingNames'] = {
       help: 'Wenn sie so viel von dem füllen, was das Modell lesen kann.',
     },
     'context.summaries.keepMessages': { title: 'Nachrichten, die bleiben', help: 'Mindestens die neuesten.' },
+    'context.projectFile': {
+      title: 'AGENTS.md zeigen',
+      help: 'Die AGENTS.md oder CLAUDE.md im Ordner der Sitzung, als Material. Sie erlaubt nichts.',
+    },
     'context.packLog': {
       title: 'Protokoll der Packs',
       help: 'Eine Datei im Datenordner mit einer Zeile je Anfrage an ein Modell; leer für keine.',
