@@ -59,6 +59,11 @@ test('every command of the help has its entry, and every entry is a command', as
   expect(named.sort()).toEqual(known.sort());
 });
 
+test('every argument and option of a command says what it is for', () => {
+  const empty = readDocument('docs/reference/commands.md').match(/^\| `.*` \| *\|$/gm) ?? [];
+  expect(empty).toEqual([]);
+});
+
 test('the entry of a command has the options its help shows', async () => {
   const text = readDocument('docs/reference/commands.md');
   for (const command of ['ask', 'schedule add', 'approvals approve', 'service install']) {

@@ -23,18 +23,18 @@ export function registerActivity(program: Command, run: Run): void {
     .description('search calls, decisions, approvals, changed files and errors, newest first')
     .argument('[words...]')
     .option('--kind <kinds...>', activityKinds.join(', '))
-    .option('--tool <name>')
+    .option('--tool <name>', 'calls of this tool only')
     .option('--outcome <word>', activityOutcomes.join(', '))
-    .option('--session <id>')
+    .option('--session <id>', 'in this session only')
     .option('--before <seq>', 'only what came before this place of the log')
-    .option('--limit <n>', 'at most so many')
+    .option('--limit <n>', 'how many at most')
     .action((words: string[], options: SearchOptions) => run((context) => search(context, words.join(' '), options)));
   activity
     .command('events')
     .description('list the events of one turn')
     .argument('<turn-id>')
     .option('--after <seq>', 'only what came after this place of the log')
-    .option('--limit <n>', 'at most so many')
+    .option('--limit <n>', 'how many at most')
     .action((turnId: string, options: { after?: string; limit?: string }) => run((context) => listEvents(context, turnId, options)));
   activity
     .command('export')

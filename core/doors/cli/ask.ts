@@ -26,8 +26,8 @@ export interface AskOptions extends PlaceOptions {
 /** The options that `ask` and `chat` share. */
 export function addMessageOptions(command: Command): Command {
   return command
-    .option('--session <id>', 'go on with this session, in its folder')
-    .option('--continue', 'go on with the latest session of this folder')
+    .option('--session <id>', 'continue this session, in its folder')
+    .option('--continue', 'continue the latest session of this folder')
     .option('--cwd <folder>', 'work in this folder; asks first unless it is trusted')
     .option('--agent <id>', 'the agent to ask')
     .option('--model <provider/model>', 'the model to ask')

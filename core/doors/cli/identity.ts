@@ -24,7 +24,7 @@ interface SetOptions extends AgentOption {
 
 export function registerIdentity(program: Command, run: Run): void {
   const identity = program.command('identity').description('the identity of an agent');
-  const agentOption = ['--agent <id>', 'main unless told'] as const;
+  const agentOption = ['--agent <id>', 'the agent; main by default'] as const;
   identity
     .command('show')
     .description('show the identity, or an earlier version of it')
@@ -37,8 +37,8 @@ export function registerIdentity(program: Command, run: Run): void {
     .command('set')
     .description('change the given fields; an empty text removes a field')
     .option(...agentOption)
-    .option('--role <text>')
-    .option('--style <text>')
+    .option('--role <text>', 'what the agent is for')
+    .option('--style <text>', 'how the agent speaks')
     .option('--constraint <text...>', 'all of them, in place of those before')
     .option('--risk <posture>', riskPostures.join(', '))
     .option('--prompt <name...>', 'prompt files whose text belongs to it')

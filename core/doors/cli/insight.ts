@@ -48,7 +48,7 @@ export function registerInsight(program: Command, run: Run): void {
     .command('list')
     .description('list the requests to models, newest first')
     .option('--session <id>', 'those of this session')
-    .option('--limit <n>', 'at most so many')
+    .option('--limit <n>', 'how many at most')
     .action((options: { session?: string; limit?: string }) => run((context) => listPacks(context, options)));
   packs
     .command('show')

@@ -36,14 +36,14 @@ export function registerKnowledge(program: Command, run: Run): void {
     .command('status')
     .description('list the documents of a source, those with a problem first')
     .argument('<source>')
-    .option('--limit <n>')
+    .option('--limit <n>', 'how many at most')
     .action((source: string, { limit }: { limit?: string }) => run((context) => status(context, source, limit)));
   knowledge
     .command('search')
     .description('search the documents; each passage with its citation')
     .argument('<query...>')
-    .option('--source <name>')
-    .option('--limit <n>')
+    .option('--source <name>', 'in this source only')
+    .option('--limit <n>', 'how many at most')
     .action((query: string[], options: { source?: string; limit?: string }) => run((context) => search(context, query.join(' '), options)));
   knowledge
     .command('add')

@@ -34,21 +34,21 @@ export function registerMemory(program: Command, run: Run): void {
   memory
     .command('list')
     .description('list memories, newest first; with --query, best first')
-    .option('--query <words>')
+    .option('--query <words>', 'words to search for')
     .option('--state <state>', memoryStates.join(', '))
     .option('--kind <kind>', memoryKinds.join(', '))
     .option('--scope <scope>', 'shared, or agent:ID')
     .option('--archived', 'also what is out of use by its age')
     .option('--contradicted', 'only what contradicts something else')
-    .option('--limit <n>')
+    .option('--limit <n>', 'how many at most')
     .action((options: ListOptions) => run((context) => list(context, options)));
   memory
     .command('recall')
     .alias('search')
     .description('search memory as the agent does')
     .argument('<query...>')
-    .option('--agent <id>')
-    .option('--limit <n>')
+    .option('--agent <id>', 'as this agent; main by default')
+    .option('--limit <n>', 'how many at most')
     .action((query: string[], options: { agent?: string; limit?: string }) => run((context) => recall(context, query.join(' '), options)));
   memory
     .command('add')

@@ -21,7 +21,7 @@ export function registerOutbox(program: Command, run: Run): void {
     .option('--state <state>', outboundStateSchema.options.join(', '))
     .option('--all', 'also what has arrived or was dropped')
     .option('--session <id>', 'of one session')
-    .option('--limit <n>')
+    .option('--limit <n>', 'how many at most')
     .action((options: ListOptions) => run((context) => list(context, options)));
   outbox
     .command('settle')
@@ -61,7 +61,7 @@ export function registerChats(program: Command, run: Run): void {
   chats
     .command('list')
     .description('list the chats and their sessions')
-    .option('--channel <name>')
+    .option('--channel <name>', 'chats of this channel only')
     .action((options: { channel?: string }) =>
       run((context) =>
         context.runOp('chat.list', options.channel === undefined ? {} : { channel: options.channel }, {
@@ -76,7 +76,7 @@ export function registerChats(program: Command, run: Run): void {
     .argument('<channel>')
     .argument('<chat-id>')
     .argument('[session-id]')
-    .option('--thread <id>')
+    .option('--thread <id>', 'a thread of the chat')
     .action((channel: string, chatId: string, sessionId: string | undefined, options: { thread?: string }) =>
       run((context) => {
         const chat = { channel, chatId, ...(options.thread === undefined ? {} : { threadId: options.thread }) };

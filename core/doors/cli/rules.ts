@@ -24,8 +24,8 @@ export function registerRules(program: Command, run: Run): void {
     .command('pin')
     .description(`pin a rule for an agent (${mainAgentId} by default) or for one session`)
     .argument('<text...>')
-    .option('--session <id>')
-    .option('--agent <id>')
+    .option('--session <id>', 'for this session')
+    .option('--agent <id>', 'for this agent; main by default')
     .option('--replace <id>', 'in place of this one of the same session or agent')
     .action((words: string[], target: Target) => run((context) => pinRule(context, words.join(' '), target)));
   rules

@@ -38,7 +38,7 @@ export function registerSafety(program: Command, run: Run): void {
     .description('stop everything at once')
     .option('--reason <text>', 'why, for the record')
     .option('--release', 'let things run again')
-    .option('--status', 'only say how it stands')
+    .option('--status', 'only show whether it is engaged')
     .action((options: PanicOptions) => run((context) => panic(context, options)));
 }
 

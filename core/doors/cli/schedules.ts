@@ -45,15 +45,15 @@ export function registerSchedules(program: Command, run: Run): void {
     .option('--every <interval>', 'again and again: 15m, 2h, 1d')
     .option('--cron <line>', 'minute, hour, day of month, month, day of week')
     .option('--zone <name>', 'such as Europe/Berlin; that of this machine when left out')
-    .option('--name <words>')
-    .option('--agent <id>')
+    .option('--name <words>', 'the name of the task')
+    .option('--agent <id>', 'the agent that does it; main by default')
     .option('--session <id>', 'own, new, or the id of one')
     .option('--missed <policy>', missedPolicies.join(', '))
     .option('--tools <names...>', 'no others')
     .option('--classes <names...>', 'no others')
     .option('--usd <amount>', 'at most, each time')
-    .option('--grants', 'what you allowed until revoked holds here as well')
-    .option('--approval-minutes <n>', 'a question that is still open then is a no')
+    .option('--grants', 'your grants cover it too')
+    .option('--approval-minutes <n>', 'deny an approval that is still open after this time')
     .option('--deliver <chat>', 'the answer is sent there; last for the one used last')
     .action((prompt: string, options: AddOptions) => run((context) => add(context, prompt, options)));
   const onId = (name: string, description: string, act: (context: CommandContext, scheduleId: string) => Promise<number>): void => {
@@ -77,10 +77,10 @@ export function registerSchedules(program: Command, run: Run): void {
   schedule
     .command('next')
     .description('show when a schedule would be due; saves nothing')
-    .option('--at <time>')
-    .option('--every <interval>')
-    .option('--cron <line>')
-    .option('--zone <name>')
+    .option('--at <time>', 'once, such as 2026-03-29T02:30')
+    .option('--every <interval>', 'at an interval: 15m, 2h, 1d')
+    .option('--cron <line>', 'minute, hour, day of month, month, day of week')
+    .option('--zone <name>', 'such as Europe/Berlin; the zone of this machine by default')
     .option('--count <n>', 'how many')
     .action((options: AddOptions & { count?: string }) => run((context) => preview(context, options)));
 }

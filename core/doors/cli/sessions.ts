@@ -18,7 +18,7 @@ export function registerSessions(program: Command, run: Run): void {
   program
     .command('history')
     .description('the latest conversations and how each stands')
-    .option('--limit <n>', 'at most so many; 10 unless told')
+    .option('--limit <n>', 'how many at most; 10 by default')
     .action((options: { limit?: string }) => run((context) => showHistory(context, options.limit)));
   const sessions = program.command('sessions').description('conversations');
   registerCompact(sessions, run);
@@ -26,26 +26,26 @@ export function registerSessions(program: Command, run: Run): void {
     .command('list')
     .description('list the conversations, newest first')
     .option('--archived', 'the archived ones')
-    .option('--limit <n>', 'at most so many')
+    .option('--limit <n>', 'how many at most')
     .action((options: { archived?: boolean; limit?: string }) => run((context) => listSessions(context, options)));
   sessions
     .command('show')
     .description('show the events of a session')
     .argument('<id>')
-    .option('--limit <n>', 'at most so many events')
+    .option('--limit <n>', 'how many events at most')
     .action((sessionId: string, options: { limit?: string }) => run((context) => showSession(context, sessionId, options.limit)));
   sessions
     .command('search')
     .description('search what was said')
     .argument('<query...>')
-    .option('--limit <n>', 'at most so many hits')
+    .option('--limit <n>', 'how many hits at most')
     .action((words: string[], options: { limit?: string }) => run((context) => searchSessions(context, words.join(' '), options.limit)));
   sessions
     .command('fork')
     .description('begin a new session with what was said so far')
     .argument('<id>')
     .option('--at <n>', 'after this event of the session')
-    .option('--title <text>')
+    .option('--title <text>', 'the title of the new session')
     .action((sessionId: string, options: { at?: string; title?: string }) => run((context) => forkSession(context, sessionId, options)));
   registerSessionChanges(sessions, run);
 }
@@ -217,8 +217,8 @@ export function registerArtifacts(program: Command, run: Run): void {
   artifacts
     .command('list')
     .description('list the files, newest first')
-    .option('--session <id>')
-    .option('--limit <n>', 'at most so many')
+    .option('--session <id>', 'of this session only')
+    .option('--limit <n>', 'how many at most')
     .action((options: { session?: string; limit?: string }) => run((context) => listArtifacts(context, options)));
   artifacts
     .command('get')

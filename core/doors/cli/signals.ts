@@ -20,7 +20,7 @@ export function registerSignals(program: Command, run: Run): void {
     .command('list')
     .description('list the signals, newest first')
     .option('--source <name>', signalSources.join(', '))
-    .option('--limit <n>', 'at most so many')
+    .option('--limit <n>', 'how many at most')
     .action((options: { source?: string; limit?: string }) => run((context) => list(context, options)));
   signals
     .command('send')
@@ -29,8 +29,8 @@ export function registerSignals(program: Command, run: Run): void {
     .argument('<text...>')
     .option('--attention <how>', attentionSchema.options.join(', '))
     .option('--session <id>', 'the session it belongs to')
-    .option('--data <json>')
-    .option('--key <text>', 'the same key again is no second signal')
+    .option('--data <json>', 'JSON that goes with the signal')
+    .option('--key <text>', 'a signal with the same key counts once')
     .action((name: string, text: string[], options: SendOptions) =>
       run((context) => send(context, name, { ...options, text: text.join(' ') })),
     );
