@@ -13,7 +13,7 @@ const config: ConfigInput = {
   models: { default: 'demo/offline' },
   knowledge: { sources: { notes: { kind: 'inline', text: 'A note.' } } },
   web: { search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:9' } },
-  agents: { scout: {} },
+  agents: { scout: { description: 'an example' } },
 };
 
 /** A channel through which nothing comes and nothing leaves. */
