@@ -39,6 +39,16 @@ test('the pictures of the README are small', () => {
   for (const picture of pictures) expect(statSync(join(projectRoot, picture)).size).toBeLessThan(200_000);
 });
 
+test('what README.md says is missing is missing', () => {
+  const missing = readDocument('README.md').split('## What works, and where')[1]?.split('\n## ')[0]?.replaceAll(/\s+/g, ' ') ?? '';
+  const tools = readDocument('docs/reference/tools.md');
+  expect(missing).toContain('There is no MCP, no browser for the agent, no channel besides Telegram');
+  expect(Object.keys(configSchema.shape).filter((key) => /mcp/i.test(key))).toEqual([]);
+  expect(tools.match(/^## `(?:browser|mcp)\w*`$/gm)).toBeNull();
+  const channels = settingsOf(z.toJSONSchema(configSchema, { io: 'input' })).filter(({ path }) => path.startsWith('channels.'));
+  expect(new Set(channels.map(({ path }) => path.split('.')[1]))).toEqual(new Set(['telegram']));
+});
+
 /** Command lines after the word `trayclaw`, from running text and from blocks. */
 function commandLines(name: string): string[] {
   const text = readDocument(name);
