@@ -127,7 +127,7 @@ const teller = `
     const answer = await own(...args).catch((failure) => { throw failure.cause ?? failure; });
     const { body, headers, status, statusText } = answer;
     const total = Number(headers.get('content-length') ?? 0);
-    let got = 0, toldMs = 0;
+    let got = 0, toldMs = -Infinity;
     const transform = (chunk, next) => {
       got += chunk.byteLength;
       if (performance.now() - toldMs > 500 || got === total) {

@@ -23,7 +23,12 @@ interface Told {
 
 type Way = (options: FetchOptions) => Promise<Fetched>;
 
-async function fetchFrom(answer: RequestListener, way: Way = findOrFetchElectron, archive: Buffer = Buffer.alloc(0)): Promise<Told> {
+interface Case {
+  readonly way?: Way;
+  readonly archive?: Buffer;
+}
+
+async function fetchFrom(answer: RequestListener, { way = findOrFetchElectron, archive = Buffer.alloc(0) }: Case = {}): Promise<Told> {
   const root = mkdtempSync(join(tmpdir(), 'trayclaw-fetch-'));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   mkdirSync(join(root, 'node_modules', 'electron'), { recursive: true });
@@ -92,10 +97,11 @@ test('what comes slowly is said in steps, and a wrong file is none', { timeout: 
 test('a mirror that says nothing, and one that falls silent, are given up', { timeout: 60_000 }, async () => {
   const why = 'Electron could not be fetched, because nothing more came of it';
   expect((await fetchFrom(() => undefined)).fetched).toEqual({ why });
-  const half = await fetchFrom((_request, response) => {
+  const some: RequestListener = (_request, response) => {
     response.writeHead(200, { 'content-length': 1_000_000 });
     response.write(Buffer.alloc(300_000));
-  });
+  };
+  const half = await fetchFrom(some);
   expect([half.fetched, half.said.length]).toEqual([{ why }, 2]);
 });
 
@@ -110,7 +116,7 @@ test('who packages the app gets Electron unpacked, as often as needed, told how 
     await bringElectron(asks);
     return bringElectron(asks);
   };
-  const { fetched, said, host, asked, root } = await fetchFrom((_request, response) => response.end(archive), insisting, archive);
+  const { fetched, said, host, asked, root } = await fetchFrom((_request, response) => response.end(archive), { way: insisting, archive });
   expect(fetched).toEqual(findElectron(root, {}, process.platform));
   expect('binary' in fetched && readFileSync(fetched.binary, 'utf8')).toBe('program');
   expect('folder' in fetched && readFileSync(join(fetched.folder, 'version'), 'utf8')).toBe('1.2.3');
@@ -125,7 +131,7 @@ test('a mirror without this Electron, and one that is not there, are named as th
   const missing = await fetchFrom((_request, response) => response.writeHead(404).end());
   expect(missing.fetched).toEqual({ why: expect.stringMatching(/^Electron could not be fetched \(.*404.*\)$/) });
   const nowhere: Way = (options) => bringElectron({ ...options, env: { ...options.env, ELECTRON_MIRROR: 'http://127.0.0.1:1/' } });
-  expect((await fetchFrom(() => undefined, nowhere)).fetched).toEqual({
+  expect((await fetchFrom(() => undefined, { way: nowhere })).fetched).toEqual({
     why: expect.stringMatching(/^Electron could not be fetched \(.*(?:ECONNREFUSED|bad port).*\)$/),
   });
 });

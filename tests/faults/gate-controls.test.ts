@@ -109,6 +109,7 @@ test('the gate is asked before anything runs', async () => {
   expect(await check({})).toEqual([]);
   const allowAll = replace(({ gate }) => {
     const lenient = Object.create(gate) as PolicyGate;
+    lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
     lenient.authorize = (request) => ({ ...gate.authorize(request), decision: 'allow', ruleId: 'control' });
     return { gate: lenient };
   });
@@ -142,6 +143,7 @@ test('the stop is looked at again when a call is dispatched', async () => {
   // The gate knows of the stop as well, and is asked again about what a grant covers: both looks are taken away.
   const heedless = ({ gate }: TurnDeps): Partial<TurnDeps> => {
     const lenient = Object.create(gate) as PolicyGate;
+    lenient.toolRefusal = (origin) => gate.toolRefusal(origin);
     lenient.question = (request, decision) => gate.question(request, decision);
     lenient.authorize = (request) => {
       const decided = gate.authorize(request);
@@ -171,6 +173,7 @@ test('a permission for once is spent by its first use', async () => {
       return grant === null ? null : { ...grant, spentAtMs: null };
     };
     const forgetful = Object.create(gate) as PolicyGate;
+    forgetful.toolRefusal = (origin) => gate.toolRefusal(origin);
     forgetful.question = (request, decision) => gate.question(request, decision);
     forgetful.authorize = (request) => {
       const [given] = policy.grants(true, 0);

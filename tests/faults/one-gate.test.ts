@@ -39,6 +39,7 @@ class GateSpy {
   replace(real: TurnDeps): TurnDeps {
     const gate = Object.create(real.gate) as PolicyGate;
     gate.question = (request, decision) => real.gate.question(request, decision);
+    gate.toolRefusal = (origin) => real.gate.toolRefusal(origin);
     gate.authorize = (request) => {
       const { callId } = request as { callId?: string };
       if (this.isBlind) return { ...real.gate.authorize(request), decision: 'allow', ruleId: 'control', grantId: null };

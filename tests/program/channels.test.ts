@@ -238,7 +238,7 @@ test('a hook keeps an answer here until a person has looked; another is told wha
   accepted(channel.write('good day'));
   expect(await shown(1)).toEqual(['7: You said: good day']);
   const [kept] = (await claw.op('outbox.list', {})).items;
-  expect(kept?.reason).toMatch(/It says hello\. Settle it as resend to send it\.$/);
+  expect(kept?.reason).toMatch(/“It says hello\.” Settle it as resend to send it\.$/);
   await claw.op('outbox.settle', { outboundId: kept?.outboundId ?? '', answer: 'resend' });
   expect(await shown(2)).toEqual(['7: You said: good day', '7: You said: hello']);
   await until(() => told.length === 2, 'the other hook was told');
