@@ -60,6 +60,7 @@ export default defineConfig({
     // A limit for tests that hang, generous enough for a machine that does other work as well.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     cache: false,
     projects: [
       {

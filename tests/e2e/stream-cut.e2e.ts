@@ -70,12 +70,11 @@ test('the stream cut again and again while an answer comes: it is whole in the e
   const cutter = await startCutter();
   const window = await openWindow(browser, { replies: [slowly], context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });
   await window.send('Talk');
-  let cuts = 0;
   for (const at of [2, 12, 25, 40]) {
     await expect.poll(() => window.conversation.innerText(), { timeout: 15_000 }).toMatch(new RegExp(`number (?:${at}|[${at}-9]\\d|59) `));
-    cuts += cutter.cut();
+    // It may still be on its way back from the cut before.
+    await expect.poll(() => cutter.cut()).toBeGreaterThan(0);
   }
-  expect(cuts).toBeGreaterThanOrEqual(3);
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   await expect.poll(() => shownTexts(window), { timeout: 15_000 }).toEqual(['Talk', long]);
   await expectSameAfresh(window);

@@ -80,6 +80,8 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
     if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
     await page.getByText(settled[view]).first().waitFor();
     if (view === 'Approvals') await canApprove(window);
+    // It looks for model servers on this machine when it is opened.
+    if (view === 'Settings') await page.getByText('Looking…').waitFor({ state: 'detached' });
     await visit({ name: view });
     if (view === 'Activity') await visitTree(window, visit);
   }
@@ -99,12 +101,20 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   await visitDialogs(window, visit);
   await page.getByRole('button', { name: 'Panic stop', exact: true }).click();
   await page.getByText('Everything is stopped.').first().waitFor();
+  await expect
+    .poll(() =>
+      page
+        .getByRole('button', { name: /^Release/ })
+        .first()
+        .isEnabled(),
+    )
+    .toBe(true);
   await visit({ name: 'stopped' });
 }
 
 /** Not in the first moment, while the card may have come under a pointer. */
 async function canApprove({ approval }: WindowUnderTest): Promise<void> {
-  await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => approval.getByRole('button', { name: 'Approve once' }).isEnabled()).toBe(true);
 }
 
 async function visitTree({ page }: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {

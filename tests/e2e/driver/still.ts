@@ -3,7 +3,7 @@
 /** Source text for `initScript`. It follows the page, so that nothing is seen in between. */
 export const stillScript = `(() => {
   const same = (text) => text
-    .replace(/\\/tmp\\/tce-[A-Za-z0-9]+/g, '/tmp/tce')
+    .replace(/\\/tmp\\/(?:tc-[A-Za-z0-9]+\\/)?tce-[A-Za-z0-9]+/g, '/tmp/tce')
     .replace(/\\b(ses|trn|msg|apr|art|cal|call|pck|pack|grt|evt|chk)_[A-Za-z0-9]+/g, '$1_x')
     .replace(/127\\.0\\.0\\.1:\\d+/g, '127.0.0.1:1')
     .replace(/\\b\\d{1,2}\\.? (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|Mai|Okt|Dez)[a-z]*\\.? \\d{4}/g, '1 Jan 2026')
