@@ -76,7 +76,7 @@ const sameInBoth: readonly RegExp[] = [
   /^st` in the workspace, whatever the files it uses hold by then$/,
   /^(?:Gather what the model needs|The pack is ready|Ask the gate about|Waiting for your approval of)/,
   /^\d\. (?:system|user|assistant|tool)$|^configured$/,
-  /^(?:One call is of unknown outcome|The database is sound|Every event met so far|9 GB free for|The price of lab)/,
+  /^(?:One call is of unknown outcome|The database is sound|Every event met so far|9 GB free for|The price of lab|lab\/scripted answered a turn)/,
   /^(?:The (?:log ends where the head|chain of the newest|search index agrees|write-ahead log is|data folder is yours|clock agrees) |\d+ artifacts? there, |No backup yet, )/,
   /^(?:No interrupted run has left|No earlier run has left|What commands usually need|http:\/\/127\.0\.0\.1:1 answers|No turn has failed)/,
   /^(?:Every message that was to go out|Nothing is scheduled\.|config\.yaml can be read\.)/,
