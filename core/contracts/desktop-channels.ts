@@ -3,6 +3,7 @@
 
 import type { AnyEvent, DeltaNotice } from './events.ts';
 import type { OpReply } from './ops.ts';
+import type { ViewName } from './views.ts';
 
 /** Name of the bridge on the page's global object. */
 export const bridgeName = 'trayclaw';
@@ -34,10 +35,7 @@ export interface StreamMessage {
 
 /** What the shell tells the window: where to go, or that everything is being stopped. */
 export type ShellCommand =
-  | {
-      readonly kind: 'show';
-      readonly view: 'chat' | 'activity' | 'approvals' | 'schedules' | 'agents' | 'artifacts' | 'settings' | 'health';
-    }
+  | { readonly kind: 'show'; readonly view: ViewName }
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string }
   /** The panic stop was pressed outside the window: shown at once, before anything is recorded of it. */

@@ -225,6 +225,8 @@ const bodies = {
     facts: callFactsSchema,
     idempotency: idempotencySchema,
     verifies: z.boolean(),
+    /** The tool says that its results are private. */
+    isPrivate: z.literal(true).optional(),
     grantId: z.string().nullable(),
     approvalId: z.string().nullable(),
   }),

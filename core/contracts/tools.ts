@@ -233,6 +233,11 @@ export interface ToolDefinition<A = unknown> {
    * result is recorded, also while the program closes.
    */
   readonly abortGraceMs?: number;
+  /**
+   * Its results are private though no path of its facts says so: other conversations, memories, the person's documents. A session that saw
+   * one is asked more before anything leaves it.
+   */
+  readonly isPrivate?: true;
   /** Only the program calls it, on behalf of a person. It is never listed, and a call by a model or a client is refused. */
   readonly isInternal?: true;
   /** What the call would touch. May look at the file system, must not change it. */

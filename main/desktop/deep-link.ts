@@ -1,10 +1,10 @@
 // trayclaw:// links: they lead to a place in the window and do nothing else. Anybody can write one, so none carries text or an answer.
 
 import type { ShellCommand } from '../../core/contracts/desktop-channels.ts';
+import { viewNames } from '../../core/contracts/views.ts';
 
 export const linkScheme = 'trayclaw';
 
-const views: ReadonlySet<string> = new Set(['chat', 'activity', 'approvals', 'schedules', 'agents', 'artifacts', 'settings', 'health']);
 const ID = /^(ses|apr)_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Where a link leads, or null for what is not a link of ours. `trayclaw://settings`, `trayclaw://session/ID`, `trayclaw://approval/ID`. */
@@ -12,7 +12,8 @@ export function placeOfLink(text: string): ShellCommand | null {
   const url = parseOwn(text);
   if (url === null) return null;
   const id = url.pathname.replace(/^\//, '');
-  if (views.has(url.hostname) && id === '') return { kind: 'show', view: url.hostname as Extract<ShellCommand, { kind: 'show' }>['view'] };
+  const view = viewNames.find((name) => name === url.hostname);
+  if (view !== undefined && id === '') return { kind: 'show', view };
   if (url.hostname === 'session' && ID.test(id) && id.startsWith('ses_')) return { kind: 'show-session', sessionId: id };
   if (url.hostname === 'approval' && ID.test(id) && id.startsWith('apr_')) return { kind: 'show-approval', approvalId: id };
   return null;

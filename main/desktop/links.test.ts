@@ -1,6 +1,8 @@
 // Links into the window and out of it.
 
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { viewNames } from '../../core/contracts/views.ts';
 import { linkAmong, placeOfLink } from './deep-link.ts';
 import { RecordingLogger } from './desktop-bench.ts';
 import { openableLink, OutsideLinks } from './external-links.ts';
@@ -16,6 +18,12 @@ test('links lead to places', () => {
     { kind: 'show-session', sessionId: ses },
     { kind: 'show-approval', approvalId: apr },
   ]);
+});
+
+test.each(viewNames)('the view %s has a deep link, and the guide names it', (view) => {
+  expect(placeOfLink(`trayclaw://${view}`)).toEqual({ kind: 'show', view });
+  const links = /\*\*Links\.\*\*[^.]*/.exec(readFileSync(new URL('../../docs/guide/window.md', import.meta.url), 'utf8'))?.[0] ?? '';
+  expect(links).toMatch(new RegExp(`\`(?:trayclaw://)?${view}\``));
 });
 
 test.each([

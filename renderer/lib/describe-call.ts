@@ -29,6 +29,15 @@ const targets: Readonly<Record<KnownTool, readonly string[]>> = {
   message: ['text', 'to'],
   subagent: ['label', 'task'],
   spawn: ['label', 'task'],
+  spawn_status: ['job_id'],
+  spawn_cancel: ['job_id'],
+  remember: ['text'],
+  recall: ['query'],
+  knowledge_search: ['query'],
+  skill: ['name', 'query'],
+  tasks: ['text', 'action'],
+  schedule: ['prompt', 'scheduleId'],
+  open_workspace: ['path'],
 };
 
 export interface CallLine {

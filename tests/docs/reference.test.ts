@@ -11,6 +11,8 @@ import { configSchema } from '../../core/contracts/config.ts';
 import { errorCodes } from '../../core/contracts/errors.ts';
 import { eventTypes } from '../../core/contracts/events.ts';
 import { opTable } from '../../core/contracts/ops.ts';
+import { openWorkspaceTool } from '../../core/contracts/workspace-ops.ts';
+import { english } from '../../renderer/lib/i18n/english/english.ts';
 import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, runCommand } from '../doubles/fake-terminal.ts';
 import { TestHome } from '../faults/test-home.ts';
@@ -27,6 +29,10 @@ function entriesOf(name: string): string[] {
   const text = readDocument(`docs/reference/${name}`);
   return [...text.matchAll(/^(?:#{2,3} |\| )`([^`]+)`/gm)].map((match) => match[1] ?? '');
 }
+
+test('each tool has a verb in the window, and each verb a tool', () => {
+  expect(Object.keys(english.chat.verbs).sort()).toEqual([...entriesOf('tools.md'), openWorkspaceTool].sort());
+});
 
 test('no page is stale; `npm run docs` writes them', () => {
   const stale = [...pages].filter(([name, text]) => {

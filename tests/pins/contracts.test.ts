@@ -65,7 +65,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'budget.exceeded': 'ac3d0cfa045883c4',
   'budget.extended': 'e0de3205fc84ef4a',
   'budget.unpriced': '211f41d82396a91f',
-  'policy.decided': '9e215ae51f004d00',
+  'policy.decided': 'a7b23bcc8addc4eb',
   'tool.rejected': 'af728be044b1837b',
   'approval.requested': 'c087da08fdedb1b6',
   'approval.decided': '277cceaef8dedd98',

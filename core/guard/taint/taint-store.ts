@@ -1,8 +1,8 @@
 // Whose words each session holds, whether it saw private data, and which files hold words of others: rows kept in step with the log.
 // Decides nothing; what counts as untrusted is said by the events.
 
-import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
+import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
 
 export const taintMigrations: readonly Migration[] = [
@@ -44,8 +44,8 @@ interface MarkedFile {
 
 const SESSIONS_KEPT = 256;
 
-/** Tools whose results are private though no path of theirs says so: what was said in other conversations, memories, the person's documents. */
-const privateTools: ReadonlySet<string> = new Set([
+/** For decisions of logs from before they said it themselves. Closed: a tool declares `isPrivate`. */
+const privateBefore: ReadonlySet<string> = new Set([
   'session_search',
   'artifact_read',
   'subagent',
@@ -123,7 +123,7 @@ export class TaintStore {
         return;
       case 'policy.decided':
         // A question counts as well: whether it was answered with yes is not known here, and the flag only ever makes more be asked.
-        if (event.body.decision === 'deny' || !showsPrivateData(event.body.tool, event.body.facts)) return;
+        if (event.body.decision === 'deny' || !showsPrivateData(event.body)) return;
         // Told only of a session that holds words of others: one known to hold none stays known.
         if (this.#sql.putPrivate.run(event.sessionId).changes > 0 && this.#known.get(event.sessionId) !== null)
           this.#known.delete(event.sessionId);
@@ -229,11 +229,12 @@ export function taintKey(source: TaintSource): string {
 }
 
 /** Files of the workspace are private data as well, and a command may read any of them. */
-function showsPrivateData(tool: string, facts: CallFacts): boolean {
+function showsPrivateData({ tool, facts, isPrivate }: EventBodies['policy.decided']): boolean {
   return (
+    isPrivate === true ||
     facts.class === 'credential' ||
     facts.command !== null ||
     facts.paths.some((path) => path.access === 'read' || path.protectedBy !== null) ||
-    privateTools.has(tool)
+    privateBefore.has(tool)
   );
 }

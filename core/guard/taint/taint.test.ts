@@ -248,6 +248,21 @@ test('private data is anything of the workspace, but not a list of nothing', () 
   expect(bench.book.of(bench.read('a', 'x')).sensitive).toBe(true);
 });
 
+test('a tool that declares its results private is private, whatever its name', () => {
+  const decide = (sessionId: string, tool: string, declared: { isPrivate?: true }) => {
+    const call = bench.call(sessionId, tool, {}, {});
+    const decided = { callId: call.callId ?? '', tool, decision: 'allow' as const, ruleId: 'test', reason: '', facts: call.facts };
+    const body = { ...decided, idempotency: 'pure' as const, verifies: false, ...declared, grantId: null, approvalId: null };
+    bench.append(sessionId, { type: 'policy.decided', body });
+    return bench.book.of(call).sensitive;
+  };
+  for (const sessionId of ['a', 'b', 'c']) bench.browse(sessionId, 'example.org', 'page');
+  expect(decide('a', 'diary_search', {})).toBe(false);
+  expect(decide('b', 'diary_search', { isPrivate: true })).toBe(true);
+  // A log from before tools declared it.
+  expect(decide('c', 'recall', {})).toBe(true);
+});
+
 test('it survives a restart, goes along into a fork and ends with its session', () => {
   bench.say('a', 'Read it and keep the apricot.');
   bench.browse('a', 'example.org', 'zorgblat');

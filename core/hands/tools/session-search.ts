@@ -16,6 +16,7 @@ export function createSessionSearch(): ToolDefinition {
     description: 'Search all earlier conversations for words; returns short excerpts with their session and time.',
     input,
     class: 'read',
+    isPrivate: true,
     idempotency: () => 'pure',
     timeoutMs: 15_000,
     facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),

@@ -58,6 +58,7 @@ test('lists every built-in tool by name, with a schema a model can be given', ()
   expect(bench.host.list().map(({ name, class: toolClass }) => `${name}:${toolClass}`)).toEqual(
     names.map((name) => `${name}:${classOf(name)}`),
   );
+  expect(names.filter((name) => bench.host.get(name)?.isPrivate === true)).toEqual(['artifact_read', 'session_search']);
   for (const schema of bench.host.schemas()) {
     const words = Object.keys(schema.parameters).filter((word) => !['type', 'properties', 'required'].includes(word));
     expect([schema.parameters['type'], words]).toEqual(['object', []]);

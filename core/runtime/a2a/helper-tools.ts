@@ -48,6 +48,7 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
     description: `Gives a task to a helper and waits for its answer. Several calls in one step run side by side. ${nameAgents(agents)}`,
     input: help,
     class: 'read',
+    isPrivate: true,
     // Again means the same helper, by the id of the call: what it does happens once, behind its own gate.
     idempotency: () => 'pure',
     timeoutMs: Math.round(limits.minutes * 60_000) + GRACE_MS,
@@ -67,6 +68,7 @@ function createSpawn({ calls, agents }: HelperToolDeps): ToolDefinition {
     description: `Gives a task to a helper and goes on at once; its answer comes later into this conversation. ${nameAgents(agents)}`,
     input: help,
     class: 'read',
+    isPrivate: true,
     idempotency: () => 'idempotent',
     facts: () => touchesNothing,
     summarize: (args) => `start a helper: ${shown(args)}`,
@@ -84,6 +86,7 @@ function createSpawnStatus(deps: HelperToolDeps): ToolDefinition {
     description: 'How the helpers of this conversation stand, or one of them.',
     input: z.strictObject({ job_id: z.string().min(1).max(100).optional() }),
     class: 'read',
+    isPrivate: true,
     idempotency: () => 'pure',
     facts: () => touchesNothing,
     summarize: ({ job_id: jobId }) => (jobId === undefined ? 'look at its helpers' : `look at the helper ${jobId}`),

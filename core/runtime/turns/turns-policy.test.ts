@@ -208,3 +208,16 @@ test('locked down, a call is refused and the model is told; nobody is asked', as
   ]);
   expect(bench.policy.recentApprovals()).toEqual([]);
 });
+
+test('the decision on a call records that its tool declares its results private', async () => {
+  const diary = new BenchTools().list().map((tool) => (tool.name === 'look' ? { ...tool, isPrivate: true as const } : tool));
+  const bench = new TurnBench({ tools: diary });
+  onTestFinished(() => bench.dispose());
+  bench.script.push(calls(['look', 'a']), calls(['put', 'a']), { say: 'ok' });
+  const { turnId } = bench.send('look, then write');
+  await bench.rest(turnId);
+  expect(bench.of(turnId, 'policy.decided').map(({ tool, isPrivate }) => [tool, isPrivate])).toEqual([
+    ['look', true],
+    ['put', undefined],
+  ]);
+});

@@ -2,29 +2,16 @@
 
 import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
+import { viewNames } from '../../../core/contracts/views.ts';
 import { languageNames, type LanguageTag } from '../i18n/language.svelte.ts';
-import { viewNames, type ViewName } from '../state/route.svelte.ts';
 import { everywhere, instead, type Command, type CommandContext, type CommandGroup } from './command.ts';
 import { sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
-
-const goNames = {
-  chat: 'goChat',
-  activity: 'goActivity',
-  approvals: 'goApprovals',
-  memory: 'goMemory',
-  schedules: 'goSchedules',
-  agents: 'goAgents',
-  skills: 'goSkills',
-  artifacts: 'goArtifacts',
-  settings: 'goSettings',
-  health: 'goHealth',
-} as const satisfies Record<ViewName, string>;
 
 const goCommands: readonly Command[] = [
   ...viewNames.map((view, index): Command => ({
     id: `go-${view}`,
     group: 'go',
-    name: (words) => words[goNames[view]],
+    name: (words) => words.goTo[view],
     // There are ten digits, and Mod+0 is for the size of the text.
     keys: index === 9 ? everywhere('Alt+Shift+0') : instead(`Mod+${index + 1}`, `Alt+Shift+${index + 1}`),
     run: ({ app }) => app.route.go(view, view === 'chat' || view === 'activity' ? app.route.lastSessionId : null),

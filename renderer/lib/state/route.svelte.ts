@@ -1,18 +1,6 @@
 // Which view is shown, kept in the address so that back, forward and links work.
 
-export const viewNames = [
-  'chat',
-  'activity',
-  'approvals',
-  'memory',
-  'schedules',
-  'agents',
-  'skills',
-  'artifacts',
-  'settings',
-  'health',
-] as const;
-export type ViewName = (typeof viewNames)[number];
+import { viewNames, type ViewName } from '../../../core/contracts/views.ts';
 
 export interface Place {
   readonly view: ViewName;

@@ -1,6 +1,7 @@
 // Every place of the window with something in it, reached the same way each time: for what has to hold everywhere.
 
 import { expect } from 'vitest';
+import type { ViewName } from '../../../core/contracts/views.ts';
 import type { OpenOptions, WindowUnderTest } from './open-window.ts';
 
 const runs = (command: string) => ({ calls: [{ tool: 'exec', args: { command } }] });
@@ -40,7 +41,7 @@ const settled = {
   Artifacts: /^line 1\n/,
   Settings: 'Kept in',
   Health: 'The database is sound',
-} as const;
+} as const satisfies Record<Exclude<Capitalize<ViewName>, 'Chat'>, string | RegExp>;
 
 export interface Place {
   readonly name: string;
