@@ -38,7 +38,7 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-const endToEnd = { testTimeout: 60_000, hookTimeout: 60_000 };
+const endToEnd = { testTimeout: 120_000, hookTimeout: 120_000 };
 
 // Vitest reads its configuration from a default export.
 export default defineConfig({
@@ -58,8 +58,8 @@ export default defineConfig({
     env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' },
     teardownTimeout: 5_000,
     // A limit for tests that hang, generous enough for a machine that does other work as well.
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     cache: false,
     projects: [

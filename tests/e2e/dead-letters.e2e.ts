@@ -98,6 +98,7 @@ test('all are given up with a second press alone, and German says the same', asy
   const message = page.getByRole('textbox', { name: 'Nachricht', exact: true });
   for (const text of ['Milch kaufen', 'Brot kaufen']) {
     await page.getByRole('button', { name: 'Neue Sitzung' }).click();
+    await page.getByText('Was soll getan werden?').waitFor();
     await message.fill(text);
     await message.press('Enter');
     await page.getByRole('alert').first().waitFor();

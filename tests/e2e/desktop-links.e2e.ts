@@ -11,24 +11,32 @@ afterAll(() => app.close());
 
 const opened = async (): Promise<string[]> => (await app.driver.desk()).openedLinks;
 
-/** Runs in a page that was just loaded and that nobody has touched: a look through the driver's page would count as a touch. */
+/**
+ * Runs in a page that was just loaded and that nobody has touched: a look through the driver's page would count as a touch. One that was
+ * still under way when the page was loaded is a reason to load it again.
+ */
 function runUntouched(code: string): Promise<unknown> {
   return app.driver.evaluate(async ({ BrowserWindow }, source) => {
     const contents = BrowserWindow.getAllWindows()[0]?.webContents;
     if (contents === undefined) throw new Error('there is no window');
-    const loaded = new Promise<void>((resolve) => contents.once('did-finish-load', () => resolve()));
-    contents.reload();
-    await loaded;
-    return (await contents.executeJavaScript(source)) as unknown;
+    for (let load = 0; load < 20; load++) {
+      const loaded = new Promise<void>((resolve) => contents.once('did-finish-load', () => resolve()));
+      contents.reload();
+      await loaded;
+      const told = (await contents.executeJavaScript(
+        `navigator.userActivation.isActive ? { isTouched: true } : Promise.resolve(${source}).then((value) => ({ value }))`,
+      )) as { isTouched?: true; value?: unknown };
+      if (told.isTouched !== true) return told.value;
+    }
+    throw new Error('the page was touched each time');
   }, code);
 }
 
 test('without a click nothing opens: not by the bridge, not by window.open, not by a link that a script presses', async () => {
-  expect(await runUntouched('navigator.userActivation.isActive')).toBe(false);
   expect(await runUntouched(`trayclaw.openLink('https://example.org/')`)).toBe(false);
   expect(await runUntouched(`String(window.open('https://example.org/'))`)).toBe('null');
   const press = `(() => { const a = Object.assign(document.createElement('a'), { href: 'https://example.org/', target: '_blank' }); document.body.append(a); a.click(); })()`;
-  await runUntouched(`${press}, new Promise((resolve) => setTimeout(resolve, 50))`);
+  await runUntouched(`(${press}, new Promise((resolve) => setTimeout(resolve, 50)))`);
   expect(await opened()).toEqual([]);
   await app.usable();
 });

@@ -20,7 +20,7 @@ const launchArguments = [
 ];
 
 /** Shorter than a test may take, so that what is missing is named. */
-const actionWithinMs = 15_000;
+const actionWithinMs = 30_000;
 
 export interface OpenOptions extends HostOptions {
   readonly context?: BrowserContextOptions;
