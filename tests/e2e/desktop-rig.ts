@@ -15,7 +15,7 @@ import { announceDriver, openDesktop } from '../electron/driver/open-desktop.ts'
 import { prepareFolder, scriptedConfig } from './host/served-host.ts';
 
 export const panicKeys = 'CommandOrControl+Alt+Shift+Escape';
-const actionWithinMs = 8_000;
+const actionWithinMs = 30_000;
 const waitMs = { timeout: 8_000, interval: 20 };
 
 export interface DesktopOptions {
