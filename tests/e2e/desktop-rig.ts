@@ -16,7 +16,7 @@ import { prepareFolder, scriptedConfig } from './host/served-host.ts';
 
 export const panicKeys = 'CommandOrControl+Alt+Shift+Escape';
 const actionWithinMs = 30_000;
-const waitMs = { timeout: 8_000, interval: 20 };
+const waitMs = { timeout: 20_000, interval: 20 };
 
 export interface DesktopOptions {
   readonly env?: Readonly<Record<string, string>>;
