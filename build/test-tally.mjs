@@ -25,8 +25,9 @@ const MESSAGE_SHOWN_MAX = 300;
 class TestTally {
   /** @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
-    const { errors } = test.result();
-    for (const { message } of errors ?? []) tell(`${test.module.relativeModuleId} > ${test.fullName}`, message);
+    const { state, errors } = test.result();
+    const what = state === 'passed' ? 'passed at the second try' : 'failed';
+    for (const { message } of errors ?? []) tell(what, `${test.module.relativeModuleId} > ${test.fullName}`, message);
   }
 
   /**
@@ -34,7 +35,7 @@ class TestTally {
    * @param {import('vitest/node').TestModule} module
    */
   onTestModuleEnd(module) {
-    for (const { message } of module.errors()) tell(module.relativeModuleId, message);
+    for (const { message } of module.errors()) tell('failed', module.relativeModuleId, message);
   }
 
   /**
@@ -57,11 +58,12 @@ class TestTally {
 }
 
 /**
+ * @param {string} what
  * @param {string} where
  * @param {string} message
  */
-function tell(where, message) {
-  process.stdout.write(`\nfailed: ${where}: ${message.split('\n', 1)[0]?.slice(0, MESSAGE_SHOWN_MAX)}\n`);
+function tell(what, where, message) {
+  process.stdout.write(`\n${what}: ${where}: ${message.split('\n', 1)[0]?.slice(0, MESSAGE_SHOWN_MAX)}\n`);
 }
 
 /**

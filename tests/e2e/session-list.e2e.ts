@@ -33,11 +33,11 @@ test('a pinned session stands first in its own group, also after a restart', asy
   await make(window, 'Garden');
   const rows = rowsOf(window);
   await expect.poll(() => rows.count()).toBe(2);
-  expect(await rows.first().innerText()).toContain('Garden');
+  await expect.poll(() => rows.first().innerText()).toContain('Garden');
   await choose(window, 'Earlier work', 'Pin');
   await rows.first().getByText('Earlier work').waitFor();
-  expect(await rows.first().getByRole('heading').innerText()).toBe('Pinned');
-  expect(await rows.nth(1).getByRole('heading').innerText()).toBe('Today');
+  await expect.poll(() => rows.first().getByRole('heading').innerText()).toBe('Pinned');
+  await expect.poll(() => rows.nth(1).getByRole('heading').innerText()).toBe('Today');
   await window.host.stop();
   await window.host.start();
   await window.openAddress();
