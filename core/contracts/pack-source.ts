@@ -16,7 +16,7 @@ export interface PackSourceRequest {
   readonly query: string;
   /** What the model is offered in this turn. */
   readonly tools: readonly ToolSchema[];
-  /** Room of the section, counted with the pack's own count. What goes beyond it is dropped, last part first, and said so. */
+  /** Room of the section, counted with the pack's own count. What goes beyond it is cut or dropped, last part first, and said so. */
   readonly tokensMax: number;
   /** Aborts when the turn is stopped, or when the pack no longer waits. */
   readonly signal: AbortSignal;
@@ -29,6 +29,8 @@ export interface PackPart {
   readonly text: string;
   /** Where it comes from, for the person: `memory mem_…`, `notes/plan.md:12-40`, `skill weather 1.2.0`. */
   readonly source: string;
+  /** Where its beginning alone is of use: how much of it is shown at most, and the note that ends it when cut. Else it is whole or left out. */
+  readonly cut?: { readonly charsMax: number; readonly note: string };
   /** Higher is better; only shown. */
   readonly score?: number;
   /**

@@ -28,6 +28,15 @@ export interface ShownPackPart {
   readonly tainted?: TaintSource[];
 }
 
+interface PartLooks {
+  readonly show: (part: PackPart) => string;
+  /** In tokens. */
+  readonly sizeOf: (shown: string) => number;
+}
+
+/** A beginning shorter than this tells nothing. */
+const BEGINNING_CHARS_MIN = 200;
+
 /** What was counted for a text, with the record of what had to go. */
 export class SectionBuilder {
   readonly sections: Section[] = [];
@@ -99,7 +108,7 @@ export class SectionBuilder {
   /** Parts that instruct: those that fit, whole. */
   instructions(section: 'identity' | 'task', selected: SelectedParts | null): string {
     const taken = this.#take(section, selected, {
-      show: (part) => `## ${part.title}\n${this.#redact(part.text)}`,
+      show: (part) => `## ${part.title}\n${part.text}`,
       sizeOf: (text) => this.fixed(text) + 2,
     });
     return taken.length === 0 ? '' : `\n\n${taken.join('\n\n')}`;
@@ -116,8 +125,7 @@ export class SectionBuilder {
     };
     for (const [section, title] of tailTitles) {
       const titleTokens = this.flow(title) + 2;
-      const show = (part: PackPart): string => showPart({ ...part, title: this.#redact(part.title), text: this.#redact(part.text) });
-      add(title, this.#take(section, selected, { show, sizeOf: (text) => this.flow(text) + 2, titleTokens }));
+      add(title, this.#take(section, selected, { show: showPart, sizeOf: (text) => this.flow(text) + 2, titleTokens }));
     }
     add(approvalsTitle, this.#approvals(approvals, this.flow(approvalsTitle) + 2));
     if (blocks.length === 0) return '';
@@ -179,21 +187,30 @@ export class SectionBuilder {
   #take(
     section: SourceSection,
     selected: SelectedParts | null,
-    { show, sizeOf, titleTokens = 0 }: { show: (part: PackPart) => string; sizeOf: (text: string) => number; titleTokens?: number },
+    how: PartLooks & { titleTokens?: number },
   ): string[] {
     const max = Math.min(this.#max(section), this.#free);
     const shown: string[] = [];
-    let tokens = titleTokens;
-    for (const part of selected?.parts[section] ?? []) {
-      const text = show(part);
-      const size = sizeOf(text);
-      if (tokens + size > max) {
-        this.#drop(`${section}: ${part.title}`, size, packReasons.share);
+    let tokens = how.titleTokens ?? 0;
+    const parts = selected?.parts[section] ?? [];
+    for (const [index, given] of parts.entries()) {
+      const part = { ...given, title: this.#redact(given.title), text: this.#redact(given.text) };
+      const { id, title, source, score, tainted } = part;
+      const whole = how.show(part);
+      const wholeSize = how.sizeOf(whole);
+      const isShort = part.text.length <= (part.cut?.charsMax ?? Number.POSITIVE_INFINITY);
+      const fits = isShort && tokens + wholeSize <= max;
+      const fitting = fits ? whole : beginningWithin((max - tokens) / (parts.length - index), part, how);
+      if (fitting === null) {
+        this.#drop(`${section}: ${title}`, wholeSize, packReasons.share);
         continue;
       }
-      shown.push(text);
+      const size = fitting === whole ? wholeSize : how.sizeOf(fitting);
+      if (fitting !== whole) {
+        this.truncated.push({ what: `${section}: ${title}`, fromTokens: wholeSize, toTokens: size, reason: packReasons.share });
+      }
+      shown.push(fitting);
       tokens += size;
-      const { id, title, source, score, tainted } = part;
       this.parts.push({
         section,
         id,
@@ -236,4 +253,22 @@ export class SectionBuilder {
   #drop(what: string, tokens: number, reason: string): void {
     this.dropped.push({ what, count: 1, tokens, reason });
   }
+}
+
+/** As much of its beginning as fits into so many tokens, as it is shown. Null where it may not be cut, or too little would be left. */
+function beginningWithin(tokensMax: number, part: PackPart, { show, sizeOf }: PartLooks): string | null {
+  const { text, cut } = part;
+  if (cut === undefined) return null;
+  const charsMax = Math.min(cut.charsMax, (text.length * tokensMax) / sizeOf(show(part)));
+  for (let keep = Math.floor(charsMax); keep >= BEGINNING_CHARS_MIN; keep = Math.floor(keep * 0.8)) {
+    const shown = show({ ...part, text: `${beginningOf(text, keep)}\n[${cut.note}]` });
+    if (sizeOf(shown) <= tokensMax) return shown;
+  }
+  return null;
+}
+
+/** Up to a whole line where that keeps more than half. */
+function beginningOf(text: string, charsMax: number): string {
+  const line = text.lastIndexOf('\n', charsMax);
+  return text.slice(0, line > charsMax / 2 ? line : charsMax).trimEnd();
 }

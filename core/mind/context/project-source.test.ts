@@ -1,4 +1,4 @@
-// The project file as a part of a pack: read once until it changes, cut to its room after redaction, AGENTS.md before CLAUDE.md.
+// The project file as a part of a pack: read once until it changes, with how it may be cut after redaction, AGENTS.md before CLAUDE.md.
 
 import { expect, test } from 'vitest';
 import { ProjectSource } from './project-source.ts';
@@ -17,7 +17,7 @@ function rig(files: Record<string, { stamp: string; text: string | null }>) {
     join: (folder, name) => `${folder}/${name}`,
     redact: (text) => text.replaceAll('the-secret-key', '[redacted:key]'),
   });
-  const select = (tokensMax = 10_000, session = 'in') => source.select({ session, tokensMax });
+  const select = (session = 'in') => source.select({ session });
   return { reads, select, files };
 }
 
@@ -28,6 +28,7 @@ test('it is read once, and again when it changed', async () => {
     title: 'AGENTS.md',
     source: '/p/AGENTS.md',
     tainted: [{ kind: 'file', where: '/p/AGENTS.md' }],
+    cut: { charsMax: 8_000, note: 'cut here; the file has more' },
   };
   expect(await select()).toEqual([{ ...part, text: 'one' }]);
   expect(await select()).toEqual([{ ...part, text: 'one' }]);
@@ -36,17 +37,14 @@ test('it is read once, and again when it changed', async () => {
   expect(await select()).toEqual([{ ...part, text: 'two' }]);
   delete files['/p/AGENTS.md'];
   expect((await select()).map(({ text }) => text)).toEqual(['other']);
-  expect(await select(10_000, 'elsewhere')).toEqual([]);
+  expect(await select('elsewhere')).toEqual([]);
 });
 
-test('it is cut to its room, and never in the middle of a secret that is then recognised by nobody', async () => {
+test('its secrets are taken out before a cut can go through one', async () => {
   const text = `${'x'.repeat(7_990)}the-secret-key and more`;
   const { select } = rig({ '/p/AGENTS.md': { stamp: '1', text } });
-  const [whole] = await select();
-  expect(whole?.text).toBe(`${'x'.repeat(7_990)}[redacted:\n[cut here; the file has more]`);
-  const [small] = await select(320);
-  expect(small?.text).toBe(`${'x'.repeat(600)}\n[cut here; the file has more]`);
-  expect(await select(100)).toEqual([]);
+  const [part] = await select();
+  expect(part?.text).toBe(`${'x'.repeat(7_990)}[redacted:key] and more`);
 });
 
 test('an empty file and one that cannot be read are no part', async () => {

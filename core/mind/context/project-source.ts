@@ -19,13 +19,8 @@ export interface ProjectSourceDeps {
 }
 
 const names = ['AGENTS.md', 'CLAUDE.md'] as const;
-/** What is read: a secret that the cut below goes through is still recognised. */
+const cut = { charsMax: 8_000, note: 'cut here; the file has more' } as const;
 const READ_BYTES_MAX = 64_000;
-const SHOWN_CHARS_MAX = 8_000;
-/** Fewer than real texts have, so that what is shown stays within its room. */
-const CHARS_PER_TOKEN = 3;
-/** Around the text: its title, its source, whose words it is. */
-const FRAME_TOKENS = 120;
 const FOLDERS_KEPT = 32;
 
 interface Kept {
@@ -43,23 +38,19 @@ export class ProjectSource {
     this.#deps = deps;
   }
 
-  select({ session, tokensMax }: Pick<PackSourceRequest, 'session' | 'tokensMax'>): Promise<readonly PackPart[]> {
+  select({ session }: Pick<PackSourceRequest, 'session'>): Promise<readonly PackPart[]> {
     const folder = this.#deps.folderOf(session);
-    return Promise.resolve(
-      folder === null ? [] : this.#partsOf(folder, Math.min(SHOWN_CHARS_MAX, (tokensMax - FRAME_TOKENS) * CHARS_PER_TOKEN)),
-    );
+    return Promise.resolve(folder === null ? [] : this.#partsOf(folder));
   }
 
-  #partsOf(folder: string, charsMax: number): PackPart[] {
+  #partsOf(folder: string): PackPart[] {
     for (const name of names) {
       const path = this.#deps.join(folder, name);
       const stamp = this.#deps.files.stamp(path);
       if (stamp === null) continue;
       const text = this.#textOf(path, stamp);
-      if (text === '' || charsMax <= 0) return [];
-      return [
-        { id: `project:${path}`, title: name, text: shortened(text, charsMax), source: path, tainted: [{ kind: 'file', where: path }] },
-      ];
+      if (text === '') return [];
+      return [{ id: `project:${path}`, title: name, text, cut, source: path, tainted: [{ kind: 'file', where: path }] }];
     }
     return [];
   }
@@ -72,11 +63,4 @@ export class ProjectSource {
     this.#kept.set(path, { stamp, text });
     return text;
   }
-}
-
-function shortened(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  const cut = text.lastIndexOf('\n', charsMax);
-  const kept = text.slice(0, cut > charsMax / 2 ? cut : charsMax).trimEnd();
-  return `${kept}\n[cut here; the file has more]`;
 }

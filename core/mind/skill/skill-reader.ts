@@ -78,14 +78,10 @@ export class SkillReader {
     return { text: (part === '' ? `(nothing at or after character ${offset})` : part) + note, untrusted: sourcesOf(skill) };
   }
 
-  /** The beginning of its instructions, for a pack. */
-  excerpt(name: string, charsMax: number): ShownSkill {
+  /** Its instructions, for a pack. */
+  instructions(name: string): ShownSkill {
     const skill = this.#usable(name);
-    const body = bodyOf(skill);
-    if (body.length <= charsMax) return { text: body, untrusted: sourcesOf(skill) };
-    const cut = body.lastIndexOf('\n', charsMax);
-    const kept = body.slice(0, cut > charsMax / 2 ? cut : charsMax).trimEnd();
-    return { text: `${kept}\n[cut; the skill tool gives all of it: {"action":"open","name":"${name}"}]`, untrusted: sourcesOf(skill) };
+    return { text: bodyOf(skill), untrusted: sourcesOf(skill) };
   }
 
   /** Fails with denied for one that is off or gone. */

@@ -13,7 +13,7 @@ export interface SkillSourceDeps {
     listed(name: string): SkillListing;
     has(name: string): boolean;
   };
-  readonly reader: { excerpt(name: string, charsMax: number): ShownSkill };
+  readonly reader: { instructions(name: string): ShownSkill };
   record(sessionId: string, drafts: readonly AnyDraft[]): void;
 }
 
@@ -24,8 +24,7 @@ export interface SkillSource<S extends string> {
 
 const NAMED_MAX = 8;
 const CARD_CHARS_MAX = 600;
-/** Fewer than real texts have, so that an excerpt stays within its room. */
-const CHARS_PER_TOKEN = 3;
+const EXCERPT_CHARS_MAX = 24_000;
 /** From here on, and twice as good as the next, one is taken as meant. */
 const CLEAR_SCORE = 7;
 
@@ -52,11 +51,11 @@ function selectCards(deps: SkillSourceDeps, request: PackSourceRequest): PackPar
 
 function selectExcerpts(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
   const names = excerptNames(deps, request, choose(deps, request));
-  const charsEach = Math.floor((request.tokensMax * CHARS_PER_TOKEN) / Math.max(1, names.length));
   return names.map((name) => {
-    const { text, untrusted } = deps.reader.excerpt(name, charsEach);
+    const { text, untrusted } = deps.reader.instructions(name);
     const source = sourceWords(name, deps.skills.listed(name).version);
-    return { id: `skill-text:${name}`, title: name, text, source, ...(untrusted.length === 0 ? {} : { tainted: untrusted }) };
+    const cut = { charsMax: EXCERPT_CHARS_MAX, note: `cut; the skill tool gives all of it: {"action":"open","name":"${name}"}` };
+    return { id: `skill-text:${name}`, title: name, text, cut, source, ...(untrusted.length === 0 ? {} : { tainted: untrusted }) };
   });
 }
 

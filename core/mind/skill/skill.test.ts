@@ -204,7 +204,7 @@ test('the shortlist holds what fits, is allowed, and has its tools', () => {
   expect(names('what is the weather forecast', ['exec'])).toEqual(['flights']);
 });
 
-test('a pack gets cards and, of one that is named, the beginning of its instructions; both are on record', async () => {
+test('a pack gets cards and, of those that are named, the instructions; both are on record', async () => {
   bench.skill('bundled/weather', { description: 'Tells the weather forecast of a place.', body: 'Line of text.\n'.repeat(500) });
   bench.skill('workspace/storm', { description: 'Tells of storms.', body: 'Storm text.' });
   const tools = [{ name: 'skill', description: '', parameters: {} }];
@@ -219,7 +219,10 @@ test('a pack gets cards and, of one that is named, the beginning of its instruct
     ['skill-text:weather', 0],
     ['skill-text:storm', 1],
   ]);
-  expect(parts[0]?.text.length).toBeLessThan(300);
+  expect(parts[0]).toMatchObject({
+    text: 'Line of text.\n'.repeat(500).trim(),
+    cut: { note: 'cut; the skill tool gives all of it: {"action":"open","name":"weather"}' },
+  });
   const [recorded] = bench.log.reads.slice('s1', { types: ['skill.selected'], limit: 10 });
   expect(recorded?.body).toMatchObject({ agentId: 'main', skills: [{ name: 'weather' }], excerpts: ['weather', 'storm'] });
   expect(await cards.select({ ...request, tools: [], query })).toEqual([]);

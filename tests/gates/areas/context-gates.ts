@@ -23,8 +23,8 @@ export const contextGates: readonly Gate[] = [
     name: 'context/project-words',
     prevents: 'what a project file says counts as words of the person',
     file: 'core/mind/context/project-source.ts',
-    text: ", tainted: [{ kind: 'file', where: path }] },",
-    instead: ' },',
+    text: ", tainted: [{ kind: 'file', where: path }] }];",
+    instead: ' }];',
     suites: ['tests/program/project-file.test.ts'],
   },
   {
