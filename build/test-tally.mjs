@@ -25,9 +25,7 @@ const MESSAGE_SHOWN_MAX = 300;
 class TestTally {
   /** @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
-    const { state, errors } = test.result();
-    const what = state === 'passed' ? 'passed at the second try' : 'failed';
-    for (const { message } of errors ?? []) tell(what, `${test.module.relativeModuleId} > ${test.fullName}`, message);
+    for (const { message } of test.result().errors ?? []) tell('failed', `${test.module.relativeModuleId} > ${test.fullName}`, message);
   }
 
   /**

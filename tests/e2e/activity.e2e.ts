@@ -136,20 +136,16 @@ test('search over all sessions leads to the event in its turn', { timeout: 150_0
   const hits = page.getByRole('list', { name: 'Search results' });
   await hits.getByRole('link').filter({ hasText: 'failed' }).click();
   const timeline = page.getByRole('list', { name: 'Timeline' });
-  await expect
-    .poll(() => page.evaluate<string>('document.activeElement.textContent'), { timeout: 15_000 })
-    .toContain('read_file ended: failed');
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('read_file ended: failed');
   await page.getByRole('heading', { name: 'Make a plan of my notes' }).waitFor();
   await search.fill('');
   await page.getByText('Filters', { exact: true }).click();
   await page.getByLabel('Tool', { exact: true }).selectOption('write_file');
   await page.getByLabel('Outcome', { exact: true }).selectOption('ok');
-  await expect.poll(() => hits.getByRole('link').count(), { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => hits.getByRole('link').count()).toBe(1);
   await page.getByRole('button', { name: 'Tree', exact: true }).click();
   await hits.getByRole('link').click();
-  await expect
-    .poll(() => page.evaluate<string>('document.activeElement.textContent'), { timeout: 15_000 })
-    .toContain('write_file ended: done');
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toContain('write_file ended: done');
   expect(await timeline.count()).toBe(0);
   expect(window.incidents).toEqual([]);
   await looksGood(page, 'search');

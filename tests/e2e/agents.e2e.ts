@@ -109,7 +109,7 @@ test('helpers of helpers stand below them, and a stop ends a helper with all it 
   await looksGood(page, 'helpers-nested');
   await below.getByRole('button', { name: 'Stop the helper: inner' }).waitFor();
   await helpers.getByRole('button', { name: 'Stop the helper: outer' }).click();
-  await expect.poll(() => helpers.getByText('stopped', { exact: true }).count(), { timeout: 15_000 }).toBe(2);
+  await expect.poll(() => helpers.getByText('stopped', { exact: true }).count()).toBe(2);
   expect(await helpers.getByRole('button', { name: /^Stop the helper/ }).count()).toBe(0);
   const { helpers: told } = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
   expect(told.map(({ label, status }) => `${label} ${status}`).toSorted()).toEqual(['inner cancelled', 'outer cancelled']);

@@ -36,7 +36,7 @@ test('each kind is shown as it is, filtered, saved, and nothing of it runs', asy
   const sessionId = await sendFiles(window);
   await window.go('Artifacts');
   const list = page.getByRole('list', { name: 'Artifacts' });
-  await expect.poll(() => list.getByRole('link').count(), { timeout: 15_000 }).toBe(4);
+  await expect.poll(() => list.getByRole('link').count()).toBe(4);
   await page.getByRole('combobox', { name: 'Kind' }).selectOption({ label: 'Picture' });
   await list.getByRole('link', { name: /point\.png/ }).click();
   const picture = page.getByRole('img', { name: 'The picture point.png' });
@@ -80,7 +80,7 @@ test('a long output is saved whole and leads to the turn whose call left it', as
   const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
   expect([lines[0], lines.at(-1)]).toEqual(['line 1', 'line 90000']);
   await page.getByRole('link', { name: 'Show the turn' }).click();
-  await expect.poll(() => page.url(), { timeout: 15_000 }).toMatch(/#\/activity\/ses_[^/]+\/trn_/);
+  await expect.poll(() => page.url()).toMatch(/#\/activity\/ses_[^/]+\/trn_/);
   await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
 });
 

@@ -13,7 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 15_000 });
 const refused = { refuse: 'unauthorized' } as const;
 const down = { refuse: 'server-error' } as const;
 
@@ -23,7 +22,7 @@ async function failAway(home: string): Promise<void> {
   try {
     const { turnId } = await claw.op('message.send', { text: 'Send the report' }, { channel: 'telegram', actor: 'telegram:7' });
     await claw.op('turn.wait', { turnId });
-    await eventually(async () => (await claw.op('dlq.list', {})).letters.map(({ state }) => state)).toEqual(['waiting']);
+    await expect.poll(async () => (await claw.op('dlq.list', {})).letters.map(({ state }) => state)).toEqual(['waiting']);
   } finally {
     await claw.close();
   }
@@ -46,7 +45,7 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
   await window.message.waitFor();
   await window.send('Buy milk');
   const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Health' });
-  await eventually(() => link.getAttribute('aria-describedby')).not.toBeNull();
+  await expect.poll(() => link.getAttribute('aria-describedby')).not.toBeNull();
   await window.go('Health');
   await page.getByRole('link', { name: 'Unfinished, 1 waiting for you' }).click();
   await rows.getByText('Buy milk').waitFor();
@@ -61,7 +60,7 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
   await rows.getByRole('button', { name: 'Try again: Buy milk' }).press('Enter');
   await page.getByText('Nothing is left undone.').waitFor();
   expect(await letters()).toEqual([]);
-  await eventually(() => link.getAttribute('aria-describedby')).toBeNull();
+  await expect.poll(() => link.getAttribute('aria-describedby')).toBeNull();
   await window.go('Chat');
   await window.conversation.getByText('The milk is bought.').waitFor();
   expect(window.incidents).toEqual([]);
@@ -80,14 +79,14 @@ test('one that nobody watched counts down to its next try; given up, it does not
   const shown = async (): Promise<string> => (await away.getByText(/^Next try in/).textContent()) ?? '';
   const first = await shown();
   expect(first).toMatch(/^Next try in (?:1 h \d+ min|2 h 0 min)$/);
-  await eventually(() => rows.count()).toBe(2);
+  await expect.poll(() => rows.count()).toBe(2);
   await looksGood(page, 'unfinished');
   await rows.getByRole('button', { name: 'Give up: Buy milk' }).press('Enter');
-  await eventually(() => rows.count()).toBe(1);
+  await expect.poll(() => rows.count()).toBe(1);
   // The focus goes on to what is there now.
-  await eventually(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""')).toBe(
-    'Try again: Send the report',
-  );
+  await expect
+    .poll(() => page.evaluate<string>('document.activeElement?.getAttribute("aria-label") ?? ""'))
+    .toBe('Try again: Send the report');
   expect((await letters()).map(({ state }) => state)).toEqual(['waiting']);
   expect(window.incidents).toEqual([]);
 });
@@ -103,10 +102,10 @@ test('all are given up with a second press alone, and German says the same', asy
     await message.press('Enter');
     await page.getByRole('alert').first().waitFor();
   }
-  await eventually(async () => (await letters()).length).toBe(2);
+  await expect.poll(async () => (await letters()).length).toBe(2);
   await page.evaluate("location.hash = '#/health/unfinished'");
   const list = page.getByRole('list', { name: 'Gescheiterte Runden' });
-  await eventually(() => list.getByRole('listitem').count()).toBe(2);
+  await expect.poll(() => list.getByRole('listitem').count()).toBe(2);
   await list.getByText('braucht eine Änderung').first().waitFor();
   await page.getByRole('button', { name: 'Alle aufgeben' }).click();
   expect((await letters()).length).toBe(2);

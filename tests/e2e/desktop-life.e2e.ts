@@ -133,7 +133,7 @@ test('a question survives a restart: asked again, and its answer continues the t
   const asked = await firstApprovalIn();
   expect(await app.quit()).toBe(0);
   await app.launch({ args: ['--background'] });
-  await expect.poll(() => app.driver.desk().then((desk) => desk.dialogs.length), { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => app.driver.desk().then((desk) => desk.dialogs.length)).toBe(1);
   expect(await firstApprovalIn()).toBe(asked);
   expect((await app.driver.desk()).windows.filter((window) => window.isVisible)).toEqual([]);
   await app.driver.answerDialog('Approve once');

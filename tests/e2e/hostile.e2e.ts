@@ -177,7 +177,7 @@ test('as what is to be approved, shown in full and escaped', async () => {
   const calls = names.map((name) => ({ tool: 'write_file', args: { path: `${name}.md`, content: hostileTexts[name].slice(0, 50_000) } }));
   const window = await openWindow(browser, { initScript, replies: [{ calls }] });
   await window.send('Write them');
-  await expect.poll(() => window.approval.count(), { timeout: 15_000 }).toBe(names.length);
+  await expect.poll(() => window.approval.count()).toBe(names.length);
   expect(await ranIn(window.page)).toBe(0);
   for (const text of await window.approval.allInnerTexts()) expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/);
   expect(window.incidents).toEqual([]);

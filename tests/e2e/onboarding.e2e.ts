@@ -11,9 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The machine may be busy. */
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 15_000 });
-
 const key = 'sk-test-0123456789';
 
 interface Read {
@@ -36,7 +33,7 @@ async function makeVault(page: Page): Promise<void> {
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
   await form.getByLabel('The same once more').fill('correct horse battery');
   await form.getByRole('button', { name: 'Make vault' }).click();
-  await eventually(() => form.getByLabel('New vault passphrase').count()).toBe(0);
+  await expect.poll(() => form.getByLabel('New vault passphrase').count()).toBe(0);
 }
 
 async function startModel(): Promise<ScriptedModel> {
@@ -55,12 +52,12 @@ test('a provider is tested and saved, its key in the vault alone, and answers at
   await form.getByLabel('Key', { exact: true }).fill('sk-the-wrong-key-0');
   await form.getByRole('button', { name: 'Test', exact: true }).click();
   const verdict = form.getByRole('status', { name: 'Test of the model' });
-  await eventually(() => verdict.innerText()).toMatch(/key/i);
+  await expect.poll(() => verdict.innerText()).toMatch(/key/i);
   await form.getByLabel('Key', { exact: true }).fill(key);
   await form.getByRole('spinbutton', { name: 'Input, US$ per million tokens' }).fill('2');
   await form.getByRole('spinbutton', { name: 'Output, US$ per million tokens' }).fill('8');
   await form.getByRole('button', { name: 'Test', exact: true }).click();
-  await eventually(() => verdict.innerText()).toMatch(/^works\/tiny answers: first word after .+ms.*, all of it after .+, \$0\.0\d+\.$/);
+  await expect.poll(() => verdict.innerText()).toMatch(/^works\/tiny answers: first word after .+ms.*, all of it after .+, \$0\.0\d+\.$/);
   await makeVault(page);
   await form.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('list', { name: 'Providers' }).getByText('keychain:works').waitFor();
@@ -143,7 +140,7 @@ test('a model server that starts later is found when looked for', async () => {
   await page.getByRole('button', { name: 'Look for local servers' }).click();
   await page.getByText('Found on this computer: Ollama at http://127.0.0.1:11434.').waitFor();
   await page.getByRole('button', { name: 'Use ollama/qwen3' }).click();
-  await eventually(async () => (await fileOf(window)).models).toEqual({ default: 'ollama/qwen3' });
+  await expect.poll(async () => (await fileOf(window)).models).toEqual({ default: 'ollama/qwen3' });
   // The list is read once more after a change; what is still on its way must not outlive the page.
   await page.unrouteAll({ behavior: 'wait' });
 });

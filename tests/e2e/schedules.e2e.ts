@@ -15,8 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 15_000 });
-
 async function openSchedules(options: OpenOptions = {}): Promise<WindowUnderTest> {
   const window = await openWindow(browser, { ...options, context: { timezoneId: 'Europe/Berlin', ...options.context } });
   await window.go('Schedules');
@@ -43,10 +41,10 @@ test('one is made with its times shown as the host computes them, and bounded as
   await form.getByLabel('What should be done').fill(morning.prompt);
   expect(await form.getByLabel('Time zone').inputValue()).toBe('Europe/Berlin');
   const times = form.getByRole('list', { name: 'It is due' }).getByRole('listitem');
-  await eventually(() => times.count()).toBe(5);
+  await expect.poll(() => times.count()).toBe(5);
   expect(await times.allInnerTexts()).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^(Mon|Tue|Wed|Thu|Fri).*08:00$/)));
   await form.getByLabel('Rule', { exact: true }).fill('61 8 * * *');
-  await eventually(() => times.count()).toBe(0);
+  await expect.poll(() => times.count()).toBe(0);
   expect(await form.getByRole('status', { name: 'It is due' }).innerText()).not.toBe('');
   await form.getByRole('button', { name: 'Add schedule' }).click();
   await form.getByRole('alert').waitFor();
@@ -86,7 +84,7 @@ test('run now, paused and gone on with, changed, removed after a moment of grace
   await card.getByText('paused', { exact: true }).waitFor();
   expect((await schedulesOf(window)).map(({ enabled, nextMs }) => [enabled, nextMs])).toEqual([[false, []]]);
   await card.getByRole('button', { name: 'Go on with Morning look' }).click();
-  await eventually(() => card.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5);
+  await expect.poll(() => card.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5);
   await looksGood(page, 'schedules');
   await card.getByRole('button', { name: 'Change Morning look' }).click();
   const form = page.getByRole('form', { name: 'Change the schedule' });
@@ -111,7 +109,7 @@ test('each coming time stands below its point, wide and narrow', async () => {
   const { page, host } = window;
   await host.op('schedule.create', morning);
   const times = page.getByRole('list', { name: 'Next times' }).getByRole('listitem');
-  await eventually(() => times.count()).toBe(5);
+  await expect.poll(() => times.count()).toBe(5);
   const lefts = (): Promise<number[]> => times.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().left)));
   const tops = (): Promise<number[]> => times.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
   // The points are no elements: what is drawn at the left edge of each time.
@@ -121,7 +119,7 @@ test('each coming time stands below its point, wide and narrow', async () => {
   expect([new Set(await tops()).size, new Set(await lefts()).size, new Set(points)]).toEqual([1, 5, new Set(['0px'])]);
   await looksGood(page, 'schedules-line');
   await page.setViewportSize({ width: 360, height: 800 });
-  await eventually(async () => [new Set(await tops()).size, new Set(await lefts()).size]).toEqual([5, 1]);
+  await expect.poll(async () => [new Set(await tops()).size, new Set(await lefts()).size]).toEqual([5, 1]);
 });
 
 test('a time that fell into the last turn says so', { timeout: 120_000 }, async () => {
@@ -175,7 +173,7 @@ test('with keys alone: from the palette to a schedule that is kept', async () =>
   const form = page.getByRole('form', { name: 'New schedule' });
   await form.waitFor();
   const focusedLabel = (): Promise<string> => page.evaluate<string>('document.activeElement?.labels?.[0]?.textContent ?? ""');
-  await eventually(focusedLabel).toBe('Name');
+  await expect.poll(focusedLabel).toBe('Name');
   await page.keyboard.type('Water');
   await page.keyboard.press('Tab');
   await page.keyboard.type('Remind me to drink.');
@@ -189,7 +187,7 @@ test('with keys alone: from the palette to a schedule that is kept', async () =>
   await page.keyboard.press('Enter');
   await page.getByText('every 2 hours').waitFor();
   // The focus is where it began.
-  await eventually(() => page.evaluate<string>('document.activeElement?.textContent?.trim() ?? ""')).toBe('New schedule');
+  await expect.poll(() => page.evaluate<string>('document.activeElement?.textContent?.trim() ?? ""')).toBe('New schedule');
   expect((await schedulesOf(window)).map(({ name, spec }) => [name, spec.kind])).toEqual([['Water', 'every']]);
 });
 

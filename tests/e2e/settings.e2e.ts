@@ -11,9 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** The machine may be busy. */
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 15_000 });
-
 interface Read {
   readonly file: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -41,12 +38,12 @@ test('a number is saved, said to hold from the next start, undone, and reset', a
   await row.getByText('holds from the next start').waitFor();
   expect((await fileOf(window))['limits']).toEqual({ steps: 20 });
   await row.getByRole('button', { name: 'Undo' }).click();
-  await eventually(() => row.getByRole('spinbutton').inputValue()).toBe('50');
+  await expect.poll(() => row.getByRole('spinbutton').inputValue()).toBe('50');
   expect((await fileOf(window))['limits']).toEqual({});
   await row.getByRole('spinbutton').fill('30');
   await row.getByRole('button', { name: 'Save' }).click();
   await row.getByRole('button', { name: 'Reset to default: Model calls per turn' }).click();
-  await eventually(() => row.getByText('changed', { exact: true }).count()).toBe(0);
+  await expect.poll(() => row.getByText('changed', { exact: true }).count()).toBe(0);
   expect((await fileOf(window))['limits']).toEqual({});
   await window.host.stop();
   await window.host.start();
@@ -74,7 +71,7 @@ test('what the host refuses is said at the field, and nothing typed is lost', as
 test('choices, lists, kinds, names with numbers and services are written as they are meant', async () => {
   const window = await openSettings();
   await rowOf(window, 'policy.mode').getByRole('combobox').selectOption({ label: 'Locked-down' });
-  await eventually(async () => (await fileOf(window))['policy']).toEqual({ mode: 'locked-down' });
+  await expect.poll(async () => (await fileOf(window))['policy']).toEqual({ mode: 'locked-down' });
   const commands = rowOf(window, 'policy.allowCommands');
   for (const command of ['git status', 'npm test']) {
     await commands.getByRole('textbox').fill(command);
@@ -82,22 +79,26 @@ test('choices, lists, kinds, names with numbers and services are written as they
     await commands.getByRole('listitem').getByText(command).waitFor();
   }
   await commands.getByRole('button', { name: 'Take out git status' }).click();
-  await eventually(async () => (await fileOf(window))['policy']?.['allowCommands']).toEqual(['npm test']);
+  await expect.poll(async () => (await fileOf(window))['policy']?.['allowCommands']).toEqual(['npm test']);
   await rowOf(window, 'safety.personalData').getByRole('checkbox', { name: 'Mail addresses' }).check();
-  await eventually(async () => (await fileOf(window))['safety']).toEqual({ personalData: ['card', 'iban', 'email'] });
+  await expect.poll(async () => (await fileOf(window))['safety']).toEqual({ personalData: ['card', 'iban', 'email'] });
   const rates = rowOf(window, 'policy.limits.callsPerMinute');
   await rates.getByRole('spinbutton', { name: 'Network' }).fill('5');
   await rates.getByRole('button', { name: 'Save' }).click();
-  await eventually(async () => (await fileOf(window))['policy']?.['limits']).toEqual({
-    callsPerMinute: { network: 5, message: 20, exec: 60 },
-  });
+  await expect
+    .poll(async () => (await fileOf(window))['policy']?.['limits'])
+    .toEqual({
+      callsPerMinute: { network: 5, message: 20, exec: 60 },
+    });
   const search = rowOf(window, 'web.search');
   await search.getByRole('combobox').selectOption({ label: 'SearXNG' });
   await search.getByRole('textbox', { name: 'Address' }).fill('http://127.0.0.1:8888/');
   await search.getByRole('button', { name: 'Save' }).click();
-  await eventually(async () => (await fileOf(window))['web']).toEqual({
-    search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:8888/' },
-  });
+  await expect
+    .poll(async () => (await fileOf(window))['web'])
+    .toEqual({
+      search: { provider: 'searxng', baseUrl: 'http://127.0.0.1:8888/' },
+    });
   expect(window.incidents).toEqual([]);
 });
 
@@ -107,12 +108,9 @@ test('settings are found by what they say, in each language; a channel has its p
   await page.getByRole('group', { name: 'Telegram' }).getByText('Not set up.').waitFor();
   expect(await page.locator('form[data-key^="channels."]').count()).toBe(0);
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('backups');
-  await eventually(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')))).toEqual([
-    'backup.automatic',
-    'backup.everyHours',
-    'backup.keep',
-    'retention.backups',
-  ]);
+  await expect
+    .poll(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key'))))
+    .toEqual(['backup.automatic', 'backup.everyHours', 'backup.keep', 'retention.backups']);
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('nothing like this');
   await page.getByText('No setting has “nothing like this”').waitFor();
   const german = await openSettings({ context: { locale: 'de-DE' } });
@@ -129,9 +127,9 @@ test('settings are found by what they say, in each language; a channel has its p
 test('a change made elsewhere is shown, and a section has an address', async () => {
   const window = await openSettings();
   await window.host.op('config.set', { key: 'retention.undoDays', value: 3 });
-  await eventually(() => rowOf(window, 'retention.undoDays').getByRole('spinbutton').inputValue()).toBe('3');
+  await expect.poll(() => rowOf(window, 'retention.undoDays').getByRole('spinbutton').inputValue()).toBe('3');
   await window.page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Storage' }).click();
-  await eventually(() => window.page.evaluate<string>('document.activeElement?.textContent ?? ""')).toBe('Storage');
+  await expect.poll(() => window.page.evaluate<string>('document.activeElement?.textContent ?? ""')).toBe('Storage');
   expect(window.page.url()).toMatch(/#\/settings\/retention$/);
   expect(await rowOf(window, 'retention.undoDays').isVisible()).toBe(true);
 });

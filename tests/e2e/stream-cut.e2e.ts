@@ -26,7 +26,7 @@ async function expectSameAfresh(window: WindowUnderTest): Promise<void> {
   const before = await window.conversation.innerText();
   await window.openAddress();
   await window.page.reload();
-  await expect.poll(() => window.conversation.innerText(), { timeout: 15_000 }).toBe(before);
+  await expect.poll(() => window.conversation.innerText()).toBe(before);
 }
 
 /** A way between browser and host that can be cut. Everything but the stream of events always goes through. */
@@ -71,12 +71,12 @@ test('the stream cut again and again while an answer comes: it is whole in the e
   const window = await openWindow(browser, { replies: [slowly], context: { proxy: { server: cutter.server, bypass: '<-loopback>' } } });
   await window.send('Talk');
   for (const at of [2, 12, 25, 40]) {
-    await expect.poll(() => window.conversation.innerText(), { timeout: 15_000 }).toMatch(new RegExp(`number (?:${at}|[${at}-9]\\d|59) `));
+    await expect.poll(() => window.conversation.innerText()).toMatch(new RegExp(`number (?:${at}|[${at}-9]\\d|59) `));
     // It may still be on its way back from the cut before.
     await expect.poll(() => cutter.cut()).toBeGreaterThan(0);
   }
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
-  await expect.poll(() => shownTexts(window), { timeout: 15_000 }).toEqual(['Talk', long]);
+  await expect.poll(() => shownTexts(window)).toEqual(['Talk', long]);
   await expectSameAfresh(window);
   expect(window.incidents).toEqual([]);
 });
@@ -98,7 +98,7 @@ test('what happens while the stream is away is there when it is back, in order a
   await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
   expect(await shownTexts(window)).toEqual(['Say one', 'One.']);
   cutter.hold(false);
-  await expect.poll(() => shownTexts(window), { timeout: 15_000 }).toEqual(['Say one', 'One.', 'Say two', 'Two.', 'Say three', 'Three.']);
+  await expect.poll(() => shownTexts(window)).toEqual(['Say one', 'One.', 'Say two', 'Two.', 'Say three', 'Three.']);
   await window.send('Say four');
   await window.conversation.getByText('Four.', { exact: true }).waitFor();
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });

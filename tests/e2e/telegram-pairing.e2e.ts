@@ -17,8 +17,6 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: 20_000 });
-
 async function openChannels(options: OpenOptions = {}): Promise<{ window: WindowUnderTest; api: BotApiDouble }> {
   const api = await new BotApiDouble().start();
   onTestFinished(() => api.stop());
@@ -87,7 +85,7 @@ test('whoever sends the code is asked about here by name and id, and is paired o
   const row = page.getByRole('list', { name: 'Paired people' }).getByRole('listitem');
   await row.getByText('Ada').waitFor();
   expect(await peopleOf(window)).toEqual(['4711']);
-  await eventually(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
+  await expect.poll(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
   // The code is used up, and nobody finds it here.
   expect(await page.content()).not.toContain(code);
   await row.getByRole('button', { name: 'Revoke Ada' }).click();
@@ -122,7 +120,7 @@ test('a message that may have arrived waits for a person, and is sent again only
   const person = new Person(api, { id: 4713, name: 'Ada' });
   await sendCode(window, person);
   await page.getByRole('button', { name: 'Yes, pair' }).click();
-  await eventually(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
+  await expect.poll(() => Promise.resolve(person.shown().some(({ text }) => text.includes('You are paired')))).toBe(true);
   const answers = (): number => person.shown().filter(({ text }) => text.includes('The milk is bought.')).length;
   for (const method of ['sendMessage', 'editMessageText']) api.fault({ method, kind: 'cut-after' });
   person.write('Buy milk');
@@ -135,7 +133,7 @@ test('a message that may have arrived waits for a person, and is sent again only
   const before = answers();
   await rows.getByRole('button', { name: 'Send again: The milk is bought.' }).press('Enter');
   await page.getByText('Every message was delivered.').waitFor();
-  await eventually(() => Promise.resolve(answers())).toBe(before + 1);
+  await expect.poll(() => Promise.resolve(answers())).toBe(before + 1);
   const { items } = (await window.host.op('outbox.list', {})) as { items: OutboundInfo[] };
   expect(items).toEqual([]);
   expect(window.incidents).toEqual([]);

@@ -184,11 +184,7 @@ export class SectionBuilder {
     return lines;
   }
 
-  #take(
-    section: SourceSection,
-    selected: SelectedParts | null,
-    how: PartLooks & { titleTokens?: number },
-  ): string[] {
+  #take(section: SourceSection, selected: SelectedParts | null, how: PartLooks & { titleTokens?: number }): string[] {
     const max = Math.min(this.#max(section), this.#free);
     const shown: string[] = [];
     let tokens = how.titleTokens ?? 0;
