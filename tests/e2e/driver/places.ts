@@ -9,6 +9,7 @@ const printsMuch = 'for i in $(seq 1 30000); do echo "line $i"; done';
 
 /** Leaves an artifact, then a call whose end nobody sees; then a turn with calls and an answer, and a question with an unseen character. */
 export const placeOptions: OpenOptions = {
+  ownProcess: true,
   replies: [
     runs(printsMuch),
     { text: 'Printed.' },
