@@ -4,5 +4,5 @@ import type { EventBodies } from './events.ts';
 
 export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
   const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
-  return `${which} does not hold for ${model}: what it costs is not known. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
+  return `${which} cannot be enforced for ${model}: its price is unknown. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
 }

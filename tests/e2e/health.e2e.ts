@@ -54,9 +54,9 @@ test('a backup is made, read back, verified, and the way to put it back is exact
   const window = await openWindow(browser, { historyTurns: 2 });
   const { page } = window;
   await window.go('Health');
-  await page.getByText('No backup yet.').waitFor();
+  await page.getByText('No backups yet.').waitFor();
   await page.getByRole('button', { name: 'Make a backup' }).click();
-  await page.getByText(/^Made and read back: \d+ events, .+B\.$/).waitFor();
+  await page.getByText(/^Created and verified: \d+ events, .+B\.$/).waitFor();
   const list = page.getByRole('list', { name: 'Backups' });
   await list.getByRole('button', { name: /^Verify trayclaw/ }).click();
   await list.getByText(/^Sound: \d+ events\.$/).waitFor();
@@ -72,6 +72,6 @@ test('the log is verified from its button', async () => {
   await window.page.getByRole('button', { name: 'Verify the log' }).click();
   await window.page
     .getByRole('status', { name: 'Log verification' })
-    .getByText(/^Unbroken: \d+ events in \d+ sessions?\.$/)
+    .getByText(/^Intact: \d+ events in \d+ sessions?\.$/)
     .waitFor();
 });

@@ -45,17 +45,17 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
 
 function checkOutcomes({ unknownOutcomes }: StateChecksDeps): Finding {
   const count = unknownOutcomes();
-  if (count === 0) return well('outcomes', 'No call is of unknown outcome.');
-  return unwell('outcomes', `${count === 1 ? 'One call is' : `${count} calls are`} of unknown outcome.`, 'trayclaw outcomes list');
+  if (count === 0) return well('outcomes', 'No call has an unknown outcome.');
+  return unwell('outcomes', `${count === 1 ? 'One call has' : `${count} calls have`} an unknown outcome.`, 'trayclaw outcomes list');
 }
 
 function checkLetters({ deadLetters }: StateChecksDeps): Finding {
   const { left, watched, waiting } = deadLetters();
-  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} tried again by themselves.`;
-  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None is left to you.${trying}`);
+  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} retried automatically.`;
+  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None waits for you.${trying}`);
   // Whoever saw a turn fail knows of it; what failed with nobody there is news.
   if (left === watched) {
-    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for another try.${trying}`;
+    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for a retry.${trying}`;
     return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
   }
   return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');
@@ -68,15 +68,15 @@ function checkTelegram({ telegram }: StateChecksDeps): Finding[] {
   const name = bot === null ? 'The bot' : `@${bot.username}`;
   if (state === 'paused') return [well('telegram', `${name} is paused.`)];
   if (problem !== null) return [unwell('telegram', problem, 'trayclaw telegram status')];
-  if (people === 0) return [well('telegram', `${name} listens; nobody is paired yet.`)];
-  return [well('telegram', `${name} listens to ${counted(people, 'person', 'people')}.`)];
+  if (people === 0) return [well('telegram', `${name} is connected; no one is paired yet.`)];
+  return [well('telegram', `${name} is connected and paired with ${counted(people, 'person', 'people')}.`)];
 }
 
 function checkOutbox({ outbox }: StateChecksDeps): Finding {
   const { uncertain, failed } = outbox();
-  if (uncertain + failed === 0) return well('outbox', 'Every message that was to go out has gone or is on its way.');
+  if (uncertain + failed === 0) return well('outbox', 'Every outbound message was sent or is on its way.');
   const parts = [
-    ...(uncertain === 0 ? [] : [`of ${counted(uncertain, 'message')} nobody knows whether it arrived`]),
+    ...(uncertain === 0 ? [] : [`the delivery of ${counted(uncertain, 'message')} is uncertain`]),
     ...(failed === 0 ? [] : [`${counted(failed, 'message')} could not be sent`]),
   ].join(', and ');
   return unwell(

@@ -133,7 +133,7 @@ function gated({ decision, ruleId, reason }: EventBodies['policy.decided']): Par
 
 function answered({ decision, by, reason }: EventBodies['approval.decided']): Partial<TurnCall> {
   if (decision === 'approve') return { decision: 'approved' };
-  const why = by === timedOut ? 'nobody answered in time' : `${by} said no${reason === undefined ? '' : `: ${reason}`}`;
+  const why = by === timedOut ? 'no answer in time' : `${by} said no${reason === undefined ? '' : `: ${reason}`}`;
   return { decision: decision === 'deny' ? 'denied' : 'withdrawn', outcome: 'denied', forUser: `Not done: ${why}.` };
 }
 

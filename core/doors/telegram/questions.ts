@@ -165,8 +165,8 @@ export function questionText(approval: Approval): { text: string; rest: string |
     plain(risk),
     plain(reason),
     fenced(shown),
-    ...(isLong ? ['It goes on: the whole call is in the file.'] : []),
-    ...(sources.length === 0 ? [] : [`It may follow words of: ${plain(sources.slice(0, 5).join(', '))}`]),
+    ...(isLong ? ['The whole call is in the file.'] : []),
+    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
     ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
@@ -195,7 +195,7 @@ const states = { pending: 'still open', approved: 'approved', denied: 'denied', 
 export function howAnswered({ state, decidedBy, scope }: Approval): string {
   if (state === 'withdrawn') return 'No longer asked: the turn has ended.';
   const by = decidedBy ?? '';
-  const where = by.startsWith('telegram:') ? 'here' : (doors[by] ?? (by === 'timeout' ? 'by the clock, because nobody did' : `by ${by}`));
+  const where = by.startsWith('telegram:') ? 'here' : (doors[by] ?? (by === 'timeout' ? 'by timeout' : `by ${by}`));
   const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
   return `Answered ${where}: ${how}.`;
 }

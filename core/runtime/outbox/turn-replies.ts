@@ -8,7 +8,7 @@ const sentences: Readonly<Record<Exclude<Ended['status'], 'done'>, string>> = {
   failed: 'That did not work.',
   cancelled: 'It was stopped before it was done.',
   over_budget: 'It ended because the budget is used up.',
-  stopped: 'The panic stop ended it. Nothing goes on until it is released.',
+  stopped: 'The panic stop ended it. Nothing runs until it is released.',
 };
 const nothingSaid = 'It is done. There was nothing to say.';
 
