@@ -67,7 +67,7 @@ test('an agent is described in a form; versions are told apart, and each change 
   await main.getByRole('group', { name: 'Differences in version 2' }).locator('ins', { hasText: 'Never push.' }).waitFor();
 
   await versions.getByRole('button', { name: 'Restore version 1 of main' }).press('Enter');
-  await versions.getByText('version 1 again.').waitFor();
+  await versions.getByText('Back to version 1.').waitFor();
   expect(await main.getByLabel('Role').inputValue()).toBe('You keep the books.');
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await versions.getByText('version 2 again.').waitFor();

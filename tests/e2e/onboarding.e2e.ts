@@ -112,7 +112,7 @@ test('another model is used at once, a provider is removed and put back', async 
   await page.getByRole('button', { name: 'Test lab' }).click();
   await page
     .getByRole('status', { name: 'Model test' })
-    .getByText(/lab\/other answers/)
+    .getByText(/lab\/other answered/)
     .waitFor();
   await page.getByRole('button', { name: 'Remove lab' }).click();
   await page.getByRole('button', { name: 'Undo: put lab back' }).click();
