@@ -123,8 +123,3 @@ export function parseCount(text: string, what: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new AppError('invalid_params', `${what} must be a whole number.`);
   return Number(text);
 }
-
-/** The parameter of a list, where one was asked for. */
-export function limited(limit: string | undefined): { limit?: number } {
-  return limit === undefined ? {} : { limit: parseCount(limit, '--limit') };
-}

@@ -207,7 +207,7 @@ export const doorGates: readonly Gate[] = [
     name: 'door/person-only',
     prevents: 'a command started by a tool answers for the person',
     file: 'core/doors/cli/person-only.ts',
-    text: 'if (personOps.has(name)) return Promise.reject(refusedInsideTool(name));',
+    text: 'if (opForms[name].forPerson === true) return Promise.reject(refusedInsideTool(name));',
     instead: '',
     suites: ['tests/faults/one-gate.test.ts'],
     only: 'command line',
