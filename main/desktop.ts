@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as electron from 'electron';
-import { resolveHome } from '../core/store/config/config.ts';
+import { resolveHome } from '../core/store/home/home.ts';
 import { appScheme } from './desktop/app-protocol.ts';
 import { linkScheme } from './desktop/deep-link.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';

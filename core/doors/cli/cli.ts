@@ -5,7 +5,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
 import { buildProgram } from './kernel/program.ts';
-import { resolveHome } from '../../store/config/config.ts';
+import { resolveHome } from '../../store/home/home.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';

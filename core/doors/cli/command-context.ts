@@ -4,7 +4,7 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
-import { resolveHome } from '../../store/config/config.ts';
+import { resolveHome } from '../../store/home/home.ts';
 import type { Output, Paint } from './output.ts';
 import { isInsideTool, withoutPersonOps } from './person-only.ts';
 import type { CliIo, CliParts, FoundInstance } from './ports.ts';

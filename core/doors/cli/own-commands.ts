@@ -158,6 +158,13 @@ function running(): Entry[] {
       example: '',
       load: async () => (await import('./service.ts')).status,
     }),
+    own('completion', {
+      about: 'print a script that completes commands, options and ids in your shell',
+      takes: [':shell'],
+      words: { shell: 'bash, zsh or fish' },
+      example: 'bash > ~/.local/share/bash-completion/completions/trayclaw',
+      load: async () => (await import('./completion/completion.ts')).completion,
+    }),
   ];
 }
 

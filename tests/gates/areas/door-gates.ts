@@ -190,7 +190,7 @@ export const doorGates: readonly Gate[] = [
   {
     name: 'door/socket-folder-trusted',
     prevents: 'the token is given to a socket that others can put there',
-    file: 'core/doors/http/find-instance.ts',
+    file: 'core/store/home/own-folder.ts',
     text: 'if (looseFolder(dirname(socketPath)) !== null) return false;',
     instead: '',
     suites: ['tests/faults/door-hostile.test.ts', 'core/doors/http/http-client.test.ts'],
@@ -198,7 +198,7 @@ export const doorGates: readonly Gate[] = [
   {
     name: 'door/socket-folder-mode',
     prevents: 'a folder others can write into counts as the person’s own',
-    file: 'core/doors/http/own-folder.ts',
+    file: 'core/store/home/own-folder.ts',
     text: 'if ((info.mode & writableByOthers) !== 0) return',
     instead: 'if (false) return',
     suites: ['tests/faults/door-hostile.test.ts', 'core/doors/http/http-client.test.ts'],

@@ -57,6 +57,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     heartbeat: 'the periodic HEARTBEAT.md check',
     tasks: 'the task list',
     telegram: 'the Telegram bot: its status and who may talk to it',
+    completion: null,
   },
   Repair: {
     doctor: null,

@@ -3,19 +3,17 @@
 import * as nodeFs from 'node:fs';
 import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
-import { parseJson } from '../../base/json.ts';
+import { isPlainObject, parseJson } from '../../base/json.ts';
 import { readPlainFile, type PlainFile } from '../../base/read-plain-file.ts';
 import { renameOver } from '../../base/rename-over.ts';
 
-const instanceRecordSchema = z.object({
-  pid: z.number().int().positive(),
-  socketPath: z.string().min(1),
-  url: z.string().optional(),
-  token: z.string().min(1),
-  version: z.string(),
-});
-export type InstanceRecord = z.infer<typeof instanceRecordSchema>;
+export interface InstanceRecord {
+  readonly pid: number;
+  readonly socketPath: string;
+  readonly url?: string | undefined;
+  readonly token: string;
+  readonly version: string;
+}
 
 const FILE_BYTES_MAX = 100_000;
 const temporaryName = /^instance\.json\.\d+\.tmp$/;
@@ -34,8 +32,19 @@ export function readInstanceFile(home: string): InstanceRecord | null {
     return null;
   }
   const parsed = parseJson(read.kind === 'text' ? read.text : '');
-  const record = instanceRecordSchema.safeParse(parsed.ok ? parsed.value : null);
-  return record.success ? record.data : null;
+  return parsed.ok ? recordIn(parsed.value) : null;
+}
+
+function recordIn(value: unknown): InstanceRecord | null {
+  if (!isPlainObject(value)) return null;
+  const { pid, socketPath, url, token, version } = value;
+  const isWhole = typeof pid === 'number' && Number.isInteger(pid) && pid > 0 && isText(socketPath) && isText(token);
+  if (!isWhole || typeof version !== 'string' || (url !== undefined && typeof url !== 'string')) return null;
+  return { pid, socketPath, token, version, ...(url === undefined ? {} : { url }) };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 export function writeInstanceFile(home: string, record: InstanceRecord): void {
