@@ -76,10 +76,14 @@ function entry(command: Command, path: readonly string[]): string[] {
   ];
 }
 
+/** The example of every command, as one types it. */
+export function commandExamples(): { readonly path: string; readonly line: string | null }[] {
+  return allEntries().map((one) => ({ path: one.path.join(' '), line: one.form.example === undefined ? null : exampleOf(one) }));
+}
+
 function exampleLines(path: readonly string[]): string[] {
-  const words = path.slice(1).join(' ');
-  const found = allEntries().find((one) => one.path.join(' ') === words);
-  return found?.form.example === undefined ? [] : [`Example: ${code(exampleOf(found))}`, ''];
+  const line = commandExamples().find((one) => one.path === path.slice(1).join(' '))?.line ?? null;
+  return line === null ? [] : [`Example: ${code(line)}`, ''];
 }
 
 function argumentName(argument: Argument): string {

@@ -87,11 +87,11 @@ export const agentForms = {
 export const skillForms = {
   'skill.list': {
     about: 'list the skills, or those that fit a task',
-    commands: { 'skills list': { takes: ['query...?'], words: { query: 'words of a task' }, example: 'weather in Rome' } },
+    commands: { 'skills list': { takes: ['query...?'], words: { query: 'words of a task' }, example: 'summarize a table' } },
   },
   'skill.get': {
     about: 'show a skill with its instructions, what it needs and what is missing',
-    commands: { 'skills show': { takes: ['name'], example: 'weather' } },
+    commands: { 'skills show': { takes: ['name'], example: 'csv-summary' } },
   },
   'skill.lint': {
     about: 'check a skill or a folder of skills; exit code 1 for an error',
@@ -136,8 +136,8 @@ export const skillForms = {
     about: 'enable or disable a skill',
     forPerson: true,
     commands: {
-      'skills enable': { about: 'let the agent use a skill again', takes: ['name'], sets: { enabled: true }, example: 'weather' },
-      'skills disable': { about: 'keep the agent from using a skill', takes: ['name'], sets: { enabled: false }, example: 'weather' },
+      'skills enable': { about: 'let the agent use a skill again', takes: ['name'], sets: { enabled: true }, example: 'csv-summary' },
+      'skills disable': { about: 'keep the agent from using a skill', takes: ['name'], sets: { enabled: false }, example: 'csv-summary' },
     },
   },
   'skill.reload': { about: 'read all skill folders again', commands: { 'skills reload': { example: '' } } },

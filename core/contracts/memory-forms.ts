@@ -119,7 +119,7 @@ export const memoryForms = {
       'knowledge preview': {
         takes: ['path'],
         options: { '--endings <list>': 'only these, such as md,txt' },
-        example: '~/notes --endings md',
+        example: './notes --endings md',
       },
     },
   },

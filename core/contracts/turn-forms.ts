@@ -9,11 +9,11 @@ export const messageForms = {
   'turn.wait': { about: 'wait until the turn ends or needs an approval, and return its status' },
   'turn.cancel': {
     about: 'cancel a running or waiting turn',
-    commands: { 'turns cancel': { takes: ['turnId'], example: 'last' } },
+    commands: { 'turns cancel': { takes: ['turnId'], example: 'trn_01JD7Q' } },
   },
   'turn.steer': {
     about: 'send a message to a running turn',
-    commands: { 'turns steer': { takes: ['turnId', 'text...'], example: 'last Be brief.' } },
+    commands: { 'turns steer': { takes: ['turnId', 'text...'], example: 'trn_01JD7Q Be brief.' } },
   },
   'turn.get': {
     about: 'show the phases, calls, decisions and costs of a turn',

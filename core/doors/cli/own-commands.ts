@@ -102,7 +102,7 @@ function deciding(): Entry[] {
         '--keep-going': 'put back what can be put back, even when some files are refused',
         '--force': 'also files that were changed since; what they hold now is kept and can be put back',
       },
-      example: 'last --preview',
+      example: 'call_01JD7Q --preview',
       load: async () => (await import('./undo.ts')).undo,
     }),
   ];
@@ -183,7 +183,7 @@ function repairing(): Entry[] {
       about: 'guided recovery; lists the plans when no name is given',
       takes: [':kind?', ':target?'],
       options: { '--yes': 'do it without asking' },
-      example: 'rebuild-index',
+      example: 'rebuild-index --yes',
       load: async () => (await import('./recover.ts')).recover,
     }),
     own('backup restore', {
