@@ -161,7 +161,7 @@ async function runExample(line: string): Promise<{ readonly code: number; readon
     uninstall: () => Promise.resolve(true),
   };
   const state = { isInstalled: true, isRunning: true, state: 'active', startsAtLogin: true, pid: 1 };
-  const instance = foundInstance(borrowed as unknown as FakeClaw, { url: 'http://127.0.0.1:9' });
+  const instance = foundInstance(borrowed, { url: 'http://127.0.0.1:9' });
   const restores = argv[0] === 'backup' && argv[1] === 'restore';
   const parts: CliParts = fakeParts(new FakeClaw(), {
     findInstance: () => Promise.resolve(restores ? null : instance),
@@ -193,17 +193,36 @@ test.each(examples.map(({ path, line }) => [path, line ?? ''] as const))(
 /** What the view of the operation makes of arguments and options that are no parameters. */
 const made: readonly string[] = [
   ...['tool', 'args', 'cwd'].map((name) => `policy.explain ${name}`),
-  ...['budget.allow scope', 'budget.allow usd', 'memory.import text', 'skill.lint name', 'skill.lint path', 'prompt.set text'],
-  ...['schedule.create spec', 'schedule.create bounds', 'schedule.create approvalMs', 'schedule.preview spec', 'chat.bind chat'],
-  ...['secret.set value', 'secret.unlock passphrase'],
+  'budget.allow scope',
+  'budget.allow usd',
+  'memory.import text',
+  'skill.lint name',
+  'skill.lint path',
+  'prompt.set text',
+  'schedule.create spec',
+  'schedule.create bounds',
+  'schedule.create approvalMs',
+  'schedule.preview spec',
+  'chat.bind chat',
+  'secret.set value',
+  'secret.unlock passphrase',
 ];
 
 /** Pages of events, what the window alone asks, and changes of a schedule, which a person makes by adding another. */
 const forPrograms: readonly string[] = [
-  ...['session.get after', 'session.get turns', 'session.get types', 'session.seen seq'],
-  ...['grant.preview exceptCallId', 'policy.explain sessionId', 'artifact.get length', 'schedule.create enabled'],
+  'session.get after',
+  'session.get turns',
+  'session.get types',
+  'session.seen seq',
+  'grant.preview exceptCallId',
+  'policy.explain sessionId',
+  'artifact.get length',
+  'schedule.create enabled',
   ...['name', 'prompt', 'spec', 'agentId', 'session', 'missed', 'bounds', 'approvalMs', 'deliver'].map((name) => `schedule.update ${name}`),
-  ...['model.list look', 'model.test provider', 'activity.search fromMs', 'activity.search toMs'],
+  'model.list look',
+  'model.test provider',
+  'activity.search fromMs',
+  'activity.search toMs',
 ];
 
 test('each parameter of an operation can be typed, but for those that are for programs', () => {

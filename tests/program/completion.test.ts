@@ -118,8 +118,15 @@ async function withInstance(): Promise<{ home: TestHome; sessionId: string; sche
   const spec = { kind: 'every', everyMs: 3_600_000 } as const;
   const { scheduleId } = await claw.op('schedule.create', { name: '$(touch PWNED)', prompt: 'x', spec });
   const door = new InstanceDoor({
-    ...{ claw, logger: silentLogger, clock: systemClock, assetsFolder: null, version: 'test' },
-    ...{ home: home.path, pid: process.pid, platform: process.platform, temporaryFolder: home.path },
+    claw,
+    logger: silentLogger,
+    clock: systemClock,
+    assetsFolder: null,
+    version: 'test',
+    home: home.path,
+    pid: process.pid,
+    platform: process.platform,
+    temporaryFolder: home.path,
   });
   await door.open();
   onTestFinished(() => door.dispose());
