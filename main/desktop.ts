@@ -61,6 +61,10 @@ async function runCommandLine(argv: readonly string[]): Promise<void> {
     event.preventDefault();
     process.emit('SIGTERM');
   });
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./complete.ts');
+    return complete(argv.slice(1));
+  }
   const { runProcess } = await import('./cli-process.ts');
   const packaged = app.isPackaged ? { command: packagedCommand(process.execPath, process.env, process.platform === 'linux') } : {};
   await runProcess(argv, { version, packageRoot: new URL('../', import.meta.url), ...packaged });

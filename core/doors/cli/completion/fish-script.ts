@@ -2,30 +2,8 @@
 
 import { globals, type Offer, type Place } from './model.ts';
 
-export function fishScript(places: readonly Place[]): string {
-  const rows = places.flatMap(({ path, below, options }) => [
-    `        case '${path}'`,
-    ...below.map(({ name, about }) => `            echo 'below\t${name}\t${quoted(about)}'`),
-    ...options.map(optionRow),
-  ]);
-  const values = places.flatMap(({ path, options, args, repeatsLast }) => [
-    ...options.flatMap(({ label, value }) => (value === null ? [] : offerRow(`${path}|${label}`, value))),
-    ...args.flatMap((offer, at) => offerRow(`${path}|${at + 1}`, offer)),
-    ...(repeatsLast ? offerRow(`${path}|more`, args.at(-1)) : []),
-  ]);
-  return `# fish completion of trayclaw
-function __trayclaw_place
-    switch $argv[1]
-${rows.join('\n')}
-    end
-${globals.map(optionRow).join('\n')}
-end
-function __trayclaw_value
-    switch $argv[1]
-${[...values, ...globals.flatMap(({ label, value }) => offerRow(`*|${label}`, value ?? undefined))].join('\n')}
-    end
-end
-function __trayclaw_offer
+/** From the first word to the one under the cursor, and what is offered there. */
+const walk = `function __trayclaw_offer
     for line in (__trayclaw_value $argv[1])
         set -l part (string split -m 1 \\t -- $line)
         switch $part[1]
@@ -75,6 +53,31 @@ function __trayclaw
 end
 complete -c trayclaw -f -a '(__trayclaw)'
 `;
+
+export function fishScript(places: readonly Place[]): string {
+  const rows = places.flatMap(({ path, below, options }) => [
+    `        case '${path}'`,
+    ...below.map(({ name, about }) => `            echo 'below\t${name}\t${quoted(about)}'`),
+    ...options.map(optionRow),
+  ]);
+  const values = places.flatMap(({ path, options, args, repeatsLast }) => [
+    ...options.flatMap(({ label, value }) => (value === null ? [] : offerRow(`${path}|${label}`, value))),
+    ...args.flatMap((offer, at) => offerRow(`${path}|${at + 1}`, offer)),
+    ...(repeatsLast ? offerRow(`${path}|more`, args.at(-1)) : []),
+  ]);
+  return `# fish completion of trayclaw
+function __trayclaw_place
+    switch $argv[1]
+${rows.join('\n')}
+    end
+${globals.map(optionRow).join('\n')}
+end
+function __trayclaw_value
+    switch $argv[1]
+${[...values, ...globals.flatMap(({ label, value }) => offerRow(`*|${label}`, value ?? undefined))].join('\n')}
+    end
+end
+${walk}`;
 }
 
 function optionRow({ label, about, value }: Place['options'][number]): string {
