@@ -1,11 +1,14 @@
 // The word that was probably meant, for "did you mean".
 
-/** Null where none is near: more than a third of the letters would have to change. */
+/** Two letters that changed places count as two of five. */
+const CHANGED_SHARE_MAX = 0.4;
+
+/** Null where none is near: too many of the letters would have to change. */
 export function closest(word: string, known: readonly string[]): string | null {
   const [best] = known
     .map((one) => ({ one, distance: distanceOf(word.toLowerCase(), one.toLowerCase()) }))
     .sort((one, other) => one.distance - other.distance);
-  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.one.length / 3)) ? best.one : null;
+  return best !== undefined && best.distance <= Math.max(1, Math.floor(best.one.length * CHANGED_SHARE_MAX)) ? best.one : null;
 }
 
 /** Letters to add, drop or change. */

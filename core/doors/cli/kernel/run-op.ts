@@ -9,7 +9,7 @@ import { confirmed } from '../confirmed.ts';
 import type { Connection } from '../connect.ts';
 import { exitCodes } from '../exit-code.ts';
 import { findView } from '../views/views.ts';
-import type { Entry, Given } from './entries.ts';
+import { takenBy, type Entry, type Given } from './entries.ts';
 import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
 
@@ -28,7 +28,7 @@ export async function runOperation(context: CommandContext, entry: Entry, given:
   }
   const view = await findView(op);
   const params = view.params === undefined ? (read as OpParams<typeof op>) : await view.params(read, { given, context });
-  if (form.confirm !== undefined && !(await isConfirmed(context, form.confirm, given))) return exitCodes.failed;
+  if (form.confirm !== undefined && !(await isConfirmed(context, entry, given))) return exitCodes.failed;
   if ('perform' in view) return view.perform(context, params, given);
   const shown = view.others?.[entry.path.join(' ')] ?? view;
   return context.withClaw(opForm.live === true ? 'live' : 'any', async (connection) => {
@@ -75,10 +75,11 @@ function isDone(result: unknown, field: string | undefined): boolean {
 }
 
 /** With no terminal to ask at, only --yes is a yes. */
-async function isConfirmed(context: CommandContext, question: string, given: Given): Promise<boolean> {
+async function isConfirmed(context: CommandContext, { form }: Entry, given: Given): Promise<boolean> {
   if (given['yes'] === true) return true;
   if (!context.hasPerson) throw new AppError('invalid_params', 'Nothing was done: with no terminal to ask at, this needs --yes.');
-  const isYes = await confirmed(context, '', question);
+  const named = takenBy(form).map(({ name }) => String(given[name] ?? ''));
+  const isYes = await confirmed(context, named.join(' '), form.confirm ?? '');
   if (!isYes) context.output.say('Nothing was done.');
   return isYes;
 }
