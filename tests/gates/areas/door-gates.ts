@@ -213,6 +213,15 @@ export const doorGates: readonly Gate[] = [
     only: 'command line',
   },
   {
+    name: 'door/completion-quoting',
+    prevents: 'a name that a shell completes is a command once the line is sent',
+    file: 'core/doors/cli/completion/posix-script.ts',
+    text: '$(printf %q "$word")',
+    instead: '$word',
+    suites: ['tests/program/completion.test.ts'],
+    only: 'names that would be commands',
+  },
+  {
     name: 'door/service-log-token',
     prevents: 'the access token lies in the log of a service manager',
     file: 'core/doors/cli/serve.ts',

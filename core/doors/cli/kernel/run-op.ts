@@ -78,7 +78,9 @@ function isDone(result: unknown, field: string | undefined): boolean {
 async function isConfirmed(context: CommandContext, { form }: Entry, given: Given): Promise<boolean> {
   if (given['yes'] === true) return true;
   if (!context.hasPerson) throw new AppError('invalid_params', 'Nothing was done: with no terminal to ask at, this needs --yes.');
-  const named = takenBy(form).map(({ name }) => String(given[name] ?? ''));
+  const named = takenBy(form)
+    .map(({ name }) => given[name])
+    .filter((one) => typeof one === 'string');
   const isYes = await confirmed(context, named.join(' '), form.confirm ?? '');
   if (!isYes) context.output.say('Nothing was done.');
   return isYes;
