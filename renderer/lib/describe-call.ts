@@ -2,7 +2,7 @@
 
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import { oneLine } from './format.ts';
-import type { CallState } from './fold/turn.ts';
+import type { CallState } from '../../core/contracts/turn-view.ts';
 import type { Words } from './i18n/words.ts';
 
 type ChatWords = Words['chat'];

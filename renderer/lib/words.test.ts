@@ -8,7 +8,7 @@ import { german } from './i18n/german/german.ts';
 import type { Words } from './i18n/words.ts';
 import { describeEvent } from './describe-event.ts';
 import { Formats } from './i18n/formats.ts';
-import type { CallState } from './fold/turn.ts';
+import type { CallState } from '../../core/contracts/turn-view.ts';
 import { oneLine, plainLine, timeGroup } from './format.ts';
 
 test('durations, sizes, tokens and money carry their units', () => {

@@ -3,7 +3,7 @@
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
-import type { TurnView } from '../../contracts/op-results.ts';
+import type { TurnDetails } from '../../contracts/op-results.ts';
 import { runTurn } from './ask.ts';
 import { cliCaller } from './caller.ts';
 import { parseCount, type CommandContext, type Run } from './command-context.ts';
@@ -157,7 +157,7 @@ function listTools(context: CommandContext): Promise<number> {
   );
 }
 
-function describeTurn(turn: TurnView, paint: Paint): string {
+function describeTurn(turn: TurnDetails, paint: Paint): string {
   const about = facts([
     ['Turn', turn.turnId],
     ['Session', turn.sessionId],
@@ -203,12 +203,12 @@ function describeTurn(turn: TurnView, paint: Paint): string {
 const OUTPUT_CHARS_MAX = 200;
 
 /** What was allowed without asking was never put into a sentence. */
-function calledWhat(call: TurnView['calls'][number]): string {
+function calledWhat(call: TurnDetails['calls'][number]): string {
   return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
 /** The beginning; all of it comes with --json. */
-function outputOf({ forUser }: TurnView['calls'][number]): string {
+function outputOf({ forUser }: TurnDetails['calls'][number]): string {
   const text = forUser.trim();
   return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;
 }

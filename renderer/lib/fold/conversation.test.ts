@@ -204,12 +204,13 @@ test('what the model saw last and what its calls came to are known while the tur
   const script = started()
     .add('pack.built', { ...pack, dropped })
     .add('model.finished', { ...answer, costUsd: 0.25 });
-  expect([script.turn.context, script.turn.spent]).toEqual([
-    { tokens: 900, budgetTokens: 3000, leftOut: 2 },
-    { tokens: 950, usd: 0.25 },
+  expect([script.turn.packs.at(-1), script.turn.usage, script.turn.costUsd]).toEqual([
+    { packId: 'p', tokens: 900, budgetTokens: 3000, leftOut: 2 },
+    usage,
+    0.25,
   ]);
   script.add('model.finished', { ...answer, costUsd: null }).add('model.finished', { ...answer, costUsd: 1 });
-  expect(script.turn.spent).toEqual({ tokens: 2850, usd: null });
+  expect([script.turn.usage, script.turn.costUsd]).toEqual([{ ...noUsage, inputTokens: 2700, outputTokens: 150 }, null]);
 });
 
 test('an event type of a later version is left alone', () => {

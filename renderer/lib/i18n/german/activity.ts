@@ -90,9 +90,9 @@ export const activity: Words['activity'] = {
     refused: 'Abgelehnt:',
     needed: 'Brauchte ein Ja:',
     answered: {
-      approve: (who) => `freigegeben ${who}`,
-      deny: (who) => `abgelehnt ${who}`,
-      withdraw: (who) => `zurückgezogen ${who}`,
+      approved: (who) => `freigegeben ${who}`,
+      denied: (who) => `abgelehnt ${who}`,
+      withdrawn: (who) => `zurückgezogen ${who}`,
     },
     by: (name) => `von ${name}`,
     over: (channel) => `über ${channel}`,
