@@ -1,6 +1,7 @@
 // One event applied to the view of one turn, at a cost that does not grow with the turn. Idempotent by sequence number; an unknown type of
 // event changes nothing, so an older program reads a newer log. It takes what the log holds, which is redacted already.
 
+import { answerOf } from './approval-answer.ts';
 import type { AnyEvent, EventBodies, EventOf, EventType } from './events.ts';
 import type { Usage } from './llm.ts';
 import { changedFiles, createCallView, createTurnView, type CallView, type NoteFact, type NoteTone, type TurnView } from './turn-view.ts';
@@ -87,12 +88,13 @@ const callFolds: Folds = {
     call.state = 'waiting';
     turn.approvals[approval.approvalId] = approval;
   },
-  'approval.decided': (turn, { body, atMs }) => {
+  'approval.decided': (turn, event) => {
+    const { body } = event;
     const call = callOf(turn, body.callId);
     const asked = turn.approvals[body.approvalId];
     call.decidedBy = body.by;
     if (asked !== undefined) {
-      const answered = { ...asked, state: answers[body.decision], scope: body.scope, decidedBy: body.by, decidedAtMs: atMs };
+      const answered = { ...asked, ...answerOf(event) };
       turn.approvals[body.approvalId] = answered;
       if (call.approval?.approvalId === body.approvalId) call.approval = answered;
     }
@@ -228,7 +230,6 @@ const folds: Folds = {
   },
 };
 
-const answers = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 const answeredStates = { approve: 'proposed', deny: 'denied', withdraw: 'skipped' } as const;
 const settledStates = { done: 'ok', retry: 'proposed', abandon: 'skipped' } as const;
 

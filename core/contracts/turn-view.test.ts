@@ -174,7 +174,12 @@ test('a call that the gate or a person refused says so, and why', () => {
     approval: { ...asked.approval, approvalId: `q-${callId}`, callId, state: 'pending' },
   });
   const answer = (callId: string, decision: 'deny' | 'withdraw', by: string): EventBodies['approval.decided'] => ({
-    ...{ approvalId: `q-${callId}`, callId, decision, by, scope: null, grantId: null },
+    approvalId: `q-${callId}`,
+    callId,
+    decision,
+    by,
+    scope: null,
+    grantId: null,
     ...(by === 'ada' ? { reason: 'Not today.' } : {}),
   });
   const script = new Script()

@@ -7,13 +7,16 @@ import type { CallView } from './turn-view.ts';
 
 type Ended = EventBodies['turn.finished'];
 
-export const endWords: Readonly<Record<Ended['status'], string>> = {
-  done: 'done',
-  failed: 'failed',
+const endWords: Readonly<Record<string, string>> = {
   cancelled: 'stopped',
   over_budget: 'over its budget',
   stopped: 'stopped by the panic stop',
 };
+
+/** "over its budget", after "Ended:". */
+export function endWordsOf(status: string): string {
+  return endWords[status] ?? status;
+}
 
 export const gateWords = { allow: 'allowed', ask: 'must ask', deny: 'refused' } as const;
 export const answerWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdrawn' } as const;

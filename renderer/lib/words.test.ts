@@ -9,6 +9,7 @@ import type { Words } from './i18n/words.ts';
 import { describeEvent } from './describe-event.ts';
 import { Formats } from './i18n/formats.ts';
 import type { CallState } from '../../core/contracts/turn-view.ts';
+import type { ToolLook } from './state/tool-looks.svelte.ts';
 import { oneLine, plainLine, timeGroup } from './format.ts';
 
 test('durations, sizes, tokens and money carry their units', () => {
@@ -40,9 +41,21 @@ test('a row is one line without marks', () => {
   expect(plainLine('# Report\n\nThe **quick** `check`\n- one')).toBe('Report The quick check one');
 });
 
+const looks: Readonly<Record<string, ToolLook>> = {
+  write_file: { verb: 'write', target: ['path'] },
+  read_file: { verb: 'read', target: ['path'] },
+  exec: { verb: 'run', target: ['command'] },
+  later: { verb: 'teleport', target: ['place'] },
+  odd: { verb: 'toString', target: [] },
+};
+
 test('a call reads as a verb in its tense and its target', () => {
   const line = (state: CallState): string => {
-    const { verb, target } = describeCall({ tool: 'write_file', args: '{"path":"notes.md","content":"x"}', state }, english.chat);
+    const { verb, target } = describeCall(
+      { tool: 'write_file', args: '{"path":"notes.md","content":"x"}', state },
+      looks['write_file'] ?? null,
+      english.chat,
+    );
     return `${verb} ${target}`;
   };
   expect((['ok', 'running', 'waiting', 'denied', 'error', 'unknown'] as const).map(line)).toEqual([
@@ -53,10 +66,13 @@ test('a call reads as a verb in its tense and its target', () => {
     'Tried to write notes.md',
     'May have tried to write notes.md',
   ]);
-  const ok = (tool: string, args: string, words: Words = english) => describeCall({ tool, args, state: 'ok' }, words.chat);
+  const ok = (tool: string, args: string, words: Words = english) =>
+    describeCall({ tool, args, state: 'ok' }, looks[tool] ?? null, words.chat);
   expect(ok('my_tool', '{"n":3}')).toEqual({ verb: 'my_tool', target: '3' });
   expect(ok('exec', 'not json')).toEqual({ verb: 'Ran', target: '' });
-  expect(ok('toString', '{}')).toEqual({ verb: 'toString', target: '' });
+  expect(ok('later', '{"place":"here"}')).toEqual({ verb: 'later', target: 'here' });
+  expect(ok('odd', '{}')).toEqual({ verb: 'odd', target: '' });
+  expect(ok('read_file', '{"file":"old.md"}')).toEqual({ verb: 'Read', target: 'old.md' });
   expect(ok('read_file', '{"path":"notes.md"}', german)).toEqual({ verb: 'Gelesen:', target: 'notes.md' });
 });
 

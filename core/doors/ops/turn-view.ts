@@ -53,6 +53,6 @@ function callOf(call: CallView): TurnCall {
     forUser: endedAtMs === null ? notDone(call) : call.forUser,
     forModel,
     tookMs,
-    artifacts,
+    artifacts: [...artifacts],
   };
 }

@@ -2,7 +2,7 @@
 // with all that was decided about them. Codes only; the view finds the words. Pure.
 
 import type { AnyEvent, EventType, Phase } from '../../../core/contracts/events.ts';
-import type { TurnView } from '../../../core/contracts/turn-view.ts';
+import type { CallView, TurnView } from '../../../core/contracts/turn-view.ts';
 import type { EventLine } from '../../lib/event-line.ts';
 import { outcomeLooks } from '../../lib/outcome-looks.ts';
 import { spansOf, type Span } from './turn-axis.ts';
@@ -142,24 +142,23 @@ function callIdOf(event: AnyEvent): string | null {
 
 function groupNode(group: readonly AnyEvent[], told: Told): TreeNode {
   const children = group.map((event) => eventNode(event, told));
-  const first = group[0];
-  const key = `group ${first?.seq ?? 0}`;
   const ran = group.findLast((event) => event.type === 'tool.finished' || event.type === 'model.finished' || event.type === 'model.failed');
   const span = (ran === undefined ? undefined : told.spans.get(ran.seq)) ?? spanOf(children);
-  const asked = group.find((event) => event.type === 'model.requested');
-  if (asked !== undefined || first?.type.startsWith('model.') === true) {
-    return { key, kind: 'model', model: asked?.body.model ?? '', tone: worst(children), children, ...span };
+  const base = { key: `group ${group[0]?.seq ?? 0}`, children, ...span };
+  const callId = group.map(callIdOf).find((id) => id !== null) ?? null;
+  if (callId === null) {
+    const asked = group.find((event) => event.type === 'model.requested');
+    return { ...base, kind: 'model', model: asked?.body.model ?? '', tone: worst(children) };
   }
-  const callId = first === undefined ? null : callIdOf(first);
-  const call = callId === null ? undefined : told.turn.calls[callId];
-  const tone = call === undefined || call.endedAtMs === null ? (children.at(-1)?.tone ?? 'plain') : toneOfCall(call);
-  return { key, kind: 'call', tool: call?.tool ?? '', args: call?.args ?? '', tone, children, ...span };
+  const call = told.turn.calls[callId];
+  return { ...base, kind: 'call', tool: call?.tool ?? '', args: call?.args ?? '', tone: toneOfCall(call, children) };
 }
 
 /** How it came out, not how it got there: a question that was answered with yes is no warning any more. */
-function toneOfCall({ state, verified }: TurnView['calls'][string]): NodeTone {
-  const { tone } = outcomeLooks[state];
-  return verified?.ok === false ? 'bad' : tone === 'quiet' ? 'plain' : tone;
+function toneOfCall(call: CallView | undefined, children: readonly TreeNode[]): NodeTone {
+  if (call === undefined || call.endedAtMs === null) return children.at(-1)?.tone ?? 'plain';
+  const { tone } = outcomeLooks[call.state];
+  return call.verified?.ok === false ? 'bad' : tone === 'quiet' ? 'plain' : tone;
 }
 
 function eventNode(event: AnyEvent, { spans, lines }: Told): TreeNode {
