@@ -6,44 +6,6 @@ export const toolClasses = ['read', 'write', 'exec', 'network', 'message', 'spen
 export const toolClassSchema = z.enum(toolClasses);
 export type ToolClass = z.infer<typeof toolClassSchema>;
 
-/** What a tool does, for the line about a call. The window has each of them in the tenses of every language it speaks. */
-export const toolVerbs = [
-  'read',
-  'write',
-  'edit',
-  'append',
-  'list',
-  'look_for',
-  'search_for',
-  'run',
-  'fetch',
-  'search_web',
-  'request',
-  'read_artifact',
-  'search_sessions',
-  'calculate',
-  'send',
-  'ask_helper',
-  'start_helper',
-  'look_at_helpers',
-  'end_helper',
-  'remember',
-  'search_memory',
-  'search_documents',
-  'use_skills',
-  'use_tasks',
-  'use_schedule',
-  'open_folder',
-] as const;
-export type ToolVerb = (typeof toolVerbs)[number];
-
-/** How a call reads in one line. A tool that says nothing of it is shown by its name and its first argument. */
-export interface ToolShown {
-  readonly verb: ToolVerb;
-  /** The arguments that name what it is done to; the first that is a text is shown. */
-  readonly target: readonly string[];
-}
-
 /**
  * What a crash in the middle of a call means. pure: run it again. idempotent: run it again with the same key.
  * unsafe: never again on its own; a person says what happened.
@@ -258,6 +220,15 @@ export interface VerifyResult {
   readonly detail: string;
 }
 
+/** How a call reads in one line. A tool that says nothing of it is shown by its name and its first argument. */
+export const toolShownSchema = z.object({
+  /** A key of `verbs` in the words of the window (renderer/lib/i18n), which has them in every tense; one it does not know is as good as none. */
+  verb: z.string(),
+  /** The arguments that name what it is done to; the first that is a text is shown. */
+  target: z.array(z.string()),
+});
+export type ToolShown = z.infer<typeof toolShownSchema>;
+
 /** A tool of the host. Arguments are checked against `input` before any method sees them. */
 export interface ToolDefinition<A = unknown> {
   readonly name: string;
@@ -297,9 +268,6 @@ export const toolListingSchema = z.object({
   schema: z.record(z.string(), z.unknown()),
 });
 export type ToolListing = z.infer<typeof toolListingSchema>;
-
-/** A verb that only a later program knows is as good as none. */
-export const toolShownSchema = z.object({ verb: z.string(), target: z.array(z.string()) });
 
 export const toolRunResultSchema = z.object({
   callId: z.string(),

@@ -1,10 +1,10 @@
 // A tool call as one line: a verb in the right tense and what it was done to. Wording only; facts stay in the card.
 
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
+import type { ToolShown } from '../../core/contracts/tools.ts';
 import type { CallState } from '../../core/contracts/turn-view.ts';
 import { oneLine } from './format.ts';
 import type { Words } from './i18n/words.ts';
-import type { ToolLook } from './state/tool-looks.svelte.ts';
 
 type ChatWords = Words['chat'];
 
@@ -20,7 +20,7 @@ export interface DescribedCall {
 }
 
 /** `look`: what the tool says of how its calls read; null where it says nothing. */
-export function describeCall({ tool, args, state }: DescribedCall, look: ToolLook | null, words: ChatWords): CallLine {
+export function describeCall({ tool, args, state }: DescribedCall, look: ToolShown | null, words: ChatWords): CallLine {
   const values = parseArguments(args);
   if (look === null || !isKnown(look.verb, words)) return { verb: tool === '' ? words.unnamedCall : tool, target: firstText(values) };
   const named = look.target.map((key) => values[key]).find((value) => typeof value === 'string');

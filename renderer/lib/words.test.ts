@@ -8,8 +8,8 @@ import { german } from './i18n/german/german.ts';
 import type { Words } from './i18n/words.ts';
 import { describeEvent } from './describe-event.ts';
 import { Formats } from './i18n/formats.ts';
+import type { ToolShown } from '../../core/contracts/tools.ts';
 import type { CallState } from '../../core/contracts/turn-view.ts';
-import type { ToolLook } from './state/tool-looks.svelte.ts';
 import { oneLine, plainLine, timeGroup } from './format.ts';
 
 test('durations, sizes, tokens and money carry their units', () => {
@@ -41,7 +41,7 @@ test('a row is one line without marks', () => {
   expect(plainLine('# Report\n\nThe **quick** `check`\n- one')).toBe('Report The quick check one');
 });
 
-const looks: Readonly<Record<string, ToolLook>> = {
+const looks: Readonly<Record<string, ToolShown>> = {
   write_file: { verb: 'write', target: ['path'] },
   read_file: { verb: 'read', target: ['path'] },
   exec: { verb: 'run', target: ['command'] },

@@ -1,12 +1,10 @@
 // How calls of each tool read, as the tools say it themselves. Asked for at the start, and once more for each tool not heard of then.
 
-import type { OpResult } from '../../../core/contracts/ops.ts';
+import type { ToolShown } from '../../../core/contracts/tools.ts';
 import type { OpClient } from '../client.ts';
 
-export type ToolLook = NonNullable<OpResult<'tool.list'>['shows']>[string];
-
 export class ToolLooks {
-  #known = $state.raw<ReadonlyMap<string, ToolLook>>(new Map());
+  #known = $state.raw<ReadonlyMap<string, ToolShown>>(new Map());
   readonly #client: OpClient;
   readonly #asked = new Set<string>();
   #isAsking = false;
@@ -21,7 +19,7 @@ export class ToolLooks {
   }
 
   /** Null for a tool that says nothing of it, or is no longer there. */
-  of(tool: string): ToolLook | null {
+  of(tool: string): ToolShown | null {
     const known = this.#known.get(tool) ?? null;
     if (known === null && this.#known.size > 0 && !this.#asked.has(tool)) this.#ask(tool);
     return known;

@@ -1,43 +1,11 @@
 // What a turn did, what it saw and why, summed up from its view. Codes and counts; the view finds the words. Pure.
 
 import type { TurnStatus } from '../../../core/contracts/events.ts';
-import type { Usage } from '../../../core/contracts/llm.ts';
 import { changedNames, isOpen, type CallView, type TurnView } from '../../../core/contracts/turn-view.ts';
-import type { Approval } from '../../../core/contracts/policy.ts';
-import type { TaintSource } from '../../../core/contracts/tools.ts';
 
-export interface TurnSummary {
-  /** Null for a call made directly. */
-  readonly asked: { readonly sender: string; readonly channel: string } | null;
-  readonly steered: number;
-  readonly tools: readonly (readonly [tool: string, times: number])[];
-  readonly calls: number;
-  readonly outcomes: readonly (readonly [outcome: CallView['state'], times: number])[];
-  readonly filesChanged: readonly string[];
-  readonly filesUndone: number;
-  readonly hosts: readonly string[];
-  readonly commands: readonly string[];
-  readonly requests: number;
-  readonly model: string | null;
-  readonly largestPack: { readonly tokens: number; readonly budgetTokens: number } | null;
-  readonly leftOut: number;
-  readonly filesRead: readonly string[];
-  readonly others: readonly TaintSource[];
-  readonly allowed: number;
-  readonly refused: readonly { readonly tool: string; readonly reason: string }[];
-  readonly approvals: readonly Pick<Approval, 'summary' | 'state' | 'decidedBy'>[];
-  readonly checks: { readonly ok: number; readonly wrong: number };
-  readonly failures: readonly string[];
-  /** Null while it has not ended. */
-  readonly status: Exclude<TurnStatus, 'running' | 'waiting'> | null;
-  readonly error: string | null;
-  readonly tookMs: number;
-  readonly waitedMs: number;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-}
+export type TurnSummary = ReturnType<typeof sumUpTurn>;
 
-export function sumUpTurn(turn: TurnView, nowMs: number): TurnSummary {
+export function sumUpTurn(turn: TurnView, nowMs: number) {
   const { usage, costUsd, others, filesUndone, packs, requests } = turn;
   const all = Object.values(turn.calls);
   const ran = all.filter(({ startedAtMs }) => startedAtMs !== null);
@@ -46,6 +14,7 @@ export function sumUpTurn(turn: TurnView, nowMs: number): TurnSummary {
   const [message] = turn.messages;
   const endMs = turn.finishedAtMs ?? Math.max(nowMs, turn.beganAtMs);
   return {
+    /** Null for a call made directly. */
     asked: message === undefined ? null : { sender: message.sender, channel: message.channel },
     steered: turn.entries.filter(({ kind }) => kind === 'steer').length,
     tools: count(ran.map(({ tool }) => tool)),
@@ -66,7 +35,8 @@ export function sumUpTurn(turn: TurnView, nowMs: number): TurnSummary {
     approvals: Object.values(turn.approvals),
     checks: { ok: checked.filter(({ ok }) => ok).length, wrong: checked.filter(({ ok }) => !ok).length },
     failures: [...requests.flatMap(({ error }) => error?.message ?? []), ...all.flatMap(failuresOf)],
-    status: isOpen(turn) ? null : (turn.status as TurnSummary['status']),
+    /** Null while it has not ended. */
+    status: isOpen(turn) ? null : (turn.status as Exclude<TurnStatus, 'running' | 'waiting'>),
     error: turn.error?.message ?? null,
     tookMs: endMs - turn.beganAtMs,
     waitedMs: turn.waits.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, (toMs ?? nowMs) - fromMs), 0),

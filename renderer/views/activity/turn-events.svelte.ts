@@ -3,6 +3,7 @@
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
 import { applyToTurnView } from '../../../core/contracts/turn-view-fold.ts';
+import { readableEvents } from '../../lib/fold/readable-events.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../../lib/client.ts';
 
 const pageEvents = 2000;
@@ -63,7 +64,7 @@ export class TurnEvents {
         const after = read.at(-1)?.seq;
         const params = { turnId: this.turnId, limit: pageEvents, ...(after === undefined ? {} : { after }) };
         const { events, hasMore } = await this.#client.op('turn.events', params);
-        read.push(...(events as AnyEvent[]));
+        read.push(...readableEvents(events));
         if (!hasMore) break;
       }
       this.#read = read;

@@ -1,7 +1,6 @@
 // Words of the conversation: turns, calls, what the model saw, what was undone.
 
 import type { BudgetLimitScope, BudgetScope } from '../../../../core/contracts/policy.ts';
-import type { ToolVerb } from '../../../../core/contracts/tools.ts';
 
 const counted = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString('en-GB')} ${count === 1 ? one : many}`;
 
@@ -129,7 +128,7 @@ export const chat = {
     use_tasks: { past: 'Used the task list:', present: 'Using the task list:', base: 'use the task list:' },
     use_schedule: { past: 'Used the schedule:', present: 'Using the schedule:', base: 'use the schedule:' },
     open_folder: { past: 'Opened the folder', present: 'Opening the folder', base: 'open the folder' },
-  } satisfies Readonly<Record<ToolVerb, Readonly<Record<'past' | 'present' | 'base', string>>>>,
+  },
   wantsTo: (base: string) => `Wants to ${base}`,
   didNot: (base: string) => `Did not ${base}`,
   mayHave: (base: string) => `May have tried to ${base}`,
