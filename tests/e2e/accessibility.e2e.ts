@@ -21,9 +21,9 @@ const otherLooks = [
   { width: 1280, colorScheme: 'light', contrast: 'more' },
 ] as const;
 
-/** The usual look and two of the others in turn; all of them in the long run. Narrow ones come first: what they open closes when it is wide. */
+/** The usual look and one of the others in turn; all of them in the long run. Narrow ones come first: what they open closes when it is wide. */
 function looksOf(index: number): readonly ((typeof otherLooks)[number] | typeof usual)[] {
-  const others = otherLooks.filter((_, at) => isSoak || at % 2 === index % 2);
+  const others = otherLooks.filter((_, at) => isSoak || at === index % otherLooks.length);
   return [...others, usual].toSorted((a, b) => a.width - b.width);
 }
 
