@@ -2,7 +2,8 @@
 // event changes nothing, so an older program reads a newer log. It takes what the log holds, which is redacted already.
 
 import { answerOf } from './approval-answer.ts';
-import type { AnyEvent, EventBodies, EventOf, EventType } from './events.ts';
+import type { ErrorBody } from './errors.ts';
+import type { AnyEvent, EventOf, EventType } from './events.ts';
 import type { Usage } from './llm.ts';
 import { changedFiles, createCallView, createTurnView, type CallView, type NoteFact, type NoteTone, type TurnView } from './turn-view.ts';
 
@@ -305,7 +306,7 @@ function note(turn: TurnView, event: { readonly seq: number }, tone: NoteTone, f
   turn.entries.push({ kind: 'note', key: `n${event.seq}`, tone, fact });
 }
 
-function spend(turn: TurnView, usage: Usage, usd: EventBodies['model.finished']['costUsd']): void {
+function spend(turn: TurnView, usage: Usage, usd: number | null): void {
   const { inputTokens, outputTokens, cachedInputTokens } = turn.usage;
   turn.usage = {
     inputTokens: inputTokens + usage.inputTokens,
@@ -315,7 +316,7 @@ function spend(turn: TurnView, usage: Usage, usd: EventBodies['model.finished'][
   turn.costUsd = turn.costUsd === null || usd === null ? null : turn.costUsd + usd;
 }
 
-function endRequest(turn: TurnView, requestId: string, atMs: number, error: EventBodies['model.failed']['error'] | null): void {
+function endRequest(turn: TurnView, requestId: string, atMs: number, error: ErrorBody | null): void {
   endLive(turn);
   const request = turn.requests.at(-1);
   // One at a time: what is answered is the last one.

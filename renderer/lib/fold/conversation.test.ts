@@ -139,6 +139,15 @@ test('streamed text gives way to the recorded answer, and late text is dropped',
   expect(script.turn.live).toBe('');
 });
 
+test('streamed text changes the live text and nothing else', () => {
+  const script = asking();
+  const before = structuredClone(script.turn);
+  const { entries, calls, requests } = script.turn;
+  applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Do' });
+  expect(script.turn).toEqual({ ...before, live: 'Do' });
+  expect([script.turn.entries === entries, script.turn.calls === calls, script.turn.requests === requests]).toEqual([true, true, true]);
+});
+
 test('a stopped turn keeps the text that had streamed', () => {
   const script = asking();
   applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Half an ans' });
