@@ -1,6 +1,6 @@
 // Words of the log: what each kind of event says of itself. What people, models and the runtime wrote stays as it was written.
 
-import { unpricedWords } from '../../../../core/contracts/budget-words.ts';
+import { unpricedWords } from '../../../../core/contracts/turn-words.ts';
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
