@@ -28,6 +28,8 @@ const things = {
   'bubblewrap and libsecret': () => hasBubblewrap() && findLibsecret() !== null,
   ripgrep: () => isInstalled('rg'),
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
+  fish: () => isInstalled('fish'),
+  zsh: () => isInstalled('zsh'),
   systemd: () => runs('systemd-analyze', '--version'),
 };
 
