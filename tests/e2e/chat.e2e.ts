@@ -170,7 +170,7 @@ test('while the host is away what is typed stays; after a restart its new addres
 test('each example task of the first start does real work with the offline demo', async () => {
   const window = await openWindow(browser, { usesDemo: true });
   const start = async (task: RegExp): Promise<void> => {
-    await window.page.getByRole('button', { name: 'New session' }).click();
+    await window.page.getByRole('button', { name: 'New session', exact: true }).click();
     await window.page.getByRole('list', { name: 'Example tasks' }).getByRole('button', { name: task }).click();
   };
   await window.page.getByText('Offline demo.').waitFor();

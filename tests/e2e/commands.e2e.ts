@@ -90,7 +90,7 @@ test('what a command says stands in place until it is put away, and a file it ma
   await window.send('/help calc');
   await result(window, '/help calc').getByText('/calc EXPRESSION').waitFor();
   // The card belongs to its session.
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await result(window, '/help calc').waitFor({ state: 'detached' });
 });
 

@@ -119,7 +119,7 @@ test('each session keeps its own draft with its files', async () => {
   await window.message.fill('Half a thou');
   await chosen(window).setInputFiles([notes]);
   await attached(window).waitFor();
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await expect.poll(() => window.message.inputValue()).toBe('');
   expect(await attached(window).count()).toBe(0);
   await window.message.fill('Something else');

@@ -69,7 +69,7 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
 test('one that nobody watched counts down to its next try; given up, it does not come back', async () => {
   const { window, rows, letters } = await open({ replies: [down, down], config: later, before: failAway });
   const { page } = window;
-  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
   await page.getByText('What can I do for you?').waitFor();
   await window.send('Buy milk');
   await window.conversation.getByRole('alert').first().waitFor();
@@ -95,7 +95,7 @@ test('all are given up only with a second press', async () => {
   const { window, rows, letters } = await open({ replies: [refused, refused] });
   const { page } = window;
   for (const text of ['Buy milk', 'Buy bread']) {
-    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByRole('button', { name: 'New session', exact: true }).click();
     await page.getByText('What can I do for you?').waitFor();
     await window.send(text);
     await page.getByRole('alert').first().waitFor();

@@ -96,7 +96,7 @@ test('a message is pinned from its menu; one that is too long is first made shor
 test('a rule can be pinned in an empty session; a rule for an agent is shown with the agent', async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
-  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
   // The palette offers to pin only once the session is open.
   await page.getByRole('list', { name: 'Sessions' }).locator('[aria-current=page]', { hasText: 'New session' }).waitFor();
   await runCommand(window, 'Pin a rule');

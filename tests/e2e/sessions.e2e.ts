@@ -14,7 +14,7 @@ test('sessions are made, renamed in place, archived, and deleted after a moment 
   const window = await openWindow(browser, { historyTurns: 1 });
   const rows = window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
   await rows.getByText('Earlier work').waitFor();
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await expect.poll(() => rows.count()).toBe(2);
 
   const choose = async (session: string, action: string): Promise<void> => {
@@ -55,7 +55,7 @@ test('search finds sessions by title and by what was said in them', async () => 
 
 test('an answer in a session one does not look at marks it unread', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceChars: 12, delayMs: 150 }] });
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await window.page.getByText('What can I do for you?').waitFor();
   await window.send('Take a moment');
   await window.conversation.getByText('tick tick').waitFor();
@@ -228,7 +228,7 @@ test('health verifies the log, and an output too long for the answer opens as an
 
 test('a search hit opens its session at the words, marked and focused', async () => {
   const window = await openWindow(browser, { historyTurns: 200 });
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await window.page.getByText('What can I do for you?').waitFor();
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('Question 42');
   await window.page

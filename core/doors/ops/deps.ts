@@ -12,7 +12,7 @@ import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ScheduleFired } from '../../contracts/schedule.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { ToolDefinition, ToolListing } from '../../contracts/tools.ts';
+import type { ToolDefinition, ToolListing, ToolShown } from '../../contracts/tools.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
@@ -66,6 +66,7 @@ export interface OpsDeps {
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
   readonly tools: {
     list(): ToolListing[];
+    shown(): Record<string, ToolShown>;
     schemas(): readonly ToolSchema[];
     get(name: string): Pick<ToolDefinition, 'class'> | undefined;
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;

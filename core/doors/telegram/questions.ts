@@ -9,6 +9,7 @@ import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
+import { answeredWords } from '../../contracts/turn-words.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { QuestionRow, TelegramStore } from './telegram-store.ts';
 
@@ -188,14 +189,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
-const doors: Readonly<Record<string, string>> = { window: 'in the window', cli: 'at the command line', 'the tray': 'in the tray' };
-const states = { pending: 'still open', approved: 'approved', denied: 'denied', withdrawn: 'no longer asked' } as const;
-
 /** "Answered in the window: denied." */
-export function howAnswered({ state, decidedBy, scope }: Approval): string {
-  if (state === 'withdrawn') return 'No longer asked: the turn has ended.';
-  const by = decidedBy ?? '';
-  const where = by.startsWith('telegram:') ? 'here' : (doors[by] ?? (by === 'timeout' ? 'by timeout' : `by ${by}`));
-  const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
-  return `Answered ${where}: ${how}.`;
+export function howAnswered(approval: Approval): string {
+  return answeredWords(approval, 'telegram:');
 }

@@ -21,6 +21,7 @@ export function createArtifactRead(deps: { readonly outputBytesMax: number }): T
     description: 'Read a part of an artifact, such as the whole of an output that was cut. The end of the result says how to continue.',
     input,
     class: 'read',
+    shows: { verb: 'read_artifact', target: ['artifact'] },
     isPrivate: true,
     idempotency: () => 'pure',
     timeoutMs: 30_000,

@@ -58,6 +58,7 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
       'something before it, for files, or for another chat.',
     input,
     class: 'message',
+    shows: { verb: 'send', target: ['content'] },
     idempotency: () => 'idempotent',
     timeoutMs: 60_000,
     facts: (args, context) => factsOf(deps, keys, args, context),

@@ -32,6 +32,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
       'Read a text file (up to 10 MB). Long files come in parts: the end of the result says which offset to continue with. Binary files are only described.',
     input,
     class: 'read',
+    shows: { verb: 'read', target: ['path'] },
     idempotency: () => 'pure',
     timeoutMs: 30_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),

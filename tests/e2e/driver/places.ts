@@ -56,7 +56,7 @@ export interface Place {
 export async function visitPlaces(window: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
   const { page } = window;
   await crash(window);
-  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
   await page.getByText('What can I do for you?').waitFor();
   await window.message.focus();
   await visit({ name: 'first start' });

@@ -1,12 +1,11 @@
 // The real server with a scripted model behind it, each host on a folder of its own that goes with it.
 
-import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ScriptedModel, type Answer } from '../../doubles/scripted-model.ts';
+import { freePort } from '../../free-port.ts';
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import { writeEarlierTurns } from './earlier-turns.ts';
 import { writeLongTurn } from './one-long-turn.ts';
@@ -98,23 +97,6 @@ async function runOp(
   const reply = (await response.json()) as { readonly ok: boolean; readonly result?: unknown };
   if (!reply.ok) throw new Error(`${name} was refused: ${JSON.stringify(reply)}`);
   return reply.result;
-}
-
-/**
- * A port for a host that is stopped and started again on the same one. Below the range that the system hands out by itself, so that
- * no other test is given it in between.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }
 
 function absentAsNull(cause: unknown): null {

@@ -90,9 +90,9 @@ export const activity = {
     refused: 'Refused:',
     needed: 'Needed approval:',
     answered: {
-      approve: (who: string) => `approved ${who}`,
-      deny: (who: string) => `denied ${who}`,
-      withdraw: (who: string) => `withdrawn ${who}`,
+      approved: (who: string) => `approved ${who}`,
+      denied: (who: string) => `denied ${who}`,
+      withdrawn: (who: string) => `withdrawn ${who}`,
     },
     by: (name: string) => `by ${name}`,
     over: (channel: string) => `from ${channel}`,

@@ -1,6 +1,6 @@
 // Words for the log: a title for each kind of event. What people, models and the runtime wrote is shown as it was written.
 
-import { unpricedWords } from '../../../../core/contracts/budget-words.ts';
+import { unpricedWords } from '../../../../core/contracts/turn-words.ts';
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString('en-US')} ${n === 1 ? one : many}`;
 
