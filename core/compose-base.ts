@@ -32,8 +32,8 @@ import { skillMigrations, SkillRows } from './mind/skill/skill.ts';
 import { HelperRows, helperMigrations } from './runtime/a2a/a2a.ts';
 import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
 import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
-import { ScheduleBook, scheduleMigrations } from './runtime/schedule/schedule.ts';
-import { SignalBook, signalMigrations } from './runtime/signals/signals.ts';
+import { schedule } from './features/schedule/schedule.ts';
+import { signals } from './features/signals/signals.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
 import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
 import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
@@ -84,8 +84,8 @@ const migrations = [
   ...modelMigrations,
   ...memoryMigrations,
   ...outboxMigrations,
-  ...scheduleMigrations,
-  ...signalMigrations,
+  ...schedule.migrations,
+  ...signals.migrations,
   ...skillMigrations,
   ...telegramMigrations,
   ...telemetryMigrations,
@@ -132,8 +132,7 @@ export function composeStore(base: Base) {
   const checkpointRows = new CheckpointRows(storage.db);
   const continuity = new ContinuityRows(storage.db);
   const helperRows = new HelperRows(storage.db);
-  const schedules = new ScheduleBook(storage.db);
-  const signals = new SignalBook(storage.db);
+  const rows = { schedule: schedule.rows(storage), signals: signals.rows(storage) };
   const deadLetterRows = new DeadLetterRows(storage.db);
   const outbound = new OutboundRows(storage.db);
   const chats = new ChatRows(storage.db);
@@ -153,8 +152,7 @@ export function composeStore(base: Base) {
     telegramRows,
     outbound,
     chats,
-    schedules,
-    signals,
+    ...Object.values(rows),
     helperRows,
     memories,
     skillRows,
@@ -186,8 +184,7 @@ export function composeStore(base: Base) {
     telegramRows,
     outbound,
     chats,
-    schedules,
-    signals,
+    rows,
     memories,
     knowledge,
     vectors,

@@ -6,7 +6,7 @@ import { systemSessionId } from './contracts/events.ts';
 import type { Config } from './contracts/config.ts';
 import { noUsage } from './contracts/llm.ts';
 import type { OpResult } from './contracts/ops.ts';
-import type { ScheduleView } from './contracts/schedule-ops.ts';
+import type { HealthSource } from './contracts/health.ts';
 import type { BudgetScope } from './contracts/policy.ts';
 import type { ModelRouter } from './mind/llm/llm.ts';
 import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
@@ -94,7 +94,8 @@ interface Watched {
   readonly tryModel: Parameters<typeof modelChecks>[0]['tryModel'];
   readonly mind: { readonly models: ModelRouter };
   readonly deadLetters: DeadLetters;
-  readonly schedules: { list(): readonly ScheduleView[] };
+  /** Of the features. */
+  readonly checks: readonly HealthSource[];
   readonly telegram: { status(): OpResult<'telegram.status'> };
 }
 
@@ -103,7 +104,7 @@ export function composeDoctor(
   base: Base,
   store: Store,
   guard: Guard,
-  { mind, deadLetters, schedules, telegram, tools, tryModel }: Watched,
+  { mind, deadLetters, checks, telegram, tools, tryModel }: Watched,
 ): Doctor {
   const { home, loaded, clock, environment, options, config, ids } = base;
   const { log } = store;
@@ -146,8 +147,6 @@ export function composeDoctor(
         panic,
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
         deadLetters: () => deadLetters.counts(),
-        schedules: () => schedules.list(),
-        nowMs: () => clock.nowMs(),
         telegram: () => telegram.status(),
         outbox: () => {
           const of = (state: 'uncertain' | 'failed'): number => store.outbound.list({ states: [state], limit: 1_000 }).length;
@@ -158,6 +157,7 @@ export function composeDoctor(
         unreadSecrets: () => secrets.unread,
         sandbox: () => sandbox.health(),
       }),
+      ...checks,
       { check: () => options.moreChecks?.() ?? [] },
     ],
   });

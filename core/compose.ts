@@ -12,14 +12,8 @@ import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
 import { mapSqliteError, restoreBackup as restoreFile } from './store/storage/storage.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import {
-  createAgendaTools,
-  createBuiltInTools,
-  createOpenWorkspace,
-  createProcessTable,
-  ProcessTrees,
-  ToolHost,
-} from './hands/tools/tools.ts';
+import { createBuiltInTools, createOpenWorkspace, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
+import { composeFeatures, type Features } from './compose-features.ts';
 import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import type { Telegram } from './doors/telegram/telegram.ts';
@@ -32,7 +26,6 @@ import { composeGuard, type Guard } from './compose-guard.ts';
 import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
 import { composeRemembering } from './compose-remembering.ts';
 import { composeSkills, withSkillRuns, type Skills } from './compose-skills.ts';
-import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
 import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
 import { composeTelegram } from './compose-telegram.ts';
 import { composeWeb } from './compose-web.ts';
@@ -61,7 +54,8 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const model = composeMind(base, store, guard, [...remembering.sources, ...skills.sources]);
     const mind: KnowingMind = { ...model, remembering, skills };
     const hands = composeHands(base, store, guard, mind);
-    const runtime = composeRuntime(base, store, guard, mind, hands);
+    const features = composeFeatures(base, store, guard, { prompts: mind.identity.prompts, hands });
+    const runtime = composeRuntime(base, store, guard, mind, { ...hands, features });
     return await openDoors(base, store, guard, mind, hands, runtime);
   } catch (cause) {
     await lifetimes.dispose();
@@ -78,11 +72,10 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
 type Remembering = ReturnType<typeof composeRemembering>;
 type KnowingMind = Mind & { readonly remembering: Remembering; readonly skills: Skills };
 
-function composeHands(base: Base, store: Store, guard: Guard, { remembering, skills, identity }: KnowingMind) {
+function composeHands(base: Base, store: Store, guard: Guard, { remembering, skills }: KnowingMind) {
   const { options, config, clock, logger, environment, safety, safetyOf } = base;
   const { safeArtifacts } = store;
   const { facts, secrets, sandbox } = guard;
-  const planned = { ...composeSchedules(base, store), prompts: identity.prompts };
   const instanceMarker = instanceMarkerOf(facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
@@ -104,14 +97,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   });
   const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
   const tools = new ToolHost({
-    tools: [
-      ...builtIn,
-      createOpenWorkspace(guard.workspaces),
-      skills.tool,
-      ...createAgendaTools(planned.agenda),
-      ...remembering.tools,
-      ...(options.tools ?? []),
-    ],
+    tools: [...builtIn, createOpenWorkspace(guard.workspaces), skills.tool, ...remembering.tools, ...(options.tools ?? [])],
     clock,
     logger,
     outputBytesMax,
@@ -120,14 +106,14 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
   });
   skills.meetTools(tools);
   remembering.meetTools(tools);
-  return { hooks, instanceMarker, trees, tools, outbox, planned };
+  return { hooks, instanceMarker, trees, tools, outbox };
 }
 
 type Hands = ReturnType<typeof composeHands>;
 
 // eslint-disable-next-line max-params -- one parameter a floor
-function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands) {
-  const { clock, ids, logger, config, lifetimes, safety } = base;
+function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands & { readonly features: Features }) {
+  const { clock, ids, logger, config, safety } = base;
   const { log, safeArtifacts, policy } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
@@ -135,7 +121,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
   const parts: TurnDeps = {
     ...(hands.hooks === null ? {} : { hooks: hands.hooks }),
     crashPoints: base.crashPoints,
-    notes: composeNotes(base, store),
+    notes: hands.features.signal.notes,
     ...guard,
     models: withSkillRuns(mind.models, mind.skills.runs),
     packer: mind.packer,
@@ -166,16 +152,13 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
     },
   };
   const turns = new TurnRuntime(base.options.faults?.replaceParts?.(parts) ?? parts);
-  lifetimes.defer(async () => {
-    await turns.dispose();
-    await hands.trees.killAll();
-  });
+  hands.features.turns.resolve(turns);
   const compaction = composeCompaction(base, store, guard, mind, turns);
   const deadLetters = composeDeadLetters(base, store, guard, turns);
   const { helpers, tools } = composeHelpers(base, store, guard, { turns, prompts: mind.identity.prompts, skills: mind.skills });
   for (const tool of tools) hands.tools.register(tool);
   composeUpkeep(base, store, guard, { mind, turns, deadLetters });
-  return { deltas, turns, deadLetters, helpers, compaction };
+  return { deltas, turns, deadLetters, helpers, compaction, features: hands.features };
 }
 type Runtime = ReturnType<typeof composeRuntime>;
 
@@ -231,7 +214,7 @@ function careParts({ base, store, guard, mind, runtime }: Floors, hands: Hands, 
     doctor: composeDoctor(base, store, guard, {
       mind,
       deadLetters,
-      schedules: hands.planned.schedules,
+      checks: runtime.features.all.flatMap((feature) => ('checks' in feature ? feature.checks : [])),
       telegram,
       tools: hands.tools,
       tryModel: (model) => claw().op('model.test', { model }),
@@ -253,7 +236,6 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   lifetimes.defer(() => {
     closing.abort();
   });
-  const signals = composeSignals({ base, store, guard, ...hands.planned, turns: runtime.turns, outbox: hands.outbox });
   const processes = processesOf(hands);
   const controlplane = composeControlplane(base, store, guard, runtime.turns, hands.outbox);
   const telegram: Telegram = composeTelegram(base, store, guard, hands.outbox, () => claw);
@@ -274,9 +256,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     sandbox,
     artifacts,
     checkpoints: guard.checkpoints,
-    schedules: hands.planned.schedules,
     ...mind.remembering.ops,
-    signals,
     deadLetters: runtime.deadLetters,
     processes,
     ...agentParts(base, runtime, mind),
@@ -294,7 +274,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
     ...careParts({ base, store, guard, mind, runtime }, hands, telegram, () => claw),
   };
   const claw: LocalClaw = new LocalClaw({
-    ops: createOps(deps),
+    ops: createOps(deps, { ...runtime.features.signal.handlers, ...runtime.features.planned.handlers }),
     log,
     deltas: runtime.deltas,
     closing: closing.signal,
@@ -306,7 +286,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMi
   mind.models.lookAround(closing.signal);
   const taking = begin(base, guard, mind, runtime);
   const work = workHere(runtime.turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
-  signals.begin(options.resume);
+  if (options.resume !== false) for (const feature of runtime.features.all) feature.begin();
   joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
   return Object.assign(claw, work, hostedParts(base, store, guard));
 }

@@ -2,7 +2,8 @@
 
 import * as z from 'zod';
 import { mindSections } from './mind-config.ts';
-import { signalSections } from './signal-config.ts';
+import { heartbeatConfigSchema } from './features/schedule.ts';
+import { signalsConfigSchema } from './features/signals.ts';
 import { channelRules } from './channels.ts';
 import { deadLettersConfigSchema } from './dead-letter.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
@@ -240,7 +241,8 @@ export const configSchema = z.strictObject({
   skills: skillsConfigSchema,
   /** Remote sources of prompt files, by the prompt's name. */
   prompts: promptsConfigSchema,
-  ...signalSections(secretRefSchema),
+  signals: signalsConfigSchema(secretRefSchema),
+  heartbeat: heartbeatConfigSchema,
   ...mindSections(secretRefSchema),
   desktop: z
     .strictObject({

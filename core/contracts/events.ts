@@ -21,8 +21,8 @@ import {
   grantSchema,
 } from './policy.ts';
 import { identityEvents } from './identity.ts';
-import { scheduleEvents } from './schedule-events.ts';
-import { signalEvents } from './signal-events.ts';
+import { scheduleEvents } from './features/schedule.ts';
+import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './skill-events.ts';
 import { telegramEvents } from './telegram-events.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';

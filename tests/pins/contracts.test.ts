@@ -27,6 +27,8 @@ import {
 } from '../../core/contracts/policy.ts';
 import { artifactRefSchema, callFactsSchema, toolListingSchema, toolRunResultSchema } from '../../core/contracts/tools.ts';
 import { createOps, type OpsDeps } from '../../core/doors/ops/ops.ts';
+import { createScheduleOps } from '../../core/features/schedule/schedule.ts';
+import { createSignalOps } from '../../core/features/signals/signals.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 
@@ -369,7 +371,11 @@ test('the operations and their forms are these', () => {
 
 test('every operation has a handler, and no handler is without an operation', () => {
   // Handlers touch what they depend on when they are called, not when they are made.
-  expect(Object.keys(createOps({} as OpsDeps)).sort()).toEqual(Object.keys(opTable).sort());
+  const ofFeatures = {
+    ...createScheduleOps({} as Parameters<typeof createScheduleOps>[0]),
+    ...createSignalOps({} as Parameters<typeof createSignalOps>[0]),
+  };
+  expect(Object.keys(createOps({} as OpsDeps, ofFeatures)).sort()).toEqual(Object.keys(opTable).sort());
 });
 
 test('the forms that events and operations share are these', () => {

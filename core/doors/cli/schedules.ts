@@ -3,8 +3,8 @@
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
-import type { HeartbeatState, ScheduleView } from '../../contracts/schedule-ops.ts';
-import type { JobBounds, ScheduleSpec, ScheduleSpecInput } from '../../contracts/schedule.ts';
+import type { HeartbeatState, ScheduleSpec, ScheduleSpecInput, ScheduleView } from '../../contracts/features/schedule.ts';
+import type { JobBounds } from '../../contracts/turn-bounds.ts';
 import { toolClasses, type ToolClass } from '../../contracts/tools.ts';
 import { parseCount, type CommandContext, type Run } from './command-context.ts';
 import { facts, table, when } from './table.ts';

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { OpParams } from '../../contracts/ops.ts';
-import { attentionSchema, signalSources } from '../../contracts/signal-events.ts';
+import { attentionSchema, signalSources } from '../../contracts/features/signals.ts';
 import { parseCount, parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
 import { table, when } from './table.ts';
 import { oneOf } from './words.ts';

@@ -2,9 +2,8 @@
 
 import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { ScheduleView } from '../../contracts/schedule-ops.ts';
 import { readSettings } from '../../store/config/config.ts';
-import { counted, warning, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, warning, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface StateChecksDeps {
   readonly warnings: readonly string[];
@@ -13,8 +12,6 @@ export interface StateChecksDeps {
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
   readonly deadLetters: () => { readonly left: number; readonly watched: number; readonly waiting: number };
-  readonly schedules: () => readonly ScheduleView[];
-  readonly nowMs: () => number;
   readonly telegram: () => Pick<OpResult<'telegram.status'>, 'state' | 'problem' | 'people' | 'bot'>;
   /** Of messages on their way to chats. */
   readonly outbox: () => { readonly uncertain: number; readonly failed: number };
@@ -32,7 +29,6 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
       checkOutcomes(deps),
       checkLetters(deps),
       checkOutbox(deps),
-      checkSchedules(deps),
       ...checkTelegram(deps),
       await checkSecrets(deps),
       { id: 'sandbox', ...(await deps.sandbox()) },
@@ -84,33 +80,6 @@ function checkOutbox({ outbox }: StateChecksDeps): Finding {
     `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`,
     'trayclaw outbox list, then trayclaw outbox settle ID sent, resend or drop',
   );
-}
-
-const OVERDUE_MS = 600_000;
-
-function checkSchedules({ schedules, nowMs }: StateChecksDeps): Finding {
-  const enabled = schedules().filter((one) => one.enabled);
-  const ill = enabled.flatMap((schedule) => {
-    const why = whyIll(schedule, nowMs());
-    return why === null ? [] : [`${schedule.name} (${schedule.scheduleId}) ${why}`];
-  });
-  if (ill.length === 0)
-    return well('schedules', enabled.length === 0 ? 'Nothing is scheduled.' : `${counted(enabled.length, 'schedule')} on time.`);
-  const more = ill.length > 3 ? ` and ${ill.length - 3} more` : '';
-  return unwell(
-    'schedules',
-    `${ill.slice(0, 3).join('; ')}${more}.`,
-    'Run it now with trayclaw schedules run ID, or change or remove it: trayclaw schedules list',
-  );
-}
-
-/** A time that came and went without anybody being told is what a schedule is for not to have. */
-function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
-  const [newest] = last;
-  if (newest?.disposition === 'missed') return 'missed its last time';
-  if (newest?.disposition === 'refused') return `could not be started: ${newest.reason ?? 'it was refused'}`;
-  if (spec.kind === 'at') return newest === undefined && spec.atMs < nowMs - OVERDUE_MS ? 'is overdue' : null;
-  return nextMs.length === 0 ? 'can never be due' : null;
 }
 
 /** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */

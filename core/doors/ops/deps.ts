@@ -10,8 +10,6 @@ import type { telegramOps } from '../../contracts/telegram-ops.ts';
 import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
-import type { ScheduleFired } from '../../contracts/schedule.ts';
-import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { ToolDefinition, ToolListing } from '../../contracts/tools.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
@@ -26,8 +24,6 @@ import type { Knowledge, SourcePlace } from '../../mind/knowledge/knowledge.ts';
 import type { MemoryBook } from '../../mind/memory/memory.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { HelperQueue } from '../../runtime/a2a/a2a.ts';
-import type { Clockwork, Heartbeat, KeptSchedule, Schedules } from '../../runtime/schedule/schedule.ts';
-import type { HookGate, SignalBook, SignalHub } from '../../runtime/signals/signals.ts';
 import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
 import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
 import type { ArtifactInfo, ArtifactPage } from '../../store/artifact/artifact.ts';
@@ -87,8 +83,6 @@ export interface OpsDeps {
   readonly sourcePlace: (path: string) => SourcePlace;
   /** How search by meaning stands. */
   readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
-  readonly schedules: Schedules;
-  readonly signals: SignalPorts;
   readonly skills: SkillBook;
   /** Copies skills into the workspace. */
   readonly importSkills: (wish: Omit<Parameters<typeof importSkills>[0], 'into'>) => ReturnType<typeof importSkills>;
@@ -106,18 +100,6 @@ export interface OpsDeps {
   readonly closing: AbortSignal;
   /** Uses what is set below the key from now on; false where that waits for a start, or this instance was given settings of its own. */
   takeSettings(key: string, config: Config): boolean;
-}
-
-export interface SignalPorts {
-  readonly hub: Pick<SignalHub, 'receive'>;
-  readonly hooks: HookGate;
-  readonly heartbeat: Heartbeat;
-  readonly clockwork: Pick<Clockwork, 'clockJump'>;
-  list: SignalBook['page'];
-  /** Starts the turn of a schedule. Fails as a message does. */
-  fire(kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string };
-  /** The bounds of a turn nobody sits at. */
-  unwatched(given: { readonly tools?: readonly string[]; readonly perTurnUsd?: number }): TurnBounds;
 }
 
 export interface ArtifactPort {

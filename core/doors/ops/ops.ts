@@ -5,6 +5,8 @@ import { AppError } from '../../contracts/errors.ts';
 import type { Claw, EventsQuery } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import { isOpName, opTable, type Caller, type OpHandlers, type OpName, type OpParams, type OpResult } from '../../contracts/ops.ts';
+import type { scheduleOps } from '../../contracts/features/schedule.ts';
+import type { signalOps } from '../../contracts/features/signals.ts';
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
@@ -25,9 +27,7 @@ import { createMessageOps } from './message-ops.ts';
 import { createOutboxOps } from './outbox-ops.ts';
 import { createPanicOps } from './panic-ops.ts';
 import { createProviderOps } from './provider-ops.ts';
-import { createScheduleOps } from './schedule-ops.ts';
 import { createSessionOps } from './session-ops.ts';
-import { createSignalOps } from './signal-ops.ts';
 import { createSkillOps } from './skill-ops.ts';
 import { createIdentityOps } from './identity-ops.ts';
 import { createTelegramOps } from './telegram-ops.ts';
@@ -35,8 +35,12 @@ import { createWorkspaceOps } from './workspace-ops.ts';
 
 export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
 
-export function createOps(deps: OpsDeps): OpHandlers {
+/** The operations that are a feature's own. */
+export type FeatureOps = Pick<OpHandlers, keyof typeof scheduleOps | keyof typeof signalOps>;
+
+export function createOps(deps: OpsDeps, features: FeatureOps): OpHandlers {
   const ops: OtherOps = {
+    ...features,
     ...createMessageOps(deps),
     ...createApprovalOps(deps),
     ...createPanicOps(deps),
@@ -48,8 +52,6 @@ export function createOps(deps: OpsDeps): OpHandlers {
     ...createAuditOps(deps),
     ...createProviderOps(deps),
     ...createCheckpointOps(deps),
-    ...createScheduleOps(deps),
-    ...createSignalOps(deps),
     ...createMemoryOps(deps),
     ...createKnowledgeOps(deps),
     ...createSkillOps(deps),

@@ -36,6 +36,7 @@ export type {
   ToolPort,
   TurnDeps,
 } from './ports.ts';
+export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';

@@ -6,7 +6,7 @@
 
 import { Cron } from 'croner';
 import { AppError } from '../../contracts/errors.ts';
-import type { ScheduleSpec, ScheduleSpecInput } from '../../contracts/schedule.ts';
+import type { ScheduleSpec, ScheduleSpecInput } from '../../contracts/features/schedule.ts';
 
 const LINES_KEPT = 500;
 const DAY_MS = 86_400_000;

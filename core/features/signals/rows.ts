@@ -1,7 +1,7 @@
 // Which signals were there before, and those that wait for the next turn of their session: rows kept in step with the log.
 
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
-import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/signal-events.ts';
+import { signalReceivedSchema, type SignalReceived, type SignalSource } from '../../contracts/features/signals.ts';
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
 
 export const signalMigrations: readonly Migration[] = [

@@ -4,8 +4,7 @@
 import { hash } from 'node:crypto';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft, type AnyEvent, type EventBodies } from '../../contracts/events.ts';
-import type { HeartbeatState } from '../../contracts/schedule-ops.ts';
-import type { Task } from '../../contracts/schedule.ts';
+import type { HeartbeatState, Task } from '../../contracts/features/schedule.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -13,8 +12,8 @@ import type { SessionLog } from '../../store/session/session.ts';
 import type { Alarm } from './clockwork.ts';
 import { heartbeatPrompt, isActive, isQuiet, tasksIn, type ActiveHours } from './heartbeat-text.ts';
 import { localDay } from './local-time.ts';
-import type { Notice } from './deliveries.ts';
-import type { BeatRow, ScheduleBook } from './schedule-rows.ts';
+import type { Notice } from '../../runtime/outbox/outbox.ts';
+import type { BeatRow, ScheduleBook } from './rows.ts';
 
 export interface HeartbeatDeps {
   readonly clock: Clock;

@@ -3,21 +3,14 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { ScheduleView } from '../../contracts/schedule-ops.ts';
-import {
-  jobBoundsSchema,
-  type JobBounds,
-  type Schedule,
-  type ScheduleFired,
-  type ScheduleSpecInput,
-  type Task,
-} from '../../contracts/schedule.ts';
+import type { Schedule, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
+import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { DueTimes } from './due-times.ts';
-import type { KeptSchedule, ScheduleBook } from './schedule-rows.ts';
+import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
 export interface ScheduleWish {
   readonly name: string;

@@ -1,6 +1,6 @@
 // What becomes of the due times a schedule has not settled yet: a pure choice. Nothing here reads a clock or starts anything.
 
-import type { FiredDisposition, MissedPolicy } from '../../contracts/schedule.ts';
+import type { FiredDisposition, MissedPolicy } from '../../contracts/features/schedule.ts';
 
 /** A due time that is this late still counts as on time: the clock is looked at once a minute at least. */
 export const graceMs = 90_000;

@@ -4,8 +4,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { parseJson } from '../../base/json.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { Attention } from '../../contracts/signal-events.ts';
-import { signalOrigin } from '../../contracts/signal-words.ts';
+import type { Attention } from '../../contracts/features/signals.ts';
+import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SignalHub, SignalResult } from './signal-hub.ts';

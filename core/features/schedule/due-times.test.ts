@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppError } from '../../contracts/errors.ts';
-import type { ScheduleSpecInput } from '../../contracts/schedule.ts';
+import type { ScheduleSpecInput } from '../../contracts/features/schedule.ts';
 import { DueTimes } from './due-times.ts';
 
 const times = new DueTimes('Europe/Berlin');

@@ -2,13 +2,13 @@
 // Owns the one timer; what is due when is the arithmetic's, what then happens the plan's, and starting a turn the port's.
 
 import { isAppError } from '../../contracts/errors.ts';
-import type { FiredDisposition, ScheduleFired } from '../../contracts/schedule.ts';
+import type { FiredDisposition, ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { DueTimes } from './due-times.ts';
 import { madeUpMax, planDue, type DueStep } from './plan-due.ts';
-import type { KeptSchedule, ScheduleBook } from './schedule-rows.ts';
+import type { KeptSchedule, ScheduleBook } from './rows.ts';
 
 /** Something beside the schedules that lives by the clock. */
 export interface Alarm {

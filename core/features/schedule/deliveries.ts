@@ -4,15 +4,8 @@
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import type { ScheduleBook } from './schedule-rows.ts';
-
-/** A text for a chat, of a turn. The same key again is no second message. */
-export interface Notice {
-  readonly text: string;
-  readonly sessionId: string;
-  readonly turnId: string;
-  readonly key: string;
-}
+import type { Notice } from '../../runtime/outbox/outbox.ts';
+import type { ScheduleBook } from './rows.ts';
 
 export interface DeliveriesDeps {
   readonly log: SessionLog;

@@ -1,8 +1,8 @@
 // A signal in words for the model: what it is, where it comes from, and that it is not the person speaking.
 
-import type { AnyDraft } from './events.ts';
-import type { SignalReceived } from './signal-events.ts';
-import type { TaintSource } from './tools.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { SignalReceived } from '../../contracts/features/signals.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
 
 type Told = Pick<SignalReceived, 'source' | 'name' | 'text' | 'data'>;
 

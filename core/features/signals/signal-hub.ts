@@ -3,14 +3,14 @@
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
-import type { Attention, SignalDisposition, SignalReceived, SignalSource } from '../../contracts/signal-events.ts';
-import { frameSignal, tellSignals } from '../../contracts/signal-words.ts';
+import type { Attention, SignalDisposition, SignalReceived, SignalSource } from '../../contracts/features/signals.ts';
+import { frameSignal, tellSignals } from './signal-words.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import type { SignalBook } from './signal-rows.ts';
+import type { SignalBook } from './rows.ts';
 
 export interface Signal {
   readonly source: SignalSource;

@@ -1,6 +1,6 @@
 // What a part of the program says of its own health, and what it could put right. The one form all findings have.
 
-import type { OpResult } from '../../contracts/ops.ts';
+import type { OpResult } from './ops.ts';
 
 type Check = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 

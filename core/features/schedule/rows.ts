@@ -1,7 +1,14 @@
 // Schedules, what became of their due times, beats and tasks: rows kept in step with the log. Decides nothing.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
-import { scheduleFiredSchema, scheduleSchema, taskSchema, type Schedule, type ScheduleFired, type Task } from '../../contracts/schedule.ts';
+import {
+  scheduleFiredSchema,
+  scheduleSchema,
+  taskSchema,
+  type Schedule,
+  type ScheduleFired,
+  type Task,
+} from '../../contracts/features/schedule.ts';
 import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
 
 export const scheduleMigrations: readonly Migration[] = [

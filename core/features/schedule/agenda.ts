@@ -3,11 +3,12 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
-import { jobBoundsSchema, type JobBounds, type Schedule, type Task } from '../../contracts/schedule.ts';
+import type { Schedule, Task } from '../../contracts/features/schedule.ts';
+import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import type { ScheduleBook } from './schedule-rows.ts';
+import type { ScheduleBook } from './rows.ts';
 import type { Schedules } from './schedules.ts';
 
 interface Place {

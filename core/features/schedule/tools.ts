@@ -3,8 +3,7 @@
 
 import * as z from 'zod';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
-import { defineTool } from './define-tool.ts';
-import { shownPath } from './path-argument.ts';
+import { defineTool, shownPath } from '../../hands/tools/tools.ts';
 
 export interface AgendaTask {
   readonly taskId: string;

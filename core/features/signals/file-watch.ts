@@ -6,7 +6,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { signalOrigin } from '../../contracts/signal-words.ts';
+import { signalOrigin } from './signal-words.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
