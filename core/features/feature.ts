@@ -9,16 +9,26 @@ import type { Config } from '../contracts/config.ts';
 import type { HealthSource } from '../contracts/health.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
 import type { PackSource } from '../contracts/pack-source.ts';
-import type { FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
+import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
+import type { BudgetBook } from '../guard/budget/budget.ts';
+import type { PolicyStore } from '../guard/policy/policy.ts';
+import type { SafetyChecks } from '../guard/safety/safety.ts';
 import type { Secrets } from '../guard/secret/secret.ts';
+import type { ToolHost } from '../hands/tools/tools.ts';
 import type { Outbox } from '../runtime/outbox/outbox.ts';
-import type { TurnPort } from '../runtime/turns/turns.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
+import type { CrashPoints, TurnPort } from '../runtime/turns/turns.ts';
+import type { ArtifactStore } from '../store/artifact/artifact.ts';
+import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
 import type { SessionLog } from '../store/session/session.ts';
 import type { Migration, Storage } from '../store/storage/storage.ts';
 
 /** What every turn needs and a feature may use. A feature names what it takes: `Pick<Spine, 'log' | 'clock'>`. */
 export interface Spine {
+  /** The data folder. */
+  readonly home: string;
   readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly later: Later;
   readonly ids: IdSource;
@@ -26,9 +36,24 @@ export interface Spine {
   readonly log: SessionLog;
   readonly facts: FactContext;
   readonly panic: { readonly engaged: boolean };
+  readonly policy: PolicyStore;
+  readonly budget: BudgetBook;
+  readonly safety: SafetyChecks;
   readonly secrets: Pick<Secrets, 'resolve'>;
-  readonly outbox: Pick<Outbox, 'tell'>;
+  readonly checkpoints: Checkpoints;
+  /** Without the secrets that are known. */
+  readonly artifacts: ArtifactSink & Pick<ArtifactStore, 'read'>;
+  readonly tools: Pick<ToolHost, 'list' | 'schemas' | 'register'>;
+  readonly settings: Settings;
+  readonly outbox: Pick<Outbox, 'queue' | 'tell'>;
   readonly turns: TurnPort;
+  readonly crashPoints: CrashPoints;
+  /** Marks every child process of this data folder. */
+  readonly instanceMarker: Readonly<Record<string, string>>;
+  /** Aborted when the instance closes. */
+  readonly closing: AbortSignal;
+  /** Takes secrets out of what goes to a model server. */
+  readonly redactPrompt: (text: string) => string;
   /** Whose words a session and a file hold. */
   readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
 }
@@ -55,7 +80,7 @@ export interface Wing {
 
 /** `Taken` is what it uses of the spine, `Others` what it uses of features that stand before it in the list. */
 export interface Feature<Taken, Rows, Others extends readonly unknown[], Made extends Wing> {
-  /** One word; its tables, events and operations begin with it. */
+  /** No other has it. */
   readonly name: string;
   readonly migrations: readonly Migration[];
   rows(storage: Storage): Rows;

@@ -1,6 +1,6 @@
 // For tests only: what a fake instance answers to each operation, so that every command has something to show.
 
-import type { HelperListing } from '../../core/contracts/agent-ops.ts';
+import type { HelperListing } from '../../core/contracts/features/helpers.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import type { OpHandlers } from '../../core/contracts/ops.ts';
 import type { TurnView } from '../../core/contracts/op-results.ts';

@@ -2,9 +2,9 @@
 // fake instance answers to them.
 
 import { resolve } from 'node:path';
-import type { CapsuleVersion, PromptListing } from '../../core/contracts/identity.ts';
+import type { CapsuleVersion, PromptListing } from '../../core/contracts/features/identity.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
-import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/skills.ts';
+import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/features/skills.ts';
 
 const skill: SkillListing = {
   name: 'weather',

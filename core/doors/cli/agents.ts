@@ -1,7 +1,7 @@
 // `agents` and `helpers`: who there is, what each may use, and whom they called.
 
 import type { Command } from 'commander';
-import type { HelperListing } from '../../contracts/agent-ops.ts';
+import type { HelperListing } from '../../contracts/features/helpers.ts';
 import type { AgentListing } from '../../contracts/agents.ts';
 import type { Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';

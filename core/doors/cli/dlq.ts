@@ -1,7 +1,7 @@
 // `dlq`: turns that ended in failure, tried again or given up.
 
 import type { Command } from 'commander';
-import type { DeadLetter } from '../../contracts/dead-letter.ts';
+import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { runTurn } from './ask.ts';
 import type { Run } from './command-context.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
-import { riskPostures, type CapsuleVersion, type PromptListing, type PromptVersion } from '../../contracts/identity.ts';
+import { riskPostures, type CapsuleVersion, type PromptListing, type PromptVersion } from '../../contracts/features/identity.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import { parseCount, type Run } from './command-context.ts';
 import { facts, table, when } from './table.ts';

@@ -3,8 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
-import { memoryKinds, memoryStates } from '../../contracts/memory.ts';
-import type { MemoryView } from '../../contracts/memory-ops.ts';
+import { memoryKinds, memoryStates, type MemoryView } from '../../contracts/features/memory.ts';
 import type { OpParams } from '../../contracts/ops.ts';
 import { limited, type CommandContext, type Run } from './command-context.ts';
 import { facts, table, when } from './table.ts';

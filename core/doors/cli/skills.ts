@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
-import type { SkillFinding, SkillListing, SkillView } from '../../contracts/skills.ts';
+import type { SkillFinding, SkillListing, SkillView } from '../../contracts/features/skills.ts';
 import type { Run } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import { facts, table } from './table.ts';

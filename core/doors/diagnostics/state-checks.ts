@@ -1,4 +1,4 @@
-// What the runtime itself has to say: calls of unknown outcome, failed turns, secrets, sandbox, the stop, the settings.
+// What the runtime itself has to say: calls of unknown outcome, messages that did not go out, secrets, sandbox, the stop, the settings.
 
 import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
@@ -11,8 +11,6 @@ export interface StateChecksDeps {
   readonly configPath: string | null;
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
-  readonly deadLetters: () => { readonly left: number; readonly watched: number; readonly waiting: number };
-  readonly telegram: () => Pick<OpResult<'telegram.status'>, 'state' | 'problem' | 'people' | 'bot'>;
   /** Of messages on their way to chats. */
   readonly outbox: () => { readonly uncertain: number; readonly failed: number };
   secretStatus(): Promise<OpResult<'secret.status'>>;
@@ -27,9 +25,7 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
   return {
     check: async () => [
       checkOutcomes(deps),
-      checkLetters(deps),
       checkOutbox(deps),
-      ...checkTelegram(deps),
       await checkSecrets(deps),
       { id: 'sandbox', ...(await deps.sandbox()) },
       deps.panic.engaged ? unwell('panic', 'Everything is stopped.', 'trayclaw panic --release') : well('panic', 'Not engaged.'),
@@ -43,29 +39,6 @@ function checkOutcomes({ unknownOutcomes }: StateChecksDeps): Finding {
   const count = unknownOutcomes();
   if (count === 0) return well('outcomes', 'No call is of unknown outcome.');
   return unwell('outcomes', `${count === 1 ? 'One call is' : `${count} calls are`} of unknown outcome.`, 'trayclaw outcomes list');
-}
-
-function checkLetters({ deadLetters }: StateChecksDeps): Finding {
-  const { left, watched, waiting } = deadLetters();
-  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} tried again by themselves.`;
-  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None is left to you.${trying}`);
-  // Whoever saw a turn fail knows of it; what failed with nobody there is news.
-  if (left === watched) {
-    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for another try.${trying}`;
-    return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
-  }
-  return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');
-}
-
-/** Nothing where there is no bot. */
-function checkTelegram({ telegram }: StateChecksDeps): Finding[] {
-  const { state, problem, people, bot } = telegram();
-  if (state === 'off') return [];
-  const name = bot === null ? 'The bot' : `@${bot.username}`;
-  if (state === 'paused') return [well('telegram', `${name} is paused.`)];
-  if (problem !== null) return [unwell('telegram', problem, 'trayclaw telegram status')];
-  if (people === 0) return [well('telegram', `${name} listens; nobody is paired yet.`)];
-  return [well('telegram', `${name} listens to ${counted(people, 'person', 'people')}.`)];
 }
 
 function checkOutbox({ outbox }: StateChecksDeps): Finding {

@@ -5,11 +5,11 @@ import type { AnyEvent, EventBodies, Phase } from '../../contracts/events.ts';
 import { noUsage, type RequestedCall } from '../../contracts/llm.ts';
 import type { TurnCall, TurnView } from '../../contracts/op-results.ts';
 import { timedOut } from '../../contracts/policy.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 
 type Draft = { -readonly [K in keyof TurnView]: TurnView[K] };
 
-export function readTurnView(deps: Pick<OpsDeps, 'log'>, turnId: string): TurnView {
+export function readTurnView(deps: Pick<OpsParts, 'log'>, turnId: string): TurnView {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   const events = deps.log.reads.turn(row.sessionId, turnId, row.firstSeq);

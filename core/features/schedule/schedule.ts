@@ -23,7 +23,6 @@ import { createAgendaTools } from './tools.ts';
 export { Agenda } from './agenda.ts';
 export { Clockwork } from './clockwork.ts';
 export { DueTimes } from './due-times.ts';
-export { createScheduleOps } from './ops.ts';
 export { ScheduleBook, scheduleMigrations } from './rows.ts';
 export { Schedules } from './schedules.ts';
 

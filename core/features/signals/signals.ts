@@ -14,7 +14,6 @@ import { tellSignals } from './signal-words.ts';
 
 export { FileWatch } from './file-watch.ts';
 export { HookGate } from './hook-gate.ts';
-export { createSignalOps } from './ops.ts';
 export { SignalBook, signalMigrations } from './rows.ts';
 export { SignalHub, type Signal, type SignalHubDeps } from './signal-hub.ts';
 

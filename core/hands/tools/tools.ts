@@ -15,10 +15,8 @@ import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
 
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
-export { createKnowledgeTool, createMemoryTools, type KnowledgePort, type MemoryPort } from './memory-tools.ts';
 export type { MessagePort } from './message.ts';
 export { readablePage } from './web-page.ts';
-export { createSkillTool, type SkillPort } from './skill-tool.ts';
 export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
 export { shownPath } from './path-argument.ts';

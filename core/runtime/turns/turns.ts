@@ -3,7 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
-import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import { decide, type TurnState } from '../../agent/brain/brain.ts';
 import { timedOut, type Approval } from '../../contracts/policy.ts';

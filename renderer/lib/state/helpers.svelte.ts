@@ -1,6 +1,6 @@
 // Calls of helpers as the host tells them, read anew whenever the log tells of one; each is found by the call that made it.
 
-import type { HelperListing } from '../../../core/contracts/agent-ops.ts';
+import type { HelperListing } from '../../../core/contracts/features/helpers.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../client.ts';
 
