@@ -129,7 +129,7 @@ export const forbidden = [
     comment: 'whatever the product imports is bundled into it; a tool of the tests would be too',
     severity: 'error',
     from: { path: '^(main|core|preload|renderer)/', pathNot: TEST },
-    to: { path: '(^|/)node_modules/(vitest|fast-check|playwright-core|@copilotkit/aimock|telegram-test-api|@axe-core)/' },
+    to: { path: '(^|/)node_modules/(vitest|fast-check|playwright-core|@copilotkit/aimock|telegram-test-api|axe-core)/' },
   },
   {
     name: 'only-the-desktop-knows-electron',

@@ -28,8 +28,9 @@ if (runsOnPinnedNode()) {
 }
 
 function longTests() {
-  const paths = listFiles(projectRoot, ['tests', 'core']).filter((path) => path.endsWith('.test.ts'));
-  return paths.filter((path) => readFileSync(join(projectRoot, path), 'utf8').includes("/soak.ts';"));
+  const paths = listFiles(projectRoot, ['tests', 'core']).filter((path) => /\.(?:test|e2e)\.ts$/.test(path));
+  // The looks of the window are taken in full as well.
+  return paths.filter((path) => /\/(?:soak|looks)\.ts';/.test(readFileSync(join(projectRoot, path), 'utf8')));
 }
 
 /** @param {string[]} filters */

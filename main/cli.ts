@@ -19,6 +19,11 @@ if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
 } else {
   const { compileCacheFolder } = await import('./compile-cache.ts');
   nodeModule.enableCompileCache(compileCacheFolder(process.env, process.platform, homedir()));
-  const { runProcess } = await import('./cli-process.ts');
-  await runProcess(argv, { version, packageRoot });
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./complete.ts');
+    await complete(argv.slice(1));
+  } else {
+    const { runProcess } = await import('./cli-process.ts');
+    await runProcess(argv, { version, packageRoot });
+  }
 }

@@ -5,7 +5,7 @@ import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as electron from 'electron';
-import { resolveHome } from '../core/store/config/config.ts';
+import { resolveHome } from '../core/store/home/home.ts';
 import { appScheme } from './desktop/app-protocol.ts';
 import { linkScheme } from './desktop/deep-link.ts';
 import { DesktopApp } from './desktop/desktop-app.ts';
@@ -61,6 +61,10 @@ async function runCommandLine(argv: readonly string[]): Promise<void> {
     event.preventDefault();
     process.emit('SIGTERM');
   });
+  if (argv[0] === '__complete') {
+    const { complete } = await import('./complete.ts');
+    return complete(argv.slice(1));
+  }
   const { runProcess } = await import('./cli-process.ts');
   const packaged = app.isPackaged ? { command: packagedCommand(process.execPath, process.env, process.platform === 'linux') } : {};
   await runProcess(argv, { version, packageRoot: new URL('../', import.meta.url), ...packaged });

@@ -3,7 +3,8 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { findOnPath } from '../build/chromium.mjs';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -27,6 +28,8 @@ const things = {
   'bubblewrap and libsecret': () => hasBubblewrap() && findLibsecret() !== null,
   ripgrep: () => isInstalled('rg'),
   strace: () => runs('strace', '-e', 'trace=write', '-o', '/dev/null', 'true'),
+  fish: () => isInstalled('fish'),
+  zsh: () => isInstalled('zsh'),
   systemd: () => runs('systemd-analyze', '--version'),
 };
 
@@ -54,7 +57,7 @@ function hasBubblewrap(): boolean {
 }
 
 function isInstalled(program: string): boolean {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  return findOnPath([program]) !== null;
 }
 
 function runs(program: string, ...args: readonly string[]): boolean {

@@ -3,7 +3,8 @@
 import type { Argument, Command, Option } from 'commander';
 import { exitCodes } from '../../core/doors/cli/exit-code.ts';
 import { createProgram } from '../../core/doors/cli/cli.ts';
-import { code, page, table } from './markdown.ts';
+import { allEntries, exampleOf } from '../../core/doors/cli/kernel/program.ts';
+import { code, page, sentence, table } from './markdown.ts';
 
 const exitWords: Readonly<Record<keyof typeof exitCodes, string>> = {
   done: 'done',
@@ -63,19 +64,26 @@ function entries(command: Command, path: readonly string[]): string[] {
 function entry(command: Command, path: readonly string[]): string[] {
   const usage = [...path, ...command.registeredArguments.map(argumentName)].join(' ');
   const aliases = command.aliases().map((alias) => code([...path.slice(0, -1), alias].join(' ')));
-  const rows = [...command.registeredArguments.filter(({ description }) => description !== '').map(argumentRow), ...optionRows(command)];
+  const told = command.registeredArguments.filter(({ description, argChoices = [] }) => description !== '' || argChoices.length > 0);
+  const rows = [...told.map(argumentRow), ...optionRows(command)];
   return [
     `### ${code(usage)}`,
     '',
     sentence(command.description()) + (aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`),
     '',
     ...(rows.length === 0 ? [] : table(['argument or option', 'does'], rows)),
+    ...exampleLines(path),
   ];
 }
 
-function sentence(text: string): string {
-  const first = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?]$/.test(first) ? first : `${first}.`;
+/** The example of every command, as one types it. */
+export function commandExamples(): { readonly path: string; readonly line: string | null }[] {
+  return allEntries().map((one) => ({ path: one.path.join(' '), line: one.form.example === undefined ? null : exampleOf(one) }));
+}
+
+function exampleLines(path: readonly string[]): string[] {
+  const line = commandExamples().find((one) => one.path === path.slice(1).join(' '))?.line ?? null;
+  return line === null ? [] : [`Example: ${code(line)}`, ''];
 }
 
 function argumentName(argument: Argument): string {
@@ -84,7 +92,7 @@ function argumentName(argument: Argument): string {
 }
 
 function argumentRow(argument: Argument): string[] {
-  return [code(argumentName(argument)), argument.description];
+  return [code(argumentName(argument)), (argument.description + detailsOf(argument)).trim()];
 }
 
 function optionRows(command: Command): string[][] {
@@ -95,13 +103,15 @@ function optionRows(command: Command): string[][] {
     .map((option) => [code(option.flags), option.description + detailsOf(option)]);
 }
 
-function detailsOf(option: Option): string {
+function detailsOf(
+  option: Pick<Option, 'defaultValue' | 'defaultValueDescription'> & { argChoices?: string[]; mandatory?: boolean },
+): string {
   const details = [
     ...(option.argChoices === undefined ? [] : [`one of ${option.argChoices.map(code).join(', ')}`]),
     ...(option.defaultValue === undefined || option.defaultValue === false || isEmpty(option.defaultValue)
       ? []
       : [`default ${code(option.defaultValueDescription ?? String(option.defaultValue))}`]),
-    ...(option.mandatory ? ['needed'] : []),
+    ...(option.mandatory === true ? ['needed'] : []),
   ];
   return details.length === 0 ? '' : ` (${details.join('; ')})`;
 }

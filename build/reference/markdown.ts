@@ -19,6 +19,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => '---')), ...rows.map(line), ''];
 }
 
+/** Words as one tells somebody to do something, as a sentence. */
+export function sentence(text: string): string {
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
 export const code = (text: string): string => `\`${text}\``;
 
 /** What a JSON Schema takes, in a few words: `string`, `"a" or "b"`, `integer from 1 to 9`, `list of string`. */

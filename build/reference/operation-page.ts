@@ -1,29 +1,18 @@
 // docs/reference/operations.md: the operations table with its parameters and results.
 
 import * as z from 'zod';
+import { opForms, opGroups } from '../../core/contracts/op-forms.ts';
 import { opTable, type OpName } from '../../core/contracts/ops.ts';
-import { code, fieldWords, page } from './markdown.ts';
-import { operationGroups, operationTexts } from './operation-texts.ts';
+import { code, fieldWords, page, sentence } from './markdown.ts';
 
 export function operationPage(): string {
-  const names = Object.keys(opTable) as OpName[];
-  const groups = operationGroups.map(([title, families]) => ({ title, ops: names.filter((name) => families.includes(familyOf(name))) }));
-  const others = names.filter((name) => !operationGroups.some(([, families]) => families.includes(familyOf(name))));
   const body = [
     'All doors use this table: `POST /api/ops/NAME` over HTTP, `claw.op(NAME, …)` in a program, and the commands. Parameters are strict: an',
     'unknown one is refused. A field that ends in `?` may be absent. See [HTTP](../guide/http.md) and [library](../guide/library.md).',
     '',
-    ...[...groups, ...(others.length === 0 ? [] : [{ title: 'More', ops: others }])].flatMap(({ title, ops }) => [
-      `## ${title}`,
-      '',
-      ...ops.flatMap(entry),
-    ]),
+    ...Object.entries(opGroups).flatMap(([title, forms]) => [`## ${title}`, '', ...(Object.keys(forms) as OpName[]).flatMap(entry)]),
   ];
   return page({ title: 'Operations', source: 'the operations table (`core/contracts/ops.ts`)', body });
-}
-
-function familyOf(name: OpName): string {
-  return name.slice(0, name.indexOf('.'));
 }
 
 function entry(name: OpName): string[] {
@@ -32,10 +21,20 @@ function entry(name: OpName): string[] {
   return [
     `### ${code(name)}`,
     '',
-    operationTexts[name],
+    sentence(opForms[name].about),
     '',
     `- Parameters: ${words(params, 'input')}`,
     `- Result: ${words(result, 'output')}`,
+    ...commandLines(name),
     '',
+  ];
+}
+
+function commandLines(name: OpName): string[] {
+  const { commands = {}, forPerson } = opForms[name];
+  const lines = Object.keys(commands).map((words) => code(`trayclaw ${words}`));
+  return [
+    ...(lines.length === 0 ? [] : [`- Command: ${lines.join(', ')}`]),
+    ...(forPerson === true ? ['- For a person: refused to a command line that a tool started'] : []),
   ];
 }

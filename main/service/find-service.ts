@@ -3,7 +3,7 @@
 import { isAbsolute } from 'node:path';
 import { AppError } from '../../core/contracts/errors.ts';
 import type { ServiceManager } from '../../core/doors/cli/cli.ts';
-import { resolveHome } from '../../core/store/config/config.ts';
+import { resolveHome } from '../../core/store/home/home.ts';
 import { launchdService } from './launchd-service.ts';
 import { runWith } from './run-command.ts';
 import { systemdService } from './systemd-service.ts';

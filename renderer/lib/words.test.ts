@@ -4,8 +4,6 @@ import { expect, test } from 'vitest';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import { describeCall } from './describe-call.ts';
 import { english } from './i18n/english/english.ts';
-import { german } from './i18n/german/german.ts';
-import type { Words } from './i18n/words.ts';
 import { describeEvent } from './describe-event.ts';
 import { Formats } from './i18n/formats.ts';
 import type { CallState } from './fold/turn.ts';
@@ -53,11 +51,10 @@ test('a call reads as a verb in its tense and its target', () => {
     'Tried to write notes.md',
     'May have tried to write notes.md',
   ]);
-  const ok = (tool: string, args: string, words: Words = english) => describeCall({ tool, args, state: 'ok' }, words.chat);
+  const ok = (tool: string, args: string) => describeCall({ tool, args, state: 'ok' }, english.chat);
   expect(ok('my_tool', '{"n":3}')).toEqual({ verb: 'my_tool', target: '3' });
   expect(ok('exec', 'not json')).toEqual({ verb: 'Ran', target: '' });
   expect(ok('toString', '{}')).toEqual({ verb: 'toString', target: '' });
-  expect(ok('read_file', '{"path":"notes.md"}', german)).toEqual({ verb: 'Gelesen:', target: 'notes.md' });
 });
 
 test('a decision names its rule, and an unknown event is still listed', () => {

@@ -1,7 +1,6 @@
 // For tests only: the commands on skills, identities and prompt files, each with the operation it comes to and what it prints; and what a
 // fake instance answers to them.
 
-import { resolve } from 'node:path';
 import type { CapsuleVersion, PromptListing } from '../../core/contracts/features/identity.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
 import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/features/skills.ts';
@@ -93,21 +92,21 @@ export const skillCommands: readonly { argv: string[]; op: OpName; params: unkno
   { argv: ['skills', 'list', 'the', 'weather'], op: 'skill.list', params: { query: 'the weather' }, json: list },
   { argv: ['skills', 'show', 'weather'], op: 'skill.get', params: { name: 'weather' }, json: view },
   { argv: ['skills', 'lint', 'weather'], op: 'skill.lint', params: { name: 'weather' }, json: linted, code: 1 },
-  { argv: ['skills', 'lint', './weather'], op: 'skill.lint', params: { path: resolve('weather') }, json: linted, code: 1 },
+  { argv: ['skills', 'lint', './weather'], op: 'skill.lint', params: { path: '/work-folder/weather' }, json: linted, code: 1 },
   {
     argv: ['skills', 'import', 'weather', '--replace', '--sha256', 'a'.repeat(64)],
     op: 'skill.import',
-    params: { path: resolve('weather'), sha256: 'a'.repeat(64), replace: true },
+    params: { path: '/work-folder/weather', sha256: 'a'.repeat(64), replace: true },
     json: imported,
   },
   { argv: ['skills', 'verify', 'weather'], op: 'skill.lint', params: { name: 'weather' }, json: linted, code: 1 },
-  { argv: ['skills', 'install', 'weather'], op: 'skill.import', params: { path: resolve('weather') }, json: imported },
+  { argv: ['skills', 'install', 'weather'], op: 'skill.import', params: { path: '/work-folder/weather' }, json: imported },
   { argv: ['skills', 'remove', 'weather'], op: 'skill.remove', params: { name: 'weather' }, json: removed },
   { argv: ['skills', 'trust', 'weather', '--sha256', 'a'], op: 'skill.trust', params: { name: 'weather', sha256: 'a' }, json: [skill] },
   {
     argv: ['skills', 'trust', '--folder', '/s', '--revoke'],
     op: 'skill.trust',
-    params: { folder: resolve('/s'), trusted: false },
+    params: { folder: '/s', trusted: false },
     json: [skill],
   },
   { argv: ['skills', 'enable', 'weather'], op: 'skill.configure', params: { name: 'weather', enabled: true }, json: skill },

@@ -127,16 +127,3 @@ test('prompt files are written, compared and taken back; a source that brings no
   expect(await host.op('prompt.get', { name: 'style' })).toMatchObject({ version: 4, text: 'One.\nThree.' });
   expect(window.incidents).toEqual([]);
 });
-
-test('the form and the versions speak German as well', async () => {
-  const window = await openWindow(browser, { context: { locale: 'de-DE' } });
-  const { page, host } = window;
-  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor();
-  await host.op('identity.set', { role: 'Du führst die Bücher.', note: 'Anfang' });
-  await page.keyboard.press('Alt+Shift+6');
-  const main = page.getByRole('list', { name: 'Agenten' }).getByRole('region', { name: 'main', exact: true });
-  await main.locator('summary', { hasText: 'Identität' }).press('Enter');
-  await main.getByRole('list', { name: 'Versionen von main' }).getByText('Anfang').waitFor();
-  expect(await main.getByLabel('Wofür er da ist').inputValue()).toBe('Du führst die Bücher.');
-  expect(window.incidents).toEqual([]);
-});

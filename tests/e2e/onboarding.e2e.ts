@@ -27,13 +27,12 @@ async function startForm(page: Page, origin: string): Promise<void> {
   await form.getByRole('combobox', { name: 'Model' }).fill('tiny');
 }
 
-/** Asked for only once the key works. */
+/** Asked for once the key was tried. Until the vault is there nothing can be saved, however quick the hand. */
 async function makeVault(page: Page): Promise<void> {
   const form = page.getByRole('form', { name: 'Add a provider' });
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
   await form.getByLabel('The same once more').fill('correct horse battery');
   await form.getByRole('button', { name: 'Make vault' }).click();
-  await expect.poll(() => form.getByLabel('New vault passphrase').count()).toBe(0);
 }
 
 async function startModel(): Promise<ScriptedModel> {

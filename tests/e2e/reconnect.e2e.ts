@@ -55,6 +55,7 @@ async function expectSame(window: WindowUnderTest): Promise<void> {
 
 test('a host killed while an answer streams: after its restart every message and every answer is there once', async () => {
   const window = await openWindow(browser, {
+    ownProcess: true,
     replies: [
       { calls: [{ tool: 'read_file', args: { path: 'notes.md' } }], text: 'A look first.' },
       { text: numbered(400), ...slowly },
@@ -83,6 +84,7 @@ test('a host killed while an answer streams: after its restart every message and
 
 test('a host killed and back again and again: nothing is lost, nothing is there twice', async () => {
   const window = await openWindow(browser, {
+    ownProcess: true,
     replies: [
       { text: numbered(400), ...slowly },
       { text: numbered(300), ...slowly },

@@ -93,25 +93,26 @@ test('a message is pinned from its menu; one that is too long is first made shor
   expect(await rulesOf(window)).toEqual([]);
 });
 
-test('rules are pinned before anything was said, and those of an agent stand with the agent', async () => {
-  const window = await openWindow(browser, { context: { locale: 'de-DE' } });
+test('a rule can be pinned in an empty session; a rule for an agent is shown with the agent', async () => {
+  const window = await openWindow(browser);
   const { page, host } = window;
-  await page.getByRole('button', { name: 'Neue Sitzung' }).click();
-  await page.getByRole('textbox', { name: 'Nachricht', exact: true }).waitFor();
-  await runCommand(window, 'eine Regel anheften');
-  const box = page.getByRole('textbox', { name: 'Neue Regel' });
-  await box.fill('Immer auf Deutsch.');
+  await page.getByRole('button', { name: 'New session' }).click();
+  // The palette offers to pin only once the session is open.
+  await page.getByRole('list', { name: 'Sessions' }).locator('[aria-current=page]', { hasText: 'New session' }).waitFor();
+  await runCommand(window, 'Pin a rule');
+  const box = page.getByRole('textbox', { name: 'New rule' });
+  await box.fill('Always in French.');
   await box.press('Enter');
-  await page.getByRole('list', { name: 'Regeln', exact: true }).getByText('Immer auf Deutsch.').waitFor();
-  // Another door meanwhile.
-  await host.op('rule.pin', { text: 'Nie nachts.', agentId: 'main' });
-  await page.getByRole('list', { name: 'Regeln', exact: true }).getByText('Nie nachts.').waitFor();
+  await page.getByRole('list', { name: 'Rules', exact: true }).getByText('Always in French.').waitFor();
+  // Pinned through another door meanwhile.
+  await host.op('rule.pin', { text: 'Never at night.', agentId: 'main' });
+  await page.getByRole('list', { name: 'Rules', exact: true }).getByText('Never at night.').waitFor();
   await page.keyboard.press('Alt+Shift+6');
-  const main = page.getByRole('list', { name: 'Agenten' }).getByRole('region', { name: 'main' });
-  await main.locator('summary', { hasText: 'Angeheftete Regeln' }).press('Enter');
-  await main.getByText('Nie nachts.').waitFor();
-  expect(await main.getByText('Immer auf Deutsch.').count()).toBe(0);
-  await main.getByRole('button', { name: 'Zurücknehmen: die Regel Nie nachts.' }).press('Enter');
-  await main.getByText('Keine Regel ist angeheftet.').waitFor();
+  const main = page.getByRole('list', { name: 'Agents' }).getByRole('region', { name: 'main' });
+  await main.locator('summary', { hasText: 'Pinned rules' }).press('Enter');
+  await main.getByText('Never at night.').waitFor();
+  expect(await main.getByText('Always in French.').count()).toBe(0);
+  await main.getByRole('button', { name: 'Take back the rule: Never at night.' }).press('Enter');
+  await main.getByText('No rule is pinned.').waitFor();
   expect(window.incidents).toEqual([]);
 });

@@ -210,14 +210,3 @@ test('the heartbeat looks when told and asks no model for nothing; tasks come an
   await page.getByText('No open task.').waitFor();
   expect(window.incidents).toEqual([]);
 });
-
-test('German says the same', async () => {
-  const window = await openWindow(browser, { context: { locale: 'de-DE', timezoneId: 'Europe/Berlin' } });
-  const { page, host } = window;
-  await host.op('schedule.create', morning);
-  await page.goto(`${host.origin}/#/schedules`);
-  await page.getByText('werktags um 08:00, Berlin').waitFor();
-  await page.getByRole('button', { name: 'Morning look ändern' }).click();
-  await page.getByRole('form', { name: 'Zeitplan ändern' }).getByText('Wird dem Agenten jedes Mal geschrieben').waitFor();
-  expect(window.incidents).toEqual([]);
-});

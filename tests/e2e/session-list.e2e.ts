@@ -90,15 +90,17 @@ test('arrow keys, Home and End move in the list, F2 renames, Delete deletes and 
   await window.page.getByRole('textbox', { name: 'Session title' }).fill('Tomatoes');
   await keyboard.press('Enter');
   await rows.getByText('Tomatoes').waitFor();
-  expect(await focused(window)).toBe('Tomatoes');
+  await expect.poll(() => focused(window)).toBe('Tomatoes');
 
   await keyboard.press('Delete');
   await expect.poll(() => rows.count()).toBe(3);
-  expect(await focused(window)).toBe('One');
+  await expect.poll(() => focused(window)).toBe('One');
   await keyboard.press('Control+z');
   await expect.poll(() => rows.count()).toBe(4);
 
+  await expect.poll(() => focused(window)).toBe('One');
   await keyboard.press('ArrowUp');
+  await expect.poll(() => focused(window)).toBe('Tomatoes');
   await keyboard.press('Tab');
   await keyboard.press('Enter');
   await window.page.getByRole('menu', { name: 'Actions for Tomatoes' }).waitFor();

@@ -131,7 +131,8 @@ test('reading further up, new text does not move what is read', async () => {
 
 test('a call that a crash cut off waits until a person says what happened', async () => {
   const command = 'echo under way; sleep 60';
-  const window = await openWindow(browser, { replies: [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Then on with it.' }] });
+  const replies = [{ calls: [{ tool: 'exec', args: { command } }] }, { text: 'Then on with it.' }];
+  const window = await openWindow(browser, { ownProcess: true, replies });
   await window.send('Run it');
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('under way', { exact: true }).waitFor();

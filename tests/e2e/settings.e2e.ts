@@ -102,7 +102,7 @@ test('choices, lists, kinds, names with numbers and services are written as they
   expect(window.incidents).toEqual([]);
 });
 
-test('settings are found by what they say, in each language; a channel has its panel and no fields', async () => {
+test('settings are found by what they say; a channel has its panel and no fields', async () => {
   const window = await openSettings();
   const { page } = window;
   await page.getByRole('group', { name: 'Telegram' }).getByText('Not set up.').waitFor();
@@ -113,15 +113,6 @@ test('settings are found by what they say, in each language; a channel has its p
     .toEqual(['backup.automatic', 'backup.everyHours', 'backup.keep', 'retention.backups']);
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('nothing like this');
   await page.getByText('No setting has “nothing like this”').waitFor();
-  const german = await openSettings({ context: { locale: 'de-DE' } });
-  await german.page.getByRole('searchbox', { name: 'Einstellungen durchsuchen' }).fill('sicherungen');
-  await german.page.getByRole('heading', { name: 'Sicherungen behalten', exact: true }).waitFor();
-  expect(await german.page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key')))).toEqual([
-    'backup.automatic',
-    'backup.everyHours',
-    'backup.keep',
-    'retention.backups',
-  ]);
 });
 
 test('a change made elsewhere is shown, and a section has an address', async () => {

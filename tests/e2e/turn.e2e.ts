@@ -143,34 +143,3 @@ test('a failed turn is tried again with another model', async () => {
   await window.conversation.getByText(/= 409\.5/).waitFor();
   expect(await window.page.getByRole('button', { name: /^Calculated 2340/ }).count()).toBe(1);
 });
-
-test('in German the turn, its plan, its card and the panel speak German; the words of the host stay as they are', async () => {
-  const window = await openWindow(browser, {
-    replies: [{ calls: [read('notes.md'), read('missing.md')] }, { text: 'Milch.' }, { refuse: 'overloaded' }],
-    context: { locale: 'de-DE' },
-  });
-  const field = window.page.locator('textarea').first();
-  const send = async (text: string): Promise<void> => {
-    await field.fill(text);
-    await field.press('Enter');
-  };
-  await send('Was steht in den Notizen?');
-  const { page } = window;
-  await page.getByRole('log', { name: 'Gespräch' }).getByText('Milch.', { exact: true }).waitFor();
-  await page.getByText('2 Aufrufe', { exact: true }).waitFor();
-  await page.getByRole('button', { name: /^Gelesen: notes\.md erledigt/ }).click();
-  const card = page.getByRole('group', { name: 'Gelesen: notes.md' });
-  await card.getByText('Erlaubt.').waitFor();
-  await card.getByText('It only reads inside the workspace.').waitFor();
-  await page.getByRole('button', { name: /^Wollte lesen: missing\.md fehlgeschlagen/ }).waitFor();
-  await page.getByRole('button', { name: 'Diese Runde untersuchen' }).click();
-  const panel = page.getByRole('complementary', { name: 'Inspektor' });
-  await panel.getByRole('list', { name: 'Abschnitte' }).getByText('Anweisungen').waitFor();
-  expect(await panel.innerText()).toMatch(/Kosten\s+0,\d+\s\$/);
-  await page.keyboard.press('Escape');
-  await send('Noch etwas');
-  const alert = page.getByRole('alert');
-  await alert.getByText('Alles bis hierher ist in dieser Sitzung aufgezeichnet.').waitFor();
-  await alert.getByRole('button', { name: 'Mit anderem Modell versuchen' }).waitFor();
-  expect(window.incidents).toEqual([]);
-});

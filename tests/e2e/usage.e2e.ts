@@ -102,9 +102,9 @@ test('no violations with figures, light and dark and in high contrast, wide and 
 });
 
 test('where nothing was used, the view says what it would show', async () => {
-  const window = await openWindow(browser, { context: { locale: 'de-DE' } });
+  const window = await openWindow(browser);
   await window.page.goto(`${window.host.origin}/#/health/usage`);
-  await window.page.getByText('In dieser Zeit wurde kein Modell gefragt.').waitFor();
-  await window.page.getByRole('link', { name: 'Etwas fragen' }).click();
+  await window.page.getByText('No model was asked in this time.').waitFor();
+  await window.page.getByRole('link', { name: 'Ask something' }).click();
   await window.page.getByRole('log').waitFor();
 });

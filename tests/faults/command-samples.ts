@@ -107,6 +107,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'prompts diff': look(() => ['none']),
   'service install': look(() => ['--print']),
   'service status': look(() => []),
+  completion: look(() => ['bash']),
   panic: look(() => ['--status']),
 
   ask: act(() => ['Calculate 1 + 1']),

@@ -2,25 +2,17 @@
 // offset and holds no poll. A smoke test; the rules of the real server are held by the double.
 
 import { existsSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import * as telegramTestApi from 'telegram-test-api';
 import { expect, onTestFinished, test } from 'vitest';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { until } from '../faults/panic-rig.ts';
 import { TestHome } from '../faults/test-home.ts';
+import { freePort } from '../free-port.ts';
 
 // CommonJS: what Node gives as the default is the class itself, what the types say is a module that holds it.
 const TelegramServer = telegramTestApi.default as unknown as typeof telegramTestApi.default.default;
 const token = '7000002:a-token-for-tests-alone';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return port;
-}
 
 test('pairing, a conversation, and a question of the desktop answered with a button', async () => {
   const server = new TelegramServer({ port: await freePort(), host: '127.0.0.1', storeTimeout: 60 });

@@ -1,13 +1,12 @@
 // `ask`, `tool` and `calc`: one message, or one tool call without a model, through the same gate as everything else.
 
-import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import type { ToolOutcome, ToolRunResult } from '../../contracts/tools.ts';
-import { parseJsonArgument, type CommandContext, type Run } from './command-context.ts';
+import { parseJsonArgument, type CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodeOfTurn, exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
@@ -23,50 +22,16 @@ export interface AskOptions extends PlaceOptions {
   readonly file?: readonly string[];
 }
 
-/** The options that `ask` and `chat` share. */
-export function addMessageOptions(command: Command): Command {
-  return command
-    .option('--session <id>', 'continue this session, in its folder')
-    .option('--continue', 'continue the latest session of this folder')
-    .option('--cwd <folder>', 'work in this folder; asks first unless it is trusted')
-    .option('--agent <id>', 'the agent to ask')
-    .option('--model <provider/model>', 'the model to ask')
-    .option('--file <path>', 'attach a file; may be repeated', (path: string, files: readonly string[] | undefined) => [
-      ...(files ?? []),
-      path,
-    ]);
-}
-
 /** What of a message follows from the options alone. */
 export function messageOptions({ agent, model }: AskOptions): Pick<OpParams<'message.send'>, 'agentId' | 'model'> {
   return { ...(agent === undefined ? {} : { agentId: agent }), ...(model === undefined ? {} : { model }) };
 }
 
-export function registerAsk(program: Command, run: Run): void {
-  const command = program
-    .command('ask')
-    .description('ask the agent, in this folder, and wait for the answer')
-    .argument('<text...>', 'what to ask; - reads it from standard input');
-  addMessageOptions(command).action((words: string[], options: AskOptions) => run((context) => ask(context, words.join(' '), options)));
-  program
-    .command('tool')
-    .description('run one tool through the gate, with no model')
-    .argument('<name>', 'the tool')
-    .argument('[args]', 'its arguments as JSON', '{}')
-    .option('--session <id>', 'run it in this session')
-    .action((name: string, args: string, options: { readonly session?: string }) =>
-      run((context) => runTool(context, name, { args, session: options.session })),
-    );
-  program
-    .command('calc')
-    .description('calculate, with no model')
-    .argument('<expression...>', 'such as 2*(3+4) or sqrt(2)')
-    .action((words: string[]) =>
-      run((context) => runTool(context, 'calc', { args: JSON.stringify({ expression: words.join(' ') }), session: undefined })),
-    );
-}
-
-async function ask(context: CommandContext, given: string, options: AskOptions): Promise<number> {
+export async function ask(
+  context: CommandContext,
+  { text: words, ...options }: AskOptions & { readonly text: readonly string[] },
+): Promise<number> {
+  const given = words.join(' ');
   const text = given === '-' ? await context.readStdin() : given;
   if (text.trim() === '') throw new AppError('invalid_params', 'There is nothing to ask.');
   const files = filesOf(context, options.file ?? [], given === '-' ? '' : text);
@@ -87,7 +52,6 @@ async function ask(context: CommandContext, given: string, options: AskOptions):
     return reportEnd(context, end);
   });
 }
-
 /** A session that is named must be there: a slip of the pen begins no new conversation. Fails with `not_found`. */
 async function assertSession(claw: Claw, sessionId: string | undefined): Promise<void> {
   if (sessionId !== undefined) await claw.op('session.get', { sessionId, limit: 1 }, cliCaller);
@@ -141,9 +105,24 @@ export function reportAnswer(context: CommandContext, { result, wasInterrupted }
   return wasInterrupted ? exitCodes.interrupted : exitCodeOfTurn(result);
 }
 
-async function runTool(context: CommandContext, tool: string, given: { args: string; session: string | undefined }): Promise<number> {
-  const args = parseJsonArgument(given.args, 'The tool arguments');
-  const params: OpParams<'tool.run'> = { tool, args, wait: false, ...(given.session === undefined ? {} : { sessionId: given.session }) };
+interface ToolGiven {
+  readonly name: string;
+  readonly args?: string;
+  readonly session?: string;
+}
+
+export function calc(context: CommandContext, { expression }: { readonly expression: readonly string[] }): Promise<number> {
+  return tool(context, { name: 'calc', args: JSON.stringify({ expression: expression.join(' ') }) });
+}
+
+export async function tool(context: CommandContext, { name, ...given }: ToolGiven): Promise<number> {
+  const args = parseJsonArgument(given.args ?? '{}', 'The tool arguments');
+  const params: OpParams<'tool.run'> = {
+    tool: name,
+    args,
+    wait: false,
+    ...(given.session === undefined ? {} : { sessionId: given.session }),
+  };
   return context.withClaw('live', async (connection) => {
     await assertSession(connection.claw, given.session);
     let started: OpResult<'tool.run'> | null = null;

@@ -1,12 +1,11 @@
 // `chat`: a conversation at the terminal. Approvals are asked in place; Ctrl-C stops the turn, a second one at the prompt leaves.
 
-import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
 import { isCommandLine, messageOf } from '../../contracts/command-line.ts';
 import { isAppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams } from '../../contracts/ops.ts';
-import { addMessageOptions, messageOptions, reportAnswer, type AskOptions } from './ask.ts';
-import type { CommandContext, Run } from './command-context.ts';
+import { messageOptions, reportAnswer, type AskOptions } from './ask.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { meetModel } from './first-contact.ts';
@@ -18,12 +17,7 @@ import { choosePlace, filesOf, type MessagePlace } from './work-place.ts';
 
 const ownHelp = ['- `/open ID` Go on with another session.', '- `/quit` Leave.'].join('\n');
 
-export function registerChat(program: Command, run: Run): void {
-  const command = program.command('chat').description('talk with the agent, in this folder');
-  addMessageOptions(command).action((options: AskOptions) => run((context) => chat(context, options)));
-}
-
-async function chat(context: CommandContext, options: AskOptions): Promise<number> {
+export async function chat(context: CommandContext, options: AskOptions): Promise<number> {
   const lines = await LineReader.open(context.io);
   const room = new ChatRoom(context, lines, options);
   try {

@@ -1,11 +1,11 @@
 // The command line: every command is the operations table seen from a terminal. Owns parsing, printing and exit codes; decides nothing.
 
-import type { Command, OutputConfiguration } from 'commander';
+import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { CommandContext, type Run } from './command-context.ts';
 import { exitCodeOfError, exitCodes } from './exit-code.ts';
-import { groupForHelp } from './help-groups.ts';
-import { resolveHome } from '../../store/config/config.ts';
+import { buildProgram } from './kernel/program.ts';
+import { resolveHome } from '../../store/home/home.ts';
 import { Output } from './output.ts';
 import type { CliIo, CliParts } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
@@ -15,6 +15,7 @@ export type { CliIo, CliParts, DesktopRun, FoundInstance, HostedRuntime, OwnDoor
 interface GlobalOptions {
   readonly home?: string;
   readonly json?: boolean;
+  readonly fields?: string;
   readonly quiet?: boolean;
 }
 
@@ -46,12 +47,15 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
   let exitCode: number = exitCodes.done;
   const run: Run = async (body) => {
     const options = program.opts<GlobalOptions>();
-    const output = new Output(io, { isJson: options.json === true, isQuiet: options.quiet === true });
+    const fields = options.fields === undefined ? {} : { fields: options.fields.split(',').map((name) => name.trim()) };
+    const output = new Output(io, { isJson: options.json === true, isQuiet: options.quiet === true, ...fields });
     exitCode = await body(new CommandContext({ io, parts, output, home: resolveHome(options.home, io) }));
   };
-  const program = await createProgram(parts.version, run, {
-    writeOut: (text) => io.stdout.write(text),
-    writeErr: (text) => (usageText += text),
+  const program = await buildProgram({
+    version: parts.version,
+    run,
+    words: argv,
+    output: { writeOut: (text) => io.stdout.write(text), writeErr: (text) => (usageText += text) },
   });
 
   try {
@@ -67,59 +71,9 @@ async function parseAndRun(argv: readonly string[], shell: Shell): Promise<numbe
   }
 }
 
-/** The tree of commands; `run` gets what each of them does. */
-export async function createProgram(version: string, run: Run, output: OutputConfiguration = {}): Promise<Command> {
-  const { Command: CommandLine, Help } = await import('commander');
-  const program = new CommandLine('trayclaw');
-  program
-    .description('A local-first agent that asks before anything risky.')
-    .option('--home <folder>', 'the data folder')
-    .option('--json', 'print one JSON document')
-    .option('--quiet', 'no progress')
-    .version(version, '-V, --version')
-    // What follows is inherited by the commands below, so it comes before them.
-    .exitOverride()
-    .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
-    .showHelpAfterError(false);
-  for (const register of await commandFamilies()) register(program, run);
-  groupForHelp(program, new Help());
-  return program;
-}
-
-async function commandFamilies(): Promise<((program: Command, run: Run) => void)[]> {
-  const families = await Promise.all([
-    import('./ask.ts').then((part) => [part.registerAsk]),
-    import('./chat.ts').then((part) => [part.registerChat]),
-    import('./folders.ts').then((part) => [part.registerFolders]),
-    import('./approvals.ts').then((part) => [part.registerApprovals, part.registerGrants, part.registerOutcomes]),
-    import('./sessions.ts').then((part) => [part.registerSessions, part.registerArtifacts]),
-    import('./policy.ts').then((part) => [part.registerPolicy]),
-    import('./safety.ts').then((part) => [part.registerSafety]),
-    import('./budget.ts').then((part) => [part.registerBudget]),
-    import('./agents.ts').then((part) => [part.registerAgents, part.registerHelpers]),
-    import('./sandbox.ts').then((part) => [part.registerSandbox]),
-    import('./rules.ts').then((part) => [part.registerRules]),
-    import('./insight.ts').then((part) => [part.registerInsight]),
-    import('./models.ts').then((part) => [part.registerModels]),
-    import('./setup.ts').then((part) => [part.registerSetup]),
-    import('./secrets.ts').then((part) => [part.registerSecrets]),
-    import('./backup.ts').then((part) => [part.registerBackup]),
-    import('./serve.ts').then((part) => [part.registerServe]),
-    import('./service.ts').then((part) => [part.registerService]),
-    import('./undo.ts').then((part) => [part.registerUndo]),
-    import('./activity.ts').then((part) => [part.registerActivity]),
-    import('./dlq.ts').then((part) => [part.registerDeadLetters]),
-    import('./recover.ts').then((part) => [part.registerRecovery]),
-    import('./outbox.ts').then((part) => [part.registerOutbox, part.registerChats]),
-    import('./telegram.ts').then((part) => [part.registerTelegram]),
-    import('./schedules.ts').then((part) => [part.registerSchedules, part.registerHeartbeat, part.registerTasks]),
-    import('./memory.ts').then((part) => [part.registerMemory]),
-    import('./knowledge.ts').then((part) => [part.registerKnowledge]),
-    import('./signals.ts').then((part) => [part.registerSignals]),
-    import('./skills.ts').then((part) => [part.registerSkills]),
-    import('./identity.ts').then((part) => [part.registerIdentity, part.registerPrompts]),
-  ]);
-  return families.flat();
+/** The whole tree of commands; `run` gets what each of them does. */
+export function createProgram(version: string, run: Run): Promise<Command> {
+  return buildProgram({ version, run });
 }
 
 function reportUsage(output: Output, io: CliIo, usageText: string): void {

@@ -4,7 +4,7 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
 import { openClaw, type Connection, type Need } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
-import { resolveHome } from '../../store/config/config.ts';
+import { resolveHome } from '../../store/home/home.ts';
 import type { Output, Paint } from './output.ts';
 import { isInsideTool, withoutPersonOps } from './person-only.ts';
 import type { CliIo, CliParts, FoundInstance } from './ports.ts';
@@ -122,9 +122,4 @@ export function parseJsonArgument(text: string, what: string): unknown {
 export function parseCount(text: string, what: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new AppError('invalid_params', `${what} must be a whole number.`);
   return Number(text);
-}
-
-/** The parameter of a list, where one was asked for. */
-export function limited(limit: string | undefined): { limit?: number } {
-  return limit === undefined ? {} : { limit: parseCount(limit, '--limit') };
 }

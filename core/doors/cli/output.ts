@@ -1,6 +1,7 @@
 // What is printed, and where: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
 
 import type { AppError } from '../../contracts/errors.ts';
+import { pickFields, tabbed } from './fields.ts';
 import type { CliIo } from './ports.ts';
 import { safeForTerminal } from '../../base/visible-text.ts';
 
@@ -20,11 +21,13 @@ export class Output {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
   readonly #io: CliIo;
+  readonly #fields: readonly string[] | undefined;
 
-  constructor(io: CliIo, options: { readonly isJson: boolean; readonly isQuiet: boolean }) {
+  constructor(io: CliIo, options: { readonly isJson: boolean; readonly isQuiet: boolean; readonly fields?: readonly string[] }) {
     this.#io = io;
     this.isJson = options.isJson;
     this.isQuiet = options.isQuiet;
+    this.#fields = options.fields;
   }
 
   /** Paints for stdout. */
@@ -35,7 +38,8 @@ export class Output {
 
   /** The result of a command: one JSON document, or what a person reads. */
   result(json: unknown, human: () => string): void {
-    const text = this.isJson ? JSON.stringify(json) : human();
+    const picked = this.#fields === undefined ? null : pickFields(json, this.#fields);
+    const text = this.isJson ? JSON.stringify(picked?.document ?? json) : picked === null ? human() : this.forStdout(tabbed(picked.rows));
     if (text !== '') this.#io.stdout.write(text.endsWith('\n') ? text : text + '\n');
   }
 

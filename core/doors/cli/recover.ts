@@ -1,11 +1,10 @@
 // `doctor` and `recover`: what is wrong, what can be done about it, and doing it once a person has seen what that changes.
 
-import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
 import { recoveryKindSchema } from '../../contracts/recovery.ts';
-import type { CommandContext, Run } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';
 import { table } from './table.ts';
@@ -19,26 +18,8 @@ interface DoctorOptions {
   readonly fix?: boolean;
 }
 
-export function registerRecovery(program: Command, run: Run): void {
-  program
-    .command('doctor')
-    .description('check that everything works')
-    .option('--full', 'also what takes long or asks the model: the whole chain, every artifact, every index, a try of the model')
-    .option('--fix', 'do what the program can do about it; asks first, and with no terminal does only what is harmless')
-    .action((options: DoctorOptions) => run((context) => doctor(context, options)));
-  program
-    .command('recover')
-    .description('guided recovery; lists the plans when no name is given')
-    .argument('[kind]')
-    .argument('[target]')
-    .option('--yes', 'do it without asking')
-    .action((kind: string | undefined, target: string | undefined, options: { yes?: boolean }) =>
-      run((context) => (kind === undefined ? listKinds(context) : recover(context, { kind, target, yes: options.yes === true }))),
-    );
-}
-
 /** A runtime that can not even start is a finding too. */
-async function doctor(context: CommandContext, { full, fix }: DoctorOptions): Promise<number> {
+export async function doctor(context: CommandContext, { full, fix }: DoctorOptions): Promise<number> {
   try {
     return await context.withClaw('any', async ({ claw }) => {
       const params = full === true ? { full: true } : {};
@@ -99,19 +80,20 @@ function listKinds(context: CommandContext): Promise<number> {
 }
 
 interface Wanted {
-  readonly kind: string;
-  readonly target: string | undefined;
-  readonly yes: boolean;
+  readonly kind?: string;
+  readonly target?: string;
+  readonly yes?: boolean;
 }
 
-function recover(context: CommandContext, { kind, target, yes }: Wanted): Promise<number> {
+export async function recover(context: CommandContext, { kind, target, yes }: Wanted): Promise<number> {
+  if (kind === undefined) return listKinds(context);
   const known = recoveryKindSchema.safeParse(kind);
   if (!known.success)
     throw new AppError('invalid_params', `There is no way back called ${kind}.`, { data: { hint: 'See: trayclaw recover' } });
   return context.withClaw('any', async ({ claw }) => {
     const params: OpParams<'recovery.plan'> = { kind: known.data, ...(target === undefined ? {} : { target }) };
     const plan = await claw.op('recovery.plan', params, cliCaller);
-    const goesOn = plan.runs && (yes || (context.hasPerson && (await confirmed(context, describePlan(plan), 'Do it?'))));
+    const goesOn = plan.runs && (yes === true || (context.hasPerson && (await confirmed(context, describePlan(plan), 'Do it?'))));
     if (!goesOn) {
       context.output.result(plan, () => describePlan(plan));
       return plan.runs ? exitCodes.waiting : exitCodes.done;

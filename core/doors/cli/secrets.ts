@@ -1,58 +1,15 @@
 // `secret`: names in, names out. A value or passphrase comes from standard input or a hidden prompt, never from the command line or an echo.
 
 import { Writable } from 'node:stream';
-import type { Command } from 'commander';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { Caller, OpResult } from '../../contracts/ops.ts';
-import type { CommandContext, Run } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 
-export function registerSecrets(program: Command, run: Run): void {
-  const secrets = program.command('secret').description('keys and passwords in the keychain, or in an encrypted vault');
-  secrets
-    .command('set')
-    .argument('<name>')
-    .description('store a secret; the value is read from standard input or asked for')
-    .action((name: string) =>
-      run(async (context) => setSecret(context, { name, value: await readSecret(context, `Value of ${name} (not shown): `) })),
-    );
-  secrets
-    .command('status')
-    .description('show where secrets are kept and whether it is unlocked')
-    .action(() => run((context) => context.runOp('secret.status', {}, { human: ({ detail }) => detail })));
-  secrets
-    .command('unlock')
-    .description('unlock the encrypted vault, or create it')
-    .action(() => run((context) => context.withClaw('any', (connection) => unlock(context, connection))));
-  secrets
-    .command('list')
-    .description('list the names of secrets')
-    .action(() =>
-      run((context) =>
-        context.runOp('secret.list', {}, { json: ({ names }) => names, human: ({ names }) => names.join('\n') || 'No secrets.' }),
-      ),
-    );
-  secrets
-    .command('delete')
-    .description('delete a secret')
-    .argument('<name>')
-    .action((name: string) =>
-      run((context) =>
-        context.runOp(
-          'secret.delete',
-          { name },
-          {
-            human: ({ deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`),
-            exitCode: ({ deleted }) => (deleted ? exitCodes.done : exitCodes.failed),
-          },
-        ),
-      ),
-    );
-}
-
 /** A locked vault is opened on the way where somebody sits there: the runtime may live no longer than this command. */
-function setSecret(context: CommandContext, params: { name: string; value: string }): Promise<number> {
+export async function setSecret(context: CommandContext, name: string): Promise<number> {
+  const params = { name, value: await readSecret(context, `Value of ${name} (not shown): `) };
   return context.withClaw('any', async (connection) => {
     const store = () => connection.claw.op('secret.set', params, { channel: 'cli', actor: 'cli' });
     let stored: OpResult<'secret.set'>;
@@ -68,7 +25,7 @@ function setSecret(context: CommandContext, params: { name: string; value: strin
   });
 }
 
-async function unlock(context: CommandContext, connection: Connection): Promise<number> {
+export async function unlock(context: CommandContext, connection: Connection): Promise<number> {
   const status = await openVault(context, connection);
   const forNow = connection.instance === null ? '\nNo instance is running, so it was opened for this command only.' : '';
   context.output.result(status, () => status.detail + forNow);

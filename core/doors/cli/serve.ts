@@ -1,10 +1,9 @@
 // `serve` and `start`: the runtime with its window on loopback, until it is told to end. An instance that already serves is reused.
 // `start` is the tray app where Electron runs, and otherwise the same window in a browser; it says which in one line.
 
-import type { Command } from 'commander';
 import { sleep } from '../../base/deferred.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { CommandContext, Run } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { isInsideTool, refusedInsideTool } from './person-only.ts';
@@ -20,23 +19,7 @@ interface ServeOptions {
   readonly why?: string;
 }
 
-export function registerServe(program: Command, run: Run): void {
-  program
-    .command('serve')
-    .description('run with the window served on 127.0.0.1, until stopped')
-    .option('--port <n>', 'the port; a free one when left out')
-    .option('--open', 'open the window')
-    .option('--print-token', 'print the access token, also into the log of a service manager')
-    .option('--no-print-token', 'print the address without the access token')
-    .action((options: ServeOptions) => run((context) => serve(context, options)));
-  program
-    .command('start')
-    .description('start the app')
-    .option('--port <n>', 'the port of the window')
-    .action((options: ServeOptions) => run((context) => start(context, options)));
-}
-
-async function start(context: CommandContext, options: ServeOptions): Promise<number> {
+export async function start(context: CommandContext, options: ServeOptions): Promise<number> {
   if (isInsideTool(context.io.env)) throw refusedInsideTool('start');
   const { parts, output, io, home } = context;
   if (parts.isRoot)
@@ -56,7 +39,7 @@ async function isServed({ parts, home }: CommandContext): Promise<boolean> {
   return instance?.record.url !== undefined;
 }
 
-async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
+export async function serve(context: CommandContext, options: ServeOptions): Promise<number> {
   // It prints the access token.
   if (isInsideTool(context.io.env)) throw refusedInsideTool('serve');
   const port = options.port === undefined ? undefined : parsePort(options.port);

@@ -1,7 +1,6 @@
 // `service`: `trayclaw serve` under the service manager of the person's own account. Shows and asks nothing but what the manager says.
 
-import type { Command } from 'commander';
-import type { CommandContext, Run } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import { isInsideTool, refusedInsideTool } from './person-only.ts';
 import type { ServiceState } from './ports.ts';
@@ -12,27 +11,7 @@ interface InstallOptions {
   readonly print?: boolean;
 }
 
-export function registerService(program: Command, run: Run): void {
-  const service = program
-    .command('service')
-    .description('run TrayClaw in the background from login on: systemd on Linux, launchd on macOS');
-  service
-    .command('install')
-    .description('install, enable and start the service; again after an update or for another data folder')
-    .option('--port <n>', 'the port of the window; a free one at each start when left out')
-    .option('--print', 'show the file it would write, and write nothing')
-    .action((options: InstallOptions) => run((context) => install(context, options)));
-  service
-    .command('uninstall')
-    .description('stop the service and remove its file; the data folder stays')
-    .action(() => run(uninstall));
-  service
-    .command('status')
-    .description('whether the service is installed and runs; exit code 1 when it does not run')
-    .action(() => run(status));
-}
-
-async function install(context: CommandContext, options: InstallOptions): Promise<number> {
+export async function install(context: CommandContext, options: InstallOptions): Promise<number> {
   const port = options.port === undefined ? undefined : parsePort(options.port);
   const service = await context.parts.findService({ home: context.home, port });
   if (options.print === true) {
@@ -46,7 +25,7 @@ async function install(context: CommandContext, options: InstallOptions): Promis
   return exitCodes.done;
 }
 
-async function uninstall(context: CommandContext): Promise<number> {
+export async function uninstall(context: CommandContext): Promise<number> {
   if (isInsideTool(context.io.env)) throw refusedInsideTool('service uninstall');
   const service = await context.parts.findService(context);
   const removed = await service.uninstall();
@@ -56,7 +35,7 @@ async function uninstall(context: CommandContext): Promise<number> {
   return exitCodes.done;
 }
 
-async function status(context: CommandContext): Promise<number> {
+export async function status(context: CommandContext): Promise<number> {
   const service = await context.parts.findService(context);
   const state = await service.status();
   const { isInstalled: installed, isRunning: running, startsAtLogin, pid } = state;

@@ -2,12 +2,11 @@
 // is written, and what is written comes in one piece at the end, so that an interrupted set-up leaves nothing behind.
 
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
-import type { CommandContext, Run } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connect.ts';
 import { exitCodes } from './exit-code.ts';
 import { draftOf } from './first-contact.ts';
@@ -31,21 +30,11 @@ type Preset = OpResult<'model.presets'>['presets'][number];
 /** What is to be set up: a provider, or a model that needs none. */
 type Wish = { readonly kind: 'provider'; readonly draft: ProviderDraft } | { readonly kind: 'model'; readonly ref: string };
 
-export function registerSetup(program: Command, run: Run): void {
-  program
-    .command('setup')
-    .description('choose a model: a key from the environment or a pasted one, a local server, or the offline demo')
-    .option('--provider <name>', 'openai, anthropic, ollama or another one of: trayclaw model presets; or demo')
-    .option('--key-env <variable>', 'the environment variable that holds the key')
-    .option('--key-stdin', 'read the key from standard input; it is kept in the keychain or the vault')
-    .option('--base-url <url>', 'the address of the provider')
-    .option('--model <name>', 'the model; a usual one of the provider when left out')
-    .option('--workspace <folder>', 'the folder the agent works in')
-    .option('--yes', 'write it without asking')
-    .action((options: SetupOptions) => run((context) => context.withClaw('any', (connection) => setup(context, connection, options))));
+export function setup(context: CommandContext, options: SetupOptions): Promise<number> {
+  return context.withClaw('any', (connection) => setUp(context, connection, options));
 }
 
-async function setup(context: CommandContext, connection: Connection, options: SetupOptions): Promise<number> {
+async function setUp(context: CommandContext, connection: Connection, options: SetupOptions): Promise<number> {
   const { claw } = connection;
   const { output } = context;
   if (options.provider === undefined && !context.hasPerson) throw await nobodyToAsk(claw);

@@ -1,10 +1,9 @@
 // `undo`: put files back as they were before a call or a turn, look at what that would do, or list what can be undone.
 
-import type { Command } from 'commander';
 import { AppError } from '../../contracts/errors.ts';
 import type { FileDiff } from '../../contracts/checkpoints.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { CommandContext, Run } from './command-context.ts';
+import type { CommandContext } from './command-context.ts';
 import { exitCodes } from './exit-code.ts';
 import type { Paint } from './output.ts';
 import { table, when } from './table.ts';
@@ -16,20 +15,11 @@ interface UndoOptions {
   readonly force?: boolean;
 }
 
-export function registerUndo(program: Command, run: Run): void {
-  program
-    .command('undo')
-    .description('put files back as they were before a call, a turn or an undo; without an id, list what can be undone')
-    .argument('[id]', 'of a call, a turn, or an earlier undo')
-    .option('--preview', 'show what would change, and change nothing')
-    .option('--keep-going', 'put back what can be put back, even when some files are refused')
-    .option('--force', 'also files that were changed since; what they hold now is kept and can be put back')
-    .action((id: string | undefined, options: UndoOptions) =>
-      run((context) => (id === undefined ? listUndoable(context, options) : undo(context, id, options))),
-    );
+export function undo(context: CommandContext, { id, ...options }: UndoOptions & { readonly id?: string }): Promise<number> {
+  return id === undefined ? listUndoable(context, options) : undoOne(context, id, options);
 }
 
-function undo(context: CommandContext, id: string, options: UndoOptions): Promise<number> {
+function undoOne(context: CommandContext, id: string, options: UndoOptions): Promise<number> {
   const target = id.startsWith('trn_') ? { turnId: id } : { callId: id };
   const force = options.force === true ? { force: true } : {};
   if (options.preview === true)

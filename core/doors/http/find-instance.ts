@@ -1,12 +1,9 @@
 // Finds the instance that owns a data folder and answers, or says that there is none. Trusts only a socket of the same user.
 
-import { lstatSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Claw } from '../../contracts/claw.ts';
 import { HttpClaw } from './http-client.ts';
 import { readText, sendExchange } from './http-exchange.ts';
-import { readInstanceFile, type InstanceRecord } from './instance-file.ts';
-import { looseFolder } from './own-folder.ts';
+import { isOwnSocket, readInstanceFile, type InstanceRecord } from '../../store/home/home.ts';
 
 const answerWithinMs = 2_000;
 
@@ -20,20 +17,6 @@ export async function findInstance(home: string): Promise<RunningInstance | null
   if (record === null || !isOwnSocket(record.socketPath)) return null;
   const address = { socketPath: record.socketPath };
   return (await answers(address)) ? { record, claw: new HttpClaw({ address, token: record.token }) } : null;
-}
-
-/** Somebody else's socket at a known place, or one in a folder others can write into, must never be given our token. */
-function isOwnSocket(socketPath: string): boolean {
-  const uid = process.getuid?.();
-  if (uid === undefined) return true;
-  try {
-    if (looseFolder(dirname(socketPath)) !== null) return false;
-    const info = lstatSync(socketPath, { throwIfNoEntry: false });
-    return info !== undefined && info.isSocket() && info.uid === uid;
-  } catch {
-    // A folder we may not even look into is not ours.
-    return false;
-  }
 }
 
 async function answers(address: { socketPath: string }): Promise<boolean> {

@@ -11,6 +11,5 @@ export {
 export { HttpClaw, type ServerAddress } from './http-client.ts';
 export { InstanceDoor, socketPathFor, type InstanceDoorOptions } from './instance-door.ts';
 export { findInstance, type RunningInstance } from './find-instance.ts';
-export type { InstanceRecord } from './instance-file.ts';
 export { readAsset, type Asset } from './assets.ts';
 export { framedHeaders, framedPath } from './framed-page.ts';

@@ -9,8 +9,7 @@ import type { AsyncLifetime } from '../../base/disposable.ts';
 import type { Logger } from '../../base/logger.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import { createHttpDoor, type HttpDoor, type HttpDoorOptions, type UrlListening } from './http-door.ts';
-import { removeInstanceFile, writeInstanceFile } from './instance-file.ts';
-import { looseFolder } from './own-folder.ts';
+import { looseFolder, removeInstanceFile, writeInstanceFile } from '../../store/home/home.ts';
 
 /** A Unix socket path longer than this does not fit sockaddr_un everywhere (104 bytes on macOS, 108 on Linux). */
 const socketPathBytesMax = 100;

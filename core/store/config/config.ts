@@ -7,7 +7,6 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import { parseConfig, type LoadedConfig } from './parse-config.ts';
 import { readText } from './read-text.ts';
 
-export { resolveHome, type HomeSources } from './data-folder.ts';
 export type { LoadedConfig } from './parse-config.ts';
 export { writeSettings, type Setting } from './write-config.ts';
 

@@ -1,6 +1,6 @@
 // What a command of the window is: its name in the person's language, its keys, when it can be done and what it does.
 
-import type { Language } from '../i18n/language.svelte.ts';
+import type { Language } from '../i18n/language.ts';
 import type { Words } from '../i18n/words.ts';
 import type { App } from '../state/app.svelte.ts';
 import type { Appearance } from '../state/appearance.svelte.ts';

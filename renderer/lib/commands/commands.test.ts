@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { english } from '../i18n/english/english.ts';
-import { german } from '../i18n/german/german.ts';
 import { commandTable } from './commands.ts';
 import { isSingle, keyNames, type KeyPress } from './keys.ts';
 import { commandFor, type Situation } from './shortcuts.ts';
@@ -12,11 +11,9 @@ import { commandFor, type Situation } from './shortcuts.ts';
 /** New window, tab and private window, closing, finding, printing, saving, history, address, zoom, tabs by number. */
 const browserKeys = /^Mod\+(?:Shift\+)?[NTWFPSHLDORJ0-9+-]$|^Alt\+(?:Left|Right|[0-9D])$|^F(?:1|3|5|6|7|11|12)$/;
 
-test('every command has a name of its own in each language', () => {
-  for (const { commands } of [english, german]) {
-    const names = commandTable.map((command) => command.name(commands));
-    expect(names.filter((name, index) => name.trim() === '' || names.indexOf(name) !== index)).toEqual([]);
-  }
+test('every command has a unique name and a unique id', () => {
+  const names = commandTable.map((command) => command.name(english.commands));
+  expect(names.filter((name, index) => name.trim() === '' || names.indexOf(name) !== index)).toEqual([]);
   const ids = commandTable.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
 });

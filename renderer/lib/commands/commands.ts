@@ -3,7 +3,6 @@
 import { isCommandLine } from '../../../core/contracts/command-line.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import { viewNames } from '../../../core/contracts/views.ts';
-import { languageNames, type LanguageTag } from '../i18n/language.svelte.ts';
 import { everywhere, instead, type Command, type CommandContext, type CommandGroup } from './command.ts';
 import { sessionCommands, sessionInView, turnCommands, writeMessage } from './session-commands.ts';
 
@@ -91,20 +90,6 @@ const lookCommands: readonly Command[] = [
     name: (words) => words.comfortable,
     isPossible: ({ appearance }) => appearance.isCompact,
     run: ({ appearance }) => appearance.chooseDensity(false),
-  },
-  ...(Object.keys(languageNames) as LanguageTag[]).map((tag): Command => ({
-    id: `language-${tag}`,
-    group: 'look',
-    name: (words) => words.languageNamed(languageNames[tag]),
-    isPossible: ({ language }) => language.tag !== tag,
-    run: ({ app, appearance }) => app.attempt(() => appearance.chooseLanguage(tag)),
-  })),
-  {
-    id: 'language-system',
-    group: 'look',
-    name: (words) => words.languageSystem,
-    isPossible: ({ appearance }) => appearance.languageChoice !== 'system',
-    run: ({ app, appearance }) => app.attempt(() => appearance.chooseLanguage('system')),
   },
 ];
 

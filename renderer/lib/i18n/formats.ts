@@ -1,4 +1,4 @@
-// Sizes, times and money in the words and digits of one language, always with units. Pure.
+// Sizes, times and money in the words and digits of a locale, always with units. Pure.
 
 import { timeGroup } from '../format.ts';
 import type { Words } from './words.ts';

@@ -1,4 +1,4 @@
-// Languages: each brings every text, no component says anything of its own, numbers and times follow the language.
+// Words: every text of the window comes from the catalogue; numbers follow the locale.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +7,6 @@ import { parse } from 'svelte/compiler';
 import { expect, test } from 'vitest';
 import { english } from './english/english.ts';
 import { Formats } from './formats.ts';
-import { german } from './german/german.ts';
-import { Language, languageOf } from './language.svelte.ts';
 
 const renderer = fileURLToPath(new URL('../../', import.meta.url));
 const spokenAttributes = /^(?:aria-label|aria-description|aria-roledescription|aria-valuetext|title|placeholder|alt|label|name)$/;
@@ -16,7 +14,7 @@ const spokenAttributes = /^(?:aria-label|aria-description|aria-roledescription|a
 const word = /\p{L}{2}/u;
 /** A text inside an expression: two words, or one with a capital. */
 const sentence = /\p{L}{2} \p{L}{2}|^\p{Lu}\p{Ll}/u;
-/** Said the same in every language, or what the person types word for word. */
+/** Names and keys, the same in every language, or what you type word for word. */
 const sameEverywhere = /^(?:TrayClaw|Ctrl|Shift|Esc|Enter|true|false)$/;
 
 interface Node {
@@ -56,12 +54,6 @@ function bareTexts(source: string): string[] {
   return found.filter((text) => !sameEverywhere.test(text));
 }
 
-function texts(words: object, path = ''): [string, unknown][] {
-  return Object.entries(words).flatMap(([key, value]): [string, unknown][] =>
-    typeof value === 'object' && value !== null ? texts(value, `${path}${key}.`) : [[`${path}${key}`, value]],
-  );
-}
-
 test('a text in the markup of a component is found, also in an attribute and under a condition', () => {
   expect(
     bareTexts(
@@ -70,7 +62,7 @@ test('a text in the markup of a component is found, also in an attribute and und
   ).toEqual(['Say', 'More', 'this', 'Stop now', 'ms']);
 });
 
-test('no component says anything in a language of its own', () => {
+test('no component has a text outside the catalogue', () => {
   const speaking = globSync('**/*.svelte', { cwd: renderer }).flatMap((file) => {
     const bare = bareTexts(readFileSync(join(renderer, file), 'utf8'));
     return bare.length === 0 ? [] : [{ file, bare }];
@@ -78,46 +70,10 @@ test('no component says anything in a language of its own', () => {
   expect(speaking).toEqual([]);
 });
 
-test('German says everything, and in other words', () => {
-  const translated = new Map(texts(german));
-  const own = texts(english);
-  expect([...translated.keys()].sort()).toEqual(own.map(([key]) => key).sort());
-  const copied = own.filter(([key, value]) => typeof value === 'string' && value.includes(' ') && translated.get(key) === value);
-  expect(copied.map(([key]) => key)).toEqual([]);
-});
-
-test('numbers, money and times follow the language', () => {
-  const en = new Formats('en-GB', english.common);
-  const de = new Formats('de-DE', german.common);
-  expect([en.duration(1500), en.size(1200), en.tokens(1840), en.usd(1.5), en.usd(0.0012), en.usd(null), en.number(1234.5)]).toEqual([
-    '1.5 s',
-    '1.2 kB',
-    '1.8k tokens',
-    '$1.50',
-    '$0.0012',
-    'cost unknown',
-    '1,234.5',
-  ]);
-  expect([de.duration(1500), de.size(1200), de.tokens(1), de.usd(1.5), de.number(1234.5)]).toEqual([
-    '1,5 s',
-    '1,2 kB',
-    '1 Token',
-    '1,50\u{a0}$',
-    '1.234,5',
-  ]);
-});
-
-test("the person's first known language is taken, and the last one asked for wins", async () => {
-  expect([languageOf('system', ['fr-FR', 'de-AT', 'en']), languageOf('system', ['fr']), languageOf('en', ['de'])]).toEqual([
-    'de',
-    'en',
-    'en',
-  ]);
-  const language = new Language();
-  const first = language.show('de');
-  await language.show('en');
-  await first;
-  expect(language.tag).toBe('en');
-  await language.show('de');
-  expect([language.tag, language.words.appearance.language]).toEqual(['de', 'Sprache']);
+test('numbers and money follow the locale of the formats', () => {
+  const british = new Formats('en-GB', english.common);
+  const swedish = new Formats('sv-SE', english.common);
+  const said = (format: Formats) => [format.duration(1500), format.size(1200), format.tokens(1840), format.usd(1.5), format.number(1234.5)];
+  expect(said(british)).toEqual(['1.5 s', '1.2 kB', '1.8k tokens', '$1.50', '1,234.5']);
+  expect(said(swedish)).toEqual(['1,5 s', '1,2 kB', '1,8k tokens', '1,50\u{a0}$', '1\u{a0}234,5']);
 });

@@ -1,4 +1,4 @@
-// What a language must bring: every text of the window, with the same parameters as the English one.
+// The type of a catalogue: every text of the window, with the same parameters as the English one.
 
 import type { english } from './english/english.ts';
 

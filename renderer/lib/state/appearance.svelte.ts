@@ -1,21 +1,17 @@
-// How the window looks, as the person chose or as the system says: light or dark, contrast, density, language, and whether single
+// How the window looks, as the person chose or as the system says: light or dark, contrast, density, and whether single
 // characters are keys. Kept in this browser, the only thing the window keeps beyond its tab.
 
 import { createContext } from 'svelte';
-import { languageNames, languageOf, type Language, type LanguageChoice, type LanguageTag } from '../i18n/language.svelte.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
-
-export const languageChoices: readonly LanguageChoice[] = ['system', ...(Object.keys(languageNames) as LanguageTag[])];
 
 const wantsMore = '(prefers-contrast: more)';
 
 /** What is needed of a page; `window` is one. */
 export interface AppearanceTarget {
   readonly localStorage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
-  readonly document: { readonly documentElement: { readonly dataset: Record<string, string | undefined>; lang: string } };
-  readonly navigator: { readonly languages: readonly string[] };
+  readonly document: { readonly documentElement: { readonly dataset: Record<string, string | undefined> } };
   matchMedia(query: string): { readonly matches: boolean; addEventListener(type: 'change', listener: () => void): void };
 }
 
@@ -24,30 +20,24 @@ export class Appearance {
   /** Chosen here; what the system asks for comes on top. */
   hasMoreContrast = $state(false);
   isCompact = $state(false);
-  languageChoice = $state<LanguageChoice>('system');
   /** Off for whoever speaks to the machine, or whose hand slips: a lone character then does nothing. */
   hasSingleKeys = $state(true);
   readonly #target: AppearanceTarget;
-  readonly #language: Language;
 
-  constructor(target: AppearanceTarget, language: Language) {
+  constructor(target: AppearanceTarget) {
     this.#target = target;
-    this.#language = language;
     this.theme = this.#kept('theme', themes);
     this.hasMoreContrast = this.#kept('contrast', ['more']) === 'more';
     this.isCompact = this.#kept('density', ['compact']) === 'compact';
     this.hasSingleKeys = this.#kept('singleKeys', ['off']) !== 'off';
-    this.languageChoice = this.#kept('language', languageChoices);
   }
 
-  /** What was chosen, and what the system says from now on where nothing was. Resolves once the words are there. */
-  follow(): Promise<void> {
+  /** What was chosen, and what the system says from now on where nothing was. */
+  follow(): void {
     this.#show('theme', this.theme);
     this.#show('density', this.isCompact ? 'compact' : 'system');
     this.#showContrast();
     this.#target.matchMedia(wantsMore).addEventListener('change', () => this.#showContrast());
-    // English, which is there already, where the words do not come.
-    return this.#speak(this.languageChoice).catch(() => undefined);
   }
 
   chooseTheme(theme: Theme): void {
@@ -71,18 +61,6 @@ export class Appearance {
   chooseSingleKeys(has: boolean): void {
     this.hasSingleKeys = has;
     this.#keep('singleKeys', has ? 'system' : 'off');
-  }
-
-  /** Rejects when the words of that language cannot be loaded; what held stays. */
-  async chooseLanguage(choice: LanguageChoice): Promise<void> {
-    await this.#speak(choice);
-    this.languageChoice = choice;
-    this.#keep('language', choice);
-  }
-
-  async #speak(choice: LanguageChoice): Promise<void> {
-    await this.#language.show(languageOf(choice, this.#target.navigator.languages));
-    this.#target.document.documentElement.lang = this.#language.tag;
   }
 
   #showContrast(): void {

@@ -1,13 +1,11 @@
 // What was chosen is shown, kept and found again; the system's wish for contrast counts as well, and follows it.
 
 import { expect, test } from 'vitest';
-import { Language } from '../i18n/language.svelte.ts';
 import { Appearance, type AppearanceTarget } from './appearance.svelte.ts';
 
 class FakePage implements AppearanceTarget {
   readonly kept = new Map<string, string>();
-  readonly document = { documentElement: { dataset: {} as Record<string, string | undefined>, lang: 'en' } };
-  readonly navigator = { languages: ['de-CH', 'en'] };
+  readonly document = { documentElement: { dataset: {} as Record<string, string | undefined> } };
   wantsMore = false;
   #listeners: (() => void)[] = [];
 
@@ -27,48 +25,39 @@ class FakePage implements AppearanceTarget {
   }
 }
 
-test('choices are shown at once, kept, and found by the next window; the usual ones leave no trace', async () => {
+test('choices are shown at once, kept, and found by the next window; the usual ones leave no trace', () => {
   const page = new FakePage();
-  const appearance = new Appearance(page, new Language());
+  const appearance = new Appearance(page);
   appearance.chooseTheme('dark');
   appearance.chooseContrast(true);
   appearance.chooseDensity(true);
   appearance.chooseSingleKeys(false);
-  await appearance.chooseLanguage('de');
   const { documentElement } = page.document;
-  expect(documentElement).toEqual({ dataset: { theme: 'dark', contrast: 'more', density: 'compact' }, lang: 'de' });
+  expect(documentElement).toEqual({ dataset: { theme: 'dark', contrast: 'more', density: 'compact' } });
 
-  const next = new Appearance(page, new Language());
-  expect([next.theme, next.hasMoreContrast, next.isCompact, next.hasSingleKeys, next.languageChoice]).toEqual([
-    'dark',
-    true,
-    true,
-    false,
-    'de',
-  ]);
+  const next = new Appearance(page);
+  expect([next.theme, next.hasMoreContrast, next.isCompact, next.hasSingleKeys]).toEqual(['dark', true, true, false]);
   next.chooseTheme('system');
   next.chooseContrast(false);
   next.chooseDensity(false);
   next.chooseSingleKeys(true);
-  await next.chooseLanguage('system');
   expect([page.kept.size, documentElement.dataset]).toEqual([0, {}]);
 });
 
-test('without a choice the system decides: its languages, and its contrast also later', async () => {
+test('without a choice the contrast follows the system, also later', () => {
   const page = new FakePage();
-  const language = new Language();
-  const appearance = new Appearance(page, language);
-  await appearance.follow();
-  expect([page.document.documentElement.lang, language.tag]).toEqual(['de', 'de']);
+  new Appearance(page).follow();
   page.systemWants(true);
   expect(page.document.documentElement.dataset).toEqual({ contrast: 'more' });
   page.systemWants(false);
   expect(page.document.documentElement.dataset).toEqual({});
 });
 
-test('a value that nobody offers is as none', () => {
+test('an unknown stored value is ignored, and so is a language stored by an older version', () => {
   const page = new FakePage();
-  page.kept.set('trayclaw.theme', 'pink').set('trayclaw.language', '__proto__');
-  const appearance = new Appearance(page, new Language());
-  expect([appearance.theme, appearance.languageChoice]).toEqual(['system', 'system']);
+  page.kept.set('trayclaw.theme', 'pink').set('trayclaw.density', '__proto__').set('trayclaw.language', 'de');
+  const appearance = new Appearance(page);
+  appearance.follow();
+  expect([appearance.theme, appearance.isCompact]).toEqual(['system', false]);
+  expect(page.document.documentElement.dataset).toEqual({});
 });

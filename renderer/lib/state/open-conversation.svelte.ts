@@ -34,6 +34,7 @@ export class OpenConversation {
   readonly #client: OpClient;
   readonly #log: ConversationLog;
   #loaded: Promise<void> = Promise.resolve();
+  #earlier: Promise<void> | null = null;
   #early: AnyEvent[] | null = [];
   #deltas: DeltaNotice[] = [];
   #deltaTimer: ReturnType<typeof setTimeout> | undefined;
@@ -75,16 +76,22 @@ export class OpenConversation {
   /** Loads as far back as an event; the turn it belongs to, or null where it is not found or too far back. */
   async reach(seq: number): Promise<string | null> {
     await this.#loaded;
+    await this.#earlier;
     for (let page = 0; page < reachPagesMax && this.hasEarlier && (this.#log.first?.seq ?? 0) > seq; page++) {
       await this.loadEarlier(reachPageEvents);
     }
     return this.#log.turnOfEvent(seq);
   }
 
-  /** Loads the page before the oldest event held. */
-  async loadEarlier(limit = pageEvents): Promise<void> {
+  /** Loads the page before the oldest event held; where one is on its way already, that one is waited for. */
+  loadEarlier(limit = pageEvents): Promise<void> {
+    this.#earlier ??= this.#loadPageBefore(limit).finally(() => (this.#earlier = null));
+    return this.#earlier;
+  }
+
+  async #loadPageBefore(limit: number): Promise<void> {
     const { first } = this.#log;
-    if (first === null || this.loadingEarlier) return;
+    if (first === null) return;
     this.loadingEarlier = true;
     try {
       const { events } = await this.#client.op('session.get', { sessionId: this.sessionId, before: first.seq, limit });

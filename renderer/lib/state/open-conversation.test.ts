@@ -22,6 +22,7 @@ const said = {
   finishReason: 'tool_calls',
   reasoning: '',
 } as const;
+const ended = { status: 'done', error: null, usage: noUsage, costUsd: 0, modelCalls: 1, toolCalls: 0 } as const;
 const call = { callId: 'call_1', providerCallId: 'p', tool: 'write_file', args: '{}' };
 const textOf = (text: string): DeltaNotice => ({ kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text });
 
@@ -76,4 +77,30 @@ test('control: text of an answer that is under way waits for the page and is sho
   page.resolve(record.slice(0, 3));
   await loaded;
   expect(live(conversation)).toContain('I see ');
+});
+
+test('a search hit further back is reached while an earlier page is on its way', async () => {
+  seq = 0;
+  const turn = (turnId: string) => [
+    eventOf('user.message', { text: turnId, channel: 'window', sender: 'person', dedupeKey: null }, turnId),
+    eventOf('turn.finished', { ...ended, text: turnId }, turnId),
+  ];
+  const events = Array.from({ length: 40 }, (_, index) => turn(`trn_${index}`)).flat();
+  const held: (() => void)[] = [];
+  const op = async (_name: string, { before, limit = 0 }: { before?: number; limit?: number }): Promise<unknown> => {
+    if (before === undefined) return { session: {}, events: events.slice(-4) };
+    await new Promise<void>((resolve) => held.push(resolve));
+    return { session: {}, events: events.filter((event) => event.seq < before).slice(-Math.min(limit, 10)) };
+  };
+  const conversation = new OpenConversation({ op: op as OpClient['op'], events: () => () => undefined }, 'ses_1');
+  await conversation.load();
+  const scrolling = conversation.loadEarlier();
+  const reached = conversation.reach(events[44]?.seq ?? 0);
+  const letGo = setInterval(() => held.splice(0).forEach((resolve) => resolve()), 1);
+  try {
+    expect(await reached).toBe('trn_22');
+    await scrolling;
+  } finally {
+    clearInterval(letGo);
+  }
 });

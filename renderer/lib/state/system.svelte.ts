@@ -10,7 +10,7 @@ const usageEveryMs = 2000;
 
 export class System {
   link = $state<LinkState>('connecting');
-  panic = $state.raw<PanicStatus>(calm);
+  #panic = $state.raw<PanicStatus>(calm);
   /** The stop was pressed, and what it ended is not counted yet. */
   isStopping = $state(false);
   /** It was pressed in this window: what says so takes the focus, once. */
@@ -31,6 +31,8 @@ export class System {
   configChanges = $state(0);
   readonly #client: OpClient;
   readonly #onError: (cause: unknown) => void;
+  /** Counts changes of the panic stop, so that an answer that is older than one is not taken. */
+  #panicChanges = 0;
   #usageTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(client: OpClient, onError: (cause: unknown) => void) {
@@ -38,9 +40,17 @@ export class System {
     this.#onError = onError;
   }
 
+  get panic(): PanicStatus {
+    return this.#panic;
+  }
+
+  set panic(status: PanicStatus) {
+    this.#panicChanges += 1;
+    this.#panic = status;
+  }
+
   async load(): Promise<void> {
-    const [panic, models] = await Promise.all([this.#client.op('panic.status', {}), this.#client.op('model.list', {})]);
-    this.panic = panic;
+    const [models] = await Promise.all([this.#client.op('model.list', {}), this.#readPanic()]);
     this.#showModels(models);
     // What providers offer comes later and may fail: nothing waits for it, and Settings says why.
     if (models.models.some(({ source }) => source === 'configured')) void this.lookForModels().catch(() => undefined);
@@ -89,7 +99,10 @@ export class System {
   }
 
   async #readPanic(): Promise<void> {
-    this.panic = await this.#client.op('panic.status', {});
+    const changes = this.#panicChanges;
+    const status = await this.#client.op('panic.status', {});
+    // The stop may have been pressed or released since it was asked about.
+    if (changes === this.#panicChanges) this.panic = status;
   }
 
   async releasePanic(): Promise<void> {

@@ -7,7 +7,6 @@ import { eventTypes, type AnyEvent, type EventOf, type EventType } from '../../.
 import { describeEvent } from '../../lib/describe-event.ts';
 import { english } from '../../lib/i18n/english/english.ts';
 import { Formats } from '../../lib/i18n/formats.ts';
-import { german } from '../../lib/i18n/german/german.ts';
 import { buildTree, keysOf, pruneTree, rowsOf, type TreeNode } from './build-tree.ts';
 import { sumUpTurn } from './sum-up-turn.ts';
 import { createAxis, spansOf } from './turn-axis.ts';
@@ -184,22 +183,19 @@ test('the axis is true to time, but a long wait is drawn short', () => {
 });
 
 test('a price in a sentence has nothing in it that would be marked', () => {
-  const telling = { words: german, format: new Formats('de-DE', german.common) };
+  const telling = { words: english, format: new Formats('en-GB', english.common) };
   const { detail } = describeEvent(
     { ...sampleOf('model.finished'), body: { ...sampleOf('model.finished').body, costUsd: 0.5 } } as AnyEvent,
     telling,
   );
-  expect(detail).toContain('0,50 $');
+  expect(detail).toContain('$0.50');
 });
 
 /** Of a session or the program, never of a turn. */
 const ofNoTurn = /^(?:session|instance)\.|^panic\.measured$/;
 
-test.each([
-  ['English', english, 'en-GB'],
-  ['German', german, 'de-DE'],
-] as const)('every event a turn can hold has a sentence in %s', (_name, words, locale) => {
-  const telling = { words, format: new Formats(locale, words.common) };
+test('every event a turn can hold has a sentence', () => {
+  const telling = { words: english, format: new Formats('en-GB', english.common) };
   const all = readdirSync(samples).map((file) => {
     const type = eventTypes.find((name) => file.startsWith(`${name}.v1.`)) ?? 'turn.started';
     const body: unknown = JSON.parse(readFileSync(join(samples, file), 'utf8'));

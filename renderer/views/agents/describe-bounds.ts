@@ -1,7 +1,7 @@
 // What bounds an agent, a line for each bound that takes something away; its tools are told on their own. Pure.
 
 import type { TurnBounds } from '../../../core/contracts/turn-bounds.ts';
-import type { Language } from '../../lib/i18n/language.svelte.ts';
+import type { Language } from '../../lib/i18n/language.ts';
 import { optionName } from '../settings/setting-names.ts';
 
 /** That of bounds that exclude nothing. */

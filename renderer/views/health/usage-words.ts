@@ -1,7 +1,7 @@
 // Figures of usage in words, with their units. Pure.
 
 import type { Formats } from '../../lib/i18n/formats.ts';
-import type { Language } from '../../lib/i18n/language.svelte.ts';
+import type { Language } from '../../lib/i18n/language.ts';
 import { dayStartMs, type Measure, type UsageRow } from './chart-scale.ts';
 
 export function axisLabel(value: number, measure: Measure, format: Formats): string {

@@ -1,28 +1,26 @@
-// When a schedule is due, in the words of each language.
+// When a schedule is due, in words.
 
 import { expect, test } from 'vitest';
 import { english } from '../../lib/i18n/english/english.ts';
 import { Formats } from '../../lib/i18n/formats.ts';
-import { german } from '../../lib/i18n/german/german.ts';
 import { describeCron, describeWhen } from './describe-when.ts';
 
-const en = english.schedules.when;
-const de = german.schedules.when;
+const words = english.schedules.when;
 
 test.each([
-  ['0 8 * * 1-5', 'every weekday at 08:00', 'werktags um 08:00'],
-  ['30 7 * * *', 'every day at 07:30', 'täglich um 07:30'],
-  ['0 9 * * 1,4', 'on Mondays and Thursdays at 09:00', 'montags und donnerstags um 09:00'],
-  ['0 9 * * sun', 'on Sundays at 09:00', 'sonntags um 09:00'],
-  ['15 * * * *', 'every hour at :15', 'jede Stunde um :15'],
-  ['*/20 * * * *', 'every 20 minutes', 'alle 20 Minuten'],
-  ['0 6 1 * *', 'on day 1 of each month at 06:00', 'am 1. jedes Monats um 06:00'],
-])('%s has a name', (expr, inEnglish, inGerman) => {
-  expect([describeCron(expr, en), describeCron(expr, de)]).toEqual([inEnglish, inGerman]);
+  ['0 8 * * 1-5', 'every weekday at 08:00'],
+  ['30 7 * * *', 'every day at 07:30'],
+  ['0 9 * * 1,4', 'on Mondays and Thursdays at 09:00'],
+  ['0 9 * * sun', 'on Sundays at 09:00'],
+  ['15 * * * *', 'every hour at :15'],
+  ['*/20 * * * *', 'every 20 minutes'],
+  ['0 6 1 * *', 'on day 1 of each month at 06:00'],
+])('%s has a name', (expr, name) => {
+  expect(describeCron(expr, words)).toBe(name);
 });
 
 test.each(['0 8 13 * 5', '0 8 * 3 *', '5,35 8-17 * * *', '0 0 8 * * *', 'every morning', '0 8 L * *'])('%s has none', (expr) => {
-  expect(describeCron(expr, en)).toBeNull();
+  expect(describeCron(expr, words)).toBeNull();
 });
 
 test('a zone is called by its place, a span by its largest whole unit, and a rule without a name is shown as it is', () => {
@@ -33,7 +31,7 @@ test('a zone is called by its place, a span by its largest whole unit, and a rul
     { kind: 'every', everyMs: 5_400_000, anchorMs: 0 },
     { kind: 'every', everyMs: 86_400_000, anchorMs: 0 },
   ] as const;
-  expect(told.map((spec) => describeWhen(spec, en, format))).toEqual([
+  expect(told.map((spec) => describeWhen(spec, words, format))).toEqual([
     'every weekday at 08:00, New York',
     'by the rule 5,35 8-17 * * *, Berlin',
     'every 90 minutes',

@@ -1,6 +1,6 @@
 // A setting's value in words, with its unit. Pure.
 
-import type { Language } from '../../lib/i18n/language.svelte.ts';
+import type { Language } from '../../lib/i18n/language.ts';
 import { isObject, type Control, type Unit } from './schema-settings.ts';
 import { optionName } from './setting-names.ts';
 

@@ -67,7 +67,7 @@ function firstPaintBytes(projectRoot: string): number {
 }
 
 async function withWindow<T>(browser: Browser, options: HostOptions, work: (opened: Opened) => Promise<T>): Promise<T> {
-  const host = await startServedHost(options);
+  const host = await startServedHost({ ...options, ownProcess: true });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   try {
     const page = await context.newPage();

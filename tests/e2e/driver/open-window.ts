@@ -16,6 +16,7 @@ const launchArguments = [
   '--disable-component-update',
   '--disable-sync',
   '--site-per-process',
+  '--disable-features=SpareRendererForSitePerProcess',
   '--enable-features=IsolateSandboxedIframes',
 ];
 

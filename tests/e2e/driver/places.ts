@@ -9,6 +9,7 @@ const printsMuch = 'for i in $(seq 1 30000); do echo "line $i"; done';
 
 /** Leaves an artifact, then a call whose end nobody sees; then a turn with calls and an answer, and a question with an unseen character. */
 export const placeOptions: OpenOptions = {
+  ownProcess: true,
   replies: [
     runs(printsMuch),
     { text: 'Printed.' },
@@ -51,7 +52,7 @@ export interface Place {
   readonly isDialog?: true;
 }
 
-/** Goes from place to place, in English. What `visit` changes it must change back. */
+/** Goes from place to place. What `visit` changes it must change back. */
 export async function visitPlaces(window: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
   const { page } = window;
   await crash(window);
@@ -67,8 +68,7 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   const inspector = page.getByRole('complementary', { name: 'Inspector' });
   await inspector.waitFor();
   await visit({ name: 'inspector' });
-  // Its name is another one in another language.
-  await page.getByRole('complementary').getByRole('button').first().press('Escape');
+  await inspector.getByRole('button').first().press('Escape');
   await inspector.waitFor({ state: 'detached' });
   await window.send('Now test it');
   await canApprove(window);
@@ -153,14 +153,4 @@ async function crash(window: WindowUnderTest): Promise<void> {
   await window.host.start();
   await window.openAddress();
   await window.conversation.getByText('Did it happen?').waitFor();
-}
-
-/** Changes the language where one is, with everything that is open. */
-export async function speak({ page }: WindowUnderTest, language: 'Deutsch' | 'English'): Promise<void> {
-  const before = await page.evaluate<string>('document.documentElement.lang');
-  await page.keyboard.press('Control+k');
-  await page.getByRole('dialog').getByRole('combobox').fill(`: ${language}`);
-  await page.keyboard.press('Enter');
-  await expect.poll(() => page.evaluate<string>('document.documentElement.lang'), { timeout: 10_000 }).not.toBe(before);
-  await page.getByRole('dialog').waitFor({ state: 'detached' });
 }

@@ -1,15 +1,15 @@
 // The real server with a scripted model behind it, each host on a folder of its own that goes with it.
 
-import { randomInt } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ScriptedModel, type Answer } from '../../doubles/scripted-model.ts';
+import { freePort } from '../../free-port.ts';
 import type { ConfigInput } from '../../../core/contracts/config.ts';
 import { writeEarlierTurns } from './earlier-turns.ts';
 import { writeLongTurn } from './one-long-turn.ts';
+import { HostHere } from './host-here.ts';
 import { ServerProcess } from './server-process.ts';
 import type { HostOptions, WindowHost } from './window-host.ts';
 
@@ -21,7 +21,9 @@ export async function startServedHost(options: HostOptions = {}): Promise<Window
   prepareFolder(home, options, { ...(options.usesDemo ? demoConfig : scriptedConfig(model)), ...options.config });
   await options.before?.(home);
   const port = await freePort();
-  let server = await ServerProcess.start(home, port);
+  const begin = (): Promise<ServerProcess | HostHere> => (options.ownProcess === true ? ServerProcess : HostHere).start(home, port);
+  let server = await begin();
+  let isOn = true;
   return {
     kind: 'serve',
     origin: server.url,
@@ -30,13 +32,19 @@ export async function startServedHost(options: HostOptions = {}): Promise<Window
     },
     readFile: (path) => readFile(join(home, 'workspace', path), 'utf8').catch(absentAsNull),
     writeFile: (path, text) => writeFile(join(home, 'workspace', path), text),
-    stop: (signal = 'SIGTERM') => server.stop(signal),
+    stop: async (signal = 'SIGTERM') => {
+      if (signal === 'SIGKILL' && server instanceof HostHere)
+        throw new Error('Only a host in a process of its own can be killed: ownProcess.');
+      isOn = false;
+      await server.stop(signal);
+    },
     start: async () => {
-      server = await ServerProcess.start(home, port);
+      server = await begin();
+      isOn = true;
     },
     op: (name, params) => runOp(server, name, params),
     close: async () => {
-      await server.stop('SIGTERM');
+      if (isOn) await server.stop('SIGTERM');
       await model.close();
       rmSync(home, { recursive: true, force: true });
     },
@@ -76,7 +84,11 @@ export function inOrder(replies: readonly Answer[]): () => Answer {
   return () => left.shift() ?? { text: 'Done.' };
 }
 
-async function runOp(server: ServerProcess, name: string, params: Readonly<Record<string, unknown>>): Promise<unknown> {
+async function runOp(
+  server: Pick<ServerProcess, 'url' | 'token'>,
+  name: string,
+  params: Readonly<Record<string, unknown>>,
+): Promise<unknown> {
   const response = await fetch(`${server.url}/api/ops/${name}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
@@ -85,24 +97,6 @@ async function runOp(server: ServerProcess, name: string, params: Readonly<Recor
   const reply = (await response.json()) as { readonly ok: boolean; readonly result?: unknown };
   if (!reply.ok) throw new Error(`${name} was refused: ${JSON.stringify(reply)}`);
   return reply.result;
-}
-
-/** Chosen before the start, so that a later start can take the same one. */
-/**
- * A port for a host that is stopped and started again on the same one. Below the range that the system hands out by itself, so that
- * no other test is given it in between.
- */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(20_000, 30_000);
-    const probe = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }
 
 function absentAsNull(cause: unknown): null {

@@ -16,6 +16,8 @@ export interface HostOptions {
   readonly usesDemo?: boolean;
   /** Parts of config.yaml beside the model; a part takes the place of the usual one. */
   readonly config?: ConfigInput;
+  /** The built program in a process of its own, as a person runs it: for what kills it, or measures it. */
+  readonly ownProcess?: boolean;
   /** What happened on the folder before the server starts on it. */
   readonly before?: (home: string) => Promise<void>;
 }

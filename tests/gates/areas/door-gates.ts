@@ -190,7 +190,7 @@ export const doorGates: readonly Gate[] = [
   {
     name: 'door/socket-folder-trusted',
     prevents: 'the token is given to a socket that others can put there',
-    file: 'core/doors/http/find-instance.ts',
+    file: 'core/store/home/own-folder.ts',
     text: 'if (looseFolder(dirname(socketPath)) !== null) return false;',
     instead: '',
     suites: ['tests/faults/door-hostile.test.ts', 'core/doors/http/http-client.test.ts'],
@@ -198,7 +198,7 @@ export const doorGates: readonly Gate[] = [
   {
     name: 'door/socket-folder-mode',
     prevents: 'a folder others can write into counts as the person’s own',
-    file: 'core/doors/http/own-folder.ts',
+    file: 'core/store/home/own-folder.ts',
     text: 'if ((info.mode & writableByOthers) !== 0) return',
     instead: 'if (false) return',
     suites: ['tests/faults/door-hostile.test.ts', 'core/doors/http/http-client.test.ts'],
@@ -207,10 +207,19 @@ export const doorGates: readonly Gate[] = [
     name: 'door/person-only',
     prevents: 'a command started by a tool answers for the person',
     file: 'core/doors/cli/person-only.ts',
-    text: 'if (personOps.has(name)) return Promise.reject(refusedInsideTool(name));',
+    text: 'if (opForms[name].forPerson === true) return Promise.reject(refusedInsideTool(name));',
     instead: '',
     suites: ['tests/faults/one-gate.test.ts'],
     only: 'command line',
+  },
+  {
+    name: 'door/completion-quoting',
+    prevents: 'a name that a shell completes is a command once the line is sent',
+    file: 'core/doors/cli/completion/posix-script.ts',
+    text: '$(printf %q "$word")',
+    instead: '$word',
+    suites: ['tests/program/completion.test.ts'],
+    only: 'names that would be commands',
   },
   {
     name: 'door/service-log-token',

@@ -123,9 +123,9 @@ export const workspaceGates: readonly Gate[] = [
   {
     name: 'workspace/person-only',
     prevents: 'a command that a tool started trusts a folder',
-    file: 'core/doors/cli/person-only.ts',
-    text: "  'workspace.trust',\n",
-    instead: '',
+    file: 'core/contracts/gate-forms.ts',
+    text: "about: 'let TrayClaw work in a folder and below, until you take it back',\n    forPerson: true,",
+    instead: "about: 'let TrayClaw work in a folder and below, until you take it back',",
     suites: ['tests/faults/one-gate.test.ts'],
     only: 'a command line that a tool started',
   },

@@ -1,4 +1,4 @@
-// Words of how the window looks: theme, contrast, density, language, and whether single letters are keys.
+// Words for the look of the window: theme, contrast, density, and whether single letters are keys.
 
 export const appearance = {
   title: 'Appearance',
@@ -7,7 +7,6 @@ export const appearance = {
   moreContrast: 'More contrast',
   compact: 'Compact',
   compactAbout: 'More on the screen, with less space between.',
-  language: 'Language',
   singleKeys: 'Single-letter shortcuts',
   singleKeysAbout: 'J, K and ? do something while you are not typing.',
 } as const;

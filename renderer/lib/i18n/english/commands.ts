@@ -78,8 +78,6 @@ export const commands = {
   usualContrast: 'Usual contrast',
   compact: 'Compact density',
   comfortable: 'Comfortable density',
-  languageSystem: 'Language: as the system',
-  languageNamed: (name: string) => `Language: ${name}`,
   panicStop: 'Panic stop',
   releaseStop: 'Release panic stop',
   makeBackup: 'Make a backup',

@@ -1,4 +1,4 @@
-// The window's own language, and the form of every other: one file for each part of the window.
+// The English catalogue, which gives every catalogue its form: one file for each part of the window.
 
 import { activity } from './activity.ts';
 import { agents } from './agents.ts';

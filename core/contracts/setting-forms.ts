@@ -1,0 +1,58 @@
+// The operations on models, settings and secrets as commands. Plain data; see command-form.ts.
+
+import type { OpForms } from './command-form.ts';
+
+export const settingForms = {
+  'model.list': {
+    about: 'list the models that can be used, as the servers of your providers offer them',
+    commands: { models: { options: { provider: 'those of one provider' }, example: '--provider demo' } },
+  },
+  'model.test': {
+    about: 'test a model: its key, name, address and tools; counts as usage',
+    forPerson: true,
+    doneWhen: 'ok',
+    commands: { 'model test': { takes: ['model'], example: 'demo/offline' } },
+  },
+  'model.presets': { about: 'list well-known providers and their addresses', commands: { 'model presets': { example: '' } } },
+  'provider.try': { about: 'try a provider without writing anything', forPerson: true },
+  'provider.add': { about: 'add a provider with its key; all or nothing', forPerson: true },
+  'config.get': {
+    about: 'show the settings that hold',
+    commands: {
+      'config get': { example: '' },
+      'policy show': { about: 'show the mode, rules, preset permissions and limits', example: '' },
+    },
+  },
+  'config.set': {
+    about: 'change one setting, such as models.default ollama/qwen3; null removes the setting',
+    forPerson: true,
+    commands: {
+      'config set': {
+        about: 'change one setting, such as models.default ollama/qwen3; VALUE is YAML, null removes the setting',
+        takes: ['key', ':value'],
+        example: 'limits.steps 40',
+      },
+    },
+  },
+  'config.schema': { about: 'print the JSON Schema of config.yaml', commands: { 'config schema': { example: '' } } },
+  'secret.set': {
+    about: 'store a secret in the keychain or the vault',
+    forPerson: true,
+    commands: {
+      'secret set': {
+        about: 'store a secret; the value is read from standard input or asked for',
+        takes: ['name'],
+        example: 'openai < key.txt',
+      },
+    },
+  },
+  'secret.list': { about: 'list the names of secrets', commands: { 'secret list': { example: '' } } },
+  'secret.delete': {
+    about: 'delete a secret',
+    forPerson: true,
+    doneWhen: 'deleted',
+    commands: { 'secret delete': { takes: ['name'], example: 'openai' } },
+  },
+  'secret.status': { about: 'show where secrets are kept and whether it is unlocked', commands: { 'secret status': { example: '' } } },
+  'secret.unlock': { about: 'unlock the encrypted vault, or create it', commands: { 'secret unlock': { example: '< passphrase.txt' } } },
+} as const satisfies OpForms<'model' | 'provider' | 'config' | 'secret'>;

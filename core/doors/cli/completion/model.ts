@@ -1,0 +1,99 @@
+// What a shell can offer at each place of a command line, from the same table as the commands. Plain words, the same for every shell.
+
+import type { OpName } from '../../../contracts/ops.ts';
+import type { Entry } from '../kernel/entries.ts';
+import { argumentsOf, optionsOf, type Fields } from '../kernel/options.ts';
+
+/** What may stand somewhere: some of these words, ids and names of this kind, or a file. */
+export interface Offer {
+  readonly words: readonly string[];
+  readonly names: string | null;
+  readonly isFile: boolean;
+}
+
+export interface Place {
+  /** The words that lead here; empty at the beginning. */
+  readonly path: string;
+  readonly below: readonly { readonly name: string; readonly about: string }[];
+  readonly options: readonly { readonly label: string; readonly about: string; readonly value: Offer | null }[];
+  /** By position; the last one again where it takes several. */
+  readonly args: readonly Offer[];
+  readonly repeatsLast: boolean;
+}
+
+const nothing: Offer = { words: [], names: null, isFile: false };
+const file: Offer = { ...nothing, isFile: true };
+
+/** The kind of name a parameter takes. */
+const namesByParameter: Readonly<Record<string, string>> = {
+  sessionId: 'session',
+  agentId: 'agent',
+  scheduleId: 'schedule',
+  grantId: 'grant',
+  memoryId: 'memory',
+  otherId: 'memory',
+};
+/** The newest one, where that has a word. */
+const lasts: readonly string[] = ['sessionId', 'turnId'];
+
+/** Those that every command takes. */
+export const globals: Place['options'] = [
+  { label: '--home', about: 'the data folder', value: file },
+  { label: '--json', about: 'print one JSON document', value: null },
+  { label: '--fields', about: 'print these fields of the result only', value: nothing },
+  { label: '--quiet', about: 'no progress', value: null },
+  { label: '--help', about: 'explain the command', value: null },
+];
+
+export function placesOf(entries: readonly Entry[], fieldsOf: (op: OpName) => Fields): Place[] {
+  const families = [...new Set(entries.map(({ path }) => path[0] ?? ''))];
+  const top = families.map((name) => ({ name, about: entries.find(({ path }) => path.length === 1 && path[0] === name)?.about ?? '' }));
+  const empty = { options: [], args: [], repeatsLast: false };
+  const groups = families
+    .map((family) => ({ family, inside: entries.filter(({ path }) => path.length > 1 && path[0] === family) }))
+    .filter(({ inside }) => inside.length > 0)
+    .map(({ family, inside: own }) => ({ family, inside: own.flatMap(withAlias) }))
+    .map(({ family, inside }) => ({
+      ...empty,
+      path: family,
+      below: inside.map(({ path, about }) => ({ name: path[1] ?? '', about })),
+    }));
+  return [{ ...empty, path: '', below: top }, ...groups, ...entries.flatMap(withAlias).map((entry) => placeOf(entry, fieldsOf))];
+}
+
+/** An alias leads to the same place. */
+function withAlias(entry: Entry): Entry[] {
+  const { alias } = entry.form;
+  return alias === undefined ? [entry] : [entry, { ...entry, path: [...entry.path.slice(0, -1), alias] }];
+}
+
+function placeOf(entry: Entry, fieldsOf: (op: OpName) => Fields): Place {
+  const op = 'op' in entry.source ? entry.source.op : null;
+  const fields = op === null ? {} : fieldsOf(op);
+  const { paths = [], words = {} } = entry.form;
+  const takes = argumentsOf(entry, fields);
+  const args = takes.map(({ name, field }) => {
+    const isPath = paths.some((path) => path === name) || ['file', 'path', 'name-or-folder'].includes(name);
+    return isPath ? file : offerOf(op, name, choicesIn(field.choices, words[name]));
+  });
+  const own = optionsOf(entry, fields).map(({ flags, label, parameter, field, about }) => {
+    const takesValue = flags.includes('<');
+    const isPath = /<(?:file|path|folder)>/.test(flags) || paths.some((path) => path === parameter);
+    const value = isPath ? file : offerOf(op, parameter ?? `${label.slice(2)}Id`, field.choices);
+    return { label, about, value: takesValue ? value : null };
+  });
+  return { path: entry.path.join(' '), below: [], options: own, args, repeatsLast: takes.at(-1)?.isVariadic === true };
+}
+
+function offerOf(op: OpName | null, name: string, choices: readonly string[]): Offer {
+  const isSkill = name === 'name' && op?.startsWith('skill.') === true;
+  const isApproval = name === 'id' && op === null;
+  const names = isSkill ? 'skill' : isApproval ? 'approval' : (namesByParameter[name] ?? null);
+  return { words: [...choices, ...(lasts.includes(name) ? ['last'] : [])], names, isFile: false };
+}
+
+/** `bash, zsh or fish`: the words of an argument of a command made by hand. */
+function choicesIn(choices: readonly string[], about = ''): readonly string[] {
+  if (choices.length > 0) return choices;
+  return /^[a-z]+(?:, [a-z]+)* or [a-z]+$/.test(about) ? about.split(/, | or /) : [];
+}

@@ -1,0 +1,41 @@
+// `--fields`: some fields of a result, for pipes. A list gives a line for each entry, with tabs between the fields.
+
+import { isPlainObject } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { closest } from './kernel/closest.ts';
+
+type Row = readonly unknown[];
+
+/** Fails with `invalid_params` for a field that no entry has. A dot leads into a field: `usage.costUsd`. */
+export function pickFields(result: unknown, names: readonly string[]): { readonly document: unknown; readonly rows: readonly Row[] } {
+  const entries: readonly unknown[] = Array.isArray(result) ? result : [result];
+  for (const name of names) assertKnown(entries, name);
+  const rows = entries.map((entry) => names.map((name) => valueAt(entry, name)));
+  const picked = rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null])));
+  return { document: Array.isArray(result) ? picked : picked[0], rows };
+}
+
+/** A tab or a line break in a value would look like the next one. */
+export function tabbed(rows: readonly Row[]): string {
+  return rows.map((row) => row.map((value) => wordsOf(value).replaceAll(/[\t\r\n]+/g, ' ')).join('\t')).join('\n');
+}
+
+function wordsOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function valueAt(entry: unknown, name: string): unknown {
+  return name
+    .split('.')
+    .reduce<unknown>((value, part) => (isPlainObject(value) && Object.hasOwn(value, part) ? value[part] : undefined), entry);
+}
+
+function assertKnown(entries: readonly unknown[], name: string): void {
+  if (entries.length === 0 || entries.some((entry) => valueAt(entry, name) !== undefined)) return;
+  const known = [...new Set(entries.flatMap((entry) => (isPlainObject(entry) ? Object.keys(entry) : [])))];
+  const near = closest(name, known);
+  throw new AppError('invalid_params', `The result has no field ${JSON.stringify(name)}.`, {
+    data: { hint: near === null ? `It has: ${known.join(', ')}` : `Did you mean ${near}?` },
+  });
+}

@@ -1,0 +1,46 @@
+// The commands that are operations, read from the table, and what an entry of the tree of commands is. Loads neither a schema nor what a
+// command does.
+
+import type { CommandForm, OpForm } from '../../../contracts/command-form.ts';
+import { opForms } from '../../../contracts/op-forms.ts';
+import type { OpName } from '../../../contracts/ops.ts';
+import type { CommandContext } from '../command-context.ts';
+
+/** What was typed: by parameter or option, as commander names them. */
+export type Given = Readonly<Record<string, unknown>>;
+
+/** `entries` are all commands, for the one that tells a shell of them. */
+export type Perform = (context: CommandContext, given: Given, entries: readonly Entry[]) => Promise<number>;
+
+export interface Entry {
+  readonly path: readonly string[];
+  readonly about: string;
+  readonly form: CommandForm;
+  readonly source: { readonly op: OpName; readonly opForm: OpForm } | { readonly load: () => Promise<Perform> };
+}
+
+export function opEntries(): Entry[] {
+  return Object.entries(opForms).flatMap(([op, opForm]) =>
+    Object.entries(opForm.commands ?? {}).map(([words, form]): Entry => ({
+      path: words.split(' '),
+      about: form.about ?? opForm.about,
+      form,
+      source: { op: op as OpName, opForm },
+    })),
+  );
+}
+
+export interface Taken {
+  readonly name: string;
+  readonly isParameter: boolean;
+  readonly isVariadic: boolean;
+  readonly isOptional: boolean;
+}
+
+/** `text...?` and its like, read. */
+export function takenBy(form: CommandForm): Taken[] {
+  return (form.takes ?? []).map((word) => {
+    const [, colon = '', name = '', variadic = '', optional = ''] = /^(:?)([\w-]+)(\.\.\.)?(\?)?$/.exec(word) ?? [];
+    return { name, isParameter: colon === '', isVariadic: variadic !== '', isOptional: optional !== '' };
+  });
+}

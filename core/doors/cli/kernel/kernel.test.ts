@@ -1,0 +1,80 @@
+// What every command gets from the kernel: fields for pipes, the next page, "did you mean", questions before what cannot be undone.
+
+import { expect, test } from 'vitest';
+import { FakeClaw } from '../../../../tests/doubles/fake-claw.ts';
+import { atTerminal, fakeParts, runCommand, type Ran } from '../../../../tests/doubles/fake-terminal.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import { closest } from './closest.ts';
+
+type Info = OpResult<'session.list'>['sessions'][number];
+
+function withSessions(titles: readonly string[], nextCursor: string | null = null): FakeClaw {
+  const claw = new FakeClaw();
+  const sessions = titles.map((title, at): Info => ({ ...claw.sessionInfo(`ses_${at}`), title }));
+  claw.answers = { 'session.list': () => ({ sessions, nextCursor }) };
+  return claw;
+}
+
+function run(claw: FakeClaw, ...argv: readonly string[]): Promise<Ran> {
+  return runCommand(argv, fakeParts(claw));
+}
+
+test('--fields prints lines for pipes; a tab or a line break in a value is none of them', async () => {
+  const claw = withSessions(['One', 'Two\tand\nmore']);
+  expect((await run(claw, 'sessions', 'list', '--fields', 'sessionId,title')).out).toBe('ses_0\tOne\nses_1\tTwo and more\n');
+  const { out } = await run(claw, 'sessions', 'list', '--fields', 'title', '--json');
+  expect(JSON.parse(out)).toEqual([{ title: 'One' }, { title: 'Two\tand\nmore' }]);
+});
+
+test('--fields with a field that is not there says which was meant', async () => {
+  const { code, err } = await run(withSessions(['One']), 'sessions', 'list', '--fields', 'titel');
+  expect({ code, err }).toEqual({ code: 2, err: 'The result has no field "titel".\nDid you mean title?\n' });
+});
+
+test('a list that goes on says how to see the next page, and no other does', async () => {
+  expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list')).err).toBe('There is more: add --cursor c1\n');
+  expect((await run(withSessions(['One'], 'c1'), 'sessions', 'list', '--quiet')).err).toBe('');
+  expect((await run(withSessions(['One']), 'sessions', 'list')).err).toBe('');
+});
+
+test('a wrong choice, number or command says what was meant', async () => {
+  const failed = async (...argv: string[]): Promise<unknown[]> => {
+    const claw = new FakeClaw();
+    const { code, err } = await run(claw, ...argv);
+    return [code, err, claw.calls.length];
+  };
+  expect(await failed('usage', '--by', 'modell')).toEqual([
+    2,
+    '--by takes one of day, model, session, not "modell".\nDid you mean model?\n',
+    0,
+  ]);
+  expect(await failed('memory', 'settle', 'mem_1', 'mem_2', 'x')).toEqual([2, '<keep> takes one of this, other, both, not "x".\n', 0]);
+  expect(await failed('memory', 'add', 'x', '--importance', '2')).toEqual([2, '--importance takes a number from 0 to 1, not "2".\n', 0]);
+  expect(await failed('sessions', 'list', '--limit', 'x')).toEqual([2, '--limit must be a whole number.\n', 0]);
+  expect((await failed('sesions'))[1]).toContain('(Did you mean sessions?)');
+  expect((await failed('memory', 'serch'))[1]).toContain('Did you mean search?');
+});
+
+test('the nearest word is offered, and none where all are far', () => {
+  expect(closest('sheduled', ['scheduled', 'sessions'])).toBe('scheduled');
+  expect(closest('Tool', ['file', 'tool'])).toBe('tool');
+  expect(closest('weather', ['file', 'tool'])).toBeNull();
+  expect(closest('x', [])).toBeNull();
+});
+
+test('what deletes asks first: no without a terminal, and only a yes is a yes', async () => {
+  const claw = new FakeClaw({ 'session.delete': ({ sessionId }) => ({ sessionId, events: 4 }) });
+  const deleted = (): number => claw.calls.filter(({ name }) => name === 'session.delete').length;
+  const refused = await run(claw, 'sessions', 'delete', 'ses_x');
+  expect([refused.code, refused.err.includes('--yes'), deleted()]).toEqual([2, true, 0]);
+  for (const [answer, code, count] of [
+    ['', 1, 0],
+    ['no', 1, 0],
+    ['y', 0, 1],
+  ] as const) {
+    const { terminal, finish } = atTerminal(claw, ['sessions', 'delete', 'ses_x']);
+    await terminal.sees('Delete this session for good?');
+    terminal.type(answer);
+    expect([await finish, deleted()]).toEqual([code, count]);
+  }
+});

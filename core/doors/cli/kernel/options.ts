@@ -1,0 +1,92 @@
+// The arguments and options of a command: names, kinds and choices from the schema, words from the form.
+
+import type { CommandForm, OptionForm } from '../../../contracts/command-form.ts';
+import { takenBy, type Entry, type Taken } from './entries.ts';
+
+export interface Field {
+  readonly kind: 'switch' | 'count' | 'number' | 'text' | 'list' | 'json';
+  readonly choices: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+const plainText: Field = { kind: 'text', choices: [] };
+
+export interface ArgumentSpec extends Taken {
+  /** As it is shown: `<session-id>`. */
+  readonly label: string;
+  readonly about: string;
+  readonly field: Field;
+  readonly fallback: unknown;
+}
+
+export interface OptionSpec {
+  /** The parameter; null where the command makes something of it. */
+  readonly parameter: string | null;
+  /** As commander takes it: `--limit <n>`. */
+  readonly flags: string;
+  /** `--limit` */
+  readonly label: string;
+  /** The name commander gives the value. */
+  readonly key: string;
+  readonly about: string;
+  readonly field: Field;
+  readonly sets: Readonly<Record<string, unknown>> | null;
+  readonly repeats: boolean;
+  readonly fallback: unknown;
+}
+
+export function argumentsOf({ form }: Entry, fields: Fields): ArgumentSpec[] {
+  return takenBy(form).map((taken) => {
+    const field = (taken.isParameter ? fields[taken.name] : undefined) ?? plainText;
+    const fallback = taken.isParameter ? valueIn(form, taken.name) : undefined;
+    return { ...taken, label: kebab(taken.name), about: form.words?.[taken.name] ?? '', field, fallback };
+  });
+}
+
+export function optionsOf({ form }: Entry, fields: Fields): OptionSpec[] {
+  const options = Object.entries(form.options ?? {}).flatMap(([name, option]) =>
+    option === undefined ? [] : [optionOf(form, [name, option], fields)],
+  );
+  return form.confirm === undefined ? options : [...options, optionOf(form, ['--yes', 'without asking'], fields)];
+}
+
+function optionOf(form: CommandForm, [name, option]: readonly [string, OptionForm], fields: Fields): OptionSpec {
+  const named = typeof option === 'string' ? { about: option } : option;
+  const isOwn = name.startsWith('--');
+  const field = (isOwn ? undefined : fields[name]) ?? plainText;
+  const flags = isOwn ? name : `--${flagsOf(named.flag ?? kebab(name.replace(/(?<=.)Id$/, '')), name, field)}`;
+  const label = flags.split(' ')[0] ?? flags;
+  return {
+    parameter: isOwn ? null : name,
+    flags,
+    label,
+    key: camel(label.replace(/^--(?:no-)?/, '')),
+    about: named.about,
+    field,
+    sets: named.sets ?? null,
+    repeats: named.repeats === true,
+    fallback: isOwn ? undefined : valueIn(form, name),
+  };
+}
+
+function flagsOf(flag: string, name: string, field: Field): string {
+  if (flag.includes(' ') || field.kind === 'switch') return flag;
+  if (field.kind === 'list') return `${flag} <${flag}...>`;
+  if (field.kind === 'count' || field.kind === 'number') return `${flag} <n>`;
+  return `${flag} <${name.endsWith('Id') ? 'id' : field.kind === 'json' ? 'json' : flag}>`;
+}
+
+function valueIn({ sets }: CommandForm, name: string): unknown {
+  return sets?.[name];
+}
+
+export function kebab(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function camel(flag: string): string {
+  return flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,109 @@
+// The tree of commands for commander. Only the command that was named gets its arguments and options, because they need the schemas; help
+// of everything else needs words alone.
+
+import type * as Commander from 'commander';
+import { isPlainObject } from '../../../base/json.ts';
+import type { CommandContext, Run } from '../command-context.ts';
+import { ownEntries } from '../own-commands.ts';
+import { opEntries, takenBy, type Entry, type Given } from './entries.ts';
+import { families, groupForHelp } from './families.ts';
+import { argumentsOf, optionsOf, type Fields } from './options.ts';
+
+export interface ProgramOptions {
+  readonly version: string;
+  readonly run: Run;
+  readonly output?: Commander.OutputConfiguration;
+  /** What was typed. Without it, every command gets its options. */
+  readonly words?: readonly string[];
+}
+
+export async function buildProgram({ version, run, output = {}, words }: ProgramOptions): Promise<Commander.Command> {
+  const commander = await import('commander');
+  const program = new commander.Command('trayclaw');
+  program
+    .description('A local-first agent that asks before anything risky.')
+    .option('--home <folder>', 'the data folder')
+    .option('--json', 'print one JSON document')
+    .option('--fields <names>', 'print these fields of the result only, such as sessionId,title: with tabs between them, or as JSON')
+    .option('--quiet', 'no progress')
+    .version(version, '-V, --version')
+    // What follows is inherited by the commands below, so it comes before them.
+    .exitOverride()
+    .configureOutput({ ...output, getOutHasColors: () => false, getErrHasColors: () => false })
+    .showHelpAfterError(false);
+  const entries = allEntries();
+  const named = entries.filter((entry) => isNamed(entry, words));
+  const fieldsOf = named.some(({ source }) => 'op' in source) ? (await import('./fields.ts')).fieldsOf : null;
+  for (const entry of entries) {
+    const command = commandAt(program, entry);
+    command.description(entry.about);
+    if (entry.form.alias !== undefined) command.alias(entry.form.alias);
+    if (!named.includes(entry)) continue;
+    addDetails(commander, command, [entry, 'op' in entry.source ? (fieldsOf?.(entry.source.op) ?? {}) : {}]);
+    command.action((...all: unknown[]) => run((context) => perform(context, { entry, entries, given: givenOf(entry, all) })));
+  }
+  groupForHelp(program, new commander.Help());
+  return program;
+}
+
+/** An alias counts as the name. */
+function isNamed({ path, form }: Entry, words: readonly string[] | undefined): boolean {
+  if (words === undefined) return true;
+  return path.every((word, at) => words.includes(word) || (at > 0 && form.alias !== undefined && words.includes(form.alias)));
+}
+
+function commandAt(program: Commander.Command, { path }: Entry): Commander.Command {
+  const [family = '', name] = path;
+  const known = program.commands.find((command) => command.name() === family);
+  if (name === undefined) return known ?? program.command(family);
+  const parent = known ?? program.command(family).description(families.get(family) ?? '');
+  return parent.command(name);
+}
+
+function addDetails({ Argument, Option }: typeof Commander, command: Commander.Command, [entry, fields]: readonly [Entry, Fields]): void {
+  for (const { label, isVariadic, isOptional, about, field, fallback } of argumentsOf(entry, fields)) {
+    const name = `${label}${isVariadic ? '...' : ''}`;
+    const argument = new Argument(isOptional ? `[${name}]` : `<${name}>`, about);
+    if (field.choices.length > 0) argument.argChoices = [...field.choices];
+    if (fallback !== undefined) argument.default(fallback);
+    command.addArgument(argument);
+  }
+  for (const { flags, about, field, fallback, repeats } of optionsOf(entry, fields)) {
+    const option = new Option(flags, about);
+    if (field.choices.length > 0) option.argChoices = [...field.choices];
+    if (fallback !== undefined) option.default(fallback);
+    if (repeats) option.argParser((one: string, before: readonly string[] | undefined) => [...(before ?? []), one]);
+    command.addOption(option);
+  }
+  const { example } = entry.form;
+  if (example !== undefined) command.addHelpText('after', `\nExample: ${exampleOf(entry)}`);
+}
+
+/** The whole line. */
+export function exampleOf({ path, form }: Pick<Entry, 'path' | 'form'>): string {
+  return ['trayclaw', ...path, form.example ?? ''].join(' ').trim();
+}
+
+/** commander hands over the arguments in order, then the options, then itself. */
+function givenOf({ form }: Entry, all: readonly unknown[]): Given {
+  const taken = takenBy(form);
+  const options = all[taken.length];
+  return { ...Object.fromEntries(taken.map(({ name }, at) => [name, all[at]])), ...(isPlainObject(options) ? options : {}) };
+}
+
+interface Asked {
+  readonly entry: Entry;
+  readonly entries: readonly Entry[];
+  readonly given: Given;
+}
+
+async function perform(context: CommandContext, { entry, entries, given }: Asked): Promise<number> {
+  if ('load' in entry.source) return (await entry.source.load())(context, given, entries);
+  const { runOperation } = await import('./run-op.ts');
+  return runOperation(context, entry, given);
+}
+
+/** Those of the operations table, and those made by hand. */
+export function allEntries(): readonly Entry[] {
+  return [...opEntries(), ...ownEntries()];
+}

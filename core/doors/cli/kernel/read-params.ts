@@ -1,0 +1,74 @@
+// The parameters of an operation from what was typed: numbers, choices, JSON and paths are read here; bounds are left to the schema.
+
+import { resolve } from 'node:path';
+import { AppError } from '../../../contracts/errors.ts';
+import { parseCount, parseJsonArgument } from '../command-context.ts';
+import { closest } from './closest.ts';
+import type { Entry, Given } from './entries.ts';
+import { argumentsOf, optionsOf, type Field, type Fields } from './options.ts';
+
+/** Fails with `invalid_params`. */
+export function readParams(
+  entry: Entry,
+  fields: Fields,
+  { given, cwd }: { readonly given: Given; readonly cwd: string },
+): Record<string, unknown> {
+  const { form } = entry;
+  const params: Record<string, unknown> = { ...form.sets };
+  for (const { name, label, field, isParameter } of argumentsOf(entry, fields)) {
+    const value = given[name];
+    if (isParameter && isGiven(value)) params[name] = readValue(value, field, `<${label}>`);
+  }
+  for (const { parameter, key, label, field, sets } of optionsOf(entry, fields)) {
+    const value = given[key];
+    if (sets !== null && value === !label.startsWith('--no-')) Object.assign(params, sets);
+    else if (parameter !== null && value !== undefined) params[parameter] = readValue(value, field, label);
+  }
+  for (const name of form.paths ?? []) {
+    const path = params[name];
+    if (typeof path === 'string') params[name] = resolve(cwd, path);
+  }
+  return params;
+}
+
+/** No word at all for what takes several is as good as nothing. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
+}
+
+function readValue(value: unknown, field: Field, label: string): unknown {
+  if (Array.isArray(value)) {
+    const words = value.map(String);
+    return field.kind === 'list' ? words.map((word) => oneOf(field.choices, word, label)) : readValue(words.join(' '), field, label);
+  }
+  if (typeof value !== 'string') return value;
+  switch (field.kind) {
+    case 'count':
+      return parseCount(value, label);
+    case 'number':
+      return parseNumber(value, field, label);
+    case 'json':
+      return parseJsonArgument(value, label);
+    case 'list':
+      return [oneOf(field.choices, value, label)];
+    case 'switch':
+    case 'text':
+      return oneOf(field.choices, value, label);
+  }
+}
+
+/** Fails with `invalid_params` where there are choices and the word is none of them. */
+export function oneOf(choices: readonly string[], word: string, label: string): string {
+  if (choices.length === 0 || choices.includes(word)) return word;
+  const near = closest(word, choices);
+  const data = near === null ? {} : { hint: `Did you mean ${near}?` };
+  throw new AppError('invalid_params', `${label} takes one of ${choices.join(', ')}, not "${word}".`, { data });
+}
+
+function parseNumber(text: string, { minimum, maximum }: Field, label: string): number {
+  const number = Number(text);
+  const isWithin = number >= (minimum ?? -Infinity) && number <= (maximum ?? Infinity);
+  if (text.trim() !== '' && isWithin) return number;
+  const bounds = minimum === undefined || maximum === undefined ? '' : ` from ${minimum} to ${maximum}`;
+  throw new AppError('invalid_params', `${label} takes a number${bounds}, not "${text}".`);
+}

@@ -1,0 +1,52 @@
+// How the result of an operation is shown. One view for each operation that is a command; types hold the views to the forms.
+
+import type { CommandOp } from '../../../contracts/op-forms.ts';
+import type { OpName, OpParams, OpResult } from '../../../contracts/ops.ts';
+import type { CommandContext } from '../command-context.ts';
+import type { Paint } from '../output.ts';
+import type { Given } from './entries.ts';
+
+export interface Showing<N extends OpName> {
+  readonly paint: Paint;
+  /** As the command was asked for. */
+  readonly params: OpParams<N>;
+  /** How this program is called again, for commands that are printed to be copied. */
+  readonly program: string;
+  /** Raw into a pipe, disarmed on a terminal. */
+  readonly forStdout: (text: string) => string;
+  /** False where the runtime runs for this command only. */
+  readonly isRunning: boolean;
+}
+
+interface Shown<N extends OpName> {
+  /** What --json prints; the result itself when left out. */
+  readonly json?: (result: OpResult<N>, params: OpParams<N>) => unknown;
+  /** For people. */
+  readonly show: (result: OpResult<N>, showing: Showing<N>) => string;
+  readonly exitCode?: (result: OpResult<N>, params: OpParams<N>) => number;
+  /** The options that lead to the next page; null on the last one. */
+  readonly next?: (result: OpResult<N>) => string | null;
+}
+
+/** What makes parameters of the arguments and options that are none. `params` holds those that were read already. */
+type Reading<N extends OpName> = (
+  params: Partial<OpParams<N>>,
+  typed: { readonly given: Given; readonly context: CommandContext },
+) => OpParams<N> | Promise<OpParams<N>>;
+
+export type View<N extends OpName> =
+  | (Shown<N> & {
+      readonly params?: Reading<N>;
+      /** Another way to show it, by the words of a command. */
+      readonly others?: Readonly<Record<string, Shown<N>>>;
+    })
+  | {
+      readonly params?: Reading<N>;
+      /** In place of one call: asks a person, reads several pages, waits. */
+      readonly perform: (context: CommandContext, params: OpParams<N>, given: Given) => Promise<number>;
+    };
+
+/** The views of a family of operations. */
+export type ViewsOf<Family extends string> = { readonly [N in CommandOp as N extends `${Family}.${string}` ? N : never]: View<N> };
+
+export type FamilyOf<N extends string> = N extends `${infer Family}.${string}` ? Family : never;

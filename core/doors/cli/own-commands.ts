@@ -1,0 +1,196 @@
+// The commands that are no single operation: a conversation, a server, questions at a terminal, or several operations in one. Their words are
+// data like those of the others, and what they do is loaded when it is done.
+
+import type { CommandForm } from '../../contracts/command-form.ts';
+import type { CommandContext } from './command-context.ts';
+import type { Entry, Perform } from './kernel/entries.ts';
+
+interface OwnForm<G> extends CommandForm {
+  readonly about: string;
+  readonly load: () => Promise<(context: CommandContext, given: G, entries: readonly Entry[]) => Promise<number>>;
+}
+
+/** `G` is what the options and arguments of its form come to. */
+function own<G>(words: string, { load, ...form }: OwnForm<G>): Entry {
+  return { path: words.split(' '), about: form.about, form, source: { load: load as () => Promise<Perform> } };
+}
+
+const messageOptions = {
+  '--session <id>': 'continue this session, in its folder',
+  '--continue': 'continue the latest session of this folder',
+  '--cwd <folder>': 'work in this folder; asks first unless it is trusted',
+  '--agent <id>': 'the agent to ask',
+  '--model <provider/model>': 'the model to ask',
+  '--file <path>': { about: 'attach a file; may be repeated', repeats: true as const },
+};
+
+export function ownEntries(): Entry[] {
+  return [...talking(), ...deciding(), ...running(), ...repairing()];
+}
+
+function talking(): Entry[] {
+  return [
+    own('ask', {
+      about: 'ask the agent, in this folder, and wait for the answer',
+      takes: [':text...'],
+      words: { text: 'what to ask; - reads it from standard input' },
+      options: messageOptions,
+      example: "'What is 6 times 7?'",
+      load: async () => (await import('./ask.ts')).ask,
+    }),
+    own('chat', {
+      about: 'talk with the agent, in this folder',
+      options: messageOptions,
+      example: '--continue',
+      load: async () => (await import('./chat.ts')).chat,
+    }),
+    own('tool', {
+      about: 'run one tool through the gate, with no model',
+      takes: [':name', ':args?'],
+      words: { name: 'the tool', args: 'its arguments as JSON; {} when left out' },
+      options: { '--session <id>': 'run it in this session' },
+      example: `calc '{"expression":"6*7"}'`,
+      load: async () => (await import('./ask.ts')).tool,
+    }),
+    own('calc', {
+      about: 'calculate, with no model',
+      takes: [':expression...'],
+      words: { expression: 'such as 2*(3+4) or sqrt(2)' },
+      example: "'2*(3+4)'",
+      load: async () => (await import('./ask.ts')).calc,
+    }),
+  ];
+}
+
+function deciding(): Entry[] {
+  const wait = { '--no-wait': 'with a running instance: return at once' };
+  return [
+    own('approvals approve', {
+      about: 'approve a call and show its result',
+      takes: [':id'],
+      options: {
+        '--scope <scope>': 'once, minutes:N, session or always; once when left out',
+        '--choice <n>': 'which of the wider scopes, as the list numbers them; 0 is the narrowest',
+        ...wait,
+      },
+      example: 'apr_01JD7Q --scope minutes:15',
+      load: async () => (await import('./approvals.ts')).approve,
+    }),
+    own('approvals deny', {
+      about: 'refuse a call',
+      takes: [':id'],
+      options: wait,
+      example: 'apr_01JD7Q',
+      load: async () => (await import('./approvals.ts')).deny,
+    }),
+    own('panic', {
+      about: 'stop everything at once',
+      options: {
+        '--reason <text>': 'why, for the record',
+        '--release': 'let things run again',
+        '--status': 'only show whether it is engaged',
+      },
+      example: '--status',
+      load: async () => (await import('./panic.ts')).panic,
+    }),
+    own('undo', {
+      about: 'put files back as they were before a call, a turn or an undo; without an id, list what can be undone',
+      takes: [':id?'],
+      words: { id: 'of a call, a turn, or an earlier undo' },
+      options: {
+        '--preview': 'show what would change, and change nothing',
+        '--keep-going': 'put back what can be put back, even when some files are refused',
+        '--force': 'also files that were changed since; what they hold now is kept and can be put back',
+      },
+      example: 'call_01JD7Q --preview',
+      load: async () => (await import('./undo.ts')).undo,
+    }),
+  ];
+}
+
+function running(): Entry[] {
+  const port = { '--port <n>': 'the port of the window; a free one at each start when left out' };
+  return [
+    own('setup', {
+      about: 'choose a model: a key from the environment or a pasted one, a local server, or the offline demo',
+      options: {
+        '--provider <name>': 'openai, anthropic, ollama or another one of: trayclaw model presets; or demo',
+        '--key-env <variable>': 'the environment variable that holds the key',
+        '--key-stdin': 'read the key from standard input; it is kept in the keychain or the vault',
+        '--base-url <url>': 'the address of the provider',
+        '--model <name>': 'the model; a usual one of the provider when left out',
+        '--workspace <folder>': 'the folder the agent works in',
+        '--yes': 'write it without asking',
+      },
+      example: '--provider demo --yes',
+      load: async () => (await import('./setup.ts')).setup,
+    }),
+    own('serve', {
+      about: 'run with the window served on 127.0.0.1, until stopped',
+      options: {
+        '--port <n>': 'the port; a free one when left out',
+        '--open': 'open the window',
+        '--print-token': 'print the access token, also into the log of a service manager',
+        '--no-print-token': 'print the address without the access token',
+      },
+      example: '--port 4711',
+      load: async () => (await import('./serve.ts')).serve,
+    }),
+    own('start', {
+      about: 'start the app',
+      options: { '--port <n>': 'the port of the window' },
+      example: '',
+      load: async () => (await import('./serve.ts')).start,
+    }),
+    own('service install', {
+      about: 'install, enable and start the service; again after an update or for another data folder',
+      options: { ...port, '--print': 'show the file it would write, and write nothing' },
+      example: '--print',
+      load: async () => (await import('./service.ts')).install,
+    }),
+    own('service uninstall', {
+      about: 'stop the service and remove its file; the data folder stays',
+      example: '',
+      load: async () => (await import('./service.ts')).uninstall,
+    }),
+    own('service status', {
+      about: 'whether the service is installed and runs; exit code 1 when it does not run',
+      example: '',
+      load: async () => (await import('./service.ts')).status,
+    }),
+    own('completion', {
+      about: 'print a script that completes commands, options and ids in your shell',
+      takes: [':shell'],
+      words: { shell: 'bash, zsh or fish' },
+      example: 'bash > ~/.local/share/bash-completion/completions/trayclaw',
+      load: async () => (await import('./completion/completion.ts')).completion,
+    }),
+  ];
+}
+
+function repairing(): Entry[] {
+  return [
+    own('doctor', {
+      about: 'check that everything works',
+      options: {
+        '--full': 'also what takes long or asks the model: the whole chain, every artifact, every index, a try of the model',
+        '--fix': 'do what the program can do about it; asks first, and with no terminal does only what is harmless',
+      },
+      example: '--fix',
+      load: async () => (await import('./recover.ts')).doctor,
+    }),
+    own('recover', {
+      about: 'guided recovery; lists the plans when no name is given',
+      takes: [':kind?', ':target?'],
+      options: { '--yes': 'do it without asking' },
+      example: 'rebuild-index --yes',
+      load: async () => (await import('./recover.ts')).recover,
+    }),
+    own('backup restore', {
+      about: 'put a backup in place; nothing may run meanwhile',
+      takes: [':file'],
+      example: 'backups/latest.db',
+      load: async () => (await import('./restore.ts')).restore,
+    }),
+  ];
+}

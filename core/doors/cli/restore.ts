@@ -1,0 +1,20 @@
+// `backup restore`: works on the files themselves, so nothing may run meanwhile.
+
+import { resolve } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import type { CommandContext } from './command-context.ts';
+import { exitCodes } from './exit-code.ts';
+
+export async function restore(context: CommandContext, given: { readonly file: string }): Promise<number> {
+  const file = resolve(context.io.cwd, given.file);
+  const found = await context.parts.findInstance(context.home);
+  if (found !== null) {
+    await found.claw.close();
+    throw new AppError('store_locked', `TrayClaw is running on this data folder (process ${found.record.pid}).`, {
+      data: { hint: 'Stop it first, then restore.' },
+    });
+  }
+  const restored = await context.parts.restoreBackup({ home: context.home, file });
+  context.output.result(restored ?? { file }, () => `Restored from ${file}.`);
+  return exitCodes.done;
+}

@@ -1,0 +1,58 @@
+// How agents and subagents are shown.
+
+import type { HelperListing } from '../../../contracts/features/helpers.ts';
+import type { AgentListing } from '../../../contracts/agents.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { facts, money, table, when } from '../table.ts';
+
+export const agentViews: ViewsOf<'agent'> = {
+  'agent.list': { json: ({ agents }) => agents, show: ({ agents }) => describeAll(agents) },
+  'agent.get': { show: (agent) => `${describe(agent)}\n\n${agent.identity}`.trim() },
+};
+
+export const helperViews: ViewsOf<'helper'> = {
+  // Looking takes nothing up: what an earlier process left runs nowhere.
+  'helper.list': { json: ({ helpers }) => helpers, show: ({ helpers }, { isRunning }) => describeHelpers(helpers, isRunning) },
+  'helper.cancel': { show: (helper) => describeHelpers([helper]) },
+};
+
+function describeAll(agents: readonly AgentListing[]): string {
+  const rows = agents.map(({ agentId, model, tools, helpers, description }) => [
+    agentId,
+    model ?? 'default',
+    tools === null ? 'all' : String(tools.length),
+    helpers.join(' '),
+    description,
+  ]);
+  return table(['AGENT', 'MODEL', 'TOOLS', 'MAY CALL', ''], rows, 'Nothing to show.');
+}
+
+function describe(agent: AgentListing): string {
+  return facts([
+    ['agent', `${agent.agentId}${agent.name === agent.agentId ? '' : ` (${agent.name})`}`],
+    ['about', agent.description],
+    ['good at', agent.capabilities.join(', ')],
+    ['model', agent.model ?? 'default'],
+    ['tools', agent.tools?.join(' ') ?? 'all'],
+    ['may call', agent.helpers.join(' ')],
+    ['chats', agent.routes.map(({ channel, chatId }) => (chatId === null ? channel : `${channel}:${chatId}`)).join(' ')],
+    ['bounds', agent.bounds === null ? 'none' : JSON.stringify(agent.bounds)],
+  ]);
+}
+
+function stateOf(state: string, isRun: boolean): string {
+  return state === 'running' && !isRun ? 'waiting: no server runs' : state;
+}
+
+function describeHelpers(helpers: readonly HelperListing[], isRun = true): string {
+  const rows = helpers.map(({ jobId, agentId, state, status, depth, createdAtMs, costUsd, label }) => [
+    jobId,
+    agentId,
+    stateOf(status ?? state, isRun),
+    String(depth),
+    when(createdAtMs),
+    money(costUsd),
+    label,
+  ]);
+  return table(['HELPER', 'AGENT', 'STATE', 'LEVEL', 'CALLED', 'COST', ''], rows, 'No helper is at work.');
+}

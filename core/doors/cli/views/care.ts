@@ -1,0 +1,117 @@
+// How activity, usage, the log, failed turns and backups are shown.
+
+import { AppError } from '../../../contracts/errors.ts';
+import type { DeadLetter } from '../../../contracts/features/dead-letters.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import type { Paint } from '../output.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { money, size, table, when } from '../table.ts';
+
+export const activityViews: ViewsOf<'activity'> = {
+  'activity.search': {
+    json: ({ hits }) => hits,
+    show: ({ hits }) =>
+      table(
+        ['WHEN', 'TURN', 'KIND', 'OUTCOME', 'WHAT'],
+        hits.map((one) => [when(one.atMs), one.turnId ?? '', one.kind, one.outcome ?? '', one.excerpt]),
+        'Nothing found.',
+      ),
+    next: ({ nextBefore }) => (nextBefore === null ? null : `--before ${nextBefore}`),
+  },
+};
+
+export const auditViews: ViewsOf<'audit'> = {
+  'audit.verify': { show: (result, { paint }) => describeAudit(result, paint) },
+  'audit.accept': {
+    show: ({ accepted }) =>
+      accepted === 0
+        ? 'Nothing of the log was found missing.'
+        : 'Accepted: the log goes on as it is. If everything is stopped, release it with: trayclaw panic --release',
+  },
+};
+
+export const replayViews: ViewsOf<'replay'> = {
+  'replay.run': {
+    show: ({ identical, decisions, differences }) =>
+      identical
+        ? `Identical: ${decisions} decisions.`
+        : table(
+            ['STEP', 'RECORDED', 'DECIDED NOW'],
+            differences.map((one) => [String(one.step), one.recorded, one.decided]),
+            'Different.',
+          ),
+  },
+};
+
+export const usageViews: ViewsOf<'usage'> = { 'usage.get': { show: describeUsage } };
+
+export const deadLetterViews: ViewsOf<'dlq'> = {
+  'dlq.list': { json: ({ letters }) => letters, show: ({ letters }) => describe(letters) },
+  'dlq.clear': {
+    params: ({ letterId }, { given }) => {
+      if ((letterId === undefined) === (given['all'] === true)) return letterId === undefined ? {} : { letterId };
+      throw new AppError('invalid_params', 'Name a dead letter, or say --all.', { data: { hint: 'See: trayclaw dlq list' } });
+    },
+    show: ({ cleared }) => `Cleared: ${cleared}.`,
+  },
+};
+
+export const backupViews: ViewsOf<'backup'> = {
+  'backup.create': { show: ({ file, sizeBytes, events }) => `${file} (${size(sizeBytes)}, ${events} events)` },
+  'backup.list': {
+    json: ({ backups }) => backups,
+    show: ({ backups }) =>
+      table(
+        ['MADE', 'SIZE', 'FILE'],
+        backups.map((one) => [when(one.createdAtMs), size(one.sizeBytes), one.file]),
+        'No backups.',
+      ),
+  },
+  'backup.verify': { show: ({ ok, detail, events }) => `${ok ? 'Intact' : 'Damaged'}: ${detail} (${events} events)` },
+};
+
+function describeUsage({ rows, today, budget }: OpResult<'usage.get'>): string {
+  const row = (one: (typeof rows)[number]): string[] => [
+    one.key,
+    String(one.turns),
+    String(one.modelCalls),
+    String(one.inputTokens),
+    String(one.outputTokens),
+    latency(one.tookMs),
+    money(one.costUsd),
+  ];
+  const limit = budget.perDayUsd === null ? '' : ` of ${money(budget.perDayUsd)}`;
+  return `${table(['', 'TURNS', 'MODEL CALLS', 'IN', 'OUT', 'P50/P95', 'COST'], rows.map(row), 'Nothing was used.')}\n\nToday: ${money(today.costUsd)}${limit}`;
+}
+
+function describeAudit({ ok, events, sessions, firstBad, faults }: OpResult<'audit.verify'>, paint: Paint): string {
+  if (ok) return `${paint('green', 'Intact')}: ${events} events in ${sessions} sessions.`;
+  const bad =
+    firstBad === undefined
+      ? []
+      : [`${paint('red', 'Damaged')}: event ${firstBad.seq} (${firstBad.sessionId} #${firstBad.sessionSeq}): ${firstBad.reason}`];
+  const others = (faults ?? []).map(
+    ({ kind, detail, hint }) => `${paint('red', kind === 'gap' ? 'Not intact' : 'Damaged')}: ${detail}\n${hint}`,
+  );
+  return [...others, ...bad].join('\n');
+}
+
+function latency(one: { readonly p50: number; readonly p95: number } | null): string {
+  return one === null ? '' : `${Math.round(one.p50)}/${Math.round(one.p95)} ms`;
+}
+
+function describe(letters: readonly DeadLetter[]): string {
+  return table(
+    ['LETTER', 'FAILED', 'CHANNEL', 'TRIES', 'NEXT', 'WHAT HAPPENED', 'WHY IT IS YOURS'],
+    letters.map((one) => [
+      one.letterId,
+      when(one.lastAtMs),
+      one.channel,
+      String(one.attempt),
+      one.state === 'waiting' ? when(one.retryAtMs) : one.state === 'retrying' ? 'now' : 'yours',
+      one.reason.message,
+      one.left,
+    ]),
+    'No dead letters.',
+  );
+}

@@ -1,0 +1,93 @@
+// How the Telegram bot, chats and deliveries are shown.
+
+import { safeForTerminal } from '../../../base/visible-text.ts';
+import type { OpName, OpResult } from '../../../contracts/ops.ts';
+import type { ChatInfo, OutboundInfo } from '../../../contracts/outbox-ops.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { table, when } from '../table.ts';
+
+export const telegramViews: ViewsOf<'telegram'> = {
+  'telegram.status': { show: describeStatus },
+  'telegram.pair': { show: (offer, { program }) => describeOffer(program, offer) },
+  'telegram.list': { show: describePeople },
+  'telegram.confirm': { show: describePeople },
+  'telegram.refuse': { show: describePeople },
+  'telegram.revoke': { show: describePeople },
+  'telegram.pause': { show: describeStatus },
+  'telegram.resume': { show: describeStatus },
+};
+
+export const chatViews: ViewsOf<'chat'> = {
+  'chat.list': {
+    json: ({ chats }) => chats,
+    show: ({ chats }) => table(['CHANNEL', 'CHAT', 'KIND', 'SESSION', 'LAST USED', 'TITLE'], chats.map(chatRow), 'None yet.'),
+  },
+  'chat.bind': {
+    params: ({ sessionId }, { given }) => {
+      const { channel, 'chat-id': chatId, thread } = given;
+      const place = { channel: String(channel), chatId: String(chatId), ...(typeof thread === 'string' ? { threadId: thread } : {}) };
+      return { chat: place, ...(sessionId === undefined ? {} : { sessionId }) };
+    },
+    show: ({ title, sessionId }) => `${title} goes on in ${sessionId ?? 'a new session'}.`,
+  },
+};
+
+export const outboxViews: ViewsOf<'outbox'> = {
+  'outbox.list': {
+    json: ({ items }) => items,
+    show: ({ items }) => table(['MESSAGE', 'STATE', 'CHAT', 'WHEN', 'WHY', 'TEXT'], items.map(itemRow), 'Nothing is on its way.'),
+  },
+  'outbox.settle': { show: ({ state }, { params }) => `Settled: ${params.outboundId} is ${state} now.` },
+};
+
+type Of<N extends OpName> = OpResult<N>;
+
+const states = {
+  off: 'off: no token in channels.telegram of config.yaml',
+  starting: 'starting',
+  running: 'running',
+  paused: 'paused',
+  offline: 'offline',
+  conflict: 'stopped: another program uses this bot',
+  refused: 'stopped: the token does not hold',
+} as const;
+
+function describeStatus({ state, problem, bot, people, pairings, strangers, lastUpdateMs }: Of<'telegram.status'>): string {
+  const lines = [
+    `Telegram is ${states[state]}.`,
+    ...(problem === null ? [] : [problem]),
+    ...(bot === null ? [] : [`The bot is @${bot.username}.`]),
+    `${people === 1 ? '1 person is' : `${people} people are`} paired${pairings === 0 ? '' : `; ${pairings} codes wait`}.`,
+    ...(lastUpdateMs === null ? [] : [`Last heard of at ${new Date(lastUpdateMs).toISOString()}.`]),
+    ...(strangers === 0 ? [] : [`Messages of strangers, not looked at: ${strangers}.`]),
+  ];
+  return safeForTerminal(lines.join('\n'));
+}
+
+function describeOffer(program: string, { code, pairingId, expiresAtMs, bot }: Of<'telegram.pair'>): string {
+  return [
+    `Code: ${code}`,
+    `Send it to ${bot === null ? 'the bot' : `@${bot}`} before ${new Date(expiresAtMs).toISOString()}, then confirm:`,
+    `  ${program} telegram confirm ${pairingId}`,
+  ].join('\n');
+}
+
+function describePeople({ people, pairings }: Of<'telegram.list'>): string {
+  const rows = people.map(({ userId, name, pairedAtMs }) => [userId, safeForTerminal(name), new Date(pairedAtMs).toISOString()]);
+  const waiting = pairings.map(({ pairingId, claimedBy, expiresAtMs }) => [
+    pairingId,
+    claimedBy === null ? 'nobody yet' : `${safeForTerminal(claimedBy.name)} (${claimedBy.userId})`,
+    new Date(expiresAtMs).toISOString(),
+  ]);
+  const paired = table(['USER', 'NAME', 'PAIRED'], rows, 'Nobody is paired.');
+  return waiting.length === 0 ? paired : `${paired}\n\n${table(['PAIRING', 'SENT BY', 'UNTIL'], waiting, '')}`;
+}
+
+function itemRow({ outboundId, state, to, createdAtMs, reason, text }: OutboundInfo): string[] {
+  return [outboundId, state, `${to.channel}:${to.chatId}`, when(createdAtMs), reason ?? '-', text];
+}
+
+function chatRow({ channel, chatId, threadId, kind, sessionId, lastUsedAtMs, title }: ChatInfo): string[] {
+  const id = threadId === undefined ? chatId : `${chatId} (${threadId})`;
+  return [channel, id, kind, sessionId ?? '-', when(lastUsedAtMs), title];
+}

@@ -1,0 +1,179 @@
+// How approvals, grants, unknown outcomes and what the gate decides are shown.
+
+import * as z from 'zod';
+import { revealed } from '../../../base/visible-text.ts';
+import { describeIssues } from '../../../contracts/describe-issues.ts';
+import { AppError } from '../../../contracts/errors.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import { grantMatchSchema, type Approval, type GrantListing } from '../../../contracts/policy.ts';
+import type { WorkspaceState } from '../../../contracts/workspace-ops.ts';
+import { describeApproval } from '../approval-prompt.ts';
+import { parseJsonArgument } from '../command-context.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { Paint } from '../output.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { facts, table, when } from '../table.ts';
+
+export const approvalViews: ViewsOf<'approval'> = {
+  'approval.list': {
+    json: ({ approvals }) => approvals,
+    show: ({ approvals }, { paint }) =>
+      approvals.map((one) => showApproval(one, (text) => paint('bold', text))).join('\n') || 'Nothing waits for approval.',
+  },
+};
+
+export const grantViews: ViewsOf<'grant'> = {
+  'grant.list': {
+    json: ({ grants }) => grants,
+    show: ({ grants }) => table(['GRANT', 'SCOPE', 'ENDS', 'USED', 'LAST', 'COVERS'], grants.map(grantRow), 'No grants.'),
+  },
+  'grant.revoke': { show: ({ covers }) => `Revoked: ${covers}` },
+  'grant.preview': {
+    params: ({ match: given, ...others }) => ({ match: parsed(grantMatchSchema, given, 'The match does not fit'), ...others }),
+    show: ({ covered, asked, total, lookedBackToMs }) =>
+      `${total} past calls would have been covered; ${asked} of them asked.${lookedBackToMs === null ? '' : ` Looked back to ${when(lookedBackToMs)}.`}\n` +
+      table(
+        ['CALL', 'TOOL', 'WHEN', 'WHAT'],
+        covered.map((one) => [one.callId, one.tool, when(one.atMs), one.summary]),
+        '',
+      ),
+  },
+};
+
+export const outcomeViews: ViewsOf<'outcome'> = {
+  'outcome.list': {
+    json: ({ outcomes }) => outcomes,
+    show: ({ outcomes }) =>
+      table(
+        ['CALL', 'TOOL', 'WHEN', 'WHY', 'ARGUMENTS'],
+        outcomes.map((one) => [one.callId, one.tool, when(one.atMs), one.reason, one.args]),
+        'None.',
+      ),
+  },
+  'outcome.settle': { show: ({ callId }, { params }) => `Settled: ${callId} (${params.answer})` },
+};
+
+const requestSchema = z.strictObject({ tool: z.string().min(1), args: z.unknown(), cwd: z.string().optional() });
+
+export const policyViews: ViewsOf<'policy'> = {
+  'policy.explain': {
+    params: (_, { given }) => {
+      const request = parseJsonArgument(String(given['request']), 'The request');
+      const { tool, args, cwd } = parsed(requestSchema, request, 'The request does not fit {tool, args, cwd?}');
+      return { tool, args, ...(cwd === undefined ? {} : { cwd }) };
+    },
+    show: (result, { paint }) => describeDecision(result, paint),
+  },
+};
+
+export const sandboxViews: ViewsOf<'sandbox'> = {
+  'sandbox.explain': { show: (result, { paint }) => describeSandbox(result, paint) },
+};
+
+export const safetyViews: ViewsOf<'safety'> = {
+  'safety.url': {
+    show: ({ decision, reason }, { paint }) => `${paint(decision === 'allow' ? 'green' : 'red', decision)}: ${reason}`,
+    exitCode: ({ decision }) => (decision === 'allow' ? exitCodes.done : exitCodes.waiting),
+  },
+  'safety.redact': { show: ({ text }, { forStdout }) => forStdout(text) },
+};
+
+export const workspaceViews: ViewsOf<'workspace'> = {
+  'workspace.list': {
+    json: ({ workspaces }) => workspaces,
+    show: ({ configured, workspaces }) =>
+      table(
+        ['FOLDER', 'STATE', 'LAST USED'],
+        [
+          [revealed(configured), states.configured, ''],
+          ...workspaces.map(({ path, state, lastUsedAtMs }) => [
+            revealed(path),
+            states[state],
+            lastUsedAtMs === null ? 'never' : when(lastUsedAtMs),
+          ]),
+        ],
+        '',
+      ),
+  },
+  'workspace.trust': { show: ({ path }) => `TrayClaw may work in ${revealed(path)}.` },
+  'workspace.forget': { show: ({ path }) => `TrayClaw asks again before it works in ${revealed(path)}.` },
+};
+
+/** Fails with `invalid_params`, naming what does not fit. */
+function parsed<S extends z.ZodType>(schema: S, given: unknown, failure: string): z.infer<S> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const issues = describeIssues(result.error.issues, { given, whole: 'it' });
+  throw new AppError('invalid_params', `${failure}: ${issues.join('; ')}.`);
+}
+
+function describeDecision(result: OpResult<'policy.explain'>, paint: Paint): string {
+  return facts([
+    ['Decision', paint('bold', result.decision)],
+    ['Rule', result.ruleId],
+    ['Reason', result.reason],
+    ['Mode', result.mode],
+    ['Class', result.class],
+    ...(result.facts.risks ?? []).map((risk) => ['Risk', risk] as const),
+    ...result.facts.paths.map((path) => [path.access === 'write' ? 'Writes' : 'Reads', path.real] as const),
+    ...(result.facts.command === null ? [] : [['Command', result.facts.command.line] as const]),
+    ...result.facts.hosts.map((host) => ['Host', host] as const),
+    ...(result.grantId === null ? [] : [['Grant', result.grantId] as const]),
+    ...result.choices.map(({ covers }) => ['Could allow', covers] as const),
+  ]);
+}
+
+function showApproval(approval: Approval, bold: (text: string) => string): string {
+  return `${bold(approval.approvalId)}  ${approval.state}  ${when(approval.createdAtMs)}${describeApproval(approval, (_, text) => text)}\n`;
+}
+
+function grantRow(grant: GrantListing): string[] {
+  const scope = grant.scope.kind === 'minutes' ? `minutes:${grant.scope.minutes}` : grant.scope.kind;
+  const used = grant.uses === 0 ? 'never' : grant.uses === 1 ? 'once' : `${grant.uses} times`;
+  return [grant.grantId, scope, endOf(grant), used, when(grant.lastUsedAtMs), grant.covers];
+}
+
+function endOf(grant: GrantListing): string {
+  if (grant.revokedAtMs !== null) return `revoked ${when(grant.revokedAtMs)}`;
+  if (grant.spentAtMs !== null) return `used up ${when(grant.spentAtMs)}`;
+  if (grant.expiresAtMs !== null) return when(grant.expiresAtMs);
+  if (grant.scope.kind === 'once') return 'with its call';
+  return grant.scope.kind === 'session' ? `with ${grant.sessionId}` : 'when revoked';
+}
+
+function describeSandbox(result: OpResult<'sandbox.explain'>, paint: Paint): string {
+  const { mode, backend, available, command, files, network, environment, limits } = result;
+  const several = (name: string, values: readonly string[], none: string): [string, string][] =>
+    values.length === 0 ? [[name, none]] : values.map((value, index) => [index === 0 ? name : '', value]);
+  const about = facts([
+    ...(command === null ? [] : [['Would run', paint('bold', describePlace(command))] as const]),
+    ['Mode', mode],
+    ['Confined by', backend === null ? 'nothing: there is no backend for this system' : backend.how],
+    ['Available', available ? 'yes' : mode === 'off' ? 'switched off' : 'no'],
+    ...result.missing.flatMap(({ what, install }) => [['Missing', what] as const, ['', install] as const]),
+    ...several('Writes', files.write, 'nothing'),
+    ...several('Hidden', files.hidden, 'nothing'),
+    ...several('Opened', files.read, 'nothing of what is hidden'),
+    ...several('Denied', files.deny, 'nothing beyond what is protected'),
+    ...several('Protected', files.protected, 'nothing'),
+    ...several('Network', network.allowDomains, 'none'),
+    ['Environment', [...environment, 'HOME', 'TMPDIR'].join(', ')],
+  ]);
+  const rows = limits.map((limit) => [limit.name, String(limit.value), limit.holds ? 'yes' : paint('red', 'no'), limit.how]);
+  return `${about}\n\n${table(['LIMIT', 'VALUE', 'HOLDS', 'HOW'], rows, 'No limits.')}`;
+}
+
+function describePlace({ runs, reason }: NonNullable<OpResult<'sandbox.explain'>['command']>): string {
+  const place = { inside: 'in the sandbox', outside: 'without a sandbox', refused: 'not at all' }[runs];
+  return `${place}: ${reason}`;
+}
+
+const states: Readonly<Record<WorkspaceState, string>> = {
+  trusted: 'trusted',
+  replaced: 'replaced since: asks again',
+  missing: 'not there',
+  refused: 'cannot be a workspace',
+  configured: 'the configured workspace',
+  data: "TrayClaw's own data",
+  new: 'not trusted',
+};

@@ -1,0 +1,97 @@
+// How identities and prompt files are shown, in versions.
+
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError } from '../../../contracts/errors.ts';
+import type { CapsuleVersion, PromptListing, PromptVersion } from '../../../contracts/features/identity.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { facts, table, when } from '../table.ts';
+
+export const identityViews: ViewsOf<'identity'> = {
+  'identity.get': {
+    show: (version) => `${describeVersion(version)}\n\n${version.text === '' ? 'Nothing is said of it.' : version.text}`,
+  },
+  'identity.set': {
+    // One empty text takes all of a list away.
+    params: ({ constraints, prompts, ...others }) => ({ ...others, ...worded({ constraints, prompts }) }),
+    show: describeVersion,
+  },
+  'identity.versions': { json: ({ versions }) => versions, show: describeVersions },
+  'identity.diff': { show: describeDiff },
+  'identity.revert': { show: describeVersion },
+};
+
+export const promptViews: ViewsOf<'prompt'> = {
+  'prompt.list': { json: ({ prompts }) => prompts, show: ({ prompts }) => describePrompts(prompts) },
+  'prompt.get': { show: ({ text }) => text },
+  'prompt.versions': { json: ({ versions }) => versions, show: ({ versions }) => describeMade(versions) },
+  'prompt.diff': { show: describeDiff },
+  'prompt.set': {
+    params: async ({ name = '' }, { given, context }) => {
+      const { file } = given;
+      return { name, text: typeof file === 'string' && file !== '-' ? readText(resolve(context.io.cwd, file)) : await context.readStdin() };
+    },
+    show: (prompt) => describePrompts([prompt]),
+  },
+  'prompt.refresh': { json: ({ prompts }) => prompts, show: ({ prompts }) => describePrompts(prompts) },
+  'prompt.accept': { show: (prompt) => describePrompts([prompt]) },
+};
+
+function worded(lists: Readonly<Record<string, readonly string[] | undefined>>): Record<string, string[]> {
+  const given = Object.entries(lists).flatMap(([name, words]) => (words === undefined ? [] : [[name, words] as const]));
+  return Object.fromEntries(given.map(([name, words]) => [name, words.filter((one) => one.trim() !== '')]));
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new AppError('not_found', `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`);
+  }
+}
+
+function describeVersion({ agentId, version, capsule, atMs, by, note }: CapsuleVersion): string {
+  return facts([
+    ['agent', agentId],
+    ['version', version === 0 ? 'none yet' : `${version}, ${when(atMs)} by ${by}`],
+    ['risk', capsule.risk],
+    ['prompts', capsule.prompts.join(' ') || 'none'],
+    ...(note === null ? [] : [['note', note] as const]),
+  ]);
+}
+
+function describeVersions({ versions }: OpResult<'identity.versions'>): string {
+  const rows = versions.map(({ version, atMs, by, reverts, note, capsule }) => [
+    String(version),
+    when(atMs),
+    by,
+    capsule.risk,
+    [reverts === null ? '' : `version ${reverts} again.`, note ?? capsule.role ?? ''].join(' ').trim(),
+  ]);
+  return table(['VERSION', 'WHEN', 'BY', 'RISK', ''], rows, 'Nobody has said anything of this agent yet.');
+}
+
+function describeDiff({ from, to, lines }: OpResult<'identity.diff'>): string {
+  const signs = { same: ' ', added: '+', removed: '-' } as const;
+  const shown = lines.map(({ kind, text }) => `${signs[kind]} ${text}`.trimEnd());
+  return [`version ${from} to ${to}`, ...(shown.length === 0 ? ['The same.'] : shown)].join('\n');
+}
+
+function describeMade(versions: readonly PromptVersion[]): string {
+  const rows = versions.map(({ version, by, atMs, url }) => [
+    String(version),
+    atMs === null ? '-' : when(atMs),
+    by ?? 'beside the program',
+    url ?? 'here',
+  ]);
+  return table(['VERSION', 'WHEN', 'BY', 'FROM'], rows, 'There are no versions.');
+}
+
+function describePrompts(prompts: readonly PromptListing[]): string {
+  const state = ({ incoming, problem, about }: PromptListing): string =>
+    incoming === null ? (problem ?? about ?? '') : `waits for a yes: trayclaw prompts accept NAME ${incoming.sha256}`;
+  const from = ({ url, version }: PromptListing): string => (version === 0 ? 'built in' : (url ?? 'here'));
+  const rows = prompts.map((one) => [one.name, one.version === null ? '-' : String(one.version), from(one), state(one)]);
+  return table(['PROMPT', 'VERSION', 'FROM', ''], rows, 'There are no prompts.');
+}

@@ -1,0 +1,155 @@
+// How document sources and passages are shown; adding one asks where it must and waits until it is read.
+
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Claw } from '../../../contracts/claw.ts';
+import { AppError, isAppError } from '../../../contracts/errors.ts';
+import type { OpParams, OpResult } from '../../../contracts/ops.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
+import { confirmed } from '../confirmed.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { Given } from '../kernel/entries.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { table, when } from '../table.ts';
+
+type Sources = OpResult<'knowledge.list'>['sources'];
+
+const restartNote = ' The running instance was given settings of its own; this holds from its next start on.';
+const LOOK_MS = 200;
+
+export const knowledgeViews: ViewsOf<'knowledge'> = {
+  'knowledge.list': { show: describeSources },
+  'knowledge.status': {
+    show: ({ documents }) =>
+      table(
+        ['DOCUMENT', 'PASSAGES', 'BYTES', 'READ', 'PROBLEM'],
+        documents.map((one) => [one.path, String(one.chunks), String(one.sizeBytes), when(one.indexedAtMs), one.problem ?? '-']),
+        'It holds no documents.',
+      ),
+  },
+  'knowledge.preview': {
+    params: ({ path = '', ...others }, { given, context }) => ({ path: pathOf(context, path), ...others, ...endingsOf(given) }),
+    show: describePreview,
+    exitCode: ({ problem }) => (problem === null ? exitCodes.done : exitCodes.failed),
+  },
+  'knowledge.add': {
+    params: async ({ name = '', path, text, ...others }, { given, context }) => ({
+      name,
+      ...(path === undefined ? {} : { path: pathOf(context, path) }),
+      ...others,
+      ...endingsOf(given),
+      ...(text === undefined ? {} : { text: text === '-' ? await context.readStdin() : text }),
+    }),
+    perform: add,
+  },
+  'knowledge.remove': { show: ({ source, holds }) => `Removed ${source}.${holds === 'now' ? '' : restartNote}` },
+  'knowledge.search': {
+    show: ({ evidence }) =>
+      evidence.length === 0
+        ? 'Nothing was found in the documents.'
+        : evidence.map(({ citation, heading, text }) => `[${citation}]${heading === '' ? '' : ` ${heading}`}\n${text}`).join('\n\n'),
+  },
+  'knowledge.reindex': {
+    show: ({ documents, changed, removed, failed }) =>
+      `${documents} documents: ${changed} read, ${removed} taken out, ${failed} could not be read.`,
+  },
+};
+
+function add(context: CommandContext, params: OpParams<'knowledge.add'>, { wait }: Given): Promise<number> {
+  const { name } = params;
+  return context.withClaw('any', async ({ claw }) => {
+    const added = await addAsked(context, claw, params);
+    if (added === null) return exitCodes.failed;
+    const read = wait !== false && added.holds === 'now' ? await whenRead(context, claw, name) : null;
+    context.output.result(added, () => {
+      if (added.holds !== 'now') return `Added ${name}.${restartNote}`;
+      return read === null ? `Added ${name}; it is read in the background.` : `Added ${name}: ${factsOf(read)}`;
+    });
+    return exitCodes.done;
+  });
+}
+
+/** `md,.txt` */
+function endingsOf({ endings }: Given): { endings?: string[] } {
+  return typeof endings === 'string' ? { endings: endings.split(',').map((ending) => ending.trim().replace(/^\./, '')) } : {};
+}
+
+/** A `~` that the shell left alone is the person's own folder all the same. */
+function pathOf(context: CommandContext, path: string): string {
+  return path.startsWith('~') ? path : resolve(context.io.cwd, path);
+}
+
+/** Null where the person was asked whether it may lie outside, and did not say yes. */
+async function addAsked(context: CommandContext, claw: Claw, params: OpParams<'knowledge.add'>): Promise<OpResult<'knowledge.add'> | null> {
+  try {
+    return await claw.op('knowledge.add', params, cliCaller);
+  } catch (cause) {
+    if (!isAppError(cause) || cause.data['needs'] !== 'outside') throw cause;
+    const hint = 'What it holds may then be shown to the agent and its model; --outside says yes to that.';
+    if (!context.hasPerson) throw new AppError(cause.code, cause.message, { cause, data: { hint } });
+    const words = `${cause.message}\nWhat it holds may then be shown to the agent and its model, as words of others.`;
+    if (!(await confirmed(context, words, 'Add it all the same?'))) {
+      context.output.note('Nothing was added.');
+      return null;
+    }
+    return claw.op('knowledge.add', { ...params, outside: true }, cliCaller);
+  }
+}
+
+/** Says how far it is. Null where Ctrl-C ended the waiting; reading then goes on in a running instance, or at the next start. */
+async function whenRead(context: CommandContext, claw: Claw, name: string): Promise<Sources[number] | null> {
+  const over = new AbortController();
+  const stopListening = context.io.onInterrupt(() => over.abort());
+  let said = '';
+  try {
+    while (!over.signal.aborted) {
+      const { sources, indexing } = await claw.op('knowledge.list', {}, cliCaller);
+      const source = sources.find((one) => one.name === name);
+      if (!indexing || source === undefined) return source ?? null;
+      const now = describeProgress(sources);
+      if (now !== said && context.io.stderrIsTty) context.output.note(now);
+      said = now;
+      await pause(LOOK_MS, undefined, { signal: over.signal }).catch(() => undefined);
+    }
+    return null;
+  } finally {
+    stopListening();
+  }
+}
+
+function factsOf({ documents, chunks, failed, problem }: Sources[number]): string {
+  const counted = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`;
+  return `${counted(documents, 'document')}, ${counted(chunks, 'passage')}${failed === 0 ? '' : `, ${failed} could not be read`}.${problem === null ? '' : ` ${problem}`}`;
+}
+
+function describeProgress(sources: Sources): string {
+  const [under] = sources.flatMap(({ name, progress }) => (progress === null ? [] : [{ name, ...progress }]));
+  return under === undefined ? 'Documents are being read.' : `Documents are being read: ${under.name}, ${under.done} of ${under.total}.`;
+}
+
+function describePreview({ path, kind, files, more, outside, problem }: OpResult<'knowledge.preview'>): string {
+  if (problem !== null) return problem;
+  const what =
+    kind === 'file'
+      ? `${path}: one file.`
+      : `${path}: ${more ? 'more than ' : ''}${files} ${files === 1 ? 'file' : 'files'} that can be read.`;
+  return outside ? `${what}\nIt lies outside of the folders that are open to the agent; as a source it is opened for reading.` : what;
+}
+
+function describeSources({ sources, indexing, embedder }: OpResult<'knowledge.list'>): string {
+  const rows = sources.map((one) => [
+    one.name,
+    one.kind,
+    String(one.documents),
+    String(one.chunks),
+    String(one.failed),
+    one.problem ?? one.path ?? '-',
+  ]);
+  const meaning =
+    embedder.model === null
+      ? (embedder.problem ?? 'Words alone are searched; embeddings in config.yaml add search by meaning.')
+      : `Search by meaning: ${embedder.model}${embedder.waiting > 0 ? `, ${embedder.waiting} texts wait for a vector` : ''}${embedder.problem === null ? '' : ` (${embedder.problem})`}.`;
+  const busy = indexing ? `\n${describeProgress(sources)}` : '';
+  return `${table(['SOURCE', 'KIND', 'DOCUMENTS', 'PASSAGES', 'FAILED', 'WHERE'], rows, 'There are no sources; trayclaw knowledge add NAME PATH adds a folder.')}\n\n${meaning}${busy}`;
+}

@@ -1,0 +1,91 @@
+// How memories are shown, exported and imported.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError } from '../../../contracts/errors.ts';
+import type { MemoryView } from '../../../contracts/features/memory.ts';
+import { cliCaller } from '../caller.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { CommandContext } from '../command-context.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { facts, table, when } from '../table.ts';
+
+const headings = ['MEMORY', 'STATE', 'KIND', 'SINCE', 'SCOPE', 'TEXT'];
+
+export const memoryViews: ViewsOf<'memory'> = {
+  'memory.list': { show: ({ memories }) => table(headings, memories.map(row), 'Nothing is remembered.') },
+  'memory.get': { show: describe },
+  'memory.recall': { show: ({ hits }) => table(headings, hits.map(row), 'Nothing was remembered about that.') },
+  'memory.add': { show: (view) => [`Remembered as ${view.memoryId}.`, ...openOf(view)].join('\n') },
+  'memory.promote': { show: (view) => [`Kept ${view.memoryId}.`, ...openOf(view)].join('\n') },
+  'memory.reject': { show: ({ memoryId }) => `Dropped ${memoryId}.` },
+  'memory.pin': { show: ({ memoryId, pinned }) => `${memoryId} is ${pinned ? 'pinned' : 'no longer pinned'}.` },
+  'memory.forget': { show: ({ memoryId }) => `Forgot ${memoryId}.` },
+  'memory.settle': { show: ({ kept }) => `Kept: ${kept.join(', ')}.` },
+  'memory.export': { perform: (context, _, { out }) => exportAll(context, typeof out === 'string' ? resolve(context.io.cwd, out) : null) },
+  'memory.import': {
+    params: async (params, { given, context }) => {
+      const file = String(given['file']);
+      return { ...params, text: file === '-' ? await context.readStdin() : readText(resolve(context.io.cwd, file)) };
+    },
+    show: ({ added, known }) => `Read in ${added}; ${known} were known.`,
+  },
+};
+
+function exportAll(context: CommandContext, out: string | null): Promise<number> {
+  return context.withClaw('any', async ({ claw }) => {
+    const exported = await claw.op('memory.export', {}, cliCaller);
+    // With --json the document is what was asked for, and no file.
+    if (out !== null && !context.output.isJson) writeNew(out, exported.text);
+    const { text, count } = exported;
+    context.output.result(exported, () => (out === null ? text.trimEnd() : `Wrote ${count} memories to ${out}.`));
+    return exitCodes.done;
+  });
+}
+
+function writeNew(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new AppError('invalid_params', `${file} could not be written.`, { cause, data: { hint: 'Name a file that is not there yet.' } });
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new AppError('invalid_params', `${file} could not be read.`, { cause });
+  }
+}
+
+/** What a person should settle: until then the agent is told one of the two. */
+function openOf({ memoryId, contradictions }: MemoryView): string[] {
+  return contradictions.flatMap(({ otherId, otherText }) => [
+    `It contradicts ${otherId}: ${otherText}`,
+    `Say which holds: trayclaw memory settle ${memoryId} ${otherId} this|other|both`,
+  ]);
+}
+
+function describe(view: MemoryView): string {
+  const pairs: [string, string][] = [
+    ['memory', view.memoryId],
+    ['text', view.text],
+    ['kind', view.kind],
+    ['state', view.rule === null ? view.state : `${view.state} (${view.rule})`],
+    ['scope', view.scope],
+    ['shown', view.tier === 'full' ? 'whole' : `${view.tier}: ${view.shown}`],
+    ['pinned', view.pinned ? 'yes' : 'no'],
+    ['since', when(view.createdAtMs)],
+    ['used', `${when(view.usedAtMs)}, ${view.uses} times`],
+    ['from', [view.origin.actor, view.origin.sessionId ?? ''].filter(Boolean).join(' in ')],
+    ...view.untrusted.map(({ kind, where }): [string, string] => ['words of', `${kind} ${where}`]),
+    ...view.contradictions.map(({ otherId, otherText }): [string, string] => ['contradicts', `${otherId} ${otherText}`]),
+  ];
+  return facts(pairs);
+}
+
+function row({ memoryId, state, kind, createdAtMs, scope, text, pinned, tier, contradictions }: MemoryView): string[] {
+  const marks = [pinned ? 'pinned' : '', tier === 'full' ? '' : tier, contradictions.length > 0 ? 'contradicted' : ''].filter(Boolean);
+  return [memoryId, state, kind, when(createdAtMs).slice(0, 10), scope, `${text}${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`];
+}

@@ -1,0 +1,79 @@
+// How sessions are shown.
+
+import type { OpResult } from '../../../contracts/ops.ts';
+import type { SessionInfo } from '../../../contracts/op-results.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { table, when } from '../table.ts';
+
+export const sessionViews: ViewsOf<'session'> = {
+  'session.list': {
+    json: ({ sessions }) => sessions,
+    show: ({ sessions }) =>
+      table(
+        ['SESSION', 'CHANGED', 'STATUS', 'TITLE'],
+        sessions.map((one) => [one.sessionId, when(one.updatedAtMs), one.status ?? '-', one.title]),
+        'No sessions.',
+      ),
+    next: ({ nextCursor }) => (nextCursor === null ? null : `--cursor ${nextCursor}`),
+    others: {
+      history: {
+        json: ({ sessions }) => sessions,
+        show: ({ sessions }) =>
+          table(
+            ['WHEN', 'SESSION', 'STATUS', 'TITLE', 'LAST WORDS'],
+            sessions.map((one) => [when(one.updatedAtMs), one.sessionId, one.status ?? '-', one.title, one.lastText]),
+            'Nothing was said yet.',
+          ),
+      },
+    },
+  },
+  'session.get': {
+    show: ({ session, events }) =>
+      `${sessionLine(session)}\n\n` +
+      table(
+        ['#', 'WHEN', 'EVENT', 'WHAT'],
+        events.map((one) => [String(one.sessionSeq), when(one.atMs), one.type, eventText(one.body)]),
+        'No events.',
+      ),
+    next: ({ earlierBefore }) => (earlierBefore === null ? null : `--before ${earlierBefore}`),
+  },
+  'session.rename': { show: sessionLine },
+  'session.pin': { show: sessionLine },
+  'session.seen': { show: sessionLine },
+  'session.configure': {
+    // What a person types for no model at all.
+    params: ({ sessionId = '', model, ...others }) => ({
+      sessionId,
+      ...others,
+      ...(model === undefined ? {} : { model: model === 'default' ? null : model }),
+    }),
+    show: sessionLine,
+  },
+  'session.search': {
+    json: ({ hits }) => hits,
+    show: ({ hits }) =>
+      table(
+        ['SESSION', 'WHEN', 'WHAT'],
+        hits.map((one) => [one.sessionId, when(one.atMs), one.excerpt]),
+        'Nothing found.',
+      ),
+  },
+  'session.fork': { show: sessionLine },
+  'session.export': { show: ({ text }) => text },
+  'session.archive': { show: sessionLine },
+  'session.delete': { show: ({ sessionId, events }) => `Deleted ${sessionId} (${events} events).` },
+  'session.compact': { show: describeCompacted },
+};
+
+function sessionLine(session: SessionInfo): string {
+  return `${session.sessionId}  ${session.title}${session.archived ? ' (archived)' : ''}`;
+}
+
+function eventText(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'text' in body ? String(body.text) : JSON.stringify(body);
+}
+
+function describeCompacted({ summaryId, messages, text, method }: OpResult<'session.compact'>): string {
+  if (summaryId === null) return 'There is nothing to sum up yet.';
+  return `${messages} messages are summed up${method === 'extract' ? ' by rule, without a model' : ''}.\n\n${text}`;
+}

@@ -1,0 +1,88 @@
+// How models, settings and secrets are shown; a secret is never typed on the command line.
+
+import { TOOLS_MAX } from '../../../contracts/llm.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { describePolicy } from '../policy.ts';
+import { setSecret, unlock } from '../secrets.ts';
+import { table } from '../table.ts';
+
+type Listing = OpResult<'model.list'>['models'][number];
+
+export const modelViews: ViewsOf<'model'> = {
+  'model.list': {
+    params: ({ provider }) => (provider === undefined ? { look: true } : { provider }),
+    json: ({ models }, { provider }) => wantedOf(models, provider),
+    show: (result, { params }) => describeModels(result, params.provider),
+    exitCode: ({ failed }, { provider }) =>
+      provider !== undefined && failed.some((one) => one.provider === provider) ? exitCodes.failed : exitCodes.done,
+  },
+  'model.test': { show: describeTest },
+  'model.presets': { json: ({ presets }) => presets, show: describePresets },
+};
+
+const moments = { now: 'It holds from now on.', 'next-start': 'It holds from the next start on.' } as const;
+
+export const configViews: ViewsOf<'config'> = {
+  'config.get': {
+    show: ({ path, warnings, config }) => [`# ${path}`, ...warnings.map((text) => `# ${text}`), JSON.stringify(config, null, 2)].join('\n'),
+    others: {
+      'policy show': { json: ({ config }) => config.policy, show: ({ config, path }) => describePolicy(config.policy, path) },
+    },
+  },
+  'config.set': {
+    params: async ({ key = '' }, { given }) => ({ key, value: (await import('yaml')).parse(String(given['value'])) as unknown }),
+    show: ({ path, warnings, holds }) => [...warnings, `Written to ${path}. ${moments[holds]}`].join('\n'),
+  },
+  'config.schema': { json: ({ schema }) => schema, show: ({ schema }) => JSON.stringify(schema, null, 2) },
+};
+
+export const secretViews: ViewsOf<'secret'> = {
+  'secret.set': { perform: (context, { name }) => setSecret(context, name) },
+  'secret.list': { json: ({ names }) => names, show: ({ names }) => names.join('\n') || 'No secrets.' },
+  'secret.delete': { show: ({ name, deleted }) => (deleted ? `Deleted ${name}.` : `There is no secret ${name}.`) },
+  'secret.status': { show: ({ detail }) => detail },
+  'secret.unlock': { perform: (context) => context.withClaw('any', (connection) => unlock(context, connection)) },
+};
+
+function size({ contextTokens }: Listing): string {
+  return contextTokens >= 1_000_000 ? `${Math.round(contextTokens / 100_000) / 10}M` : `${Math.round(contextTokens / 1000)}k`;
+}
+
+function price({ inputUsdPerMillion: input, outputUsdPerMillion: output }: Listing): string {
+  if (input === null || output === null) return 'unknown';
+  return input === 0 && output === 0 ? 'free' : `${input} / ${output}`;
+}
+
+function source({ source: from, missing }: Listing): string {
+  return missing === true ? `${from}, but its server does not offer it` : from;
+}
+
+function describePresets({ presets }: OpResult<'model.presets'>): string {
+  return table(
+    ['NAME', 'PROVIDER', 'KEY VARIABLE', 'ADDRESS', 'KEYS'],
+    presets.map((one) => [one.id, one.title, one.keyVariable ?? '-', one.baseUrl ?? '-', one.keyUrl ?? '-']),
+    'None.',
+  );
+}
+
+function wantedOf(models: readonly Listing[], provider: string | undefined): readonly Listing[] {
+  return provider === undefined ? models : models.filter((model) => model.provider === provider);
+}
+
+function describeModels({ models, failed, problem }: OpResult<'model.list'>, provider: string | undefined): string {
+  const rows = wantedOf(models, provider).map((one) => [one.ref, one.isDefault ? 'yes' : '', size(one), price(one), source(one)]);
+  const away = failed
+    .filter((one) => provider === undefined || one.provider === provider)
+    .map(({ provider: name, error }) => `${name}: ${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}`);
+  const missing = problem === null ? [] : [`${problem.message} ${problem.hint}`];
+  const listed = table(['MODEL', 'DEFAULT', 'WINDOW', 'US$ PER MILLION, IN/OUT', 'SOURCE'], rows, 'No models were found.');
+  return [listed, ...[...away, ...missing].map((line) => `\n${line}`)].join('\n');
+}
+
+function describeTest({ ok, tookMs, error, toolsLeftOut = 0 }: OpResult<'model.test'>): string {
+  if (!ok) return [error?.message ?? '', error?.hint ?? ''].join('\n').trim();
+  const leftOut = toolsLeftOut === 0 ? '' : ` ${toolsLeftOut} tools were left out: a request takes no more than ${TOOLS_MAX}.`;
+  return `It answers (${tookMs} ms).${leftOut}`;
+}

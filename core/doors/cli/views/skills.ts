@@ -1,0 +1,84 @@
+// How skills are shown, and what a person names when they check one.
+
+import { resolve } from 'node:path';
+import type { OpResult } from '../../../contracts/ops.ts';
+import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/features/skills.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { facts, table } from '../table.ts';
+
+export const skillViews: ViewsOf<'skill'> = {
+  'skill.list': { show: describeAll },
+  'skill.get': { show: describe },
+  'skill.lint': {
+    // A name is never a way to a folder.
+    params: (_, { given, context }) => {
+      const what = String(given['name-or-folder']);
+      return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(what) ? { name: what } : { path: resolve(context.io.cwd, what) };
+    },
+    show: describeFindings,
+    exitCode: ({ results }) =>
+      results.some(({ findings }) => findings.some(({ severity }) => severity === 'error')) ? exitCodes.failed : exitCodes.done,
+  },
+  'skill.import': {
+    show: describeImport,
+    exitCode: ({ imported }) => (imported.length > 0 ? exitCodes.done : exitCodes.failed),
+  },
+  'skill.remove': { show: ({ path, callId }, { program }) => `Removed ${path}. To take this back: ${program} undo ${callId}` },
+  'skill.trust': { json: ({ skills }) => skills, show: ({ skills }) => rows(skills) },
+  'skill.configure': { show: (skill) => rows([skill]) },
+  'skill.reload': { show: describeReload },
+};
+
+function describeAll({ skills, refused }: OpResult<'skill.list'>): string {
+  const left = refused.map(({ path, reason, hint }) => `Not taken in: ${path}. ${reason} ${hint}`);
+  return [rows(skills), ...left].join('\n');
+}
+
+function rows(skills: readonly SkillListing[]): string {
+  return table(
+    ['SKILL', 'VERSION', 'FROM', 'TRUST', 'OFFERED', ''],
+    skills.map((one) => [one.name, one.version ?? '-', one.origin, one.trust, one.isOffered ? 'yes' : 'no', one.whyNot ?? one.description]),
+    'No skill fits.',
+  );
+}
+
+function describe(skill: SkillView): string {
+  const needs = skill.requirements.map(
+    ({ kind, name, isMet, hint }) => `${kind} ${name} ${isMet ? 'is there' : `is missing${hint === null ? '' : ` (${hint})`}`}`,
+  );
+  const about = facts([
+    ['skill', `${skill.name} ${skill.version ?? ''}`.trim()],
+    ['about', skill.description],
+    ['folder', skill.path],
+    ['trust', `${skill.trust}, content ${skill.sha256}`],
+    ['status', skill.status],
+    ['offered', skill.whyNot ?? 'yes'],
+    ['needs', needs.join('; ') || 'nothing'],
+    ['files', skill.files.map(({ path }) => path).join(' ') || 'none'],
+    ['findings', skill.findings.length === 0 ? 'none' : skill.findings.map(({ message }) => message).join(' ')],
+  ]);
+  return `${about}\n\n${skill.body}`;
+}
+
+function describeFindings({ results }: OpResult<'skill.lint'>): string {
+  return results.map(({ name, path, findings }) => [`${name} (${path})`, ...findingLines(findings)].join('\n')).join('\n\n');
+}
+
+function findingLines(findings: readonly SkillFinding[]): string[] {
+  if (findings.length === 0) return ['  nothing to say'];
+  return findings.map(({ severity, rule, message, line }) => `  ${severity} ${rule}${line === null ? '' : ` (line ${line})`}: ${message}`);
+}
+
+function describeImport({ imported, skipped }: OpResult<'skill.import'>): string {
+  const done = imported.flatMap((one) => [
+    `${one.name}: copied to ${one.path}${one.converted ? ', rewritten to the standard' : ''}. Not trusted yet.`,
+    ...findingLines(one.findings),
+  ]);
+  return [...done, ...skipped.map(({ path, reason, hint }) => `Left out: ${path}. ${reason} ${hint}`)].join('\n');
+}
+
+function describeReload({ skills, added, changed, removed }: OpResult<'skill.reload'>): string {
+  const part = (what: string, names: readonly string[]): string => (names.length === 0 ? '' : ` ${what}: ${names.join(', ')}.`);
+  return `${skills} skills.${part('New', added)}${part('Changed', changed)}${part('Gone', removed)}`;
+}

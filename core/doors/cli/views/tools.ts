@@ -1,0 +1,75 @@
+// How tools and artifacts are shown; an artifact is read in parts and may be written to a file.
+
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { AppError } from '../../../contracts/errors.ts';
+import type { OpParams, OpResult } from '../../../contracts/ops.ts';
+import { cliCaller } from '../caller.ts';
+import type { CommandContext } from '../command-context.ts';
+import { exitCodes } from '../exit-code.ts';
+import type { ViewsOf } from '../kernel/view.ts';
+import { facts, size, table } from '../table.ts';
+
+const artifactChunkBytes = 1_000_000;
+
+export const toolViews: ViewsOf<'tool'> = {
+  'tool.list': {
+    json: ({ tools }) => tools,
+    show: ({ tools }) =>
+      table(
+        ['TOOL', 'CLASS', 'WHAT IT DOES'],
+        tools.map((tool) => [tool.name, tool.class, tool.description]),
+        'No tools.',
+      ),
+  },
+};
+
+export const artifactViews: ViewsOf<'artifact'> = {
+  'artifact.list': {
+    json: ({ artifacts }) => artifacts,
+    show: ({ artifacts }) =>
+      table(
+        ['SHA-256', 'SIZE', 'TYPE', 'NAME'],
+        artifacts.map((one) => [one.sha256, size(one.sizeBytes), one.mediaType, one.name]),
+        'No artifacts.',
+      ),
+  },
+  'artifact.get': { perform: (context, params, { out }) => getArtifact(context, params, typeof out === 'string' ? out : undefined) },
+};
+
+function getArtifact(context: CommandContext, params: OpParams<'artifact.get'>, out: string | undefined): Promise<number> {
+  return context.withClaw('any', async ({ claw }) => {
+    if (context.output.isJson && out === undefined) {
+      context.output.result(await claw.op('artifact.get', params, cliCaller), () => '');
+      return exitCodes.done;
+    }
+    const { artifact } = params;
+    const chunks: Buffer[] = [];
+    let about: OpResult<'artifact.get'>['artifact'] | null = null;
+    for (let offset: number | null = 0; offset !== null;) {
+      const part: OpResult<'artifact.get'> = await claw.op('artifact.get', { artifact, offset, length: artifactChunkBytes }, cliCaller);
+      about = part.artifact;
+      chunks.push(part.base64 === null ? Buffer.from(part.text ?? '') : Buffer.from(part.base64, 'base64'));
+      offset = part.nextOffset;
+    }
+    if (out === undefined) context.output.raw(Buffer.concat(chunks));
+    else saveArtifact(context, resolve(context.io.cwd, out), { about, bytes: Buffer.concat(chunks) });
+    return exitCodes.done;
+  });
+}
+
+function saveArtifact(context: CommandContext, file: string, content: { readonly about: unknown; readonly bytes: Buffer }): void {
+  try {
+    writeFileSync(file, content.bytes, { flag: 'wx', mode: 0o600 });
+  } catch (cause) {
+    throw new AppError('conflict', `Can not write the new file ${file}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+  }
+  context.output.result({ artifact: content.about, file }, () =>
+    facts([
+      ['File', file],
+      ['Size', size(content.bytes.length)],
+    ]),
+  );
+}

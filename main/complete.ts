@@ -1,0 +1,101 @@
+// What a shell asks while a person presses Tab: ids and names of one kind, a line each, with a tab before the words about it. Asks a running
+// instance and starts none; whatever goes wrong or takes too long, it prints nothing. Loads next to nothing, because a person waits.
+
+import { request } from 'node:http';
+import { homedir } from 'node:os';
+import { isPlainObject, parseJson } from '../core/base/json.ts';
+import type { OpName } from '../core/contracts/ops.ts';
+import { isOwnSocket, readInstanceFile, resolveHome } from '../core/store/home/home.ts';
+
+/** Of the whole process, its own start included. */
+const WITHIN_MS = 200;
+/** What an instance is given in any case, where the machine is slow to start a process. */
+const ANSWER_MS_MIN = 80;
+const REPLY_BYTES_MAX = 4_000_000;
+const ABOUT_CHARS_MAX = 60;
+
+interface Kind {
+  readonly op: OpName;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** The list in the result, and the fields of an entry. */
+  readonly list: string;
+  readonly id: string;
+  readonly about: string;
+}
+
+const kinds: Readonly<Record<string, Kind>> = {
+  session: { op: 'session.list', params: { limit: 100 }, list: 'sessions', id: 'sessionId', about: 'title' },
+  agent: { op: 'agent.list', params: {}, list: 'agents', id: 'agentId', about: 'description' },
+  skill: { op: 'skill.list', params: {}, list: 'skills', id: 'name', about: 'description' },
+  schedule: { op: 'schedule.list', params: {}, list: 'schedules', id: 'scheduleId', about: 'name' },
+  approval: { op: 'approval.list', params: {}, list: 'approvals', id: 'approvalId', about: 'summary' },
+  grant: { op: 'grant.list', params: {}, list: 'grants', id: 'grantId', about: 'covers' },
+  memory: { op: 'memory.list', params: { limit: 100 }, list: 'memories', id: 'memoryId', about: 'text' },
+};
+
+/** `__complete KIND [--home FOLDER]`. Ends the process in time, whatever is still under way. */
+export async function complete([kind, option, folder]: readonly string[]): Promise<void> {
+  const leftMs = Math.max(ANSWER_MS_MIN, WITHIN_MS - performance.now());
+  setTimeout(() => process.exit(0), leftMs);
+  const sources = { env: process.env, cwd: process.cwd(), platform: process.platform, userFolder: homedir() };
+  const home = resolveHome(option === '--home' ? folder : undefined, sources);
+  const lines = await findLines(kind, home, AbortSignal.timeout(leftMs));
+  process.stdout.write(lines, () => process.exit(0));
+}
+
+/** Resolves to the lines; to none where there is no instance, no such kind or no answer in time. */
+async function findLines(kind: string | undefined, home: string, signal: AbortSignal): Promise<string> {
+  const wanted = kind !== undefined && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  const record = readInstanceFile(home);
+  if (wanted === undefined || record === null || !isOwnSocket(record.socketPath)) return '';
+  try {
+    const reply = parseJson(await askInstance(wanted, record, signal));
+    return reply.ok ? linesIn(reply.value, wanted) : '';
+  } catch {
+    // Gone, hung or too slow: a shell shows nothing then.
+    return '';
+  }
+}
+
+function askInstance(
+  { op, params }: Kind,
+  at: { readonly socketPath: string; readonly token: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const body = JSON.stringify(params);
+  const headers = { authorization: `Bearer ${at.token}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      { socketPath: at.socketPath, method: 'POST', path: `/api/ops/${op}`, headers, agent: false, signal },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          text += chunk;
+          if (text.length > REPLY_BYTES_MAX) response.destroy(new Error('The answer is too long.'));
+        });
+        response.on('end', () => resolve(text));
+        response.on('error', reject);
+      },
+    );
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+function linesIn(reply: unknown, { list, id, about }: Kind): string {
+  const result = isPlainObject(reply) ? reply['result'] : null;
+  const entries = isPlainObject(result) ? result[list] : null;
+  if (!Array.isArray(entries)) return '';
+  return entries
+    .filter(isPlainObject)
+    .flatMap((entry) => lineOf(entry[id], entry[about]))
+    .join('');
+}
+
+/** Only what no shell takes for more than a word; the words about it lose all that could move a cursor or end the line. */
+function lineOf(id: unknown, about: unknown): string[] {
+  if (typeof id !== 'string' || !/^[\w.][\w.:@-]{0,99}$/.test(id)) return [];
+  const words = typeof about === 'string' ? about.replaceAll(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim() : '';
+  return [`${id}\t${[...words].slice(0, ABOUT_CHARS_MAX).join('')}\n`];
+}

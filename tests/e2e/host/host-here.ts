@@ -1,0 +1,52 @@
+// The runtime and its door in the process of the specs: the same parts that `serve` puts together, without a program to start for each.
+// Specs that stop, kill or start it again take a process of its own.
+
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../../core/base/clock.ts';
+import { silentLogger } from '../../../core/base/logger.ts';
+import { createTrayClaw } from '../../../core/compose.ts';
+import { InstanceDoor } from '../../../core/doors/http/http.ts';
+
+const assetsFolder = fileURLToPath(new URL('../../../dist/renderer', import.meta.url));
+const version = '0.0.0-specs';
+
+export class HostHere {
+  readonly url: string;
+  readonly token: string;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(url: string, token: string, stop: () => Promise<void>) {
+    this.url = url;
+    this.token = token;
+    this.#stop = stop;
+  }
+
+  static async start(home: string, port: number): Promise<HostHere> {
+    // Whoever runs the specs has a home folder; nothing of it is read.
+    process.env['HOME'] = home;
+    const environment = { PATH: process.env['PATH'], HOME: home };
+    const claw = await createTrayClaw({ home, version, logger: silentLogger, environment });
+    const door = new InstanceDoor({
+      home,
+      claw,
+      version,
+      pid: process.pid,
+      clock: systemClock,
+      logger: silentLogger,
+      assetsFolder,
+      platform: process.platform,
+      temporaryFolder: tmpdir(),
+    });
+    await door.open();
+    const { url, token } = await door.serve(port);
+    return new HostHere(url, token, async () => {
+      await door.dispose();
+      await claw.close();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#stop();
+  }
+}
