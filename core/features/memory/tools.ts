@@ -42,7 +42,7 @@ function createRemember(port: MemoryPort): ToolDefinition {
     name: 'remember',
     description:
       'Keep something for later conversations: a fact, a preference of the person, a lesson, or a procedure. One thing, in a whole sentence. ' +
-      'In a conversation that has read words of others it is only proposed, and the person decides.',
+      'In a conversation that has read untrusted content it is only proposed, and the person decides.',
     input: z.strictObject({
       text: z.string().trim().min(1).max(memoryTextMax).describe('One whole sentence that is understood without this conversation.'),
       kind: memoryKindSchema.default('fact'),

@@ -133,7 +133,7 @@ type FollowUpArgs = Extract<ScheduleArgs, { action: 'follow_up' }>;
 
 /** Something starts without anybody there: that is asked for, whatever it will do. */
 function plannedFacts(args: FollowUpArgs): CallFacts {
-  return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start by itself ${timeWords(args)}.`] };
+  return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start on its own ${timeWords(args)}.`] };
 }
 
 function timeWords({ at, zone, inMinutes }: FollowUpArgs): string {

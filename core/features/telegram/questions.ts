@@ -166,8 +166,8 @@ export function questionText(approval: Approval): { text: string; rest: string |
     plain(risk),
     plain(reason),
     fenced(shown),
-    ...(isLong ? ['It goes on: the whole call is in the file.'] : []),
-    ...(sources.length === 0 ? [] : [`It may follow words of: ${plain(sources.slice(0, 5).join(', '))}`]),
+    ...(isLong ? ['The whole call is in the file.'] : []),
+    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
     ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };

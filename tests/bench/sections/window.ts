@@ -96,7 +96,7 @@ async function measureLongSession(context: BenchContext, { browser, page, host }
     // A fresh page each time, so that nothing of the session is in memory yet; it starts in the empty one.
     await page.goto('about:blank');
     await page.goto(`${host.origin}/#token=${host.token}`);
-    await page.getByText('What should be done?').waitFor();
+    await page.getByText('What can I do for you?').waitFor();
     await sleep(500);
     opens.push(await page.evaluate<number>(openSessionSource('Earlier work', `Question ${TURNS}`)));
   }
