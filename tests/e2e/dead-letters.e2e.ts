@@ -2,7 +2,7 @@
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DeadLetter } from '../../core/contracts/dead-letter.ts';
+import type { DeadLetter } from '../../core/contracts/features/dead-letters.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';

@@ -4,7 +4,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
-import type { ScheduleView } from '../../core/contracts/schedule-ops.ts';
+import type { ScheduleView } from '../../core/contracts/features/schedule.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';

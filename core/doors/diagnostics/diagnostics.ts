@@ -6,9 +6,9 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { unwell, type Finding, type HealthSource } from './health-source.ts';
+import { unwell, type Finding, type HealthSource } from '../../contracts/health.ts';
 
-export type { Finding, HealthSource, Repair } from './health-source.ts';
+export type { Finding, HealthSource, Repair } from '../../contracts/health.ts';
 export { machineChecks, type MachineChecksDeps } from './machine-checks.ts';
 export { modelChecks } from './model-checks.ts';
 export { Recovery, type RecoveryDeps } from './recovery.ts';

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface MachineChecksDeps {
   readonly log: SessionLog;

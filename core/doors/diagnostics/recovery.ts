@@ -9,7 +9,7 @@ import type { OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { listBackups } from '../../store/storage/storage.ts';
-import { counted } from './health-source.ts';
+import { counted } from '../../contracts/health.ts';
 import { lookAtArtifacts, rebuildSearch, setAside, setAsideWords } from './store-checks.ts';
 
 export interface RecoveryDeps {

@@ -7,7 +7,7 @@ import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../store/artifact/artifact.ts';
 import { emptySearch, openGaps, searchFault, verifyLog, verifyTail, type SessionLog } from '../../store/session/session.ts';
 import { createBackup, listBackups } from '../../store/storage/storage.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface StoreChecksDeps {
   readonly log: SessionLog;

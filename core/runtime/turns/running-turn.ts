@@ -1,7 +1,7 @@
 // What performing a step sees of the turn it belongs to. The runner is the only one that implements it.
 
 import type { DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
-import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallFacts } from '../../contracts/tools.ts';

@@ -3,7 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
-import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import { decide, type TurnState } from '../../agent/brain/brain.ts';
 import { timedOut, type Approval } from '../../contracts/policy.ts';
@@ -36,6 +36,7 @@ export type {
   ToolPort,
   TurnDeps,
 } from './ports.ts';
+export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
