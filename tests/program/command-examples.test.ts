@@ -29,6 +29,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'chats bind': 'no chat is known',
   'outbox settle': 'nothing was sent',
   'dlq retry': 'no turn failed',
+  'plugins approve': 'there is no such file',
+  'plugins call': 'no plugin is loaded',
 };
 
 const examples = commandExamples();

@@ -24,6 +24,7 @@ export const settingNames = {
     safety: 'Safety',
     secrets: 'Secrets',
     hooks: 'Hooks',
+    plugins: 'Plugins',
     deadLetters: 'Failed turns',
     context: 'Context',
     backup: 'Backups',
@@ -195,6 +196,8 @@ export const settingNames = {
     'heartbeat.tools': { title: 'Tools', help: 'No others, where any are named.' },
     'heartbeat.perTurnUsd': { title: 'Money per beat', help: 'At most, each time.' },
     hooks: { title: 'Hooks', help: 'Programs of your own, asked before and told after what the agent does. They can refuse, never allow.' },
+    'plugins.files': { title: 'Plugins', help: 'Files or package folders with features of your own. Each is loaded only once you approved it as it is.' },
+    'plugins.settings': { title: 'Settings of plugins', help: 'By the name of a plugin.' },
     'deadLetters.retries': {
       title: 'Tries after a failure',
       help: 'How often a turn nobody watches is tried again when the cause may pass.',
