@@ -9,7 +9,6 @@ import { systemClock } from '../core/base/clock.ts';
 import { sleep } from '../core/base/deferred.ts';
 import type { Logger } from '../core/base/logger.ts';
 import { runCli, type CliIo, type CliParts } from '../core/doors/cli/cli.ts';
-import { findInstance, InstanceDoor } from '../core/doors/http/http.ts';
 import { createFileLogger } from './file-logger.ts';
 import { launchDesktop } from './desktop-launcher.ts';
 import { isServiceLog } from './service-log.ts';
@@ -90,8 +89,9 @@ function processParts({ version, packageRoot, command: packaged }: ProcessOption
       redaction.redact = (text) => claw.redact(text);
       return claw;
     },
-    findInstance,
+    findInstance: async (home) => (await import('../core/doors/http/http.ts')).findInstance(home),
     openDoors: async ({ home, claw }) => {
+      const { InstanceDoor } = await import('../core/doors/http/http.ts');
       const door = new InstanceDoor({
         home,
         claw,
@@ -120,10 +120,7 @@ function processParts({ version, packageRoot, command: packaged }: ProcessOption
         },
       };
     },
-    restoreBackup: async (options) => {
-      const { restoreBackup } = await import('../core/compose.ts');
-      return restoreBackup(options);
-    },
+    restoreBackup: async (options) => (await import('../core/compose.ts')).restoreBackup(options),
     openWindow: (address) => openWindow(address, { env: process.env, platform: process.platform, isRoot }),
     runDesktop: (options) =>
       launchDesktop({
@@ -159,7 +156,7 @@ function createStderrLogger(redaction: Redaction): Logger {
 /** A bug ends the process as it would anyway; what it says goes through the redactor first, and a snapshot of the source is left out. */
 function reportCrashes(redaction: Redaction): void {
   const report = (cause: unknown): void => {
-    const text = `TrayClaw ended because of a fault of its own.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
+    const text = `TrayClaw ended because of an internal error.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
     // Before a runtime is there no value is known, and nothing of a data folder was read.
     process.stderr.write(redaction.redact?.(text) ?? text, () => process.exit(1));
   };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createTrayClaw, type Channel, type ConfigInput, type OpResult } from '../../core/index.ts';
 import { code, fieldWords, page } from './markdown.ts';
 
-type Listing = OpResult<'tool.list'>['tools'][number];
+type Listed = OpResult<'tool.list'>;
 
 /** What every tool that is there under a condition needs. */
 const config: ConfigInput = {
@@ -25,7 +25,7 @@ const quietChannel: Channel = {
 };
 
 export async function toolPage(): Promise<string> {
-  const tools = await builtInTools();
+  const { tools } = await everyTool();
   const body = [
     'The description of a tool is what the model reads. The class is the one the gate judges by unless the arguments say otherwise; see',
     '[approvals](../guide/approvals.md). Some tools are there only when they can work: `web_search` needs `web.search`, `knowledge_search`',
@@ -45,12 +45,13 @@ export async function toolPage(): Promise<string> {
   return page({ title: 'Tools', source: 'the list of tools (`tool.list`)', body });
 }
 
-async function builtInTools(): Promise<readonly Listing[]> {
+/** As a program has them that has all they need. */
+export async function everyTool(): Promise<{ tools: Listed['tools']; shows: NonNullable<Listed['shows']> }> {
   const home = mkdtempSync(join(tmpdir(), 'trayclaw-docs-'));
   const claw = await createTrayClaw({ home, config, channels: [quietChannel] });
   try {
-    const { tools } = await claw.op('tool.list', {});
-    return tools.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    const { tools, shows = {} } = await claw.op('tool.list', {});
+    return { tools: tools.toSorted((one, other) => (one.name < other.name ? -1 : 1)), shows };
   } finally {
     await claw.close();
     rmSync(home, { recursive: true, force: true });

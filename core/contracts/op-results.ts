@@ -79,7 +79,7 @@ export const turnViewSchema = z.object({
   /** The turn that ran the same message again; what this one did is history, and no longer part of the conversation. */
   supersededBy: z.string().nullable(),
 });
-export type TurnView = z.infer<typeof turnViewSchema>;
+export type TurnDetails = z.infer<typeof turnViewSchema>;
 
 export const packViewSchema = z.object({
   packId: z.string(),

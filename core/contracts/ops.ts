@@ -18,7 +18,7 @@ import {
   panicStatusSchema,
   policyDecisionSchema,
 } from './policy.ts';
-import { toolListingSchema, toolRunResultSchema } from './tools.ts';
+import { toolListingSchema, toolRunResultSchema, toolShownSchema } from './tools.ts';
 import {
   pendingSchema,
   askResultSchema,
@@ -101,7 +101,11 @@ export const opTable = {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), sessionId: id.optional(), wait: z.boolean().optional() }),
     result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
   },
-  'tool.list': { params: none, result: z.object({ tools: z.array(toolListingSchema) }) },
+  /** The tools there are; `shows` tells how their calls read in a line, for all that may stand in the log. */
+  'tool.list': {
+    params: none,
+    result: z.object({ tools: z.array(toolListingSchema), shows: z.record(z.string(), toolShownSchema).optional() }),
+  },
 
   'approval.list': { params: z.strictObject({ all: z.boolean().optional() }), result: z.object({ approvals: z.array(approvalSchema) }) },
   'approval.decide': {

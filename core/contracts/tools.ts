@@ -220,12 +220,22 @@ export interface VerifyResult {
   readonly detail: string;
 }
 
+/** How a call reads in one line. A tool that says nothing of it is shown by its name and its first argument. */
+export const toolShownSchema = z.object({
+  /** A key of `verbs` in the words of the window (renderer/lib/i18n), which has them in every tense; one it does not know is as good as none. */
+  verb: z.string(),
+  /** The arguments that name what it is done to; the first that is a text is shown. */
+  target: z.array(z.string()),
+});
+export type ToolShown = z.infer<typeof toolShownSchema>;
+
 /** A tool of the host. Arguments are checked against `input` before any method sees them. */
 export interface ToolDefinition<A = unknown> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<A>;
   readonly class: ToolClass;
+  readonly shows?: ToolShown;
   idempotency(args: A): Idempotency;
   readonly timeoutMs?: number;
   /**

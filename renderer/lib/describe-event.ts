@@ -1,11 +1,11 @@
 // One event of the log as a sentence for the activity view. Facts of the log only; a model's own words are marked as such.
 
 import type { AnyEvent } from '../../core/contracts/events.ts';
+import { isUnreadable } from '../../core/contracts/turn-view-fold.ts';
 import { nameActor, nameChannel } from './channels.ts';
 import { skillLines } from './describe-skills.ts';
 import { telegramLines } from './describe-telegram.ts';
 import { line, lines, type EventLine, type Lines, type Telling } from './event-line.ts';
-import { isUnreadable } from './fold/readable-events.ts';
 import { oneLine } from './format.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';

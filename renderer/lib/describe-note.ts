@@ -1,7 +1,7 @@
 // A note of a turn as a sentence. Wording only.
 
 import { nameActor } from './channels.ts';
-import type { NoteFact } from './fold/turn.ts';
+import type { NoteFact } from '../../core/contracts/turn-view.ts';
 import type { Formats } from './i18n/formats.ts';
 import type { Words } from './i18n/words.ts';
 

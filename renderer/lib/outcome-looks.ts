@@ -1,6 +1,6 @@
 // How each state of a call looks in a line: an icon, a tone, and whether its word is shown or only said.
 
-import type { CallState } from './fold/turn.ts';
+import type { CallState } from '../../core/contracts/turn-view.ts';
 import type { IconName } from '../parts/icon.svelte';
 
 export interface OutcomeLook {

@@ -6,7 +6,8 @@ import { describeCall } from './describe-call.ts';
 import { english } from './i18n/english/english.ts';
 import { describeEvent } from './describe-event.ts';
 import { Formats } from './i18n/formats.ts';
-import type { CallState } from './fold/turn.ts';
+import type { ToolShown } from '../../core/contracts/tools.ts';
+import type { CallState } from '../../core/contracts/turn-view.ts';
 import { oneLine, plainLine, timeGroup } from './format.ts';
 
 test('durations, sizes, tokens and money carry their units', () => {
@@ -38,9 +39,21 @@ test('a row is one line without marks', () => {
   expect(plainLine('# Report\n\nThe **quick** `check`\n- one')).toBe('Report The quick check one');
 });
 
+const looks: Readonly<Record<string, ToolShown>> = {
+  write_file: { verb: 'write', target: ['path'] },
+  read_file: { verb: 'read', target: ['path'] },
+  exec: { verb: 'run', target: ['command'] },
+  later: { verb: 'teleport', target: ['place'] },
+  odd: { verb: 'toString', target: [] },
+};
+
 test('a call reads as a verb in its tense and its target', () => {
   const line = (state: CallState): string => {
-    const { verb, target } = describeCall({ tool: 'write_file', args: '{"path":"notes.md","content":"x"}', state }, english.chat);
+    const { verb, target } = describeCall(
+      { tool: 'write_file', args: '{"path":"notes.md","content":"x"}', state },
+      looks['write_file'] ?? null,
+      english.chat,
+    );
     return `${verb} ${target}`;
   };
   expect((['ok', 'running', 'waiting', 'denied', 'error', 'unknown'] as const).map(line)).toEqual([
@@ -51,10 +64,12 @@ test('a call reads as a verb in its tense and its target', () => {
     'Tried to write notes.md',
     'May have tried to write notes.md',
   ]);
-  const ok = (tool: string, args: string) => describeCall({ tool, args, state: 'ok' }, english.chat);
+  const ok = (tool: string, args: string) => describeCall({ tool, args, state: 'ok' }, looks[tool] ?? null, english.chat);
   expect(ok('my_tool', '{"n":3}')).toEqual({ verb: 'my_tool', target: '3' });
   expect(ok('exec', 'not json')).toEqual({ verb: 'Ran', target: '' });
-  expect(ok('toString', '{}')).toEqual({ verb: 'toString', target: '' });
+  expect(ok('later', '{"place":"here"}')).toEqual({ verb: 'later', target: 'here' });
+  expect(ok('odd', '{}')).toEqual({ verb: 'odd', target: '' });
+  expect(ok('read_file', '{"file":"old.md"}')).toEqual({ verb: 'Read', target: 'old.md' });
 });
 
 test('a decision names its rule, and an unknown event is still listed', () => {

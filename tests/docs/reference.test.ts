@@ -6,6 +6,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { referenceFolder, referencePages } from '../../build/reference/reference.ts';
 import { settingsOf } from '../../build/reference/setting-page.ts';
+import { everyTool } from '../../build/reference/tool-page.ts';
 import { settingTexts } from '../../build/reference/setting-texts.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import { errorCodes } from '../../core/contracts/errors.ts';
@@ -29,10 +30,6 @@ function entriesOf(name: string): string[] {
   const text = readDocument(`docs/reference/${name}`);
   return [...text.matchAll(/^(?:#{2,3} |\| )`([^`]+)`/gm)].map((match) => match[1] ?? '');
 }
-
-test('each tool has a verb in the window, and each verb a tool', () => {
-  expect(Object.keys(english.chat.verbs).sort()).toEqual([...entriesOf('tools.md'), openWorkspaceTool].sort());
-});
 
 test('no page is stale; `npm run docs` writes them', () => {
   const stale = [...pages].filter(([name, text]) => {
@@ -114,10 +111,23 @@ test('every setting has its row with the default that holds, and a text that say
   expect(Object.keys(settingTexts).sort()).toEqual(settings.map(({ path }) => path).sort());
 });
 
+test('each tool says how its calls read, by arguments it takes, and no verb is without a tool', async () => {
+  const { tools, shows } = await everyTool();
+  expect(Object.keys(shows).sort()).toEqual([...tools.map(({ name }) => name), openWorkspaceTool].sort());
+  const unknown = tools.flatMap(({ name, schema }) =>
+    (shows[name]?.target ?? [])
+      .filter((argument) => !Object.hasOwn(schema['properties'] ?? {}, argument))
+      .map((argument) => [name, argument]),
+  );
+  expect(unknown).toEqual([]);
+  expect([...new Set(Object.values(shows).map(({ verb }) => verb))].sort()).toEqual(Object.keys(english.chat.verbs).sort());
+}, 60_000);
+
 test('every tool of a plain start has its entry, and so have those that need something', async () => {
   const home = new TestHome();
   onTestFinished(() => home.dispose());
-  const { tools } = await (await home.open({ config: { models: { default: 'demo/offline' } } })).op('tool.list', {});
+  const claw = await home.open({ config: { models: { default: 'demo/offline' } } });
+  const { tools } = await claw.op('tool.list', {});
   const named = entriesOf('tools.md');
   expect(tools.length).toBeGreaterThan(15);
   expect(tools.map((tool) => tool.name).filter((name) => !named.includes(name))).toEqual([]);

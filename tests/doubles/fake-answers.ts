@@ -3,7 +3,7 @@
 import type { HelperListing } from '../../core/contracts/features/helpers.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import type { OpHandlers } from '../../core/contracts/ops.ts';
-import type { TurnView } from '../../core/contracts/op-results.ts';
+import type { TurnDetails } from '../../core/contracts/op-results.ts';
 import type { HeartbeatState, ScheduleView, Task } from '../../core/contracts/features/schedule.ts';
 import { jobBoundsSchema } from '../../core/contracts/turn-bounds.ts';
 import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts';
@@ -80,7 +80,7 @@ const outbound: OutboundInfo = {
 };
 const chat: ChatInfo = { channel: 'telegram', chatId: '7', kind: 'private', title: 'Ada', sessionId: 'ses_1', lastUsedAtMs: 1 };
 
-export const turnView = (turnId: string): TurnView => ({
+export const turnView = (turnId: string): TurnDetails => ({
   turnId,
   sessionId: 's',
   status: 'done',

@@ -19,7 +19,7 @@ const skill: SkillListing = {
   requirements: [{ kind: 'bin', name: 'curl', isMet: false, hint: 'brew install curl' }],
   tools: ['exec'],
   isOffered: false,
-  whyNot: 'Nobody has said yet that its text can be trusted.',
+  whyNot: 'Its text is not trusted yet.',
   errors: 1,
   warnings: 0,
   shadowed: [],

@@ -116,7 +116,9 @@ test.each(presses)('by %s: icon, menu, title, banner within 100 ms, dialog and n
   const signs = ['icon', 'menu', 'title', 'dialog', 'notification', 'banner'] as const;
   const shown = signs.map((sign) => ({ sign, medianMs: median(sign), worstMs: Math.max(...all.map((times) => times[sign])) }));
   process.stdout.write(`panic by ${name}, ms after the press, median (worst) of ${ROUNDS}: `);
-  process.stdout.write(`${shown.map(({ sign, medianMs, worstMs }) => `${sign} ${Math.round(medianMs)} (${Math.round(worstMs)})`).join(', ')}\n`);
+  process.stdout.write(
+    `${shown.map(({ sign, medianMs, worstMs }) => `${sign} ${Math.round(medianMs)} (${Math.round(worstMs)})`).join(', ')}\n`,
+  );
   // The median, because one round may meet a pause of the disk; each was there in the end.
   expect(shown.filter(({ medianMs, worstMs }) => medianMs >= shownWithinMs || worstMs === Infinity)).toEqual([]);
 });

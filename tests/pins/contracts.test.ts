@@ -172,7 +172,7 @@ const opPins: Readonly<Record<string, string>> = {
   'turn.continue': '5b2a285a9f432c76 ff37c2ac9859c997',
   'pack.get': 'a4adfd1a773e83b5 b13948000b5aa242',
   'tool.run': '40945fa1d8402b85 98d1e3a29ea2807f',
-  'tool.list': '71fc596a20f27da3 cc8f96fb4791ca8b',
+  'tool.list': '71fc596a20f27da3 f81831d4ba02eeb8',
   'approval.list': '7441eeb952b0dc92 a23588b857ff0548',
   'approval.decide': 'd08777339e2d4bac a24fb8871a1af2d1',
   'grant.list': '7441eeb952b0dc92 e2e0676a04a142e9',

@@ -151,7 +151,7 @@ async function finalResult(connection: Connection, started: OpResult<'tool.run'>
   const call = turn.calls.find((one) => one.callId === callId);
   if (call === undefined) return first;
   const outcomeNow = call.outcome === 'running' || call.outcome === 'proposed' ? 'waiting' : call.outcome;
-  return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forUser, artifacts: call.artifacts };
+  return { callId, outcome: outcomeNow, forUser: call.forUser, forModel: call.forModel, artifacts: call.artifacts };
 }
 
 export async function exitCodeOfCall({ claw }: Pick<Connection, 'claw'>, outcome: ToolOutcome | 'waiting'): Promise<number> {

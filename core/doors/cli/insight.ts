@@ -1,11 +1,11 @@
 // How one turn and one context pack are told at a terminal.
 
 import type { OpResult } from '../../contracts/ops.ts';
-import type { TurnView } from '../../contracts/op-results.ts';
+import type { TurnDetails } from '../../contracts/op-results.ts';
 import type { Paint } from './output.ts';
 import { facts, money, table, when } from './table.ts';
 
-export function describeTurn(turn: TurnView, paint: Paint): string {
+export function describeTurn(turn: TurnDetails, paint: Paint): string {
   const about = facts([
     ['Turn', turn.turnId],
     ['Session', turn.sessionId],
@@ -51,12 +51,12 @@ export function describeTurn(turn: TurnView, paint: Paint): string {
 const OUTPUT_CHARS_MAX = 200;
 
 /** What was allowed without asking was never put into a sentence. */
-function calledWhat(call: TurnView['calls'][number]): string {
+function calledWhat(call: TurnDetails['calls'][number]): string {
   return call.summary === '' ? `${call.tool} ${call.args}` : call.summary;
 }
 
 /** The beginning; all of it comes with --json. */
-function outputOf({ forUser }: TurnView['calls'][number]): string {
+function outputOf({ forUser }: TurnDetails['calls'][number]): string {
   const text = forUser.trim();
   return text.length > OUTPUT_CHARS_MAX ? `${text.slice(0, OUTPUT_CHARS_MAX)}…` : text;
 }

@@ -2,8 +2,8 @@
 // deltas may be lost or come late; nothing is printed twice for it.
 
 import type { Claw } from '../../contracts/claw.ts';
-import { unpricedWords } from '../../contracts/budget-words.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
+import { brokeOffWords, unpricedWords } from '../../contracts/turn-words.ts';
 
 const earlyMax = 10_000;
 
@@ -83,7 +83,7 @@ export class TurnFollower {
       return;
     }
     if (item.type === 'model.finished') this.#finishStretch(item.body.text);
-    if (item.type === 'model.failed' && item.body.again === true) this.#startOver(item.body.error.message);
+    if (item.type === 'model.failed' && item.body.again === true) this.#startOver(brokeOffWords(item.body));
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);
@@ -103,7 +103,7 @@ export class TurnFollower {
   #startOver(why: string): void {
     if (this.#open !== '') this.#print('\n');
     this.#open = this.#ahead = '';
-    this.#listener.onWarning(`${why} It is asked once more.`);
+    this.#listener.onWarning(why);
   }
 
   #finishStretch(text: string): void {

@@ -40,7 +40,7 @@ export class Doctor {
     const finding = (await this.#findings(checkId)).find(({ id }) => id === checkId);
     const repair = finding?.repair;
     if (finding === undefined || repair === undefined) {
-      throw new AppError('conflict', `There is nothing the program can do about ${checkId} by itself.`, {
+      throw new AppError('conflict', `TrayClaw cannot repair ${checkId} automatically.`, {
         data: { hint: 'See what the check says to do: trayclaw doctor' },
       });
     }

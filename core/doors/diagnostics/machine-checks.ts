@@ -61,7 +61,7 @@ function checkWorkspace({ workspace }: MachineChecksDeps): Finding {
 
 /** Whoever may look into the folder reads every conversation, and the token of this instance. */
 function checkPermissions({ home, platform }: MachineChecksDeps): Finding {
-  if (platform === 'win32') return well('permissions', 'Windows keeps the folder of a person to them.');
+  if (platform === 'win32') return well('permissions', "Windows keeps a user's folder private.");
   const open = [home, ...privateFiles.map((name) => join(home, name))].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined || (stat.mode & othersMay) === 0 ? [] : [{ path, mode: stat.isDirectory() ? 0o700 : 0o600 }];

@@ -1,7 +1,7 @@
 // Models and their providers: whether there is one, whether its key is there and its server can be reached, and what it costs.
 
 import { connect } from 'node:net';
-import { unpricedWords } from '../../contracts/budget-words.ts';
+import { unpricedWords } from '../../contracts/turn-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { TOOLS_MAX } from '../../contracts/llm.ts';

@@ -37,15 +37,15 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
 
 function checkOutcomes({ unknownOutcomes }: StateChecksDeps): Finding {
   const count = unknownOutcomes();
-  if (count === 0) return well('outcomes', 'No call is of unknown outcome.');
-  return unwell('outcomes', `${count === 1 ? 'One call is' : `${count} calls are`} of unknown outcome.`, 'trayclaw outcomes list');
+  if (count === 0) return well('outcomes', 'No call has an unknown outcome.');
+  return unwell('outcomes', `${count === 1 ? 'One call has' : `${count} calls have`} an unknown outcome.`, 'trayclaw outcomes list');
 }
 
 function checkOutbox({ outbox }: StateChecksDeps): Finding {
   const { uncertain, failed } = outbox();
-  if (uncertain + failed === 0) return well('outbox', 'Every message that was to go out has gone or is on its way.');
+  if (uncertain + failed === 0) return well('outbox', 'Every outbound message was sent or is on its way.');
   const parts = [
-    ...(uncertain === 0 ? [] : [`of ${counted(uncertain, 'message')} nobody knows whether it arrived`]),
+    ...(uncertain === 0 ? [] : [`the delivery of ${counted(uncertain, 'message')} is uncertain`]),
     ...(failed === 0 ? [] : [`${counted(failed, 'message')} could not be sent`]),
   ].join(', and ');
   return unwell(

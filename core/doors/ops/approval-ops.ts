@@ -45,7 +45,7 @@ function decideApproval(deps: Deps, params: OpParsed<'approval.decide'>, caller:
     answer(deps, approval, { decision: 'deny', scope: null, by: caller.actor, grant: null, ...reasonOf(params) });
     return deps.policy.approval(params.approvalId) ?? approval;
   }
-  if (params.reason !== undefined) throw new AppError('invalid_params', 'A reason goes with a no; a yes takes none.');
+  if (params.reason !== undefined) throw new AppError('invalid_params', 'A reason can only be given when denying.');
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const scope: GrantScope = params.scope ?? { kind: 'once' };
   const grant = deps.gate.grantFor(approval, scope, hashOf(deps, approval), params.choice);
@@ -151,7 +151,7 @@ function settleOutcome(deps: Deps, params: OpParsed<'outcome.settle'>, caller: C
   const isOpen = status === 'waiting' || status === 'running';
   if (params.answer === 'retry' && !isOpen) {
     throw new AppError('turn_not_running', 'The turn this call belonged to has ended, so it cannot be run again.', {
-      data: { hint: 'Answer done or abandon, and ask for the work anew.' },
+      data: { hint: 'Answer done or abandon, and ask for the work again.' },
     });
   }
   const settled: AnyDraft = {

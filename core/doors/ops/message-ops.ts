@@ -58,7 +58,7 @@ export function createMessageOps(deps: Deps): MessageOps {
     'turn.get': (params) => readTurnView(deps, params.turnId),
     'pack.get': (params) => readPackView(deps, params.packId),
     'tool.run': (params, caller) => runTool(deps, params, caller),
-    'tool.list': () => ({ tools: deps.tools.list() }),
+    'tool.list': () => ({ tools: deps.tools.list(), shows: deps.tools.shown() }),
   };
 }
 

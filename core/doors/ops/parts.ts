@@ -10,7 +10,7 @@ import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
-import type { ToolDefinition, ToolListing, FactContext } from '../../contracts/tools.ts';
+import type { ToolDefinition, ToolListing, ToolShown, FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
 import type { PanicSwitch } from '../../guard/panic/panic.ts';
@@ -57,6 +57,7 @@ export interface OpsParts {
   readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
   readonly tools: {
     list(): ToolListing[];
+    shown(): Record<string, ToolShown>;
     schemas(): readonly ToolSchema[];
     get(name: string): Pick<ToolDefinition, 'class'> | undefined;
     parse(name: string, argsJson: string): Result<ParsedCall, AppError>;

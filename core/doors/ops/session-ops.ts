@@ -156,7 +156,7 @@ function remove(deps: Deps, sessionId: string): { sessionId: string; events: num
   const all = [sessionId, ...deps.helpers.sessionsBelow(sessionId).filter((below) => deps.log.index.session(below) !== null)];
   const open = deps.log.index.openTurns().find((turn) => all.includes(turn.sessionId));
   if (open !== undefined) {
-    const whose = open.sessionId === sessionId ? 'this session' : 'a helper of this session';
+    const whose = open.sessionId === sessionId ? 'this session' : 'a subagent of this session';
     throw new AppError('conflict', `A turn of ${whose} is still under way.`, {
       data: { hint: `Stop it first: turn ${open.turnId} is ${open.status}.` },
     });

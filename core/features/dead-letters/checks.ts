@@ -13,11 +13,11 @@ export function letterChecks(counts: () => Counts): HealthSource {
 }
 
 function checkLetters({ left, watched, waiting }: Counts): Finding {
-  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} tried again by themselves.`;
-  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None is left to you.${trying}`);
+  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} retried automatically.`;
+  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None waits for you.${trying}`);
   // Whoever saw a turn fail knows of it; what failed with nobody there is news.
   if (left === watched) {
-    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for another try.${trying}`;
+    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for a retry.${trying}`;
     return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
   }
   return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');

@@ -66,9 +66,9 @@ function whyLeft(
   started: EventOf<'turn.started'>['body'] | null,
   done: readonly AnyEvent[],
 ): string | null {
-  if (nature === 'permanent') return 'Trying again would fail the same way until somebody changes something.';
+  if (nature === 'permanent') return 'A retry would fail the same way until something is changed.';
   if (started === null || started.kind === 'tool') return 'It was a direct call, not a conversation.';
-  if (isWatched(channel) && (started.bounds?.unattended ?? null) === null) return 'Somebody was there to see it fail and to try again.';
+  if (isWatched(channel) && (started.bounds?.unattended ?? null) === null) return 'You were there when it failed and can retry it.';
   const unsafe = done.flatMap((event) => (event.type === 'tool.requested' && event.body.idempotency === 'unsafe' ? [event.body.tool] : []));
   if (unsafe.length === 0) return null;
   return `It had already done something that must not happen twice: ${[...new Set(unsafe)].slice(0, 5).join(', ')}.`;

@@ -46,7 +46,7 @@ export class HelperQueue {
     if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
     const body = planCall(this.#deps, from, wanted);
     if (!this.#hasRoom(body) && rows.waiting() >= limits.queued) {
-      throw new AppError('queue_full', `${limits.queued} calls of helpers are waiting already.`, {
+      throw new AppError('queue_full', `${limits.queued} subagent calls are already waiting.`, {
         data: { hint: 'Wait for some to end.' },
       });
     }
@@ -65,7 +65,7 @@ export class HelperQueue {
     const others = this.#waiting.get(jobId);
     if (others === undefined) this.#waiting.set(jobId, [deferred]);
     else others.push(deferred);
-    const giveUp = (): void => deferred.reject(new AppError('cancelled', 'The call was cut off while its helper was at work.'));
+    const giveUp = (): void => deferred.reject(new AppError('cancelled', 'The call was interrupted while its subagent was running.'));
     if (signal.aborted) giveUp();
     signal.addEventListener('abort', giveUp, { once: true });
     try {
@@ -81,7 +81,7 @@ export class HelperQueue {
   /** Fails with not_found. */
   job(jobId: string): HelperJob {
     const job = this.#deps.rows.job(jobId);
-    if (job === null) throw new AppError('not_found', `There is no helper ${jobId}.`);
+    if (job === null) throw new AppError('not_found', `There is no subagent ${jobId}.`);
     return job;
   }
 
@@ -302,7 +302,7 @@ export class HelperQueue {
       const nowMs = this.#deps.clock.nowMs();
       for (const job of this.#deps.rows.open()) {
         if (job.deadlineMs <= nowMs && job.cancelledBy === null)
-          this.#attempt(job, () => this.#cancel(job, outOfTime, 'The time of the helper is over.'));
+          this.#attempt(job, () => this.#cancel(job, outOfTime, "The subagent's time is up."));
       }
       this.#armDeadline();
     });
@@ -326,7 +326,7 @@ export class HelperQueue {
         this.#after(RETRY_FIRST_MS, () => this.begin());
         return;
       }
-      this.#deps.logger.log('error', 'a helper could not go on', { jobId: job.jobId, code, message });
+      this.#deps.logger.log('error', 'a subagent could not continue', { jobId: job.jobId, code, message });
     }
   }
 

@@ -26,7 +26,7 @@ export function endOf(
   const costs = all.map(({ costUsd }) => costUsd);
   return {
     status,
-    text: text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}\n[cut: the whole answer is in the helper's session]` : text,
+    text: text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}\n[cut: the whole answer is in the subagent's session]` : text,
     usage: all.map(({ usage }) => usage).reduce(add),
     costUsd: costs.includes(null) ? null : costs.reduce<number>((sum, cost) => sum + (cost ?? 0), 0),
   };
@@ -34,13 +34,13 @@ export function endOf(
 
 /** The message in the session that called. */
 export function answerOf(job: HelperJob): string {
-  return `The helper ${job.agentId} that was started in the background (${job.jobId}, "${job.label}") ${endWords[job.status ?? 'failed']}\n\n${job.text}`.trim();
+  return `The subagent ${job.agentId} that was started in the background (${job.jobId}, "${job.label}") ${endWords[job.status ?? 'failed']}\n\n${job.text}`.trim();
 }
 
 export function resultOf(job: HelperJob): { readonly forModel: string; readonly isError: boolean } {
   const { status, text, agentId } = job;
-  if (status === 'done') return { forModel: text === '' ? 'The helper answered nothing.' : text, isError: false };
-  return { forModel: `The helper ${agentId} ${endWords[status ?? 'failed']} ${text}`.trim(), isError: true };
+  if (status === 'done') return { forModel: text === '' ? 'The subagent answered nothing.' : text, isError: false };
+  return { forModel: `The subagent ${agentId} ${endWords[status ?? 'failed']} ${text}`.trim(), isError: true };
 }
 
 export function describeJob({ jobId, agentId, label, state, status, text }: HelperJob): string {

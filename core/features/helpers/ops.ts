@@ -21,7 +21,7 @@ export function createAgentOps(deps: Handled): AgentOps {
       const jobs = deps.helpers.list(sessionId ?? null);
       return { helpers: jobs.filter(({ state }) => all === true || state !== 'finished').map(listed) };
     },
-    'helper.cancel': ({ jobId }, caller) => listed(deps.helpers.cancel(jobId, caller.actor, 'A person ended it.')),
+    'helper.cancel': ({ jobId }, caller) => listed(deps.helpers.cancel(jobId, caller.actor, 'The user ended it.')),
   };
 }
 

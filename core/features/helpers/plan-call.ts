@@ -32,7 +32,7 @@ export function planCall(deps: HelperDeps, from: CallPlace, wanted: WantedHelp):
   const depthLeft = Math.min(limits.depth - level, caller.bounds?.depth ?? limits.depth);
   if (depthLeft <= 0) {
     const hint = 'Do the work yourself.';
-    throw new AppError('denied', 'No helper may be called from here: the levels of helpers are used up.', { data: { hint } });
+    throw new AppError('denied', 'No subagent may be called from here: the levels of subagents are used up.', { data: { hint } });
   }
   return {
     jobId: ids.next('job'),
@@ -55,7 +55,7 @@ function assertMayCall({ agents }: HelperDeps, caller: string, agentId: string):
   const allowed = agents.helpersOf(caller);
   if (allowed.includes(agentId)) return;
   throw new AppError('denied', `The agent ${caller} may not call ${agentId}.`, {
-    data: { hint: `It may call: ${allowed.join(', ') || 'nobody'}.` },
+    data: { hint: `It may call: ${allowed.join(', ') || 'no other agent'}.` },
   });
 }
 
@@ -72,7 +72,7 @@ function payersOf(
 export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }: CallPlace): EventBodies['turn.started'] {
   const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_MAX, newest: true });
   const start = starts.findLast((event) => event.turnId === turnId);
-  if (start?.type !== 'turn.started') throw new AppError('not_found', `There is no turn ${turnId} that could call a helper.`);
+  if (start?.type !== 'turn.started') throw new AppError('not_found', `There is no turn ${turnId} that could call a subagent.`);
   return start.body;
 }
 

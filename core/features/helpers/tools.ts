@@ -31,8 +31,8 @@ const GRACE_MS = 60_000;
 const LISTED_MAX = 50;
 
 const help = z.strictObject({
-  task: z.string().min(1).max(TASK_MAX).describe('All the helper needs to know; it sees nothing of this conversation.'),
-  label: z.string().min(1).max(100).optional().describe('The task in a few words, for the person.'),
+  task: z.string().min(1).max(TASK_MAX).describe('Everything the subagent needs to know; it sees nothing of this conversation.'),
+  label: z.string().min(1).max(100).optional().describe('The task in a few words, for the user.'),
   agent_id: z.string().min(1).max(40).optional().describe('Which agent; the same as you when left out.'),
 });
 type Help = z.infer<typeof help>;
@@ -45,15 +45,16 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
   const { calls, agents, limits } = deps;
   return defineTool({
     name: 'subagent',
-    description: `Gives a task to a helper and waits for its answer. Several calls in one step run side by side. ${nameAgents(agents)}`,
+    description: `Gives a task to a subagent and waits for its answer. Several calls in one step run in parallel. ${nameAgents(agents)}`,
     input: help,
     class: 'read',
+    shows: { verb: 'ask_helper', target: ['label', 'task'] },
     isPrivate: true,
     // Again means the same helper, by the id of the call: what it does happens once, behind its own gate.
     idempotency: () => 'pure',
     timeoutMs: Math.round(limits.minutes * 60_000) + GRACE_MS,
     facts: () => touchesNothing,
-    summarize: (args) => `ask a helper: ${shown(args)}`,
+    summarize: (args) => `ask a subagent: ${shown(args)}`,
     run: async (args, context): Promise<ToolResult> => {
       const job = calls.call(placeOf(context), { task: args.task, label: args.label, agentId: args.agent_id, mode: 'wait' });
       const ended = await calls.whenFinished(job.jobId, context.signal);
@@ -65,13 +66,14 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
 function createSpawn({ calls, agents }: HelperToolDeps): ToolDefinition {
   return defineTool({
     name: 'spawn',
-    description: `Gives a task to a helper and goes on at once; its answer comes later into this conversation. ${nameAgents(agents)}`,
+    description: `Gives a task to a subagent and continues at once; its answer arrives later in this conversation. ${nameAgents(agents)}`,
     input: help,
     class: 'read',
+    shows: { verb: 'start_helper', target: ['label', 'task'] },
     isPrivate: true,
     idempotency: () => 'idempotent',
     facts: () => touchesNothing,
-    summarize: (args) => `start a helper: ${shown(args)}`,
+    summarize: (args) => `start a subagent: ${shown(args)}`,
     run: (args, context): Promise<ToolResult> => {
       const job = calls.call(placeOf(context), { task: args.task, label: args.label, agentId: args.agent_id, mode: 'background' });
       return Promise.resolve({ forModel: `Started ${job.jobId} (${job.label}). Its answer will come as a message.`, isAsync: true });
@@ -83,16 +85,18 @@ function createSpawnStatus(deps: HelperToolDeps): ToolDefinition {
   const { calls } = deps;
   return defineTool({
     name: 'spawn_status',
-    description: 'How the helpers of this conversation stand, or one of them.',
+    description: "The status of this conversation's subagents, or of one of them.",
     input: z.strictObject({ job_id: z.string().min(1).max(100).optional() }),
     class: 'read',
+    shows: { verb: 'look_at_helpers', target: ['job_id'] },
     isPrivate: true,
     idempotency: () => 'pure',
     facts: () => touchesNothing,
-    summarize: ({ job_id: jobId }) => (jobId === undefined ? 'look at its helpers' : `look at the helper ${jobId}`),
+    summarize: ({ job_id: jobId }) => (jobId === undefined ? 'check its subagents' : `check the subagent ${jobId}`),
     run: ({ job_id: jobId }, { sessionId }): Promise<ToolResult> => {
       const jobs = ownJobs(calls, sessionId, jobId);
-      if (jobs.length === 0) return Promise.resolve(jobId === undefined ? { forModel: 'No helper was started here.' } : unknownJob(jobId));
+      if (jobs.length === 0)
+        return Promise.resolve(jobId === undefined ? { forModel: 'No subagent was started here.' } : unknownJob(jobId));
       const untrusted = jobs.flatMap(({ helperSessionId }) => (helperSessionId === null ? [] : deps.sourcesOf(helperSessionId)));
       return Promise.resolve({ forModel: jobs.map(describeJob).join('\n'), untrusted });
     },
@@ -102,12 +106,13 @@ function createSpawnStatus(deps: HelperToolDeps): ToolDefinition {
 function createSpawnCancel({ calls }: HelperToolDeps): ToolDefinition {
   return defineTool({
     name: 'spawn_cancel',
-    description: 'Ends a helper of this conversation that was started with spawn.',
+    description: 'Stops a subagent of this conversation that was started with spawn.',
     input: z.strictObject({ job_id: z.string().min(1).max(100) }),
     class: 'read',
+    shows: { verb: 'end_helper', target: ['job_id'] },
     idempotency: () => 'idempotent',
     facts: () => touchesNothing,
-    summarize: ({ job_id: jobId }) => `end the helper ${jobId}`,
+    summarize: ({ job_id: jobId }) => `stop the subagent ${jobId}`,
     run: ({ job_id: jobId }, { sessionId }): Promise<ToolResult> => {
       if (ownJobs(calls, sessionId, jobId).length === 0) return Promise.resolve(unknownJob(jobId));
       return Promise.resolve({ forModel: describeJob(calls.cancel(jobId, 'its caller', 'The caller no longer wants it.')) });
@@ -124,7 +129,7 @@ function ownJobs(calls: HelperCalls, sessionId: string, jobId: string | undefine
 }
 
 function unknownJob(jobId: string): ToolResult {
-  return { forModel: `No helper ${jobId} was started in this conversation.`, isError: true };
+  return { forModel: `No subagent ${jobId} was started in this conversation.`, isError: true };
 }
 
 function placeOf({ sessionId, turnId, idempotencyKey }: ToolContext): CallPlace {

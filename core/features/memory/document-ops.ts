@@ -107,7 +107,7 @@ async function remove(deps: Handled, name: string, by: string): Promise<OpResult
   const setting = await settingOf(deps, name);
   if (setting === undefined) {
     const isOther = deps.knowledge.list().some((source) => source.name === name);
-    const why = isOther ? `The source ${name} does not stand in config.yaml.` : `There is no source ${name}.`;
+    const why = isOther ? `The source ${name} is not in config.yaml.` : `There is no source ${name}.`;
     throw new AppError('not_found', why, { data: { hint: 'trayclaw knowledge list shows the sources there are.' } });
   }
   const { holds } = await deps.settings.change(`knowledge.sources.${name}`, null, by);

@@ -42,7 +42,7 @@ function createRemember(port: MemoryPort): ToolDefinition {
     name: 'remember',
     description:
       'Keep something for later conversations: a fact, a preference of the person, a lesson, or a procedure. One thing, in a whole sentence. ' +
-      'In a conversation that has read words of others it is only proposed, and the person decides.',
+      'In a conversation that has read untrusted content it is only proposed, and the person decides.',
     input: z.strictObject({
       text: z.string().trim().min(1).max(memoryTextMax).describe('One whole sentence that is understood without this conversation.'),
       kind: memoryKindSchema.default('fact'),
@@ -50,6 +50,7 @@ function createRemember(port: MemoryPort): ToolDefinition {
       importance: z.number().min(0).max(1).default(usualImportance),
     }),
     class: 'read',
+    shows: { verb: 'remember', target: ['text'] },
     idempotency: () => 'idempotent',
     timeoutMs: TIMEOUT_MS,
     facts: () => ownNotes,
@@ -73,6 +74,7 @@ function createRecall(port: MemoryPort): ToolDefinition {
       limit: z.number().int().min(1).max(50).default(8),
     }),
     class: 'read',
+    shows: { verb: 'search_memory', target: ['query'] },
     isPrivate: true,
     idempotency: () => 'pure',
     timeoutMs: TIMEOUT_MS,
@@ -102,6 +104,7 @@ export function createKnowledgeTool(port: KnowledgePort): ToolDefinition {
       limit: z.number().int().min(1).max(20).default(5),
     }),
     class: 'read',
+    shows: { verb: 'search_documents', target: ['query'] },
     isPrivate: true,
     idempotency: () => 'pure',
     timeoutMs: TIMEOUT_MS,

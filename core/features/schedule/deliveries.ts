@@ -80,7 +80,7 @@ function refusalsIn(events: readonly AnyEvent[]): string[] {
     if (type === 'approval.requested') asked.set(body.approval.approvalId, body.approval.summary);
     if (type === 'policy.decided' && body.decision === 'deny') refused.set(body.callId, `${body.tool}: ${body.reason}`);
     if (type !== 'approval.decided' || body.decision !== 'deny') continue;
-    const why = body.by === 'timeout' ? 'nobody answered in time' : `${body.by} said no`;
+    const why = body.by === 'timeout' ? 'no answer in time' : `${body.by} said no`;
     refused.set(body.callId, `${asked.get(body.approvalId) ?? 'a call'} (${why})`);
   }
   return [...refused.values()].map((line) => `- ${line.slice(0, LINE_MAX)}`);

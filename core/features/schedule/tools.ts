@@ -51,6 +51,7 @@ function createTasks(port: AgendaPort): ToolDefinition {
     description: 'The task list, kept over restarts: list what is open, add a task, or mark one as done or dropped. The heartbeat sees it.',
     input: taskInput,
     class: 'read',
+    shows: { verb: 'use_tasks', target: ['text', 'action'] },
     idempotency: (args) => (args.action === 'list' ? 'pure' : 'idempotent'),
     timeoutMs: 5_000,
     facts: () => ownNotes,
@@ -103,6 +104,7 @@ function createSchedule(port: AgendaPort): ToolDefinition {
     description: 'Take something up again by yourself at a later time, once: follow_up, list what is planned here, or cancel it.',
     input: scheduleInput,
     class: 'write',
+    shows: { verb: 'use_schedule', target: ['prompt', 'scheduleId'] },
     idempotency: (args) => (args.action === 'list' ? 'pure' : 'idempotent'),
     timeoutMs: 5_000,
     facts: (args) => (args.action === 'follow_up' ? plannedFacts(args) : ownNotes),
@@ -131,7 +133,7 @@ type FollowUpArgs = Extract<ScheduleArgs, { action: 'follow_up' }>;
 
 /** Something starts without anybody there: that is asked for, whatever it will do. */
 function plannedFacts(args: FollowUpArgs): CallFacts {
-  return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start by itself ${timeWords(args)}.`] };
+  return { class: 'write', paths: [], command: null, hosts: [], risks: [`TrayClaw will start on its own ${timeWords(args)}.`] };
 }
 
 function timeWords({ at, zone, inMinutes }: FollowUpArgs): string {

@@ -104,12 +104,12 @@ function reasonAgainst(skill: LoadedSkill, { status, isEnabled, requirements }: 
   if (status === 'sunset') return `It was to be removed after ${head.deprecation?.removeAfter ?? ''}.${insteadOf(head)}`;
   if (status === 'deprecated') return `It is deprecated.${insteadOf(head)}`;
   if (trust === 'changed') return 'Its files have changed since you trusted them.';
-  if (!isTrusted(skill)) return 'Nobody has said yet that its text can be trusted.';
+  if (!isTrusted(skill)) return 'Its text is not trusted yet.';
   if (!areMet(requirements, head)) {
     const missing = requirements.filter(({ isMet }) => !isMet).map(({ kind, name }) => `${kind} ${name}`);
     return `It needs what is not there: ${missing.join(', ')}.`;
   }
-  return head.modelInvocable ? null : 'It is only opened by a person, with /skill.';
+  return head.modelInvocable ? null : 'Only you can open it, with /skill.';
 }
 
 export function insteadOf({ deprecation }: SkillHead): string {

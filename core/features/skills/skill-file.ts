@@ -113,7 +113,7 @@ function duplicatesIn(text: string): HeadFlaw[] {
       seen.add(key);
       return [];
     }
-    return [{ rule: 'head-duplicate', message: `"${key}" stands there twice; the last one counts.`, line: at + 2 }];
+    return [{ rule: 'head-duplicate', message: `"${key}" appears twice; the last one counts.`, line: at + 2 }];
   });
 }
 

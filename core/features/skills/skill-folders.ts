@@ -100,7 +100,7 @@ export function readSkill({ folder, fileName }: FoundSkill): Result<ReadSkill, F
   const path = join(folder, fileName);
   try {
     if (sizeOf(path) > SKILL_BYTES_MAX)
-      return err({ reason: 'Its SKILL.md is larger than 1 MB.', hint: 'Move most of it to files of their own.' });
+      return err({ reason: 'Its SKILL.md is larger than 1 MB.', hint: 'Move most of it to separate files.' });
     const source = readFileSync(path, 'utf8');
     const file = readSkillFile(source);
     if (!file.ok) return file;

@@ -83,7 +83,7 @@ function lintTexts({ file: { head } }: Linted): SkillFinding[] {
       finding(
         'error',
         'description-missing',
-        'It has no description; the first paragraph stands in for it. Say what it does and when to use it.',
+        'It has no description; the first paragraph is used instead. Say what it does and when to use it.',
       ),
     );
   } else {
@@ -176,7 +176,7 @@ function lintBody({ file: { body, bodyLine }, files }: Linted): SkillFinding[] {
       finding(
         'warning',
         'body-long',
-        `The instructions have ${lines.length} lines; keep them below 500 and move the rest to files of their own.`,
+        `The instructions have ${lines.length} lines; keep them below 500 and move the rest to separate files.`,
       ),
     );
   if (body.length > BODY_CHARS_MAX)

@@ -111,7 +111,7 @@ export class SkillRuns {
     if (chain.includes(name)) throw new AppError('denied', `A skill does not run itself: ${path}.`);
     if (chain.length < this.#deps.depthMax) return;
     throw new AppError('denied', `Skills run skills ${this.#deps.depthMax} levels deep, and ${path} is one more.`, {
-      data: { hint: 'A person may raise skills.depth.' },
+      data: { hint: 'The user may raise skills.depth.' },
     });
   }
 }

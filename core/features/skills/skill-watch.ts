@@ -51,9 +51,9 @@ export class SkillWatch {
     try {
       const { added, changed, removed } = this.#deps.reload();
       if (added.length + changed.length + removed.length > 0)
-        this.#deps.logger.log('info', 'skills were read anew', { added, changed, removed });
+        this.#deps.logger.log('info', 'skills were reloaded', { added, changed, removed });
     } catch (cause) {
-      this.#deps.logger.log('error', 'skills could not be read anew', { cause: String(cause) });
+      this.#deps.logger.log('error', 'skills could not be reloaded', { cause: String(cause) });
     }
     this.#listen();
     this.#wait(LOOK_MS);

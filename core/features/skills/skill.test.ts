@@ -31,7 +31,7 @@ test('a bundled one is offered; one that was found waits for a person', () => {
     ['alpha', 'bundled', true],
     ['beta', 'none', false],
   ]);
-  expect(whyNot('beta')).toBe('Nobody has said yet that its text can be trusted.');
+  expect(whyNot('beta')).toBe('Its text is not trusted yet.');
 });
 
 test('a folder anybody can write to takes no name away from one that is trusted', () => {

@@ -63,6 +63,7 @@ export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition 
       'Instructions for kinds of work. Before a task that one fits, open it and follow it; read its files when it says so. Its scripts are run with exec.',
     input,
     class: 'read',
+    shows: { verb: 'use_skills', target: ['name', 'query'] },
     // A run that is made again meets the same helper, by the id of the call.
     idempotency: () => 'pure',
     timeoutMs: runMs,

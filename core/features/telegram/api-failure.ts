@@ -72,7 +72,7 @@ function ofServer({ error_code: code, parameters, ...told }: GrammyError): ApiFa
   const description = typeof reason === 'string' ? reason : 'no reason was given';
   if (code === 429) return { kind: 'flood', retryAfterMs: Math.min((parameters.retry_after ?? 1) * 1000, FLOOD_MS_MAX) };
   // A gateway that gave up cannot tell what the server behind it did.
-  if (code >= 500) return { kind: 'unknown', words: `Telegram failed by itself (${code})` };
+  if (code >= 500) return { kind: 'unknown', words: `Telegram had an internal error (${code})` };
   return { kind: 'refused', why: refusalOf(code, description), words: description.slice(0, 300) };
 }
 

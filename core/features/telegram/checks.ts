@@ -15,6 +15,6 @@ function checkTelegram({ state, problem, people, bot }: Status): Finding[] {
   const name = bot === null ? 'The bot' : `@${bot.username}`;
   if (state === 'paused') return [well('telegram', `${name} is paused.`)];
   if (problem !== null) return [unwell('telegram', problem, 'trayclaw telegram status')];
-  if (people === 0) return [well('telegram', `${name} listens; nobody is paired yet.`)];
-  return [well('telegram', `${name} listens to ${counted(people, 'person', 'people')}.`)];
+  if (people === 0) return [well('telegram', `${name} is connected; no one is paired yet.`)];
+  return [well('telegram', `${name} is connected and paired with ${counted(people, 'person', 'people')}.`)];
 }

@@ -11,7 +11,7 @@ export const botCommands = [
   { command: 'help', description: 'what I understand' },
   { command: 'status', description: 'what runs, what waits, what it cost' },
   { command: 'new', description: 'begin a new conversation' },
-  { command: 'sessions', description: 'conversations; with a number: go on with that one' },
+  { command: 'sessions', description: 'conversations; with a number: switch to that one' },
   { command: 'approve', description: 'say yes once to what waits; with a number where several do' },
   { command: 'deny', description: 'say no to what waits' },
   { command: 'budget', description: 'the limits; with an amount in dollars: allow more today' },
@@ -108,7 +108,7 @@ async function describeStatus({ claw, approvals }: CommandDeps, chatId: string, 
       : running === 0
         ? 'Nothing runs.'
         : `${running} at work.`,
-    pending === 0 ? 'Nothing waits for you.' : `${pending} waiting for your yes or no: /approve, /deny.`,
+    pending === 0 ? 'Nothing is waiting for you.' : `${pending} waiting for your decision: /approve, /deny.`,
     `Today: ${today.turns} turns, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
     title === undefined ? 'Your next message begins a new conversation.' : `This conversation: ${title}`,
   ].join('\n');
@@ -128,7 +128,7 @@ async function chooseSession({ claw }: CommandDeps, { rest, chatId }: CommandCal
   const chosen = /^\d{1,3}$/.test(rest) ? sessions[Number(rest) - 1] : undefined;
   if (chosen === undefined) return { text: `There is no conversation ${rest.slice(0, 20)}. See /sessions.` };
   await claw.op('chat.bind', { chat: { channel: 'telegram', chatId }, sessionId: chosen.sessionId }, caller);
-  return { text: `This chat goes on with: ${chosen.title === '' ? 'Untitled' : chosen.title}` };
+  return { text: `This chat now continues: ${chosen.title === '' ? 'Untitled' : chosen.title}` };
 }
 
 async function decide(
@@ -137,7 +137,7 @@ async function decide(
   choice: 'once' | 'deny',
 ): Promise<CommandAnswer> {
   const pending = approvals.pendingApprovals();
-  if (pending.length === 0) return { text: 'Nothing waits for you.' };
+  if (pending.length === 0) return { text: 'Nothing is waiting for you.' };
   const word = choice === 'once' ? 'approve' : 'deny';
   if (rest === '' && pending.length > 1) {
     return { text: `${pending.map(({ summary }, at) => `${at + 1}. ${summary}`).join('\n')}\n\nWhich one? /${word} 1` };

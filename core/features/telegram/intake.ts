@@ -145,10 +145,7 @@ export class Intake {
     const { result, drafts } = pairing.claim(text, { userId: message.senderId, chatId: message.chatId, name: message.senderName });
     if (result === 'claimed') {
       this.#commit(message.updateId, () => drafts);
-      say(
-        message.chatId,
-        `Thank you. Now confirm it at the computer: somebody named ${message.senderName} with the id ${message.senderId}.`,
-      );
+      say(message.chatId, `Thank you. Now confirm it at the computer: ${message.senderName} with the id ${message.senderId}.`);
       return 'taken';
     }
     if (result === 'wrong') say(message.chatId, 'That code does not hold. A code is for one person and one hour.');

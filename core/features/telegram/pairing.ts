@@ -77,7 +77,7 @@ export class Pairing {
     const row = this.#find(pairingId);
     const { userId, chatId, name } = row;
     if (userId === null || chatId === null || name === null) {
-      throw new AppError('conflict', 'Nobody has sent this code to the bot yet.', { data: { hint: 'Send it to the bot, then confirm.' } });
+      throw new AppError('conflict', 'No one has sent this code to the bot yet.', { data: { hint: 'Send it to the bot, then confirm.' } });
     }
     const person = { userId, chatId, name };
     this.#deps.log.append(systemSessionId, [{ type: 'telegram.paired', body: { pairingId, ...person, by: caller.actor } }], true);
@@ -93,7 +93,7 @@ export class Pairing {
   /** Fails with `not_found`. */
   revoke(userId: string, caller: Caller): void {
     notOverTelegram(caller);
-    if (this.#deps.store.person(userId) === null) throw new AppError('not_found', `Nobody with the Telegram id ${userId} is paired.`);
+    if (this.#deps.store.person(userId) === null) throw new AppError('not_found', `No one with the Telegram id ${userId} is paired.`);
     this.#deps.log.append(systemSessionId, [{ type: 'telegram.revoked', body: { userId, by: caller.actor } }], true);
   }
 

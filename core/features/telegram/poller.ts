@@ -134,10 +134,7 @@ export class Poller {
     const { words } = failure;
     this.#deps.logger.log('warn', 'updates of Telegram could not be fetched', { words, failures: this.#failures });
     if (this.#failures >= OFFLINE_AFTER) {
-      this.#deps.tell(
-        'offline',
-        'The server of Telegram cannot be reached. It is tried again by itself; what people write meanwhile is kept there for a day.',
-      );
+      this.#deps.tell('offline', 'The Telegram server cannot be reached. TrayClaw keeps trying; Telegram keeps new messages for a day.');
     }
     return this.#pause(growing(BACKOFF_MS, this.#failures, OFFLINE_MS_MAX, this.#deps.random), signal);
   }
@@ -147,8 +144,8 @@ export class Poller {
     this.#conflicts += 1;
     const what =
       why === 'webhook'
-        ? 'A webhook is set for this bot, so that updates go there. Remove it (deleteWebhook), or make a bot of its own for this computer.'
-        : 'Another program polls this bot: most likely TrayClaw on another computer or with another data folder, else another program with the same token. Stop it there, or make a bot of its own for this computer.';
+        ? 'A webhook is set for this bot, so updates go there. Remove it (deleteWebhook), or create a separate bot for this computer.'
+        : 'Another program polls this bot: most likely TrayClaw on another computer or with another data folder, or another program with the same token. Stop it there, or create a separate bot for this computer.';
     this.#deps.tell('conflict', what);
     return this.#pause(growing(CONFLICT_MS, this.#conflicts, CONFLICT_MS_MAX, this.#deps.random), signal);
   }

@@ -180,7 +180,7 @@ test('how a question was answered', () => {
   ]).toEqual([
     'Answered at the command line: approved.',
     'Answered in the window: approved for 15 min.',
-    'Answered by the clock, because nobody did: denied.',
+    'Answered by timeout: denied.',
     'No longer asked: the turn has ended.',
   ]);
 });

@@ -9,6 +9,7 @@ import { toAppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Approval, GrantScope } from '../../contracts/policy.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
+import { answeredWords } from '../../contracts/turn-words.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { QuestionRow, TelegramStore } from './rows.ts';
 
@@ -165,8 +166,8 @@ export function questionText(approval: Approval): { text: string; rest: string |
     plain(risk),
     plain(reason),
     fenced(shown),
-    ...(isLong ? ['It goes on: the whole call is in the file.'] : []),
-    ...(sources.length === 0 ? [] : [`It may follow words of: ${plain(sources.slice(0, 5).join(', '))}`]),
+    ...(isLong ? ['The whole call is in the file.'] : []),
+    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
     ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
   ];
   return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
@@ -188,14 +189,7 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
-const doors: Readonly<Record<string, string>> = { window: 'in the window', cli: 'at the command line', 'the tray': 'in the tray' };
-const states = { pending: 'still open', approved: 'approved', denied: 'denied', withdrawn: 'no longer asked' } as const;
-
 /** "Answered in the window: denied." */
-export function howAnswered({ state, decidedBy, scope }: Approval): string {
-  if (state === 'withdrawn') return 'No longer asked: the turn has ended.';
-  const by = decidedBy ?? '';
-  const where = by.startsWith('telegram:') ? 'here' : (doors[by] ?? (by === 'timeout' ? 'by the clock, because nobody did' : `by ${by}`));
-  const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
-  return `Answered ${where}: ${how}.`;
+export function howAnswered(approval: Approval): string {
+  return answeredWords(approval, 'telegram:');
 }

@@ -4,8 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 
 const HOUR_MS = 3_600_000;
 const TOLD_AN_HOUR_MAX = 30;
-const line =
-  'This bot belongs to somebody and answers nobody else. If it is yours: show a code at the computer (trayclaw telegram pair) and send it here.';
+const line = 'This is a private bot. If it is yours: show a code at the computer (trayclaw telegram pair) and send it here.';
 
 export class Strangers {
   readonly #clock: Clock;

@@ -236,10 +236,10 @@ export class Telegram {
         return 'refused';
       }
       if (failure.kind === 'flood') {
-        this.#set('offline', 'Telegram asked to be left alone for a while. It is tried again by itself.');
+        this.#set('offline', 'Telegram asked TrayClaw to wait. TrayClaw retries automatically.');
         return { retryMs: failure.retryAfterMs };
       }
-      this.#set('offline', 'The server of Telegram cannot be reached. It is tried again by itself.');
+      this.#set('offline', 'The Telegram server cannot be reached. TrayClaw retries automatically.');
       return { retryMs: null };
     }
   }

@@ -1,5 +1,6 @@
 // Approvals and grants as rows kept in step with their events, and the live grants in memory.
 
+import { answerOf } from '../../contracts/approval-answer.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
 import { approvalSchema, configApprovalId, grantSchema, type Approval, type Grant, type GrantListing } from '../../contracts/policy.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -110,12 +111,7 @@ export class PolicyStore {
         this.#writeApproval(event.body.approval);
         return;
       case 'approval.decided':
-        this.#decide(event.body.approvalId, {
-          state: event.body.decision === 'approve' ? 'approved' : event.body.decision === 'deny' ? 'denied' : 'withdrawn',
-          decidedAtMs: event.atMs,
-          decidedBy: event.body.by,
-          scope: event.body.scope,
-        });
+        this.#decide(event.body.approvalId, answerOf(event));
         return;
       case 'grant.created':
         this.#writeGrant(event.body.grant);

@@ -116,7 +116,7 @@ export function folderOf({ match }: Pick<Grant, 'match'>): string {
 }
 
 export function notTrusted(workspace: string): AppError {
-  return new AppError('denied', `TrayClaw may not work in ${workspace}: a person has not trusted this folder, or it was replaced.`, {
+  return new AppError('denied', `TrayClaw may not work in ${workspace}: the user has not trusted this folder, or it was replaced.`, {
     data: { hint: `Trust it with: trayclaw folders trust ${JSON.stringify(workspace)}` },
   });
 }

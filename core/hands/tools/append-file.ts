@@ -22,6 +22,7 @@ export function createAppendFile(deps: { readonly paths: CheckedPaths }): ToolDe
     description: 'Add text at the end of a file; the file and its parent folders are made when missing.',
     input,
     class: 'write',
+    shows: { verb: 'append', target: ['path'] },
     idempotency: () => 'unsafe',
     timeoutMs: 60_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),

@@ -18,6 +18,7 @@ export function createCalc(): ToolDefinition {
       'Work out an arithmetic expression: + - * / % ^ ( ), sqrt, sin, cos, tan (radians), log (base 10, or log(x, base)), ln, exp, abs, round, floor, ceil, min, max, pi, e. Whole numbers are exact.',
     input,
     class: 'read',
+    shows: { verb: 'calculate', target: ['expression'] },
     idempotency: () => 'pure',
     timeoutMs: 5000,
     facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),

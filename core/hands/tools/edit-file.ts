@@ -25,6 +25,7 @@ export function createEditFile(deps: { readonly paths: CheckedPaths }): ToolDefi
     description: 'Replace an exact piece of a text file by another. Read the file first and copy the old text exactly.',
     input,
     class: 'write',
+    shows: { verb: 'edit', target: ['path'] },
     idempotency: () => 'unsafe',
     timeoutMs: 60_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),

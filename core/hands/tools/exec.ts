@@ -75,6 +75,7 @@ export function createExec(deps: ExecToolDeps): ToolDefinition {
       'Run a shell command. Give interactive or long-running programs (servers, watchers) background: true, then poll for their output, write to them and kill them by sessionId.',
     input,
     class: 'exec',
+    shows: { verb: 'run', target: ['command'] },
     idempotency: (args) => (isReading(args.action) ? 'pure' : 'unsafe'),
     abortGraceMs: ABORT_GRACE_MS,
     timeoutMs: Math.max(TIMEOUT_MS_MAX, deps.execTimeoutMs) + HOST_GRACE_MS,

@@ -34,6 +34,7 @@ export function createGlob(deps: { readonly paths: CheckedPaths }): ToolDefiniti
     description: 'Find files by the pattern of their path. Leaves out .git and what .gitignore names.',
     input,
     class: 'read',
+    shows: { verb: 'look_for', target: ['pattern'] },
     idempotency: () => 'pure',
     timeoutMs: 60_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),

@@ -60,6 +60,7 @@ export function createGrep(deps: GrepDeps): ToolDefinition {
       'Search file contents for a regular expression, line by line. Results are path:line:text. Leaves out binary files, .git and what .gitignore names.',
     input,
     class: 'read',
+    shows: { verb: 'search_for', target: ['pattern'] },
     idempotency: () => 'pure',
     timeoutMs: 90_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),

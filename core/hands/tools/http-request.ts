@@ -49,6 +49,7 @@ export function createHttpRequest(deps: HttpRequestDeps): ToolDefinition {
         context.addIssue({ code: 'custom', path: ['body'], message: `a ${args.method} request has no body` });
     }),
     class: 'network',
+    shows: { verb: 'request', target: ['url'] },
     // One that shows who asks is on record before it is sent, even if it only reads.
     idempotency: (args) => (!isGetOrHead(args) ? 'unsafe' : reads(args) ? 'pure' : 'idempotent'),
     timeoutMs: deps.timeoutMs,

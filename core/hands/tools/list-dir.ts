@@ -24,6 +24,7 @@ export function createListDir(deps: { readonly paths: CheckedPaths }): ToolDefin
     description: 'List the entries of one folder with their sizes; folders end with /. Use glob to find files further down.',
     input,
     class: 'read',
+    shows: { verb: 'list', target: ['path'] },
     idempotency: () => 'pure',
     timeoutMs: 30_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'read', context),

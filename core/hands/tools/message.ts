@@ -54,10 +54,11 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
     name: 'message',
     description:
       'Send a message, with files if needed, to a chat of the person (such as Telegram). Without channel and chat_id it goes to the chat of ' +
-      'this conversation, or else to the one they used last. Your final answer goes to the chat a message came from by itself: use this for ' +
+      'this conversation, or else to the one they used last. Your final answer goes to the chat a message came from without this tool: use it for ' +
       'something before it, for files, or for another chat.',
     input,
     class: 'message',
+    shows: { verb: 'send', target: ['content'] },
     idempotency: () => 'idempotent',
     timeoutMs: 60_000,
     facts: (args, context) => factsOf(deps, keys, args, context),

@@ -20,6 +20,7 @@ export function createOpenWorkspace(deps: OpenWorkspaceDeps): ToolDefinition {
     description: 'Asks the person to trust a folder as the workspace of this session.',
     input: z.strictObject({ path: z.string().min(1) }),
     class: 'read',
+    shows: { verb: 'open_folder', target: ['path'] },
     isInternal: true,
     idempotency: () => 'pure',
     facts: ({ path }) => {

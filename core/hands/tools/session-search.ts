@@ -16,6 +16,7 @@ export function createSessionSearch(): ToolDefinition {
     description: 'Search all earlier conversations for words; returns short excerpts with their session and time.',
     input,
     class: 'read',
+    shows: { verb: 'search_sessions', target: ['query'] },
     isPrivate: true,
     idempotency: () => 'pure',
     timeoutMs: 15_000,

@@ -7,7 +7,7 @@ import type { Logger } from '../../base/logger.ts';
 import { err, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
-import type { ArtifactSink, ToolContext, ToolDefinition, ToolListing } from '../../contracts/tools.ts';
+import type { ArtifactSink, ToolContext, ToolDefinition, ToolListing, ToolShown } from '../../contracts/tools.ts';
 import { describeValue, hostResult, settleEnd, type HostedResult } from './hosted-result.ts';
 import { nearNames } from './near-names.ts';
 import { parseCall, type ParsedCall } from './parse-call.ts';
@@ -92,6 +92,11 @@ export class ToolHost {
       class: this.#tools.get(name)?.class ?? 'exec',
       schema: { ...parameters },
     }));
+  }
+
+  /** How calls read, by the name of the tool; those only the program makes too. */
+  shown(): Record<string, ToolShown> {
+    return Object.fromEntries([...this.#tools.values()].flatMap(({ name, shows }) => (shows === undefined ? [] : [[name, shows]])));
   }
 
   /** What a model is told, by name. The very same object until a tool comes or goes. */

@@ -28,6 +28,7 @@ export function createWebFetch(deps: WebToolDeps): ToolDefinition {
     description: 'Read a page of the web as Markdown. JSON and text come as they are; PDF, pictures and other files are kept as artifacts.',
     input,
     class: 'network',
+    shows: { verb: 'fetch', target: ['url'] },
     idempotency: () => 'pure',
     timeoutMs,
     facts: (args) => requestFacts(http, { method: 'GET', url: args.url, reads: true }),

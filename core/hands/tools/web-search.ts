@@ -30,6 +30,7 @@ export function createWebSearch(deps: WebSearchDeps): ToolDefinition {
     description: `Search the web with ${engine.name}. Gives titles, addresses and excerpts; read a page with web_fetch.`,
     input,
     class: 'network',
+    shows: { verb: 'search_web', target: ['query'] },
     idempotency: () => 'pure',
     timeoutMs: deps.timeoutMs,
     facts: (args) => {

@@ -20,6 +20,7 @@ export function createWriteFile(deps: { readonly paths: CheckedPaths }): ToolDef
     description: 'Write a file, replacing what was there; missing parent folders are made. Use edit_file to change a part of a file.',
     input,
     class: 'write',
+    shows: { verb: 'write', target: ['path'] },
     idempotency: () => 'idempotent',
     timeoutMs: 60_000,
     facts: (args, context) => deps.paths.callFacts(args, args.path, 'write', context),

@@ -191,34 +191,36 @@ export class SectionBuilder {
     const parts = selected?.parts[section] ?? [];
     for (const [index, given] of parts.entries()) {
       const part = { ...given, title: this.#redact(given.title), text: this.#redact(given.text) };
-      const { id, title, source, score, tainted } = part;
-      const whole = how.show(part);
-      const wholeSize = how.sizeOf(whole);
-      const isShort = part.text.length <= (part.cut?.charsMax ?? Number.POSITIVE_INFINITY);
-      const fits = isShort && tokens + wholeSize <= max;
-      const fitting = fits ? whole : beginningWithin((max - tokens) / (parts.length - index), part, how);
-      if (fitting === null) {
-        this.#drop(`${section}: ${title}`, wholeSize, packReasons.share);
-        continue;
-      }
-      const size = fitting === whole ? wholeSize : how.sizeOf(fitting);
-      if (fitting !== whole) {
-        this.truncated.push({ what: `${section}: ${title}`, fromTokens: wholeSize, toTokens: size, reason: packReasons.share });
-      }
-      shown.push(fitting);
-      tokens += size;
-      this.parts.push({
-        section,
-        id,
-        title,
-        source,
-        tokens: size,
-        ...(score === undefined ? {} : { score }),
-        ...(tainted === undefined || tainted.length === 0 ? {} : { tainted: [...tainted] }),
-      });
+      const fitting = this.#fitPart(section, part, how, { tokens: max - tokens, parts: parts.length - index });
+      if (fitting === null) continue;
+      shown.push(fitting.text);
+      tokens += fitting.tokens;
+      this.parts.push(shownPart(section, part, fitting.tokens));
     }
     if (shown.length > 0) this.#push(section, tokens, shown.length);
     return shown;
+  }
+
+  /** As it is shown: whole, or its beginning; null where neither has room. What was left out is on record. */
+  #fitPart(
+    section: SourceSection,
+    part: PackPart,
+    { show, sizeOf }: PartLooks,
+    left: { readonly tokens: number; readonly parts: number },
+  ): { readonly text: string; readonly tokens: number } | null {
+    const what = `${section}: ${part.title}`;
+    const shown = show(part);
+    const whole = { text: shown, tokens: sizeOf(shown) };
+    const isTooLong = part.cut !== undefined && part.text.length > part.cut.charsMax;
+    if (!isTooLong && whole.tokens <= left.tokens) return whole;
+    const text = beginningWithin(left.tokens / left.parts, part, { show, sizeOf });
+    if (text === null) {
+      this.#drop(what, whole.tokens, packReasons.share);
+      return null;
+    }
+    const tokens = sizeOf(text);
+    this.truncated.push({ what, fromTokens: whole.tokens, toTokens: tokens, reason: packReasons.share });
+    return { text, tokens };
   }
 
   #push(name: PackSection, tokens: number, items: number): void {
@@ -249,6 +251,11 @@ export class SectionBuilder {
   #drop(what: string, tokens: number, reason: string): void {
     this.dropped.push({ what, count: 1, tokens, reason });
   }
+}
+
+function shownPart(section: SourceSection, { id, title, source, score, tainted }: PackPart, tokens: number): ShownPackPart {
+  const marks = tainted === undefined || tainted.length === 0 ? {} : { tainted: [...tainted] };
+  return { section, id, title, source, tokens, ...(score === undefined ? {} : { score }), ...marks };
 }
 
 /** As much of its beginning as fits into so many tokens, as it is shown. Null where it may not be cut, or too little would be left. */

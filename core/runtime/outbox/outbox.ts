@@ -8,12 +8,12 @@ import type { ChannelPort, NewOutbound, OutboundItem } from '../../contracts/cha
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
 import type { OutboundInfo } from '../../contracts/outbox-ops.ts';
+import { replyText } from '../../contracts/turn-words.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { ChatRows, ChatTurn } from './chat-rows.ts';
 import { Dispatch, type DispatchDeps } from './dispatch.ts';
 import type { MessageHooks } from './message-hooks.ts';
 import type { OutboundQuery, OutboundRows } from './outbound-rows.ts';
-import { replyText } from './turn-replies.ts';
 
 export { ChatRows, type ChatTurn } from './chat-rows.ts';
 export { OutboundRows } from './outbound-rows.ts';

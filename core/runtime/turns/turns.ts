@@ -337,7 +337,7 @@ export class TurnRuntime {
       const error = mapStorageError(cause);
       this.#live.delete(turnId);
       this.#hot.forget(sessionId);
-      this.#deps.logger.log('error', 'a turn could not go on', { turnId, code: error.code, message: error.message });
+      this.#deps.logger.log('error', 'a turn could not continue', { turnId, code: error.code, message: error.message });
       this.#ends.fail(turnId, error);
       return 'free';
     }

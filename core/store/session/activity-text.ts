@@ -1,6 +1,7 @@
 // What of an event is found by its words, and what it is filtered by. Conversation is not here: it has a search of its own. Pure.
 
 import { describeGap } from '../../contracts/log-gap.ts';
+import { answerStates } from '../../contracts/approval-answer.ts';
 import type { ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
@@ -19,7 +20,6 @@ const RESULT_MAX = 1_000;
 const routine: ReadonlySet<string> = new Set(['pack', 'complete', 'authorize', 'execute', 'observe']);
 
 const gateOutcomes = { allow: 'allowed', ask: 'asked', deny: 'denied' } as const;
-const answerOutcomes = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 const endOutcomes = { done: 'ok', failed: 'error', cancelled: 'cancelled', over_budget: 'over_budget', stopped: 'stopped' } as const;
 
 const helperOutcomes = { ...endOutcomes, timeout: 'timeout' } as const;
@@ -41,7 +41,7 @@ const entries: Entries = {
   'tool.rejected': ({ body }) => entry([body.tool, ...errorParts(body.error)], { tool: body.tool, outcome: 'error' }),
   'approval.requested': ({ body: { approval } }) =>
     entry([approval.tool, approval.summary, approval.risk, approval.reason], { tool: approval.tool, outcome: 'asked' }),
-  'approval.decided': ({ body }) => entry([body.decision, body.scope?.kind ?? '', body.by], { outcome: answerOutcomes[body.decision] }),
+  'approval.decided': ({ body }) => entry([body.decision, body.scope?.kind ?? '', body.by], { outcome: answerStates[body.decision] }),
   'grant.created': ({ body }) => entry([body.grant.covers]),
   'grant.revoked': ({ body }) => entry([body.by]),
   'tool.requested': ({ body }) => entry([body.tool, body.args], { tool: body.tool }),

@@ -1,6 +1,7 @@
 // A session as files a person can keep: JSON lines (every event) and Markdown (the conversation).
 
 import type { AnyEvent } from '../../contracts/events.ts';
+import { answerWords, endWordsOf } from '../../contracts/turn-words.ts';
 
 /** One event a line, in order. */
 export function exportJsonl(events: Iterable<AnyEvent>): string {
@@ -36,11 +37,11 @@ function markdownOf(event: AnyEvent): string | null {
     case 'tool.outcome_unknown':
       return `**\`${event.body.tool}\` → outcome unknown**: ${event.body.reason}`;
     case 'approval.decided':
-      return `*Approval ${event.body.decision} by ${event.body.by} · ${at}*`;
+      return `*${answerWords[event.body.decision]} by ${event.body.by} · ${at}*`;
     case 'turn.finished':
       return event.body.status === 'done'
         ? null
-        : `*Turn ended: ${event.body.status}${event.body.error === null ? '' : ` (${event.body.error.message})`}*`;
+        : `*Turn ended: ${endWordsOf(event.body.status)}${event.body.error === null ? '' : ` (${event.body.error.message})`}*`;
     default:
       return null;
   }

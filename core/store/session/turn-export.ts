@@ -1,18 +1,11 @@
 // One turn as a file a person can keep: every event as a line of JSON, or told in order as Markdown, with reasons, answers and costs.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { foldTurnView } from '../../contracts/turn-view-fold.ts';
+import { answerWords, endWordsOf, gateWords } from '../../contracts/turn-words.ts';
 import { exportJsonl, fence } from './session-export.ts';
 
 type Parts = { readonly [T in EventType]?: (event: EventOf<T>) => string | null };
-
-const gateWords = { allow: 'allowed', ask: 'must ask', deny: 'refused' } as const;
-const endWords = {
-  done: 'done',
-  failed: 'failed',
-  cancelled: 'stopped',
-  over_budget: 'over its budget',
-  stopped: 'stopped by the panic stop',
-} as const;
 
 const parts: Parts = {
   'user.message': ({ body }) => `## ${body.sender} asked over ${body.channel}\n\n${body.text}`,
@@ -33,9 +26,8 @@ const parts: Parts = {
     `- ${body.again === true ? 'The answer broke off; asked once more' : 'The model failed'}: ${body.error.message}`,
   'policy.decided': ({ body }) => `- The gate: ${code(body.tool)} ${gateWords[body.decision]} by rule ${code(body.ruleId)}. ${body.reason}`,
   'tool.rejected': ({ body }) => `- ${code(body.tool)} never reached the gate: ${body.error.message}`,
-  'approval.requested': ({ body: { approval } }) => `- Asked a person: ${approval.summary}. Risk: ${approval.risk}`,
-  'approval.decided': ({ body }) =>
-    `- ${body.decision === 'approve' ? 'Approved' : body.decision === 'deny' ? 'Denied' : 'Withdrawn'} by ${body.by}${body.scope === null ? '' : ` (${body.scope.kind})`}.`,
+  'approval.requested': ({ body: { approval } }) => `- Approval requested: ${approval.summary}. Risk: ${approval.risk}`,
+  'approval.decided': ({ body }) => `- ${answerWords[body.decision]} by ${body.by}${body.scope === null ? '' : ` (${body.scope.kind})`}.`,
   'tool.requested': ({ body }) => `### Called ${code(body.tool)}\n\n${fence(body.args, 'json')}`,
   'tool.finished': ({ body }) =>
     `${code(body.tool)} ended: **${body.outcome}** after ${Math.round(body.tookMs)} ms\n\n${fence(body.forModel, '')}`,
@@ -50,7 +42,7 @@ const parts: Parts = {
   'taint.marked': ({ body }) =>
     body.sources.length === 0
       ? null
-      : `- Read words of others: ${body.sources.map(({ kind, where }) => `${kind} ${code(where)}`).join(', ')}`,
+      : `- Read untrusted content: ${body.sources.map(({ kind, where }) => `${kind} ${code(where)}`).join(', ')}`,
   'assistant.message': ({ body }) => `## Answer\n\n${body.text}`,
   'turn.cancel_requested': ({ body }) => `- Asked to stop (${body.by}): ${body.reason}`,
 };
@@ -70,18 +62,17 @@ function turnMarkdown(events: readonly AnyEvent[]): string {
 }
 
 function heading(events: readonly AnyEvent[]): string {
-  const started = events.find((event) => event.type === 'turn.started');
-  const finished = events.findLast((event) => event.type === 'turn.finished');
-  const first = events[0];
-  const lines = [`# Turn ${first?.turnId ?? ''}`, ''];
-  if (first !== undefined) lines.push(`- Began: ${new Date(first.atMs).toISOString()}`);
-  if (started !== undefined) lines.push(`- Model: ${started.body.model ?? 'none, a call made directly'}`);
-  if (finished === undefined) return [...lines, '- Not ended yet'].join('\n');
-  const { status, usage, costUsd, modelCalls, toolCalls, error } = finished.body;
+  const turn = foldTurnView(events[0]?.turnId ?? '', events);
+  const { status, usage, costUsd, requests, error, beganAtMs, finishedAtMs } = turn;
+  const lines = [`# Turn ${turn.turnId}`, ''];
+  if (events.length > 0) lines.push(`- Began: ${new Date(beganAtMs).toISOString()}`);
+  if (turn.hasStart) lines.push(`- Model: ${turn.model ?? 'none, a call made directly'}`);
+  if (finishedAtMs === null) return [...lines, '- Not ended yet'].join('\n');
+  const calls = Object.values(turn.calls).filter(({ startedAtMs }) => startedAtMs !== null);
   lines.push(
-    `- Ended: ${endWords[status]}${error === null ? '' : `. ${error.message}`}`,
-    `- Took: ${finished.atMs - (first?.atMs ?? finished.atMs)} ms`,
-    `- ${modelCalls} model calls, ${toolCalls} tool calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(costUsd)}`,
+    `- Ended: ${endWordsOf(status)}${error === null ? '' : `. ${error.message}`}`,
+    `- Took: ${finishedAtMs - beganAtMs} ms`,
+    `- ${requests.length} model calls, ${calls.length} tool calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out, ${money(costUsd)}`,
   );
   return lines.join('\n');
 }

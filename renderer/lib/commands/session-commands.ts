@@ -2,7 +2,7 @@
 
 import { tick } from 'svelte';
 import type { SessionInfo } from '../../../core/contracts/op-results.ts';
-import type { Turn } from '../fold/turn.ts';
+import type { TurnView } from '../../../core/contracts/turn-view.ts';
 import type { InspectorPart } from '../state/inspector.svelte.ts';
 import { fileNameOf, saveFile } from '../save-file.ts';
 import { everywhere, focusOn, instead, type Command, type CommandContext } from './command.ts';
@@ -13,12 +13,12 @@ export function sessionInView({ app }: CommandContext): SessionInfo | undefined 
   return view === 'chat' || view === 'activity' ? app.sessions.find(sessionId) : undefined;
 }
 
-function lastTurn(context: CommandContext): Turn | undefined {
+function lastTurn(context: CommandContext): TurnView | undefined {
   const session = sessionInView(context);
   return session && context.app.conversation(session.sessionId).view.turns.at(-1);
 }
 
-const isEnded = (turn: Turn | undefined): turn is Turn => turn !== undefined && turn.finishedAtMs !== null;
+const isEnded = (turn: TurnView | undefined): turn is TurnView => turn !== undefined && turn.finishedAtMs !== null;
 
 function onSession(context: CommandContext, work: (session: SessionInfo) => Promise<unknown>): Promise<boolean> | undefined {
   const session = sessionInView(context);
@@ -275,7 +275,7 @@ export const turnCommands: readonly Command[] = [
     id: 'show-pack',
     group: 'turn',
     name: (words) => words.showPack,
-    isPossible: (context) => (lastTurn(context)?.packIds.length ?? 0) > 0,
+    isPossible: (context) => (lastTurn(context)?.packs.length ?? 0) > 0,
     run: (context) => inspect(context, 'pack'),
   },
   {

@@ -3,7 +3,7 @@
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { applyToConversation, createConversation, type Conversation } from './conversation.ts';
-import { isOpen, type Turn } from './turn.ts';
+import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
 
 /** What became of an event or a page: taken, known before, or behind a hole, so that the newest page has to be asked for. */
 export type Taken = 'added' | 'known' | 'hole';
@@ -108,7 +108,7 @@ export class ConversationLog {
     }
     const boundary = this.#byTurn.get(turns[cut]?.turnId ?? '')?.[0];
     if (cut === 0 || boundary === undefined) return false;
-    const goes = (turn: Turn): boolean => !isOpen(turn) && turn.lastSeq < boundary.seq;
+    const goes = (turn: TurnView): boolean => !isOpen(turn) && turn.lastSeq < boundary.seq;
     for (const turn of turns.slice(0, cut)) {
       if (goes(turn)) this.#forget(turn.turnId);
     }
@@ -165,7 +165,7 @@ export class ConversationLog {
 }
 
 /** What streamed of a turn that is folded anew stays on screen until it is recorded, and so does a message that named no turn. */
-function keepLive(turn: Turn, before: readonly Turn[]): void {
+function keepLive(turn: TurnView, before: readonly TurnView[]): void {
   const old = before.find(({ turnId }) => turnId === turn.turnId);
   if (old === undefined) return;
   if (turn.messages.length === 0) turn.messages.push(...old.messages);
@@ -176,7 +176,7 @@ function keepLive(turn: Turn, before: readonly Turn[]): void {
 }
 
 /** Messages whose turn began on the next page go to it. */
-function giveMessages(page: Conversation, turns: readonly Turn[]): void {
+function giveMessages(page: Conversation, turns: readonly TurnView[]): void {
   for (const turn of turns) {
     if (page.waiting.length === 0) return;
     if (turn.kind === 'chat' && turn.hasStart && turn.messages.length === 0) turn.messages.push(...page.waiting.splice(0, 1));

@@ -139,6 +139,15 @@ test('streamed text gives way to the recorded answer, and late text is dropped',
   expect(script.turn.live).toBe('');
 });
 
+test('streamed text changes the live text and nothing else', () => {
+  const script = asking();
+  const before = structuredClone(script.turn);
+  const { entries, calls, requests } = script.turn;
+  applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Do' });
+  expect(script.turn).toEqual({ ...before, live: 'Do' });
+  expect([script.turn.entries === entries, script.turn.calls === calls, script.turn.requests === requests]).toEqual([true, true, true]);
+});
+
 test('a stopped turn keeps the text that had streamed', () => {
   const script = asking();
   applyDelta(script.conversation, { kind: 'text', sessionId: 'ses_1', turnId: 'trn_1', callId: null, text: 'Half an ans' });
@@ -204,12 +213,13 @@ test('what the model saw last and what its calls came to are known while the tur
   const script = started()
     .add('pack.built', { ...pack, dropped })
     .add('model.finished', { ...answer, costUsd: 0.25 });
-  expect([script.turn.context, script.turn.spent]).toEqual([
-    { tokens: 900, budgetTokens: 3000, leftOut: 2 },
-    { tokens: 950, usd: 0.25 },
+  expect([script.turn.packs.at(-1), script.turn.usage, script.turn.costUsd]).toEqual([
+    { packId: 'p', tokens: 900, budgetTokens: 3000, leftOut: 2 },
+    usage,
+    0.25,
   ]);
   script.add('model.finished', { ...answer, costUsd: null }).add('model.finished', { ...answer, costUsd: 1 });
-  expect(script.turn.spent).toEqual({ tokens: 2850, usd: null });
+  expect([script.turn.usage, script.turn.costUsd]).toEqual([{ ...noUsage, inputTokens: 2700, outputTokens: 150 }, null]);
 });
 
 test('an event type of a later version is left alone', () => {
@@ -239,12 +249,12 @@ test('a turn that takes up another says so, and a limit that cannot hold is said
     entry.kind === 'note' ? [entry.tone, describeNote(entry.fact, wording)] : entry.kind,
   );
   expect(notes).toEqual([
-    ['quiet', 'Goes on with the work of the turn before, allowed by you, in the window.'],
+    ['quiet', 'Continues the work of the previous turn, allowed by you, in the window.'],
     [
       'warn',
-      'The US-dollar limit of the turn and the day does not hold for lab/m: its price is not known. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
+      'The US-dollar limit of the turn and the day cannot be enforced for lab/m: its price is unknown. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
     ],
-    ['warn', 'The budget of this day is too small to go on: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
+    ['warn', 'The budget of this day is too small to continue: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
   ]);
 });
 

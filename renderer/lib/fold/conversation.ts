@@ -1,13 +1,13 @@
 // One session's conversation from its events: turns in order, messages matched to the turn they began, live text laid over it.
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
-import { applyToTurn } from './fold-turn.ts';
+import { applyToTurnView, userMessageOf } from '../../../core/contracts/turn-view-fold.ts';
 import { markOf, type SummaryMark } from './summaries.ts';
-import { createTurn, isOpen, type Turn, type UserMessage } from './turn.ts';
+import { createTurnView, isOpen, type TurnView, type UserMessage } from '../../../core/contracts/turn-view.ts';
 
 export interface Conversation {
   readonly sessionId: string;
-  turns: Turn[];
+  turns: TurnView[];
   /** Messages recorded before any turn took them up. */
   waiting: UserMessage[];
   /** Oldest first; the last is what the model sees in place of what it covers. */
@@ -25,17 +25,14 @@ export function createConversation(sessionId: string): Conversation {
 export function applyToConversation(conversation: Conversation, event: AnyEvent): void {
   if (event.type === 'summary.written') conversation.summaries.push(markOf(event));
   if (event.turnId === null) {
-    if (event.type === 'user.message') {
-      const { seq, body, atMs } = event;
-      conversation.waiting.push({ seq, text: body.text, channel: body.channel, atMs, attachments: body.attachments ?? [] });
-    }
+    if (event.type === 'user.message') conversation.waiting.push(userMessageOf(event));
     return;
   }
   const turn = turnOf(conversation, event.turnId, event.atMs);
   if (event.type === 'turn.started' && turn.messages.length === 0 && event.body.kind === 'chat') {
     turn.messages.push(...conversation.waiting.splice(0, 1));
   }
-  applyToTurn(turn, event);
+  applyToTurnView(turn, event);
 }
 
 /** Adds streamed text. What belongs to a turn that is over or not loaded, or to a model call whose answer is recorded, is dropped. */
@@ -76,7 +73,7 @@ export function markMissing(conversation: Conversation): void {
   }
 }
 
-export function findTurn(conversation: Conversation, turnId: string): Turn | undefined {
+export function findTurn(conversation: Conversation, turnId: string): TurnView | undefined {
   // Nearly every event belongs to the newest turn.
   for (let i = conversation.turns.length - 1; i >= 0; i--) {
     const turn = conversation.turns[i];
@@ -85,10 +82,10 @@ export function findTurn(conversation: Conversation, turnId: string): Turn | und
   return undefined;
 }
 
-function turnOf(conversation: Conversation, turnId: string, atMs: number): Turn {
+function turnOf(conversation: Conversation, turnId: string, atMs: number): TurnView {
   const known = findTurn(conversation, turnId);
   if (known !== undefined) return known;
-  const created = createTurn(turnId, atMs);
+  const created = createTurnView(turnId, atMs);
   conversation.turns.push(created);
   // Read back for the proxy, as in callOf.
   return conversation.turns.at(-1) ?? created;

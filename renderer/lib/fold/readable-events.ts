@@ -3,17 +3,11 @@
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
-
-/** No event of the log has this type: what knows events by their type takes it for one of a later program. */
-export const unreadableType = 'event.unreadable';
+import { unreadableType } from '../../../core/contracts/turn-view-fold.ts';
 
 type Envelope = OpResult<'session.get'>['events'][number];
 
 /** A body comes as null where the host could not read it. */
 export function readableEvents(page: readonly Envelope[]): AnyEvent[] {
   return page.map((event) => (event.body === null ? { ...event, type: unreadableType, body: {} } : event) as AnyEvent);
-}
-
-export function isUnreadable(event: { readonly type: string }): boolean {
-  return event.type === unreadableType;
 }

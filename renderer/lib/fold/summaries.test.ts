@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { placeSummaries, type SummaryMark } from './summaries.ts';
-import { createTurn, type Turn } from './turn.ts';
+import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
 
 /** Turns whose starts stand at these places; 0 for one that has only been queued. */
-const turns = (...starts: readonly number[]): Turn[] =>
+const turns = (...starts: readonly number[]): TurnView[] =>
   starts.map((startSessionSeq, index) => ({
-    ...createTurn(`trn_${index + 1}`, 1),
+    ...createTurnView(`trn_${index + 1}`, 1),
     startSessionSeq,
     status: startSessionSeq === 0 ? 'queued' : 'done',
   }));
@@ -20,7 +20,7 @@ const summary = (summaryId: string, toSessionSeq: number): SummaryMark => ({
   atMs: 1,
 });
 
-const places = (list: readonly Turn[], summaries: readonly SummaryMark[], hasEarlier = false): unknown =>
+const places = (list: readonly TurnView[], summaries: readonly SummaryMark[], hasEarlier = false): unknown =>
   [...placeSummaries(list, summaries, hasEarlier)].map(([turnId, marks]) => [turnId, marks.map(({ summaryId }) => summaryId)]);
 
 test('a summary stands before the first turn it leaves as it is, each at its own cut', () => {

@@ -1,7 +1,7 @@
 // Where summaries of a conversation stand among its turns: at the cut, before the first turn that a summary leaves as it is. Pure.
 
 import type { EventOf } from '../../../core/contracts/events.ts';
-import type { Turn } from './turn.ts';
+import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
 export interface SummaryMark {
   readonly seq: number;
@@ -22,7 +22,7 @@ export function markOf({ seq, body, atMs }: EventOf<'summary.written'>): Summary
 
 /** By the turn each stands before. One whose cut lies among turns that are not there is left out. */
 export function placeSummaries(
-  turns: readonly Turn[],
+  turns: readonly TurnView[],
   summaries: readonly SummaryMark[],
   hasEarlier: boolean,
 ): ReadonlyMap<string, readonly SummaryMark[]> {

@@ -2,13 +2,13 @@
 
 import { expect, test } from 'vitest';
 import { standing, standingFor, triesBefore } from './tries.ts';
-import { createTurn, type Turn } from './turn.ts';
+import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
 
-function turn(turnId: string, supersededBy: string | null = null): Turn {
-  return { ...createTurn(turnId, 1), supersededBy };
+function turn(turnId: string, supersededBy: string | null = null): TurnView {
+  return { ...createTurnView(turnId, 1), supersededBy };
 }
 
-const ids = (turns: readonly Turn[]): string[] => turns.map(({ turnId }) => turnId);
+const ids = (turns: readonly TurnView[]): string[] => turns.map(({ turnId }) => turnId);
 
 test('only the newest try stands, and the others lie behind it, oldest first', () => {
   const turns = [turn('before'), turn('first', 'second'), turn('second', 'third'), turn('third'), turn('after')];

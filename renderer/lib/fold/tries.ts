@@ -1,9 +1,9 @@
 // Turns that ran one message more than once: which stand in the conversation, and which lie behind them. Pure.
 
-import type { Turn } from './turn.ts';
+import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
 /** Those that are still part of the conversation. */
-export function standing(turns: readonly Turn[]): readonly Turn[] {
+export function standing(turns: readonly TurnView[]): readonly TurnView[] {
   return turns.some((turn) => turn.supersededBy !== null) ? turns.filter((turn) => turn.supersededBy === null) : turns;
 }
 
@@ -11,13 +11,13 @@ export function standing(turns: readonly Turn[]): readonly Turn[] {
  * Without the oldest while older events are still to come: its first ones may be among them, and it would grow above what is being read.
  * One that is all there is stays.
  */
-export function whole(turns: readonly Turn[], hasEarlier: boolean): readonly Turn[] {
+export function whole(turns: readonly TurnView[], hasEarlier: boolean): readonly TurnView[] {
   return hasEarlier && turns.length > 1 ? turns.slice(1) : turns;
 }
 
 /** The tries before a turn, oldest first; one that was continued in another turn is one try of several turns. */
-export function triesBefore(turns: readonly Turn[], turn: Turn): readonly (readonly Turn[])[] {
-  const tries: (readonly Turn[])[] = [];
+export function triesBefore(turns: readonly TurnView[], turn: TurnView): readonly (readonly TurnView[])[] {
+  const tries: (readonly TurnView[])[] = [];
   const seen = new Set<string>();
   let later: string | null = turn.turnId;
   while (later !== null && !seen.has(later)) {
@@ -31,7 +31,7 @@ export function triesBefore(turns: readonly Turn[], turn: Turn): readonly (reado
 }
 
 /** The turn that stands where this one stood. */
-export function standingFor(turns: readonly Turn[], turnId: string): string {
+export function standingFor(turns: readonly TurnView[], turnId: string): string {
   const seen = new Set<string>();
   let at = turnId;
   while (!seen.has(at)) {

@@ -20,6 +20,7 @@ import { Schedules } from './schedules.svelte.ts';
 import { Sessions } from './sessions.svelte.ts';
 import { System } from './system.svelte.ts';
 import { TelegramChannel } from './telegram.svelte.ts';
+import { ToolLooks } from './tool-looks.svelte.ts';
 import { Unfinished } from './unfinished.svelte.ts';
 
 const conversationsMax = 6;
@@ -47,6 +48,7 @@ export class App {
   readonly schedules: Schedules;
   readonly helpers: Helpers;
   readonly rules: Rules;
+  readonly tools: ToolLooks;
   readonly identities = new Identities();
   /** Text typed but not sent, by session; '' is the conversation that has no session yet. */
   readonly drafts: Record<string, string>;
@@ -80,6 +82,7 @@ export class App {
     this.schedules = new Schedules(client, report);
     this.helpers = new Helpers(client, report);
     this.rules = new Rules(client);
+    this.tools = new ToolLooks(client);
   }
 
   start(target: Window): () => void {
@@ -298,7 +301,14 @@ export class App {
   }
 
   async #loadAll(): Promise<void> {
-    const parts = [this.sessions.load(), this.approvals.load(), this.system.load(), this.unfinished.load(), this.helpers.load()];
+    const parts = [
+      this.sessions.load(),
+      this.approvals.load(),
+      this.system.load(),
+      this.unfinished.load(),
+      this.helpers.load(),
+      this.tools.load(),
+    ];
     for (const conversation of this.#conversations.values()) parts.push(conversation.load());
     for (const part of await Promise.allSettled(parts)) {
       if (part.status === 'rejected') this.notices.fail(part.reason);

@@ -1,6 +1,7 @@
 // Approvals, grants and unknown outcomes across all sessions: what waits for a person. Derived from events; decisions go through ops.
 
-import type { AnyEvent } from '../../../core/contracts/events.ts';
+import { answerOf } from '../../../core/contracts/approval-answer.ts';
+import type { AnyEvent, EventOf } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
 import type { Approval, Grant, GrantListing, GrantMatch, GrantScope } from '../../../core/contracts/policy.ts';
 import type { OpClient } from '../client.ts';
@@ -13,8 +14,6 @@ export type KnownGrant = Grant & Partial<GrantListing>;
 export type GrantPreview = OpResult<'grant.preview'>;
 
 const previewDays = 30;
-
-const decidedState = { approve: 'approved', deny: 'denied', withdraw: 'withdrawn' } as const;
 
 /** Several can be asked in the same moment: their ids then tell the order. */
 function newestFirst(a: Approval, b: Approval): number {
@@ -80,7 +79,7 @@ export class Approvals {
 
   apply(event: AnyEvent): void {
     if (event.type === 'approval.requested') this.byId[event.body.approval.approvalId] = event.body.approval;
-    else if (event.type === 'approval.decided') this.#decided(event.body, event.atMs);
+    else if (event.type === 'approval.decided') this.#decided(event);
     else if (event.type === 'turn.finished') this.#withdrawOf(event.turnId, event.atMs);
     else if (event.type === 'grant.created') this.grantsById[event.body.grant.grantId] = event.body.grant;
     else if (event.type === 'grant.revoked') this.#changeGrant(event.body.grantId, { revokedAtMs: event.atMs });
@@ -96,16 +95,10 @@ export class Approvals {
     } else if (event.type === 'tool.outcome_settled') this.#forgetOutcome(event.body.callId);
   }
 
-  #decided(body: Extract<AnyEvent, { type: 'approval.decided' }>['body'], atMs: number): void {
-    const approval = this.byId[body.approvalId];
-    if (approval === undefined) return;
-    this.byId[body.approvalId] = {
-      ...approval,
-      state: decidedState[body.decision],
-      decidedAtMs: atMs,
-      decidedBy: body.by,
-      scope: body.scope,
-    };
+  #decided(event: EventOf<'approval.decided'>): void {
+    const { approvalId } = event.body;
+    const approval = this.byId[approvalId];
+    if (approval !== undefined) this.byId[approvalId] = { ...approval, ...answerOf(event) };
   }
 
   /** A turn that is over waits for nothing any more, even where its stop left no time to say so. */

@@ -1,4 +1,4 @@
-// Calls of helpers as the host tells them, read anew whenever the log tells of one; each is found by the call that made it.
+// Calls of helpers as the host tells them, read again whenever the log tells of one.
 
 import type { HelperListing } from '../../../core/contracts/features/helpers.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
@@ -31,10 +31,6 @@ export class Helpers {
 
   below({ helperSessionId }: HelperListing): readonly HelperListing[] {
     return helperSessionId === null ? [] : this.all.filter(({ from }) => from.sessionId === helperSessionId);
-  }
-
-  ofCall(callId: string): HelperListing | undefined {
-    return this.all.find(({ from }) => from.callId === callId);
   }
 
   async cancel(jobId: string): Promise<void> {

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { eventTypes, type AnyEvent, type EventOf, type EventType } from '../../../core/contracts/events.ts';
+import { foldTurnView } from '../../../core/contracts/turn-view-fold.ts';
 import { describeEvent } from '../../lib/describe-event.ts';
 import { english } from '../../lib/i18n/english/english.ts';
 import { Formats } from '../../lib/i18n/formats.ts';
@@ -26,6 +27,7 @@ function at<T extends EventType>(atMs: number, type: T, body: Partial<EventOf<T>
 }
 
 const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40 };
+const total = { inputTokens: 200, outputTokens: 40, cachedInputTokens: 80 };
 const facts = {
   class: 'exec' as const,
   paths: [{ given: 'a.md', real: '/w/a.md', access: 'read' as const, insideWorkspace: true, protectedBy: null }],
@@ -72,12 +74,12 @@ function turn(): AnyEvent[] {
     at(60_280, 'brain.decided', { intent: 'pack', callIds: [] }, 'plan'),
     at(60_290, 'model.requested', { requestId: 'r2', model: 'lab/m' }, 'plan'),
     at(60_300, 'model.finished', { requestId: 'r2', usage, costUsd: 0.01 }, 'plan'),
-    at(60_310, 'turn.finished', { status: 'done', error: null, costUsd: 0.02 }, 'respond'),
+    at(60_310, 'turn.finished', { status: 'done', error: null, usage: total, costUsd: 0.02 }, 'respond'),
   ];
 }
 
 test('the summary holds what the log says: calls by outcome, files, hosts, who said yes, what it took', () => {
-  expect(sumUpTurn(turn(), 999_999)).toMatchObject({
+  expect(sumUpTurn(foldTurnView('t', turn()), 999_999)).toMatchObject({
     asked: { sender: 'ada', channel: 'window' },
     tools: [['exec', 1]],
     calls: 1,
@@ -91,28 +93,39 @@ test('the summary holds what the log says: calls by outcome, files, hosts, who s
     largestPack: { tokens: 900 },
     leftOut: 3,
     refused: [{ tool: 'exec', reason: 'Never.' }],
-    approvals: [{ summary: 'Wants to run npm test', answer: { decision: 'approve', by: 'bob' } }],
+    approvals: [{ summary: 'Wants to run npm test', state: 'approved', decidedBy: 'bob' }],
     checks: { ok: 1, wrong: 0 },
     failures: [],
     status: 'done',
     tookMs: 60_310,
     waitedMs: 60_000,
-    usage: { inputTokens: 200, outputTokens: 40, cachedInputTokens: 80 },
+    usage: total,
     costUsd: 0.02,
   });
 });
 
 test('a turn under way is summed up to now, and an undo is no work of the turn', () => {
   const open = turn().slice(0, 10);
-  expect(sumUpTurn(open, 5_150)).toMatchObject({ status: null, tookMs: 5_150, waitedMs: 5_000, costUsd: 0.01, calls: 0 });
+  expect(sumUpTurn(foldTurnView('t', open), 5_150)).toMatchObject({
+    status: null,
+    tookMs: 5_150,
+    waitedMs: 5_000,
+    costUsd: 0.01,
+    calls: 0,
+  });
   const undone = [
     ...turn(),
     at(70_000, 'checkpoint.taken', { callId: 'u1', undoes: ['c1'], files: [{ path: '/w/z.md', before: { kind: 'absent' } }] }),
     at(70_001, 'checkpoint.closed', { callId: 'u1', files: [{ path: '/w/z.md', after: { kind: 'link', target: 'x' } }] }),
     at(70_002, 'checkpoint.restored', { files: [{ path: '/w/b.md' }] }),
   ];
-  expect(sumUpTurn(undone, 0)).toMatchObject({ filesChanged: ['/w/b.md'], filesUndone: 1 });
+  expect(sumUpTurn(foldTurnView('t', undone), 0)).toMatchObject({ filesChanged: ['/w/b.md'], filesUndone: 1 });
 });
+
+function treeOf(events: readonly AnyEvent[]): TreeNode {
+  const telling = { words: english, format: new Formats('en-GB', english.common) };
+  return buildTree(events, foldTurnView('t', events), new Map(events.map((event) => [event.seq, describeEvent(event, telling)])));
+}
 
 function outline(node: TreeNode): unknown {
   const name = node.kind === 'event' ? node.event.type : node.kind === 'step' ? node.step : node.kind === 'phase' ? node.phase : node.kind;
@@ -120,7 +133,7 @@ function outline(node: TreeNode): unknown {
 }
 
 test('the tree: steps begin with what the model is shown, a call stands where it ran, with all that was decided about it', () => {
-  const root = buildTree(turn());
+  const root = treeOf(turn());
   expect(outline(root)).toEqual([
     'turn',
     [0, ['interpret', 'user.message', 'turn.started']],
@@ -152,7 +165,7 @@ test('the tree: steps begin with what the model is shown, a call stands where it
 });
 
 test('only what is open is a row, with its level and its place among its neighbours; what does not fit goes with all above it', () => {
-  const root = buildTree(turn());
+  const root = treeOf(turn());
   expect(rowsOf(root, new Set()).map(({ level, isOpen }) => [level, isOpen])).toEqual([[1, false]]);
   const steps = rowsOf(root, new Set(['turn']));
   expect(steps.map(({ level, place, setSize }) => [level, place, setSize])).toEqual([
@@ -169,7 +182,7 @@ test('only what is open is a row, with its level and its place among its neighbo
 
 test('the axis is true to time, but a long wait is drawn short', () => {
   const events = turn();
-  const axis = createAxis(events);
+  const axis = createAxis(foldTurnView('t', events));
   expect(axis.parts.map(({ isWait }) => isWait)).toEqual([false, true, false]);
   expect(axis.at(60_150) - axis.at(150)).toBeCloseTo(0.08);
   expect([axis.at(-5), axis.at(0), axis.at(60_310), axis.at(99_999)]).toEqual([0, 0, 1, 1]);
@@ -179,7 +192,7 @@ test('the axis is true to time, but a long wait is drawn short', () => {
   const moments = events.map(({ atMs }) => axis.at(atMs));
   expect(moments).toEqual(moments.toSorted((a, b) => a - b));
   const finished = events.find(({ type }) => type === 'tool.finished');
-  expect(spansOf(events).get(finished?.seq ?? 0)).toEqual({ fromMs: 60_160, toMs: 60_260 });
+  expect(spansOf(events, foldTurnView('t', events)).get(finished?.seq ?? 0)).toEqual({ fromMs: 60_160, toMs: 60_260 });
 });
 
 test('a price in a sentence has nothing in it that would be marked', () => {

@@ -1,10 +1,20 @@
 // A turn as a tree: its steps (each begins with what the model is shown), their phases, and in them requests to models and calls of tools
 // with all that was decided about them. Codes only; the view finds the words. Pure.
 
-import type { AnyEvent, EventOf, EventType, Phase } from '../../../core/contracts/events.ts';
+import type { AnyEvent, EventType, Phase } from '../../../core/contracts/events.ts';
+import type { CallView, TurnView } from '../../../core/contracts/turn-view.ts';
+import type { EventLine } from '../../lib/event-line.ts';
+import { outcomeLooks } from '../../lib/outcome-looks.ts';
 import { spansOf, type Span } from './turn-axis.ts';
 
-export type NodeTone = 'plain' | 'good' | 'wait' | 'bad';
+export type NodeTone = EventLine['tone'];
+
+/** What a tree is made of beside its events. */
+interface Told {
+  readonly turn: TurnView;
+  readonly spans: ReadonlyMap<number, Span>;
+  readonly lines: ReadonlyMap<number, Pick<EventLine, 'tone'>>;
+}
 
 interface NodeBase extends Span {
   readonly key: string;
@@ -37,9 +47,9 @@ interface Step {
   readonly events: AnyEvent[];
 }
 
-export function buildTree(events: readonly AnyEvent[]): TreeNode {
-  const spans = spansOf(events);
-  const steps = stepsOf(events).map((step) => stepNode(step, spans));
+export function buildTree(events: readonly AnyEvent[], turn: TurnView, lines: Told['lines']): TreeNode {
+  const told = { turn, lines, spans: spansOf(events, turn) };
+  const steps = stepsOf(events).map((step) => stepNode(step, told));
   return parent('turn', { kind: 'turn' }, steps);
 }
 
@@ -77,14 +87,14 @@ function stepsOf(events: readonly AnyEvent[]): Step[] {
   return steps;
 }
 
-function stepNode({ number, events }: Step, spans: ReadonlyMap<number, Span>): TreeNode {
+function stepNode({ number, events }: Step, told: Told): TreeNode {
   const groups = groupsOf(events);
   const phases: { phase: Phase | null; nodes: TreeNode[] }[] = [];
   let phase: Phase | null = null;
   for (const event of events) {
     phase = event.phase ?? phase;
     const group = groups.get(event.seq);
-    const node = group === undefined ? eventNode(event, spans) : group === 'inside' ? null : groupNode(group, spans);
+    const node = group === undefined ? eventNode(event, told) : group === 'inside' ? null : groupNode(group, told);
     if (node === null) continue;
     const last = phases.find((one) => one.phase === phase);
     if (last === undefined) phases.push({ phase, nodes: [node] });
@@ -119,78 +129,41 @@ function groupsOf(events: readonly AnyEvent[]): Map<number, AnyEvent[] | 'inside
 const requestTypes: ReadonlySet<string> = new Set<EventType>(['model.requested', 'model.retried', 'model.finished', 'model.failed']);
 
 function groupKey(event: AnyEvent): string | null {
-  if (event.type === 'approval.requested') return `call ${event.body.approval.callId}`;
   if (requestTypes.has(event.type) && 'requestId' in event.body) return `model ${event.body.requestId}`;
-  // What names one call is about it; what words of others came with it stands beside it.
-  return 'callId' in event.body && event.type !== 'taint.marked' ? `call ${event.body.callId ?? ''}` : null;
+  const callId = callIdOf(event);
+  return callId === null ? null : `call ${callId}`;
 }
 
-function groupNode(group: readonly AnyEvent[], spans: ReadonlyMap<number, Span>): TreeNode {
-  const children = group.map((event) => eventNode(event, spans));
-  const first = group[0];
-  const key = `group ${first?.seq ?? 0}`;
+/** What names one call is about it; what words of others came with it stands beside it. */
+function callIdOf(event: AnyEvent): string | null {
+  if (event.type === 'approval.requested') return event.body.approval.callId;
+  return 'callId' in event.body && event.type !== 'taint.marked' ? event.body.callId : null;
+}
+
+function groupNode(group: readonly AnyEvent[], told: Told): TreeNode {
+  const children = group.map((event) => eventNode(event, told));
   const ran = group.findLast((event) => event.type === 'tool.finished' || event.type === 'model.finished' || event.type === 'model.failed');
-  const span = (ran === undefined ? undefined : spans.get(ran.seq)) ?? spanOf(children);
-  const asked = group.find((event) => event.type === 'model.requested');
-  if (asked !== undefined || first?.type.startsWith('model.') === true) {
-    return { key, kind: 'model', model: asked?.body.model ?? '', tone: worst(children), children, ...span };
+  const span = (ran === undefined ? undefined : told.spans.get(ran.seq)) ?? spanOf(children);
+  const base = { key: `group ${group[0]?.seq ?? 0}`, children, ...span };
+  const callId = group.map(callIdOf).find((id) => id !== null) ?? null;
+  if (callId === null) {
+    const asked = group.find((event) => event.type === 'model.requested');
+    return { ...base, kind: 'model', model: asked?.body.model ?? '', tone: worst(children) };
   }
-  return { key, kind: 'call', ...callOf(group), tone: callTone(group), children, ...span };
-}
-
-function callOf(group: readonly AnyEvent[]): { tool: string; args: string } {
-  let tool = '';
-  let args = '';
-  for (const event of group) {
-    if (event.type === 'approval.requested') ({ tool, args } = event.body.approval);
-    else if (event.type === 'tool.requested') ({ tool, args } = event.body);
-    else if ('tool' in event.body && tool === '') tool = event.body.tool;
-  }
-  return { tool, args };
+  const call = told.turn.calls[callId];
+  return { ...base, kind: 'call', tool: call?.tool ?? '', args: call?.args ?? '', tone: toneOfCall(call, children) };
 }
 
 /** How it came out, not how it got there: a question that was answered with yes is no warning any more. */
-function callTone(group: readonly AnyEvent[]): NodeTone {
-  const all = group.map(toneOf);
-  const end = group.findLast(({ type }) => type === 'tool.finished' || type === 'verification.finished');
-  return end === undefined ? (all.at(-1) ?? 'plain') : toneOf(end);
+function toneOfCall(call: CallView | undefined, children: readonly TreeNode[]): NodeTone {
+  if (call === undefined || call.endedAtMs === null) return children.at(-1)?.tone ?? 'plain';
+  const { tone } = outcomeLooks[call.state];
+  return call.verified?.ok === false ? 'bad' : tone === 'quiet' ? 'plain' : tone;
 }
 
-function eventNode(event: AnyEvent, spans: ReadonlyMap<number, Span>): TreeNode {
+function eventNode(event: AnyEvent, { spans, lines }: Told): TreeNode {
   const span = spans.get(event.seq) ?? { fromMs: event.atMs, toMs: event.atMs };
-  return { key: `event ${event.seq}`, kind: 'event', event, tone: toneOf(event), children: [], ...span };
-}
-
-type Tones = { readonly [T in EventType]?: (event: EventOf<T>) => NodeTone };
-
-const outcomeTones = {
-  ok: 'good',
-  error: 'bad',
-  timeout: 'bad',
-  denied: 'wait',
-  cancelled: 'wait',
-  skipped: 'wait',
-  unknown: 'wait',
-} as const;
-const gateTones = { allow: 'good', ask: 'wait', deny: 'bad' } as const;
-
-const tones: Tones = {
-  'tool.finished': ({ body }) => outcomeTones[body.outcome],
-  'verification.finished': ({ body }) => (body.ok ? 'good' : 'bad'),
-  'policy.decided': ({ body }) => gateTones[body.decision],
-  'approval.requested': () => 'wait',
-  'tool.outcome_unknown': () => 'wait',
-  'model.retried': () => 'wait',
-  'approval.decided': ({ body }) => (body.decision === 'approve' ? 'good' : 'wait'),
-  'tool.rejected': () => 'bad',
-  'model.failed': () => 'bad',
-  'budget.exceeded': () => 'bad',
-};
-
-function toneOf(event: AnyEvent): NodeTone {
-  // Paired by the table, which the compiler cannot follow.
-  const tone = tones[event.type] as ((event: AnyEvent) => NodeTone) | undefined;
-  return tone?.(event) ?? 'plain';
+  return { key: `event ${event.seq}`, kind: 'event', event, tone: lines.get(event.seq)?.tone ?? 'plain', children: [], ...span };
 }
 
 type Form = TreeNode extends infer N ? (N extends NodeBase ? Omit<N, keyof NodeBase> : never) : never;

@@ -1,175 +1,53 @@
-// What a turn did, what it saw and why, from the facts of the log alone. Codes and counts; the view finds the words. Pure.
+// What a turn did, what it saw and why, summed up from its view. Codes and counts; the view finds the words. Pure.
 
-import type { AnyEvent, EventBodies, EventOf, TurnStatus } from '../../../core/contracts/events.ts';
-import type { FileImage } from '../../../core/contracts/checkpoints.ts';
-import type { Usage } from '../../../core/contracts/llm.ts';
-import type { TaintSource, ToolOutcome } from '../../../core/contracts/tools.ts';
+import type { TurnStatus } from '../../../core/contracts/events.ts';
+import { changedNames, isOpen, type CallView, type TurnView } from '../../../core/contracts/turn-view.ts';
 
-export interface AskedApproval {
-  readonly summary: string;
-  readonly answer: { readonly decision: EventBodies['approval.decided']['decision']; readonly by: string } | null;
-}
+export type TurnSummary = ReturnType<typeof sumUpTurn>;
 
-export interface TurnSummary {
-  /** Null for a call made directly. */
-  readonly asked: { readonly sender: string; readonly channel: string } | null;
-  readonly steered: number;
-  readonly tools: readonly (readonly [tool: string, times: number])[];
-  readonly calls: number;
-  readonly outcomes: readonly (readonly [outcome: ToolOutcome, times: number])[];
-  readonly filesChanged: readonly string[];
-  readonly filesUndone: number;
-  readonly hosts: readonly string[];
-  readonly commands: readonly string[];
-  readonly requests: number;
-  readonly model: string | null;
-  readonly largestPack: { readonly tokens: number; readonly budgetTokens: number } | null;
-  readonly leftOut: number;
-  readonly filesRead: readonly string[];
-  readonly others: readonly TaintSource[];
-  readonly allowed: number;
-  readonly refused: readonly { readonly tool: string; readonly reason: string }[];
-  readonly approvals: readonly AskedApproval[];
-  readonly checks: { readonly ok: number; readonly wrong: number };
-  readonly failures: readonly string[];
-  /** Null while it has not ended. */
-  readonly status: Exclude<TurnStatus, 'running' | 'waiting'> | null;
-  readonly error: string | null;
-  readonly tookMs: number;
-  readonly waitedMs: number;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-}
-
-export function sumUpTurn(events: readonly AnyEvent[], nowMs: number): TurnSummary {
-  // Filtered by the very type, which the compiler cannot follow.
-  const of = <T extends AnyEvent['type']>(type: T): EventOf<T>[] =>
-    events.filter((event) => event.type === type) as unknown as EventOf<T>[];
-  const finished = of('tool.finished');
-  const ran = new Set(of('tool.requested').map(({ body }) => body.callId));
-  const decided = of('policy.decided').filter(({ body }) => ran.has(body.callId));
-  const end = of('turn.finished').at(-1) ?? null;
-  const packs = of('pack.built');
-  const [message] = of('user.message');
-  const startMs = events[0]?.atMs ?? nowMs;
+export function sumUpTurn(turn: TurnView, nowMs: number) {
+  const { usage, costUsd, others, filesUndone, packs, requests } = turn;
+  const all = Object.values(turn.calls);
+  const ran = all.filter(({ startedAtMs }) => startedAtMs !== null);
+  const facts = ran.flatMap(({ decision }) => decision?.facts ?? []);
+  const checked = all.flatMap(({ verified }) => verified ?? []);
+  const [message] = turn.messages;
+  const endMs = turn.finishedAtMs ?? Math.max(nowMs, turn.beganAtMs);
   return {
-    asked: askedBy(message),
-    steered: of('turn.steered').length,
-    tools: count(of('tool.requested').map(({ body }) => body.tool)),
-    calls: ran.size,
-    outcomes: count(finished.map(({ body }) => body.outcome)),
-    ...files(events, namesOf(of('policy.decided'))),
-    hosts: unique(decided.flatMap(({ body }) => body.facts.hosts)),
-    commands: unique(decided.flatMap(({ body }) => (body.facts.command === null ? [] : [body.facts.command.line]))),
-    requests: of('model.requested').length,
-    model: of('model.requested').at(-1)?.body.model ?? null,
-    largestPack: packs.reduce<EventBodies['pack.built'] | null>(
-      (most, { body }) => (most === null || body.tokens > most.tokens ? body : most),
-      null,
-    ),
-    leftOut: Math.max(0, ...packs.map(({ body }) => body.dropped.reduce((sum, drop) => sum + drop.count, 0))),
-    filesRead: unique(decided.flatMap(({ body }) => body.facts.paths.flatMap(({ access, given }) => (access === 'read' ? [given] : [])))),
-    others: of('taint.marked').flatMap(({ body }) => body.sources),
-    allowed: decided.filter(({ body }) => body.decision === 'allow').length,
-    refused: of('policy.decided').flatMap(({ body: { decision, tool, reason } }) => (decision === 'deny' ? [{ tool, reason }] : [])),
-    approvals: approvals(of('approval.requested'), of('approval.decided')),
-    checks: checks(of('verification.finished')),
-    failures: failuresOf(events),
-    ...endOf(end),
-    tookMs: (end?.atMs ?? Math.max(nowMs, startMs)) - startMs,
-    waitedMs: waited(events, end?.atMs ?? nowMs),
-    usage: usageOf(of('model.finished'), of('model.failed')),
-    costUsd: end === null ? costSoFar(of('model.finished')) : end.body.costUsd,
+    /** Null for a call made directly. */
+    asked: message === undefined ? null : { sender: message.sender, channel: message.channel },
+    steered: turn.entries.filter(({ kind }) => kind === 'steer').length,
+    tools: count(ran.map(({ tool }) => tool)),
+    calls: ran.length,
+    outcomes: count(all.filter(({ endedAtMs }) => endedAtMs !== null).map(({ state }) => state)),
+    filesChanged: unique([...changedNames(turn).values()]),
+    filesUndone,
+    hosts: unique(facts.flatMap(({ hosts }) => hosts)),
+    commands: unique(facts.flatMap(({ command }) => (command === null ? [] : [command.line]))),
+    requests: requests.length,
+    model: requests.at(-1)?.model ?? null,
+    largestPack: packs.toSorted((a, b) => b.tokens - a.tokens)[0] ?? null,
+    leftOut: Math.max(0, ...packs.map(({ leftOut }) => leftOut)),
+    filesRead: unique(facts.flatMap(({ paths }) => paths.flatMap(({ access, given }) => (access === 'read' ? [given] : [])))),
+    others,
+    allowed: ran.filter(({ decision }) => decision?.decision === 'allow').length,
+    refused: all.flatMap(({ tool, decision }) => (decision?.decision === 'deny' ? [{ tool, reason: decision.reason }] : [])),
+    approvals: Object.values(turn.approvals),
+    checks: { ok: checked.filter(({ ok }) => ok).length, wrong: checked.filter(({ ok }) => !ok).length },
+    failures: [...requests.flatMap(({ error }) => error?.message ?? []), ...all.flatMap(failuresOf)],
+    /** Null while it has not ended. */
+    status: isOpen(turn) ? null : (turn.status as Exclude<TurnStatus, 'running' | 'waiting'>),
+    error: turn.error?.message ?? null,
+    tookMs: endMs - turn.beganAtMs,
+    waitedMs: turn.waits.reduce((sum, { fromMs, toMs }) => sum + Math.max(0, (toMs ?? nowMs) - fromMs), 0),
+    usage,
+    costUsd,
   };
 }
 
-function askedBy(message: EventOf<'user.message'> | undefined): TurnSummary['asked'] {
-  return message === undefined ? null : { sender: message.body.sender, channel: message.body.channel };
-}
-
-function endOf(end: EventOf<'turn.finished'> | null): Pick<TurnSummary, 'status' | 'error'> {
-  return end === null ? { status: null, error: null } : { status: end.body.status, error: end.body.error?.message ?? null };
-}
-
-function approvals(asked: readonly EventOf<'approval.requested'>[], answers: readonly EventOf<'approval.decided'>[]): AskedApproval[] {
-  const byId = new Map(answers.map(({ body }) => [body.approvalId, body]));
-  return asked.map(({ body: { approval } }) => {
-    const answer = byId.get(approval.approvalId);
-    return { summary: approval.summary, answer: answer === undefined ? null : { decision: answer.decision, by: answer.by } };
-  });
-}
-
-function checks(all: readonly EventOf<'verification.finished'>[]): TurnSummary['checks'] {
-  const ok = all.filter(({ body }) => body.ok).length;
-  return { ok, wrong: all.length - ok };
-}
-
-/** Paths as the calls gave them, which is shorter than where they lead and means the same to a person. */
-function namesOf(decided: readonly EventOf<'policy.decided'>[]): ReadonlyMap<string, string> {
-  return new Map(decided.flatMap(({ body }) => body.facts.paths.map(({ real, given }) => [real, given])));
-}
-
-function files(events: readonly AnyEvent[], names: ReadonlyMap<string, string>): Pick<TurnSummary, 'filesChanged' | 'filesUndone'> {
-  const before = new Map<string, FileImage>();
-  const changed = new Set<string>();
-  const undos = new Set<string>();
-  let filesUndone = 0;
-  for (const event of events) {
-    if (event.type === 'checkpoint.taken') {
-      // An undo keeps what it replaces as a call does; it is no work of the turn.
-      if (event.body.undoes !== undefined) undos.add(event.body.callId);
-      for (const file of event.body.files) before.set(`${event.body.callId} ${file.path}`, file.before);
-    } else if (event.type === 'checkpoint.closed' && !undos.has(event.body.callId)) {
-      for (const { path, after } of event.body.files) {
-        const was = before.get(`${event.body.callId} ${path}`) ?? { kind: 'absent' as const };
-        if (JSON.stringify(was) !== JSON.stringify(after)) changed.add(names.get(path) ?? path);
-      }
-    } else if (event.type === 'checkpoint.restored') filesUndone += event.body.files.length;
-  }
-  return { filesChanged: [...changed], filesUndone };
-}
-
-function failuresOf(events: readonly AnyEvent[]): string[] {
-  return events.flatMap((event) => {
-    switch (event.type) {
-      case 'tool.finished':
-        return event.body.outcome === 'error' || event.body.outcome === 'timeout' ? [`${event.body.tool}: ${event.body.forModel}`] : [];
-      case 'tool.rejected':
-        return [`${event.body.tool}: ${event.body.error.message}`];
-      case 'model.failed':
-        return [event.body.error.message];
-      case 'verification.finished':
-        return event.body.ok ? [] : [event.body.detail];
-      default:
-        return [];
-    }
-  });
-}
-
-function waited(events: readonly AnyEvent[], endMs: number): number {
-  let sinceMs: number | null = null;
-  let total = 0;
-  for (const event of events) {
-    if (event.type === 'turn.waiting') sinceMs ??= event.atMs;
-    else if ((event.type === 'turn.resumed' || event.type === 'turn.finished') && sinceMs !== null) {
-      total += event.atMs - sinceMs;
-      sinceMs = null;
-    }
-  }
-  return sinceMs === null ? total : total + Math.max(0, endMs - sinceMs);
-}
-
-function usageOf(finished: readonly EventOf<'model.finished'>[], failed: readonly EventOf<'model.failed'>[]): Usage {
-  const all = [...finished.map(({ body }) => body.usage), ...failed.flatMap(({ body }) => body.usage ?? [])];
-  return {
-    inputTokens: all.reduce((sum, usage) => sum + usage.inputTokens, 0),
-    outputTokens: all.reduce((sum, usage) => sum + usage.outputTokens, 0),
-    cachedInputTokens: all.reduce((sum, usage) => sum + usage.cachedInputTokens, 0),
-  };
-}
-
-function costSoFar(finished: readonly EventOf<'model.finished'>[]): number | null {
-  return finished.reduce<number | null>((sum, { body }) => (sum === null || body.costUsd === null ? null : sum + body.costUsd), 0);
+function failuresOf({ tool, state, error, forModel, verified }: CallView): string[] {
+  const why = error === null ? (state === 'error' || state === 'timeout' ? forModel : null) : error.message;
+  return [...(why === null ? [] : [`${tool}: ${why}`]), ...(verified?.ok === false ? [verified.detail] : [])];
 }
 
 /** Most often first. */

@@ -2,6 +2,7 @@
 // are drawn short, so that what ran beside them can still be seen. Pure.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
+import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
 export interface Span {
   readonly fromMs: number;
@@ -31,14 +32,12 @@ const waitShareMax = 0.08;
 const shortWaitMs = 1000;
 const quarters = [0, 0.25, 0.5, 0.75, 1];
 
-export function createAxis(events: readonly AnyEvent[], untilMs?: number): TimeAxis {
-  const startMs = events[0]?.atMs ?? 0;
-  const endMs = Math.max(
-    untilMs ?? 0,
-    events.reduce((last, { atMs }) => Math.max(last, atMs), startMs),
-    startMs + 1,
-  );
-  const waits = longWaits(events, endMs);
+export function createAxis(turn: TurnView, untilMs = 0): TimeAxis {
+  const startMs = turn.beganAtMs;
+  const endMs = Math.max(untilMs, turn.lastAtMs, startMs + 1);
+  const waits = turn.waits
+    .map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs ?? endMs }))
+    .filter(({ fromMs, toMs }) => toMs - fromMs > shortWaitMs);
   const share = waits.length === 0 ? 0 : Math.min(waitShareMax, waitsShareMax / waits.length);
   const waited = waits.reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0);
   const perMs = (1 - share * waits.length) / Math.max(1, endMs - startMs - waited);
@@ -60,51 +59,28 @@ export function createAxis(events: readonly AnyEvent[], untilMs?: number): TimeA
 }
 
 /** From when to when an event reaches: what ends something reaches back to its beginning, anything else is a moment. */
-export function spansOf(events: readonly AnyEvent[]): ReadonlyMap<number, Span> {
-  const begun = new Map<string, number>();
+export function spansOf(events: readonly AnyEvent[], turn: TurnView): ReadonlyMap<number, Span> {
+  const requests = new Map(turn.requests.map(({ requestId, askedAtMs }) => [requestId, askedAtMs]));
   const spans = new Map<number, Span>();
   for (const event of events) {
-    const { begins, ends } = linkOf(event);
-    if (begins !== null) begun.set(begins, event.atMs);
-    const fromMs = ends === null ? undefined : begun.get(ends);
-    if (fromMs !== undefined) spans.set(event.seq, { fromMs, toMs: event.atMs });
+    const fromMs = beginningOf(event, turn, requests) ?? null;
+    if (fromMs !== null) spans.set(event.seq, { fromMs, toMs: event.atMs });
   }
   return spans;
 }
 
-function linkOf(event: AnyEvent): { begins: string | null; ends: string | null } {
+function beginningOf(event: AnyEvent, turn: TurnView, requests: ReadonlyMap<string, number>): number | null | undefined {
   switch (event.type) {
-    case 'model.requested':
-      return { begins: event.body.requestId, ends: null };
     case 'model.finished':
     case 'model.failed':
-      return { begins: null, ends: event.body.requestId };
-    case 'tool.requested':
-      return { begins: event.body.callId, ends: null };
+      return requests.get(event.body.requestId);
     case 'tool.finished':
-      return { begins: null, ends: event.body.callId };
-    case 'approval.requested':
-      return { begins: event.body.approval.approvalId, ends: null };
+      return turn.calls[event.body.callId]?.startedAtMs;
     case 'approval.decided':
-      return { begins: null, ends: event.body.approvalId };
+      return turn.approvals[event.body.approvalId]?.createdAtMs;
     default:
-      return { begins: null, ends: null };
+      return null;
   }
-}
-
-function longWaits(events: readonly AnyEvent[], endMs: number): Span[] {
-  const waits: Span[] = [];
-  let sinceMs: number | null = null;
-  const close = (atMs: number): void => {
-    if (sinceMs !== null && atMs - sinceMs > shortWaitMs) waits.push({ fromMs: sinceMs, toMs: atMs });
-    sinceMs = null;
-  };
-  for (const event of events) {
-    if (event.type === 'turn.waiting') sinceMs ??= event.atMs;
-    else if (event.type === 'turn.resumed' || event.type === 'turn.finished') close(event.atMs);
-  }
-  close(endMs);
-  return waits;
 }
 
 function placeIn(parts: readonly AxisPart[], moment: number): number {

@@ -1,6 +1,9 @@
 // The events of one turn, of any age: read once from the log, and from then on together with what the stream brings.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
+import { createTurnView, type TurnView } from '../../../core/contracts/turn-view.ts';
+import { applyToTurnView } from '../../../core/contracts/turn-view-fold.ts';
+import { readableEvents } from '../../lib/fold/readable-events.ts';
 import { toOpFailure, type OpClient, type OpFailure } from '../../lib/client.ts';
 
 const pageEvents = 2000;
@@ -12,6 +15,8 @@ export class TurnEvents {
   failure = $state.raw<OpFailure | null>(null);
   readonly turnId: string;
   #read = $state.raw<readonly AnyEvent[]>([]);
+  #folded: TurnView;
+  #firstSeq = 0;
   readonly #client: OpClient;
   readonly #live: () => readonly AnyEvent[];
 
@@ -21,11 +26,28 @@ export class TurnEvents {
     return this.#read.length === 0 && !hasBeginning(live) ? [] : merge(this.#read, live);
   });
 
+  /** The same as a turn to show: only what is new is folded. A copy of its fields, since the same object would not count as a change. */
+  readonly view = $derived.by((): TurnView => ({ ...this.#fold(this.all) }));
+
   /** `live`: the events of the turn that the stream brought, read so that a change of them is seen. */
   constructor(client: OpClient, turnId: string, live: () => readonly AnyEvent[]) {
     this.#client = client;
     this.turnId = turnId;
+    this.#folded = createTurnView(turnId, 0);
     this.#live = live;
+  }
+
+  #fold(events: readonly AnyEvent[]): TurnView {
+    const first = events[0]?.seq ?? 0;
+    if (first !== this.#firstSeq) {
+      this.#firstSeq = first;
+      this.#folded = createTurnView(this.turnId, events[0]?.atMs ?? 0);
+    }
+    for (let at = events.findLastIndex(({ seq }) => seq <= this.#folded.lastSeq) + 1; at < events.length; at++) {
+      const event = events[at];
+      if (event !== undefined) applyToTurnView(this.#folded, event);
+    }
+    return this.#folded;
   }
 
   async load(): Promise<void> {
@@ -42,7 +64,7 @@ export class TurnEvents {
         const after = read.at(-1)?.seq;
         const params = { turnId: this.turnId, limit: pageEvents, ...(after === undefined ? {} : { after }) };
         const { events, hasMore } = await this.#client.op('turn.events', params);
-        read.push(...(events as AnyEvent[]));
+        read.push(...readableEvents(events));
         if (!hasMore) break;
       }
       this.#read = read;

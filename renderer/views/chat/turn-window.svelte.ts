@@ -2,10 +2,10 @@
 // there are never many of them: some are added on the side one scrolls to, and those far away on the other side go.
 
 import { tick } from 'svelte';
-import type { Turn } from '../../lib/fold/turn.ts';
+import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
 export interface TurnSource {
-  readonly turns: readonly Turn[];
+  readonly turns: readonly TurnView[];
   /** True where the host has older ones that are not loaded. */
   readonly hasEarlier: boolean;
   loadEarlier(): Promise<void>;
@@ -114,7 +114,7 @@ export class TurnWindow {
     });
   }
 
-  get #turns(): readonly Turn[] {
+  get #turns(): readonly TurnView[] {
     return this.#source().turns;
   }
 

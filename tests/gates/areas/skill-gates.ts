@@ -15,7 +15,7 @@ export const skillGates: readonly Gate[] = [
     name: 'skill/untrusted-offer',
     prevents: 'the model is told of a skill nobody trusts',
     file: 'core/features/skills/loaded-skill.ts',
-    text: "if (!isTrusted(skill)) return 'Nobody has said yet that its text can be trusted.';",
+    text: "if (!isTrusted(skill)) return 'Its text is not trusted yet.';",
     instead: '',
     suites: ['core/features/skills/skill.test.ts'],
   },

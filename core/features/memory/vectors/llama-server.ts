@@ -51,7 +51,7 @@ export class LlamaServer {
       throw cause;
     }
     this.#running = null;
-    throw new AppError('model_unavailable', 'llama-server ended by itself.', { isRetryable: true });
+    throw new AppError('model_unavailable', 'llama-server exited unexpectedly.', { isRetryable: true });
   }
 
   async dispose(): Promise<void> {

@@ -11,7 +11,7 @@ export function loadVectorExtension(db: SqlDatabase): void {
   } catch (cause) {
     throw new AppError('store_failed', 'The library for search by meaning (sqlite-vec) could not be loaded on this machine.', {
       cause,
-      data: { hint: 'Words are still searched. Install TrayClaw anew, or take embeddings out of config.yaml.' },
+      data: { hint: 'Full-text search still works. Reinstall TrayClaw, or remove embeddings from config.yaml.' },
     });
   }
 }

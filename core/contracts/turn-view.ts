@@ -1,11 +1,13 @@
-// The window's picture of a turn, derived from events alone. Plain mutable objects, so that the same fold runs in tests and under runes.
+// One turn as people may see it, folded from its events in turn-view-fold.ts: the window, the command line, files and answers render this.
+// Plain mutable objects, so that the same fold runs in the runtime and under the window's runes; types only, so that the window needs no schemas.
 
-import type { FileImage } from '../../../core/contracts/checkpoints.ts';
-import type { ErrorBody } from '../../../core/contracts/errors.ts';
-import type { EventBodies, Phase, TurnStatus } from '../../../core/contracts/events.ts';
-import type { Usage } from '../../../core/contracts/llm.ts';
-import type { Approval } from '../../../core/contracts/policy.ts';
-import type { ArtifactRef, CallFacts, ToolOutcome } from '../../../core/contracts/tools.ts';
+import type { FileImage } from './checkpoints.ts';
+import type { ErrorBody } from './errors.ts';
+import type { EventBodies, Phase, TurnStatus } from './events.ts';
+import type { HelperEnd } from './features/helpers.ts';
+import type { Usage } from './llm.ts';
+import type { Approval } from './policy.ts';
+import type { ArtifactRef, CallFacts, TaintSource, ToolOutcome } from './tools.ts';
 
 export type CallState = ToolOutcome | 'proposed' | 'waiting' | 'running';
 
@@ -24,16 +26,19 @@ export interface WrittenFile {
   readonly after: FileImage | null;
 }
 
-export interface Call {
+export interface CallView {
   readonly callId: string;
   tool: string;
   args: string;
   state: CallState;
   decision: CallDecision | null;
-  /** The newest approval asked for this call. */
+  /** The newest approval asked for this call, with its answer. */
   approval: Approval | null;
+  /** With a no: what the person wants the agent to know. */
+  denial: string | null;
   decidedBy: string | null;
   startedAtMs: number | null;
+  endedAtMs: number | null;
   tookMs: number | null;
   forUser: string;
   forModel: string;
@@ -48,6 +53,18 @@ export interface Call {
   files: readonly WrittenFile[];
   /** The undo that took it back, unless that was taken back in turn. */
   undoneBy: string | null;
+  /** The agent it called, the session that one works in, and how it ended. */
+  helper: { readonly agentId: string; sessionId: string | null; end: HelperEnd | null } | null;
+}
+
+/** One request to a model. */
+export interface RequestView {
+  readonly requestId: string;
+  readonly packId: string;
+  readonly model: string;
+  readonly askedAtMs: number;
+  endedAtMs: number | null;
+  error: ErrorBody | null;
 }
 
 export type NoteTone = 'quiet' | 'warn' | 'bad';
@@ -77,18 +94,27 @@ export interface UserMessage {
   readonly seq: number;
   readonly text: string;
   readonly channel: string;
+  readonly sender: string;
   readonly atMs: number;
   /** Files that were sent along. */
   readonly attachments: readonly ArtifactRef[];
 }
 
-export interface Turn {
+export interface TurnView {
   readonly turnId: string;
   kind: 'chat' | 'tool';
   status: TurnStatus | 'queued';
   messages: UserMessage[];
+  /** What it said and did in order, each with a key that stays. */
   entries: TurnEntry[];
-  calls: Record<string, Call>;
+  calls: Record<string, CallView>;
+  /** Every question put to a person, by its id and with its answer. */
+  approvals: Record<string, Approval>;
+  requests: RequestView[];
+  /** What each request held. */
+  packs: { readonly packId: string; readonly tokens: number; readonly budgetTokens: number; readonly leftOut: number }[];
+  /** What was decided at each step, and why. */
+  decisions: { readonly step: number; readonly phase: Phase | null; readonly intent: string; readonly reason: string }[];
   /** The answer as recorded; empty until there is one. */
   answer: string;
   /** The answer as it streams, not recorded yet. */
@@ -97,36 +123,44 @@ export interface Turn {
   liveReasoning: string;
   /** When the model was asked that has not answered yet. */
   askedAtMs: number | null;
-  /** What streams may have begun before this window was there to see it. */
+  /** What streams may have begun before this view was there to see it. */
   missesStart: boolean;
   phase: Phase | null;
-  reached: Partial<Record<Phase, boolean>>;
+  /** When each phase was first reached, and how many events it has. */
+  phases: Partial<Record<Phase, { readonly atMs: number; events: number }>>;
   model: string | null;
   step: number;
+  /** When its first event happened. */
+  beganAtMs: number;
   startedAtMs: number;
   /** Where its start stands in the session; 0 while that is not known. */
   startSessionSeq: number;
   finishedAtMs: number | null;
   lastSeq: number;
-  usage: Usage | null;
+  lastAtMs: number;
+  /** Spent so far; once it ended, as recorded. */
+  usage: Usage;
+  /** Null once a price was unknown. */
   costUsd: number | null;
   error: ErrorBody | null;
-  packIds: string[];
-  /** What the newest request to the model held. */
-  context: { readonly tokens: number; readonly budgetTokens: number; readonly leftOut: number } | null;
-  /** What its model calls came to so far; the price is null once one of them is unknown. */
-  spent: { readonly tokens: number; readonly usd: number | null };
+  /** Waits for a person; the last one is open while it has no end. */
+  waits: { readonly fromMs: number; toMs: number | null }[];
+  /** Words of others that came in. */
+  others: TaintSource[];
+  filesUndone: number;
   /** The turn whose message this one runs again. */
   retries: string | null;
   /** The turn that ran the same message again: what this one did is no longer part of the conversation. */
   supersededBy: string | null;
   /** Which calls each undo took back. */
   undos: Record<string, readonly string[]>;
-  /** False while its beginning lies before the events that were loaded. */
+  /** The call behind each job of a subagent. */
+  helpers: Record<string, string>;
+  /** False while its beginning lies before the events that were folded. */
   hasStart: boolean;
 }
 
-export function createTurn(turnId: string, atMs: number): Turn {
+export function createTurnView(turnId: string, atMs: number): TurnView {
   return {
     turnId,
     kind: 'chat',
@@ -134,48 +168,51 @@ export function createTurn(turnId: string, atMs: number): Turn {
     messages: [],
     entries: [],
     calls: {},
+    approvals: {},
+    requests: [],
+    packs: [],
+    decisions: [],
     answer: '',
     live: '',
     liveReasoning: '',
     askedAtMs: null,
     missesStart: false,
     phase: null,
-    reached: {},
+    phases: {},
     model: null,
     step: 0,
+    beganAtMs: atMs,
     startedAtMs: atMs,
     startSessionSeq: 0,
     finishedAtMs: null,
     lastSeq: 0,
-    usage: null,
-    costUsd: null,
+    lastAtMs: atMs,
+    usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 },
+    costUsd: 0,
     error: null,
-    packIds: [],
-    context: null,
-    spent: { tokens: 0, usd: 0 },
+    waits: [],
+    others: [],
+    filesUndone: 0,
     retries: null,
     supersededBy: null,
     undos: {},
+    helpers: {},
     hasStart: false,
   };
 }
 
-/** The call by id; a first mention makes it and gives it its line. */
-export function callOf(turn: Turn, callId: string, about?: { readonly tool: string; readonly args: string }): Call {
-  const known = turn.calls[callId];
-  if (known !== undefined) {
-    if (about !== undefined && known.args === '') Object.assign(known, about);
-    return known;
-  }
-  turn.calls[callId] = {
+export function createCallView(callId: string, tool: string, args: string): CallView {
+  return {
     callId,
-    tool: about?.tool ?? '',
-    args: about?.args ?? '',
+    tool,
+    args,
     state: 'proposed',
     decision: null,
     approval: null,
+    denial: null,
     decidedBy: null,
     startedAtMs: null,
+    endedAtMs: null,
     tookMs: null,
     forUser: '',
     forModel: '',
@@ -186,27 +223,35 @@ export function callOf(turn: Turn, callId: string, about?: { readonly tool: stri
     unknownReason: null,
     files: [],
     undoneBy: null,
+    helper: null,
   };
-  turn.entries.push({ kind: 'call', key: callId, callId });
-  // Read back: under runes the stored object is a proxy, and only changes through it are seen.
-  return turn.calls[callId];
 }
 
 /** The files a call left in another state than it found them. */
-export function changedFiles(call: Call | undefined): readonly WrittenFile[] {
-  return call?.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after)) ?? [];
+export function changedFiles(call: CallView | undefined): readonly WrittenFile[] {
+  if (call === undefined || call.files.length === 0) return [];
+  return call.files.filter(({ before, after }) => after === null || JSON.stringify(before) !== JSON.stringify(after));
+}
+
+/** Every file the calls changed, as they gave it where that is known: shorter than where it leads, and the same to a person. */
+export function changedNames({ calls }: TurnView): ReadonlyMap<string, string> {
+  const changed = Object.values(calls).flatMap(changedFiles);
+  if (changed.length === 0) return new Map();
+  const paths = Object.values(calls).flatMap(({ decision }) => decision?.facts.paths ?? []);
+  const names = new Map(paths.map(({ real, given }) => [real, given]));
+  return new Map(changed.map(({ path }) => [path, names.get(path) ?? path]));
 }
 
 /** Nothing more comes of the call by itself. */
-export function isEnded({ state }: Call): boolean {
+export function isEnded({ state }: CallView): boolean {
   return state !== 'proposed' && state !== 'waiting' && state !== 'running';
 }
 
 /** It ran to its own end, well or not: nothing stopped it before. */
-export function isFinished({ state }: Call): boolean {
+export function isFinished({ state }: CallView): boolean {
   return state === 'ok' || state === 'error';
 }
 
-export function isOpen(turn: Turn): boolean {
+export function isOpen(turn: TurnView): boolean {
   return turn.status === 'running' || turn.status === 'waiting' || turn.status === 'queued';
 }

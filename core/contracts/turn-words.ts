@@ -1,0 +1,80 @@
+// What the program says of turns in plain English at the command line, in chats and in files: each sentence once. The window has its own
+// words (renderer/lib/i18n). Pure.
+
+import type { EventBodies } from './events.ts';
+import type { Approval } from './policy.ts';
+import type { CallView } from './turn-view.ts';
+
+type Ended = EventBodies['turn.finished'];
+
+const endWords: Readonly<Record<string, string>> = {
+  cancelled: 'stopped',
+  over_budget: 'over its budget',
+  stopped: 'stopped by the panic stop',
+};
+
+/** "over its budget", after "Ended:". */
+export function endWordsOf(status: string): string {
+  return endWords[status] ?? status;
+}
+
+export const gateWords = { allow: 'allowed', ask: 'must ask', deny: 'refused' } as const;
+export const answerWords = { approve: 'Approved', deny: 'Denied', withdraw: 'Withdrawn' } as const;
+
+const endSentences: Readonly<Record<Exclude<Ended['status'], 'done'>, string>> = {
+  failed: 'That did not work.',
+  cancelled: 'It was stopped before it was done.',
+  over_budget: 'It ended because the budget is used up.',
+  stopped: 'The panic stop ended it. Nothing runs until it is released.',
+};
+const nothingSaid = 'It is done. There was nothing to say.';
+
+/** What a chat is told when a turn that came from it has ended: the answer, or an honest sentence in its place. Never empty. */
+export function replyText({ status, text, error }: Pick<Ended, 'status' | 'text' | 'error'>): string {
+  if (status === 'done') return text.trim() === '' ? nothingSaid : text;
+  const why = error === null ? '' : ` ${error.message}`;
+  const soFar = text.trim() === '' ? '' : `${text.trim()}\n\n`;
+  return `${soFar}${endSentences[status]}${why}`;
+}
+
+/** Why a call has no result of its own; empty while one may still come. */
+export function notDone({ approval, decision, denial, error, unknownReason }: CallView): string {
+  if (unknownReason !== null) return unknownReason;
+  if (error !== null) return error.message;
+  if (approval?.state === 'withdrawn') return `Not done: ${endedFirst}.`;
+  if (approval?.state === 'denied') return `Not done: ${saidNo(approval.decidedBy, denial ?? '')}.`;
+  return decision?.decision === 'deny' ? decision.reason : '';
+}
+
+const endedFirst = 'the turn has ended';
+
+/** `by` of a no that nobody gave is the clock: `timedOut` in policy.ts. */
+const isClock = (by: string | null): boolean => by === 'timeout';
+
+function saidNo(by: string | null, reason: string): string {
+  if (isClock(by)) return 'no answer in time';
+  return `${by ?? 'a person'} said no${reason === '' ? '' : `: ${reason.replace(/\.$/, '')}`}`;
+}
+
+const doors: Readonly<Record<string, string>> = { window: 'in the window', cli: 'at the command line', 'the tray': 'in the tray' };
+const states = { pending: 'still open', approved: 'approved', denied: 'denied' } as const;
+
+/** "Answered in the window: denied." Whose name begins with `here` answered at the very door that is told. */
+export function answeredWords({ state, decidedBy, scope }: Approval, here: string): string {
+  if (state === 'withdrawn') return `No longer asked: ${endedFirst}.`;
+  const by = decidedBy ?? '';
+  const where = by.startsWith(here) ? 'here' : (doors[by] ?? (isClock(by) ? 'by timeout' : `by ${by}`));
+  const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
+  return `Answered ${where}: ${how}.`;
+}
+
+/** With `budget.unpriced`. */
+export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
+  const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
+  return `${which} cannot be enforced for ${model}: its price is unknown. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
+}
+
+/** With `model.failed` where the answer broke off in the middle. */
+export function brokeOffWords({ error }: Pick<EventBodies['model.failed'], 'error'>): string {
+  return `${error.message} It is asked once more.`;
+}

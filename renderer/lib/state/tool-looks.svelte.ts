@@ -1,0 +1,38 @@
+// How calls of each tool read, as the tools say it themselves. Asked for at the start, and once more for each tool not heard of then.
+
+import type { ToolShown } from '../../../core/contracts/tools.ts';
+import type { OpClient } from '../client.ts';
+
+export class ToolLooks {
+  #known = $state.raw<ReadonlyMap<string, ToolShown>>(new Map());
+  readonly #client: OpClient;
+  readonly #asked = new Set<string>();
+  #isAsking = false;
+
+  constructor(client: OpClient) {
+    this.#client = client;
+  }
+
+  async load(): Promise<void> {
+    const { shows = {} } = await this.#client.op('tool.list', {});
+    this.#known = new Map(Object.entries(shows));
+  }
+
+  /** Null for a tool that says nothing of it, or is no longer there. */
+  of(tool: string): ToolShown | null {
+    const known = this.#known.get(tool) ?? null;
+    if (known === null && this.#known.size > 0 && !this.#asked.has(tool)) this.#ask(tool);
+    return known;
+  }
+
+  /** One that came since, such as the search in documents. Without an answer the name has to do. */
+  #ask(tool: string): void {
+    this.#asked.add(tool);
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    void Promise.resolve()
+      .then(() => this.load())
+      .catch(() => undefined)
+      .finally(() => (this.#isAsking = false));
+  }
+}
