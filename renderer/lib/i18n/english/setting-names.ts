@@ -24,6 +24,7 @@ export const settingNames = {
     safety: 'Safety',
     secrets: 'Secrets',
     hooks: 'Hooks',
+    plugins: 'Plugins',
     deadLetters: 'Failed turns',
     context: 'Context',
     backup: 'Backups',
@@ -198,6 +199,11 @@ export const settingNames = {
     'heartbeat.tools': { title: 'Tools', help: 'If any are named, it may use no others.' },
     'heartbeat.perTurnUsd': { title: 'Money per heartbeat', help: 'The most one heartbeat may spend.' },
     hooks: { title: 'Hooks', help: 'Programs of yours that run before and after what the agent does. They can deny, never allow.' },
+    'plugins.files': {
+      title: 'Plugins',
+      help: 'Files or package folders with features of your own. Each is loaded only once you approved it as it is.',
+    },
+    'plugins.settings': { title: 'Settings of plugins', help: 'By the name of a plugin.' },
     'deadLetters.retries': {
       title: 'Retries of failed turns',
       help: 'How often an unattended turn is retried when the cause may be temporary.',
