@@ -11,7 +11,7 @@ import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
 export function composeOutbox(base: Base, { log, outbound, chats }: Store, { panic }: Guard): Outbox {
-  const { clock, ids, logger, crashPoints, lifetimes } = base;
+  const { clock, ids, logger, crashPoints, lifetimes, safetyOf } = base;
   return lifetimes.add(
     new Outbox({
       log,
@@ -23,6 +23,7 @@ export function composeOutbox(base: Base, { log, outbound, chats }: Store, { pan
       panic,
       crashPoints,
       after: systemLater,
+      redactDeep: (value) => safetyOf('channels').redactDeep(value),
     }),
   );
 }
@@ -50,7 +51,7 @@ export function composeChats({ config, options }: Base, { chats, artifacts }: St
 
 // eslint-disable-next-line max-params -- one parameter a floor
 export function composeControlplane(
-  { ids, safety, config, agents }: Base,
+  { ids, config, agents }: Base,
   { log, safeArtifacts, chats, outbound }: Store,
   { facts, workspaces }: Guard,
   runtime: TurnRuntime,
@@ -67,7 +68,6 @@ export function composeControlplane(
       chat: (chat) => chats.chat(chat),
       sessionOfMessage: (chat, messageId) => outbound.sessionOfMessage(chat, messageId),
     },
-    redact: (text) => safety.redact(text).text,
     attachments: { artifacts: safeArtifacts, limits: config.attachments, facts },
   });
 }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { stillRedacted } from '../../base/redacted.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -65,7 +66,7 @@ function open(options: Options = {}) {
         new Summarizer({
           count,
           onSpent,
-          ask: createAskSummary({ clock, later, budget: { reserve: () => admission }, models, count }, place),
+          ask: createAskSummary({ clock, later, budget: { reserve: () => admission }, models, count, redact: stillRedacted }, place),
         }).write(job, signal),
       redact: (text) => text.replaceAll('hunter2', '[redacted:KEY]'),
     });
