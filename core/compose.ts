@@ -3,7 +3,6 @@
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
-import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
@@ -103,7 +102,7 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
     chats: composeChats(base, store, outbox),
     refusesFiles: skills.refusesFiles,
   });
-  const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
+  const redact = (text: string) => safetyOf('tool-results').redact(text).text;
   const tools = new ToolHost({
     tools: [
       ...builtIn,

@@ -1,6 +1,7 @@
 // How often one text passes the redactor on its way through a turn, and how often one call is read and looked at: the numbers of today, so
 // that none of them grows unnoticed. Where a number can be made smaller, make it smaller here too.
 
+import { globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { Redactor } from '../../core/guard/safety/redactor.ts';
@@ -89,4 +90,22 @@ test('a call and its result', async () => {
   // For the decision, and once more right before it runs.
   expect(looks).toBe(2);
   await home.close(claw);
+});
+
+test('what is called redacted is made by the redactor, or out of redacted text in these files', () => {
+  const files = globSync('{core,main}/**/*.ts').filter((path) => !/\.test\.ts$|-bench\.ts$|base\/redacted\.ts$/.test(path));
+  expect(files.length).toBeGreaterThan(500);
+  const makers = files.filter((path) => /stillRedacted|as (?:unknown as )?Redacted/.test(readFileSync(path, 'utf8')));
+  expect(makers.sort()).toEqual([
+    'core/guard/safety/redact-json.ts',
+    'core/guard/safety/redactor.ts',
+    'core/hands/tools/hosted-result.ts',
+    'core/hands/tools/tools.ts',
+    'core/mind/context/context.ts',
+    'core/mind/context/message-rows.ts',
+    'core/mind/context/pack-sections.ts',
+    'core/mind/context/transcript.ts',
+    'core/runtime/compaction/ask-summary.ts',
+    'core/runtime/outbox/dispatch.ts',
+  ]);
 });
