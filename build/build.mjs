@@ -16,7 +16,7 @@ const ENTRIES = {
   daemon: 'main/daemon.ts',
   desktop: 'main/desktop.ts',
   'page-worker': 'core/hands/tools/web-page-worker.ts',
-  'document-worker': 'core/mind/knowledge/document-worker.ts',
+  'document-worker': 'core/features/memory/documents/document-worker.ts',
 };
 const PRELOAD = { preload: 'preload/preload.ts' };
 const RENDERER_CONFIG = 'build/vite.renderer.config.ts';

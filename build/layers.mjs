@@ -2,7 +2,7 @@
 // ARCHITECTURE.md says why; this file only says what.
 
 /** Low to high. Floors that share a row are siblings and never import each other. */
-const FLOORS = [['base'], ['contracts'], ['store'], ['guard'], ['mind', 'hands'], ['agent'], ['runtime'], ['doors']];
+const FLOORS = [['base'], ['contracts'], ['store'], ['guard'], ['mind', 'hands'], ['agent'], ['runtime'], ['features'], ['doors']];
 
 /** Floors without modules: their files may import each other. */
 const FLAT = ['base', 'contracts'];
@@ -10,6 +10,8 @@ const FLAT = ['base', 'contracts'];
 export const modularFloors = FLOORS.flat().filter((floor) => !FLAT.includes(floor));
 const MODULAR = modularFloors.join('|');
 const TEST = '\\.(test|e2e)\\.ts$|^tests/';
+/** Beside its modules this floor has files of its own: the kernel. */
+export const KERNEL = /^core\/features\/[^/]+$/;
 /** Any file of a module but its door. */
 const INSIDE = `^core/(?:${MODULAR})/([^/]+)/(?!\\1\\.ts$)`;
 // A development package by the rules of its packaging: an installed app is Electron, which provides this module itself.
@@ -47,8 +49,29 @@ export const forbidden = [
     comment: 'modules of one floor do not import each other; what needs both belongs on a higher floor or in compose.ts',
     severity: 'error',
     from: { path: `^core/(${MODULAR})/([^/]+)/`, pathNot: TEST },
-    // The database itself is the ground its own floor stands on.
-    to: { path: '^core/$1/', pathNot: '^core/$1/$2/|^core/store/storage/' },
+    // The database itself is the ground its own floor stands on, the kernel that of the features.
+    to: { path: '^core/$1/', pathNot: '^core/$1/$2/|^core/store/storage/|^core/features/[^/]+\\.ts$' },
+  },
+  {
+    name: 'kernel-knows-no-feature',
+    comment: 'what a feature is made of cannot depend on one; compose.ts holds the list of them',
+    severity: 'error',
+    from: { path: '^core/features/[^/]+\\.ts$' },
+    to: { path: '^core/features/[^/]+/' },
+  },
+  {
+    name: 'doors-know-the-kernel-only',
+    comment: 'a door serves whatever features there are; what it needs of one is in the contracts',
+    severity: 'error',
+    from: { path: '^core/doors/' },
+    to: { path: '^core/features/[^/]+/' },
+  },
+  {
+    name: 'a-feature-knows-its-own-contract',
+    comment: 'what one feature needs of another is handed in by compose.ts',
+    severity: 'error',
+    from: { path: '^core/features/([^/]+)/', pathNot: TEST },
+    to: { path: '^core/contracts/features/', pathNot: '^core/contracts/features/$1\\.ts$' },
   },
   {
     name: 'module-door',

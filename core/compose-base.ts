@@ -15,26 +15,24 @@ import { ArtifactStore, artifactMigrations } from './store/artifact/artifact.ts'
 import { CheckpointRows, checkpointMigrations } from './store/checkpoint/checkpoint.ts';
 import type { LoadedConfig } from './store/config/config.ts';
 import { ContinuityRows, continuityMigrations } from './store/continuity/continuity.ts';
-import { KnowledgeRows, knowledgeMigrations } from './store/knowledge/knowledge.ts';
-import { MemoryRows, memoryMigrations } from './store/memory/memory.ts';
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
 import { JsonlSink, Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
-import { VectorStore, vectorMigrations } from './store/vector/vector.ts';
 import { modelMigrations } from './mind/llm/llm.ts';
+import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import { helpers } from './features/helpers/helpers.ts';
+import { identity } from './features/identity/identity.ts';
+import { memory } from './features/memory/memory.ts';
+import { schedule } from './features/schedule/schedule.ts';
+import { signals } from './features/signals/signals.ts';
+import { skills } from './features/skills/skills.ts';
+import { telegram } from './features/telegram/telegram.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
-import { deadLetterMigrations, DeadLetterRows } from './runtime/dlq/dlq.ts';
-import { telegramMigrations, TelegramStore } from './doors/telegram/telegram.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
-import { IdentityRows, identityMigrations } from './mind/identity/identity.ts';
-import { skillMigrations, SkillRows } from './mind/skill/skill.ts';
-import { HelperRows, helperMigrations } from './runtime/a2a/a2a.ts';
 import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
+import { Settings } from './runtime/settings/settings.ts';
 import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
-import { ScheduleBook, scheduleMigrations } from './runtime/schedule/schedule.ts';
-import { SignalBook, signalMigrations } from './runtime/signals/signals.ts';
-import { AgentRegistry } from './agent/registry/registry.ts';
 import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
 import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
@@ -76,20 +74,25 @@ const migrations = [
   ...artifactMigrations,
   ...checkpointMigrations,
   ...continuityMigrations,
-  ...deadLetterMigrations,
-  ...vectorMigrations,
-  ...helperMigrations,
-  ...identityMigrations,
-  ...knowledgeMigrations,
   ...modelMigrations,
-  ...memoryMigrations,
   ...outboxMigrations,
-  ...scheduleMigrations,
-  ...signalMigrations,
-  ...skillMigrations,
-  ...telegramMigrations,
   ...telemetryMigrations,
-];
+  ...[deadLetters, helpers, identity, memory, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+/** Those of the features; each keeps its own. */
+function openRows(storage: Storage) {
+  return {
+    deadLetters: deadLetters.rows(storage),
+    helpers: helpers.rows(storage),
+    identity: identity.rows(storage),
+    memory: memory.rows(storage),
+    schedule: schedule.rows(storage),
+    signals: signals.rows(storage),
+    skills: skills.rows(storage),
+    telegram: telegram.rows(storage),
+  };
+}
 
 export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifetimes: Lifetimes) {
   const clock = options.clock ?? systemClock;
@@ -106,13 +109,9 @@ export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifet
     clock,
     ids: options.ids ?? new RandomIds(() => clock.nowMs()),
     logger: safetyOf('app-log').logger(options.logger ?? silentLogger),
-    agents: new AgentRegistry({
-      agents: loaded.config.agents,
-      limits: loaded.config.helpers,
-      readText: (path) => readBelow(options.home, path),
-    }),
     environment: options.environment ?? process.env,
     crashPoints: options.faults?.crashPoints ?? noCrashPoints,
+    closing: new AbortController(),
   };
 }
 export type Base = ReturnType<typeof composeBase>;
@@ -131,34 +130,26 @@ export function composeStore(base: Base) {
   const marks = new TaintStore(storage.db);
   const checkpointRows = new CheckpointRows(storage.db);
   const continuity = new ContinuityRows(storage.db);
-  const helperRows = new HelperRows(storage.db);
-  const schedules = new ScheduleBook(storage.db);
-  const signals = new SignalBook(storage.db);
-  const deadLetterRows = new DeadLetterRows(storage.db);
+  const rows = openRows(storage);
   const outbound = new OutboundRows(storage.db);
   const chats = new ChatRows(storage.db);
-  const memories = new MemoryRows(storage.db);
-  const knowledge = new KnowledgeRows(storage);
-  const vectors = new VectorStore(storage.db);
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
-  const telegramRows = new TelegramStore(storage.db);
-  const skillRows = new SkillRows(storage.db);
-  const identityRows = new IdentityRows(storage.db);
+  const { deadLetters: letters, telegram: bot, schedule: schedules, signals: received, helpers: jobs, skills: known } = rows;
   const projections = [
     policy,
     marks,
     checkpointRows,
     artifacts,
-    deadLetterRows,
-    telegramRows,
+    letters,
+    bot,
     outbound,
     chats,
     schedules,
-    signals,
-    helperRows,
-    memories,
-    skillRows,
-    identityRows,
+    received,
+    jobs,
+    rows.memory.memories,
+    known,
+    rows.identity,
     continuity,
   ];
   const head = composeHead(base, storage);
@@ -171,6 +162,7 @@ export function composeStore(base: Base) {
   return {
     storage,
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),
+    settings: new Settings({ loaded: base.loaded, log, areHandedIn: base.options.config !== undefined }),
     head,
     policy,
     marks,
@@ -181,18 +173,9 @@ export function composeStore(base: Base) {
     artifacts,
     safeArtifacts: safetyOf('artifacts').artifacts(artifacts),
     checkpointRows,
-    helperRows,
-    deadLetterRows,
-    telegramRows,
     outbound,
     chats,
-    schedules,
-    signals,
-    memories,
-    knowledge,
-    vectors,
-    skillRows,
-    identityRows,
+    rows,
   };
 }
 export type Store = ReturnType<typeof composeStore>;
@@ -202,17 +185,8 @@ function composeHead({ options, lifetimes, clock, logger }: Base, storage: Stora
   return lifetimes.add(new LogHead({ storage, clock, logger, bootedAtMs }));
 }
 
-/** Where a folder of the settings really lies; one that is not there yet is looked for by its own name from time to time. */
-export function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
-}
-
 /** A text of the person's own in the data folder; null where it is elsewhere, or not there. */
-function readBelow(home: string, path: string): string | null {
+export function readBelow(home: string, path: string): string | null {
   try {
     const real = realpathSync(resolve(home, path));
     return isInside(real, realpathSync(home)) ? readFileSync(real, 'utf8') : null;

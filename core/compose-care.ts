@@ -1,18 +1,10 @@
-// The part of the composition that looks after the rest: a person's own hooks, what went wrong, and what to do about it.
-// Read compose.ts first.
+// The part of the composition that looks after the rest: what went wrong, and what to do about it. Read compose.ts first.
 
-import { systemLater } from './base/later.ts';
-import { systemSessionId } from './contracts/events.ts';
 import type { Config } from './contracts/config.ts';
 import { noUsage } from './contracts/llm.ts';
-import type { OpResult } from './contracts/ops.ts';
-import type { ScheduleView } from './contracts/schedule-ops.ts';
+import type { HealthSource } from './contracts/health.ts';
 import type { BudgetScope } from './contracts/policy.ts';
 import type { ModelRouter } from './mind/llm/llm.ts';
-import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
-import { Hooks } from './runtime/hooks/hooks.ts';
-import type { TurnRuntime } from './runtime/turns/turns.ts';
-import { DeadLetters } from './runtime/dlq/dlq.ts';
 import {
   Doctor,
   machineChecks,
@@ -25,86 +17,16 @@ import {
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
-export function composeDeadLetters(
-  { clock, ids, logger, config, lifetimes }: Base,
-  { log, deadLetterRows }: Store,
-  { panic }: Guard,
-  turns: TurnRuntime,
-): DeadLetters {
-  return lifetimes.add(
-    new DeadLetters({
-      log,
-      rows: deadLetterRows,
-      clock,
-      ids,
-      logger,
-      random: Math.random,
-      config: config.deadLetters,
-      panic,
-      retry: (turnId, by) => turns.retry(turnId, { model: null, by }),
-      after: systemLater,
-    }),
-  );
-}
-
-const HOOK_OUTPUT_BYTES_MAX = 64 * 1024;
-
-interface HookHands {
-  readonly instanceMarker: Readonly<Record<string, string>>;
-  readonly trees: ProcessTrees;
-}
-
-/** Null where there are none: then nothing of a turn waits for any. */
-export function composeHooks(
-  base: Base,
-  { log }: Store,
-  { panic, facts, sandbox }: Guard,
-  { trees, instanceMarker }: HookHands,
-): Hooks | null {
-  const { config, options, clock, ids, logger, environment, safetyOf, lifetimes } = base;
-  const library = options.hooks ?? [];
-  if (config.hooks.length + library.length === 0) return null;
-  const programs = { trees, sandbox, environment, platform: process.platform };
-  return lifetimes.add(
-    new Hooks({
-      configured: config.hooks,
-      library,
-      clock,
-      logger,
-      panic,
-      redactDeep: (value) => safetyOf('tool-results').redactDeep(value),
-      record: (ran) => void log.append(systemSessionId, [{ type: 'hook.ran', body: ran }]),
-      // Marked as a call is: a command line started by a hook may not answer for a person either.
-      run: (argv, input, { timeoutMs, signal }) =>
-        runProgram(programs, {
-          argv,
-          input,
-          timeoutMs,
-          signal,
-          cwd: facts.workspace,
-          marker: { ...instanceMarker, TRAYCLAW_CALL: ids.next('evt') },
-          outputBytesMax: HOOK_OUTPUT_BYTES_MAX,
-        }),
-    }),
-  );
-}
-
 interface Watched {
   readonly tools: { schemas(): readonly unknown[] };
   readonly tryModel: Parameters<typeof modelChecks>[0]['tryModel'];
   readonly mind: { readonly models: ModelRouter };
-  readonly deadLetters: DeadLetters;
-  readonly schedules: { list(): readonly ScheduleView[] };
-  readonly telegram: { status(): OpResult<'telegram.status'> };
+  /** Of the features. */
+  readonly checks: readonly HealthSource[];
 }
 
 /** Who else has something to say of its health adds a source here. */
-export function composeDoctor(
-  base: Base,
-  store: Store,
-  guard: Guard,
-  { mind, deadLetters, schedules, telegram, tools, tryModel }: Watched,
-): Doctor {
+export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, checks, tools, tryModel }: Watched): Doctor {
   const { home, loaded, clock, environment, options, config, ids } = base;
   const { log } = store;
   const { panic, facts, secrets, sandbox } = guard;
@@ -145,10 +67,6 @@ export function composeDoctor(
         configPath: options.config === undefined ? loaded.path : null,
         panic,
         unknownOutcomes: () => log.index.openCalls().filter((call) => call.state === 'unknown').length,
-        deadLetters: () => deadLetters.counts(),
-        schedules: () => schedules.list(),
-        nowMs: () => clock.nowMs(),
-        telegram: () => telegram.status(),
         outbox: () => {
           const of = (state: 'uncertain' | 'failed'): number => store.outbound.list({ states: [state], limit: 1_000 }).length;
           return { uncertain: of('uncertain'), failed: of('failed') };
@@ -158,6 +76,7 @@ export function composeDoctor(
         unreadSecrets: () => secrets.unread,
         sandbox: () => sandbox.health(),
       }),
+      ...checks,
       { check: () => options.moreChecks?.() ?? [] },
     ],
   });

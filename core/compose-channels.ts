@@ -1,10 +1,14 @@
-// The part of the composition that reaches chats: the outbox, and the channels that join it.
+// The part of the composition that reaches out: the outbox, the channels that join it, and the web for tools.
 
 import type { Channel, ChatAddress } from './contracts/channels.ts';
 import { systemLater } from './base/later.ts';
+import type { AgentRegistry } from './agent/registry/registry.ts';
+import type { Config } from './contracts/config.ts';
+import { GuardedFetch } from './guard/egress/egress.ts';
+import { OneOriginCheck, type SafetyChecks } from './guard/safety/safety.ts';
+import type { Secrets } from './guard/secret/secret.ts';
 import { Controlplane } from './doors/controlplane/controlplane.ts';
-import type { MessagePort } from './hands/tools/tools.ts';
-import type { Hooks } from './runtime/hooks/hooks.ts';
+import type { MessagePort, WebDeps } from './hands/tools/tools.ts';
 import { Outbox } from './runtime/outbox/outbox.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
@@ -49,16 +53,20 @@ export function composeChats({ config, options }: Base, { chats, artifacts }: St
   };
 }
 
-// eslint-disable-next-line max-params -- one parameter a floor
+interface Reached {
+  readonly turns: TurnRuntime;
+  readonly outbox: Outbox;
+  readonly agents: AgentRegistry;
+}
+
 export function composeControlplane(
-  { ids, config, agents }: Base,
+  { ids, config }: Base,
   { log, safeArtifacts, chats, outbound }: Store,
   { facts, workspaces }: Guard,
-  runtime: TurnRuntime,
-  outbox: Outbox,
+  { turns, outbox, agents }: Reached,
 ): Controlplane {
   return new Controlplane({
-    runtime,
+    runtime: turns,
     log,
     ids,
     agents,
@@ -75,7 +83,7 @@ export function composeControlplane(
 interface JoinedParts {
   readonly controlplane: Controlplane;
   readonly outbox: Outbox;
-  readonly hooks: Hooks | null;
+  readonly hooks: Parameters<Outbox['start']>[0];
 }
 
 /** Channels come last and leave first: what they bring in and send needs all the rest. */
@@ -87,4 +95,14 @@ export function joinChannels(
   if (options.resume === false) return;
   outbox.start(hooks);
   for (const channel of channels) lifetimes.add(channel.join(controlplane.link(channel)));
+}
+
+/** Every request of a tool leaves through here; model servers and channels are the person's own choice and keep their own clients. */
+export function composeWeb(config: Config['web'], safety: SafetyChecks, secrets: Secrets): WebDeps {
+  const { timeoutMs, bytesMax, search } = config;
+  const quick = Math.min(timeoutMs, 10_000);
+  const limits = { connectMs: quick, headersMs: timeoutMs, idleMs: Math.min(timeoutMs, 15_000), totalMs: timeoutMs, bytesMax };
+  const http = new GuardedFetch({ judge: safety, limits });
+  const searchHttp = search?.baseUrl === undefined ? http : new GuardedFetch({ judge: new OneOriginCheck(search.baseUrl), limits });
+  return { http, searchHttp, secrets, config, redact: (text) => safety.redact(text).text };
 }

@@ -16,16 +16,16 @@ import { domainSets } from './guard/safety/safety.ts';
 import { Sandbox } from './guard/sandbox/sandbox.ts';
 import { KeytarKeychain, secretRefsOf, Secrets, SecretStore, Vault } from './guard/secret/secret.ts';
 import { LateCopies, TaintBook } from './guard/taint/taint.ts';
-import { Workspaces } from './guard/workspace/workspace.ts';
+import { realOf, Workspaces } from './guard/workspace/workspace.ts';
 import { isOwnData, protectionOf } from './hands/tools/tools.ts';
-import { realOf, type Base, type Store } from './compose-base.ts';
-import { bundledSkills } from './compose-skills.ts';
+import { bundledSkills } from './features/skills/skills.ts';
+import type { Base, Store } from './compose-base.ts';
 
 /** More than a person can have allowed by hand. */
 const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, lifetimes } = base;
-  const { policy, marks, telemetry, log, catchUp, helperRows } = store;
+  const { policy, marks, telemetry, log, catchUp, rows } = store;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -73,9 +73,9 @@ export function composeGuard(base: Base, store: Store) {
   };
   const budget = new BudgetBook(config.budget, {
     // What helpers spent counts for whoever called them.
-    spentInTurn: (turnId) => current(() => total([turnId, ...helperRows.turnsBelow(turnId)].map((one) => telemetry.spentInTurn(one)))),
+    spentInTurn: (turnId) => current(() => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => telemetry.spentInTurn(one)))),
     spentInSession: (sessionId) =>
-      current(() => total([sessionId, ...helperRows.sessionsBelow(sessionId)].map((one) => telemetry.spentInSession(one)))),
+      current(() => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => telemetry.spentInSession(one)))),
     spentSince: (query) => current(() => telemetry.spentSince(query)),
     extensions: () =>
       log.reads

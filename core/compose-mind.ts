@@ -6,22 +6,19 @@ import { join } from 'node:path';
 import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
 import type { PromptText } from './contracts/own-prompts.ts';
+import type { AgentRegistry } from './agent/registry/registry.ts';
 import { Summarizer } from './mind/compress/compress.ts';
 import { ContextPacker, createSystemPrompt, ProjectSource, type PackSource, type ProjectFiles } from './mind/context/context.ts';
 import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
-import { isSkillModel } from './mind/skill/skill.ts';
+import { isSkillModel } from './features/skills/skills.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
 import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
-import { composeIdentity } from './compose-skills.ts';
 
-/** `packSources`: what stands in a pack beside the conversation. */
-export function composeMind(base: Base, store: Store, guard: Guard, packSources: readonly PackSource[]) {
-  const { config, lifetimes, clock, logger, safetyOf, environment } = base;
-  const { safeArtifacts, storage, log } = store;
-  const { facts, secrets } = guard;
-  const identity = composeIdentity(base, store);
+/** Before the turns, which end first: a model that is cut off by the end of the program is no failure of its turn. */
+export function composeModels(base: Base, { storage, log, settings }: Store, { secrets }: Guard) {
+  const { config, lifetimes, clock, logger, environment } = base;
   const learning = new ModelLearning({ db: storage.db, clock, counters: new ExactCounters(logger) });
   lifetimes.defer(() => void learning.save());
   const models = new ModelRouter({
@@ -35,12 +32,28 @@ export function composeMind(base: Base, store: Store, guard: Guard, packSources:
     formerModel: () => newestModel(log),
   });
   lifetimes.defer(() => models.close());
-  const { workspace } = facts;
+  settings.useAtOnce(['models', 'providers'], (now) => {
+    models.configure(now);
+  });
+  return { models, learning };
+}
+
+interface Shown extends ReturnType<typeof composeModels> {
+  /** Instructions of the program's own, as the person left them. */
+  readonly prompt: PromptText;
+  /** What the features show beside the conversation. */
+  readonly packSources: readonly PackSource[];
+}
+
+export function composeMind(base: Base, store: Store, guard: Guard, { models, learning, prompt, packSources }: Shown) {
+  const { config, clock, safetyOf } = base;
+  const { safeArtifacts } = store;
+  const { workspace } = guard.facts;
   const system = createSystemPrompt({
     workspace,
     platform: process.platform,
     nowMs: () => clock.nowMs(),
-    template: () => identity.prompts.own('trayclaw-system'),
+    template: () => prompt('trayclaw-system'),
   });
   const packer = new ContextPacker({
     estimate: estimateTokens,
@@ -51,7 +64,7 @@ export function composeMind(base: Base, store: Store, guard: Guard, packSources:
     readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
   });
   const sources = config.context.projectFile ? [composeProject(base, store, guard), ...packSources] : packSources;
-  return { models, packer, learning, packSources: sources, identity };
+  return { models, packer, learning, packSources: sources, prompt };
 }
 
 /** Of folders a person let a session work in. In the configured workspace the agent itself may have written such a file. */
@@ -114,14 +127,13 @@ export function composeCompaction(
   base: Base,
   { log, continuity }: Store,
   { panic, budget }: Guard,
-  mind: Mind,
+  mind: Mind & { readonly agents: AgentRegistry },
   turns: TurnRuntime,
 ): Compaction {
-  const { config, clock, ids, logger, lifetimes, agents, safety, safetyOf } = base;
-  const { models } = mind;
+  const { config, clock, ids, logger, lifetimes, safety, safetyOf } = base;
+  const { agents, models, prompt } = mind;
   const { summaries } = config.context;
   const count = estimateTokens;
-  const prompt: PromptText = (name) => mind.identity.prompts.own(name);
   const compaction = new Compaction({
     clock,
     ids,

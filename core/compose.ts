@@ -3,39 +3,26 @@
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
+import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
 import type { HostedClaw } from './contracts/claw.ts';
-import type { Config } from './contracts/config.ts';
 import type { DeltaNotice } from './contracts/events.ts';
 import { loadConfig } from './store/config/config.ts';
 import { mapSqliteError, restoreBackup as restoreFile } from './store/storage/storage.ts';
 import { estimateTokens } from './mind/llm/llm.ts';
-import {
-  createAgendaTools,
-  createBuiltInTools,
-  createOpenWorkspace,
-  createProcessTable,
-  ProcessTrees,
-  ToolHost,
-} from './hands/tools/tools.ts';
+import { createBuiltInTools, createOpenWorkspace, createProcessTable, ProcessTrees, ToolHost } from './hands/tools/tools.ts';
 import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
-import type { Telegram } from './doors/telegram/telegram.ts';
-import { createOps, LocalClaw, type OpsDeps } from './doors/ops/ops.ts';
-import { composeChats, composeControlplane, composeOutbox, joinChannels } from './compose-channels.ts';
+import { LocalClaw } from './doors/ops/ops.ts';
+import { composeChats, composeControlplane, composeOutbox, composeWeb, joinChannels } from './compose-channels.ts';
 import { composeBase, composeStore, instanceMarkerOf, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
-import { composeDeadLetters, composeDoctor, composeHooks, composeRecovery } from './compose-care.ts';
-import { composeHelpers } from './compose-helpers.ts';
+import { composeFeatures, type Features } from './compose-features.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
-import { composeCompaction, composeMind, type Mind } from './compose-mind.ts';
-import { composeRemembering } from './compose-remembering.ts';
-import { composeSkills, withSkillRuns, type Skills } from './compose-skills.ts';
-import { composeNotes, composeSchedules, composeSignals } from './compose-signals.ts';
+import { composeCompaction, composeMind, composeModels, type Mind } from './compose-mind.ts';
+import { composeOps } from './compose-ops.ts';
 import { collectGarbage, settle, startNotices, workHere } from './compose-start.ts';
-import { composeTelegram } from './compose-telegram.ts';
-import { composeWeb } from './compose-web.ts';
 
 export { firstUses } from './compose-ahead.ts';
 export type { HostedClaw } from './contracts/claw.ts';
@@ -56,13 +43,13 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const base = composeBase({ ...options, home }, loaded, lifetimes);
     const store = composeStore(base);
     const guard = composeGuard(base, store);
-    const skills = composeSkills(base, store, guard.facts);
-    const remembering = composeRemembering(base, store, guard);
-    const model = composeMind(base, store, guard, [...remembering.sources, ...skills.sources]);
-    const mind: KnowingMind = { ...model, remembering, skills };
-    const hands = composeHands(base, store, guard, mind);
-    const runtime = composeRuntime(base, store, guard, mind, hands);
-    return await openDoors(base, store, guard, mind, hands, runtime);
+    const hands = composeHands(base, store, guard);
+    const models = composeModels(base, store, guard);
+    const features = composeFeatures(base, store, guard, hands);
+    registerTools(base, guard, { ...hands, chats: composeChats(base, store, hands.outbox) }, features);
+    const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
+    const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
+    return await openDoors(base, store, guard, { ...hands, mind, features, ...runtime });
   } catch (cause) {
     await lifetimes.dispose();
     // A damaged page may be met by any part that reads at its start.
@@ -75,18 +62,25 @@ export function restoreBackup(options: { readonly home: string; readonly file: s
   return restoreFile(resolve(options.home), options.file, systemClock.nowMs());
 }
 
-type Remembering = ReturnType<typeof composeRemembering>;
-type KnowingMind = Mind & { readonly remembering: Remembering; readonly skills: Skills };
-
-function composeHands(base: Base, store: Store, guard: Guard, { remembering, skills, identity }: KnowingMind) {
-  const { options, config, clock, logger, environment, safety, safetyOf } = base;
-  const { safeArtifacts } = store;
-  const { facts, secrets, sandbox } = guard;
-  const planned = { ...composeSchedules(base, store), prompts: identity.prompts };
-  const instanceMarker = instanceMarkerOf(facts.home);
+function composeHands(base: Base, store: Store, guard: Guard) {
+  const { config, clock, logger, environment, safetyOf } = base;
+  const instanceMarker = instanceMarkerOf(guard.facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
-  const hooks = composeHooks(base, store, guard, { trees, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
+  const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
+  const { outputBytesMax } = config.tools;
+  const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact });
+  return { instanceMarker, trees, tools, outbox };
+}
+type Hands = ReturnType<typeof composeHands>;
+
+/** Those of the features, the built-in ones, and last those of the program around the runtime, which may replace any. */
+function registerTools(
+  { options, config, clock, environment, safety }: Base,
+  { secrets, sandbox, workspaces }: Guard,
+  { trees, tools, chats }: Hands & { readonly chats: ReturnType<typeof composeChats> },
+  features: Features,
+): void {
   const { outputBytesMax, execTimeoutMs } = config.tools;
   const builtIn = createBuiltInTools({
     processTrees: trees,
@@ -99,49 +93,34 @@ function composeHands(base: Base, store: Store, guard: Guard, { remembering, ski
     execTimeoutMs,
     outputBytesMax,
     web: composeWeb(config.web, safety, secrets),
-    chats: composeChats(base, store, outbox),
-    refusesFiles: skills.refusesFiles,
+    chats,
+    refusesFiles: features.skills.refusesFiles,
   });
-  const redact = (text: string) => safetyOf('tool-results').redact(text).text;
-  const tools = new ToolHost({
-    tools: [
-      ...builtIn,
-      createOpenWorkspace(guard.workspaces),
-      skills.tool,
-      ...createAgendaTools(planned.agenda),
-      ...remembering.tools,
-      ...(options.tools ?? []),
-    ],
-    clock,
-    logger,
-    outputBytesMax,
-    artifacts: safeArtifacts,
-    redact,
-  });
-  skills.meetTools(tools);
-  remembering.meetTools(tools);
-  return { hooks, instanceMarker, trees, tools, outbox, planned };
+  for (const tool of [...features.tools, ...builtIn, createOpenWorkspace(workspaces), ...(options.tools ?? [])]) tools.register(tool);
 }
 
-type Hands = ReturnType<typeof composeHands>;
+interface Parts extends Hands {
+  readonly mind: Mind;
+  readonly features: Features;
+}
 
-// eslint-disable-next-line max-params -- one parameter a floor
-function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands) {
-  const { clock, ids, logger, config, lifetimes, safety } = base;
+function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features, tools, instanceMarker }: Parts) {
+  const { clock, ids, logger, config, safety } = base;
   const { log, safeArtifacts, policy } = store;
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
+  const { port: hooks } = features.hooks;
   const parts: TurnDeps = {
-    ...(hands.hooks === null ? {} : { hooks: hands.hooks }),
+    ...(hooks === null ? {} : { hooks }),
     crashPoints: base.crashPoints,
-    notes: composeNotes(base, store),
+    notes: features.signals.notes,
     ...guard,
-    models: withSkillRuns(mind.models, mind.skills.runs),
+    models: features.skills.runsAsModels(mind.models),
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
-    agents: base.agents,
+    agents: features.agents,
     continuity: store.continuity,
     log,
     clock,
@@ -150,8 +129,8 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
     logger,
     policy,
     artifacts: safeArtifacts,
-    tools: hands.tools,
-    instanceMarker: hands.instanceMarker,
+    tools,
+    instanceMarker,
     limits: config.limits,
     estimate: estimateTokens,
     redact: (text) => safety.redact(text).text,
@@ -166,26 +145,16 @@ function composeRuntime(base: Base, store: Store, guard: Guard, mind: KnowingMin
     },
   };
   const turns = new TurnRuntime(base.options.faults?.replaceParts?.(parts) ?? parts);
-  lifetimes.defer(async () => {
-    await turns.dispose();
-    await hands.trees.killAll();
-  });
-  const compaction = composeCompaction(base, store, guard, mind, turns);
-  const deadLetters = composeDeadLetters(base, store, guard, turns);
-  const { helpers, tools } = composeHelpers(base, store, guard, { turns, prompts: mind.identity.prompts, skills: mind.skills });
-  for (const tool of tools) hands.tools.register(tool);
-  composeUpkeep(base, store, guard, { mind, turns, deadLetters });
-  return { deltas, turns, deadLetters, helpers, compaction };
+  features.turns.resolve(turns);
+  const compaction = composeCompaction(base, store, guard, { ...mind, agents: features.agents }, turns);
+  composeUpkeep(base, store, guard, { mind, turns, features });
+  return { deltas, turns, compaction };
 }
-type Runtime = ReturnType<typeof composeRuntime>;
+export type Runtime = ReturnType<typeof composeRuntime>;
 
-interface KeptUp {
-  readonly mind: KnowingMind;
-  readonly turns: TurnRuntime;
-  readonly deadLetters: ReturnType<typeof composeDeadLetters>;
-}
+type KeptUp = Pick<Parts, 'mind' | 'features'> & Pick<Runtime, 'turns'>;
 
-function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, deadLetters }: KeptUp): void {
+function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, features }: KeptUp): void {
   const { clock, logger, lifetimes } = base;
   const { log } = store;
   lifetimes.add(
@@ -197,8 +166,7 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, de
         () => log.search.catchUp(),
         () => log.activity.catchUp(),
         () => store.catchUp(500),
-        () => mind.remembering.catchUp(),
-        () => deadLetters.catchUp(),
+        ...features.all.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
         () => mind.learning.save(),
         () => {
           store.head.secure();
@@ -210,104 +178,43 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, de
       daily: () => {
         void store.backups.run();
         collectGarbage(base, store, guard);
-        mind.remembering.daily();
+        for (const wing of features.all) wing.daily?.();
       },
     }),
   );
 }
 
-interface Floors {
-  readonly base: Base;
-  readonly store: Store;
-  readonly guard: Guard;
-  readonly mind: KnowingMind;
-  readonly runtime: Runtime;
-}
+export type Built = Parts & Runtime;
 
-/** What looks after the program: the doctor and recovery, which use the doors they are behind. */
-function careParts({ base, store, guard, mind, runtime }: Floors, hands: Hands, telegram: Telegram, claw: () => LocalClaw) {
-  const { deadLetters } = runtime;
-  return {
-    doctor: composeDoctor(base, store, guard, {
-      mind,
-      deadLetters,
-      schedules: hands.planned.schedules,
-      telegram,
-      tools: hands.tools,
-      tryModel: (model) => claw().op('model.test', { model }),
-    }),
-    recovery: composeRecovery(base, store, guard, {
-      runtime: runtime.turns,
-      undo: async (callId, by) =>
-        (await claw().op('checkpoint.restore', { callId, keepGoing: true }, { channel: 'library', actor: by })).restored.length,
-    }),
-  };
-}
-
-// eslint-disable-next-line max-params -- one parameter a floor
-async function openDoors(base: Base, store: Store, guard: Guard, mind: KnowingMind, hands: Hands, runtime: Runtime): Promise<HostedClaw> {
-  const { clock, ids, logger, lifetimes, options, safety } = base;
-  const { log, head, policy, artifacts } = store;
-  const { panic, facts, workspaces, secrets, sandbox } = guard;
-  const closing = new AbortController();
+async function openDoors(base: Base, store: Store, guard: Guard, built: Built): Promise<HostedClaw> {
+  const { lifetimes, options, closing } = base;
+  const { log, head } = store;
+  const { panic, secrets } = guard;
+  const { features, turns, trees, outbox, mind } = built;
   lifetimes.defer(() => {
     closing.abort();
   });
-  const signals = composeSignals({ base, store, guard, ...hands.planned, turns: runtime.turns, outbox: hands.outbox });
-  const processes = processesOf(hands);
-  const controlplane = composeControlplane(base, store, guard, runtime.turns, hands.outbox);
-  const telegram: Telegram = composeTelegram(base, store, guard, hands.outbox, () => claw);
-  const deps: OpsDeps = {
-    log,
-    head,
-    controlplane,
-    outbox: hands.outbox,
-    chats: store.chats,
-    clock,
-    ids,
-    logger,
-    policy,
-    panic,
-    facts,
-    workspaces,
-    secrets,
-    sandbox,
-    artifacts,
-    checkpoints: guard.checkpoints,
-    schedules: hands.planned.schedules,
-    ...mind.remembering.ops,
-    signals,
-    deadLetters: runtime.deadLetters,
-    processes,
-    ...agentParts(base, runtime, mind),
-    gate: guard.gate,
-    budget: guard.budget,
-    ...contextParts(store, mind, runtime),
-    models: mind.models,
-    tools: hands.tools,
-    runtime: runtime.turns,
-    ...liveConfig(base, mind),
-    closing: closing.signal,
-    telegram: telegram.ops,
-    usage: { usage: (query) => usageOf(base, store, query) },
-    safety: { checkUrl: (url) => safety.url(url), redact: (text) => safety.redact(text) },
-    ...careParts({ base, store, guard, mind, runtime }, hands, telegram, () => claw),
+  const processes = {
+    killAll: () => trees.killAll(),
+    reap: async (...left: Parameters<typeof trees.reap>) => (await trees.reap(...left)).killed,
   };
-  const claw: LocalClaw = new LocalClaw({
-    ops: createOps(deps),
+  const controlplane = composeControlplane(base, store, guard, { turns, outbox, agents: features.agents });
+  const claw = new LocalClaw({
+    ops: composeOps(base, store, guard, { ...built, controlplane, processes }),
     log,
-    deltas: runtime.deltas,
+    deltas: built.deltas,
     closing: closing.signal,
     redactDeep: (value) => base.safetyOf('doors').redactDeep(value),
     close: () => lifetimes.dispose(),
   });
   await secrets.whenKnown(SECRETS_MAX_MS);
-  await settle({ ...base, log, head, panic, processes, instanceMarker: hands.instanceMarker, resumes: options.resume ?? true });
+  await settle({ ...base, log, head, panic, processes, instanceMarker: built.instanceMarker, resumes: options.resume ?? true });
   mind.models.lookAround(closing.signal);
-  const taking = begin(base, guard, mind, runtime);
-  const work = workHere(runtime.turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
-  signals.begin(options.resume);
-  joinChannels(base, [telegram, ...(options.channels ?? [])], { controlplane, outbox: hands.outbox, hooks: hands.hooks });
+  const taking = takeUp(base, guard, built);
+  const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
+  if (options.resume !== false) for (const wing of features.all) wing.begin?.();
+  const channels = [features.telegram.channel(claw), ...(options.channels ?? [])];
+  joinChannels(base, channels, { controlplane, outbox, hooks: features.hooks.port });
   return Object.assign(claw, work, hostedParts(base, store, guard));
 }
 
@@ -316,79 +223,25 @@ function hostedParts({ safety }: Base, { storage, head, log }: Store, guard: Gua
   return { syncMeter: () => storage.syncMeter, redact, sync: () => head.secure(), notices: startNotices({ log }, guard) };
 }
 
-function processesOf({ trees }: Hands): OpsDeps['processes'] {
-  return { killAll: () => trees.killAll(), reap: async (...left) => (await trees.reap(...left)).killed };
-}
-
-function agentParts(
-  { agents }: Base,
-  { helpers }: Runtime,
-  { skills: { skills, importSkills }, identity }: KnowingMind,
-): Pick<OpsDeps, 'agents' | 'helpers' | 'skills' | 'importSkills' | 'identity' | 'prompts'> {
-  return { agents, helpers, skills, importSkills, ...identity };
-}
-
-/** Models, providers and sources of knowledge are taken while the program runs, everything else is read at start. */
-function liveConfig({ loaded, options }: Base, { models: registry, remembering }: KnowingMind): Pick<OpsDeps, 'config' | 'takeSettings'> {
-  const held = { ...loaded };
-  const takeSettings = (key: string, { models, providers, knowledge: { sources } }: Config): boolean => {
-    const isOf = (...sections: string[]): boolean => sections.some((section) => key === section || key.startsWith(`${section}.`));
-    // A configuration that was handed in is not that of the file.
-    if (options.config !== undefined) return false;
-    if (isOf('models', 'providers')) {
-      held.config = { ...held.config, models, providers };
-      registry.configure({ models, providers });
-      return true;
-    }
-    if (!isOf('knowledge.sources')) return false;
-    held.config = { ...held.config, knowledge: { ...held.config.knowledge, sources } };
-    remembering.takeSources(sources);
-    return true;
-  };
-  return { config: held, takeSettings };
-}
-
-type ContextParts = Pick<OpsDeps, 'packer' | 'continuity' | 'compaction' | 'packs'>;
-
-function contextParts({ continuity, telemetry, catchUp }: Store, { packer }: Mind, { compaction }: Runtime): ContextParts {
-  const list: OpsDeps['packs']['list'] = (query) => {
-    catchUp();
-    return telemetry.packs(query);
-  };
-  return { packer, continuity, compaction, packs: { list } };
-}
-
-function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsDeps['usage']['usage']>[0]) {
-  catchUp();
-  return telemetry.usage({ ...query, nowMs: clock.nowMs() });
-}
-
 /** Goes on with what was under way, once a model is known (then the promise resolves; null at once); under a panic stop nothing moves. */
-function begin(
-  { options, logger }: Base,
-  { panic }: Guard,
-  { models, skills, remembering }: KnowingMind,
-  { turns, deadLetters, helpers, compaction }: Runtime,
-): Promise<void> | null {
-  skills.begin(options.resume);
-  if (options.resume !== false) remembering.begin();
+function takeUp({ options, logger }: Base, { panic }: Guard, { mind, turns, compaction, features }: Built): Promise<void> | null {
+  const takeUpRest = (): void => {
+    for (const wing of features.all) wing.takeUp?.();
+    compaction.begin();
+  };
   if (options.resume === false || panic.engaged) {
     turns.holdWaiting();
     // What the stop cut off before the last run ended is written down as stopped, not left as running.
     if (panic.engaged) turns.stopAll('The panic stop was pressed.');
     if (options.resume === false) return null;
     turns.watchQuestions();
-    deadLetters.begin();
-    helpers.begin();
-    compaction.begin();
+    takeUpRest();
     return null;
   }
-  const looking = models.ready();
+  const looking = mind.models.ready();
   const goOn = (): void => {
     turns.resume();
-    deadLetters.begin();
-    helpers.begin();
-    compaction.begin();
+    takeUpRest();
   };
   if (looking === null) {
     goOn();

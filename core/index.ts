@@ -24,7 +24,7 @@ export type { Claw } from './contracts/claw.ts';
 export type { ConfigInput } from './contracts/config.ts';
 export type { ErrorCode } from './contracts/errors.ts';
 export type { AnyEvent, DeltaNotice } from './contracts/events.ts';
-export type { HookAnswer, HookSubject, LibraryHook } from './contracts/hooks.ts';
+export type { HookAnswer, HookSubject, LibraryHook } from './contracts/features/hooks.ts';
 export type { KnowledgeResolver, ResolvedEvidence } from './contracts/knowledge-ports.ts';
 export type {
   Agent,
@@ -65,6 +65,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     op: (name, params, caller) => claw.op(name, params, caller),
     events: (query) => claw.events(query),
     onDelta: (listener) => claw.onDelta(listener),
+    operations: claw.operations,
     syncMeter: () => claw.syncMeter(),
     runningTurns: () => claw.runningTurns(),
     whenIdle: () => claw.whenIdle(),

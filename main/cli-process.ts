@@ -156,7 +156,7 @@ function createStderrLogger(redaction: Redaction): Logger {
 /** A bug ends the process as it would anyway; what it says goes through the redactor first, and a snapshot of the source is left out. */
 function reportCrashes(redaction: Redaction): void {
   const report = (cause: unknown): void => {
-    const text = `TrayClaw ended because of a fault of its own.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
+    const text = `TrayClaw ended because of an internal error.\n${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`;
     // Before a runtime is there no value is known, and nothing of a data folder was read.
     process.stderr.write(redaction.redact?.(text) ?? text, () => process.exit(1));
   };

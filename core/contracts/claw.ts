@@ -38,6 +38,8 @@ export interface HostedClaw extends Claw {
   redact(text: string): string;
   /** Brings to the disk what was recorded without waiting for it: before the machine sleeps or the session ends. */
   sync(): void;
+  /** The operations that have a handler, by name. */
+  readonly operations: readonly string[];
   /** What a person must know at the start: sentences, none where all is well. */
   readonly notices: readonly string[];
 }

@@ -1,16 +1,17 @@
 // config.yaml: the schema is the truth; an unknown or wrong key is refused by name.
 
 import * as z from 'zod';
-import { mindSections } from './mind-config.ts';
-import { signalSections } from './signal-config.ts';
+import { mindSections } from './features/memory.ts';
+import { heartbeatConfigSchema } from './features/schedule.ts';
+import { signalsConfigSchema } from './features/signals.ts';
 import { channelRules } from './channels.ts';
-import { deadLettersConfigSchema } from './dead-letter.ts';
+import { deadLettersConfigSchema } from './features/dead-letters.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
-import { hookConfigSchema } from './hooks.ts';
-import { promptsConfigSchema } from './identity.ts';
+import { hookConfigSchema } from './features/hooks.ts';
+import { promptsConfigSchema } from './features/identity.ts';
 import { serverNames } from './server-names.ts';
-import { skillsConfigSchema } from './skills.ts';
+import { skillsConfigSchema } from './features/skills.ts';
 import { toolClassSchema } from './tools.ts';
 
 export { modelRefSchema } from './model-ref.ts';
@@ -240,7 +241,8 @@ export const configSchema = z.strictObject({
   skills: skillsConfigSchema,
   /** Remote sources of prompt files, by the prompt's name. */
   prompts: promptsConfigSchema,
-  ...signalSections(secretRefSchema),
+  signals: signalsConfigSchema(secretRefSchema),
+  heartbeat: heartbeatConfigSchema,
   ...mindSections(secretRefSchema),
   desktop: z
     .strictObject({

@@ -1,4 +1,4 @@
-// Every failure that crosses a module door, by code. What a person reads derives from the code: what happened, then what to do.
+// Every failure that crosses a module door, by code. The text users read derives from the code: what happened, then what to do.
 
 import * as z from 'zod';
 
@@ -115,11 +115,11 @@ export class AppError extends Error {
 
 /** What to do next, where it follows from the code alone. A more exact hint travels in `data.hint`. */
 const hints: Partial<Record<ErrorCode, string>> = {
-  address_refused: 'Only public web addresses are fetched; what else may be opened stands in policy.allowDomains of config.yaml.',
+  address_refused: 'Only public web addresses may be fetched. To allow another, add it to policy.allowDomains in config.yaml.',
   invalid_config: 'Correct it in config.yaml, or with: trayclaw config set KEY VALUE. Nothing else was changed.',
   no_model: 'Set one up: trayclaw setup. Or start a local model server (Ollama, LM Studio, llama-server).',
   model_auth: 'Check the key of this provider and try again; the conversation is kept.',
-  model_rate_limited: 'Wait a little and try again; the conversation is kept.',
+  model_rate_limited: 'Wait a moment and try again; the conversation is kept.',
   model_quota: 'The account has no credit left. Add credit or choose another model.',
   model_unavailable: 'Check that the model server is running and reachable, then try again.',
   model_timeout: 'Try again, or raise models.timeouts in config.yaml for a slow local model.',
@@ -132,14 +132,14 @@ const hints: Partial<Record<ErrorCode, string>> = {
   store_readonly: 'Make the data folder writable for this user, or choose another with --home.',
   store_locked: 'Use the running instance, or stop it first.',
   store_too_new: 'Start the newer version of TrayClaw that last used this data folder.',
-  store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept beside it.',
+  store_corrupt: 'Restore a backup: trayclaw backup restore FILE. The damaged file is kept next to it.',
   secret_missing: 'Set it with: trayclaw secret set NAME, or export the named environment variable.',
   rate_limited: 'Wait a second and send fewer requests at once.',
-  keychain_unavailable: 'Make an encrypted vault in its place (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',
+  keychain_unavailable: 'Create an encrypted vault instead (trayclaw secret unlock), or use env:NAME or file:PATH in config.yaml.',
   vault_locked:
-    'Run trayclaw secret unlock, or start TrayClaw with TRAYCLAW_VAULT_PASSPHRASE. The first passphrase makes the vault; nothing is stored unencrypted.',
-  vault_damaged: 'Put back a copy of secrets.vault, or delete the file and set the secrets again.',
-  loop_detected: 'Say it differently or give more detail; the steps so far are in the conversation.',
+    'Run trayclaw secret unlock, or start TrayClaw with TRAYCLAW_VAULT_PASSPHRASE. The first passphrase creates the vault; nothing is stored unencrypted.',
+  vault_damaged: 'Restore a copy of secrets.vault, or delete the file and set the secrets again.',
+  loop_detected: 'Rephrase the request or give more detail; the steps so far are in the conversation.',
   step_limit: 'Ask it to continue, or raise limits.steps in config.yaml.',
   time_limit: 'Ask it to continue, or raise limits.turnMs in config.yaml.',
 };

@@ -4,12 +4,12 @@ import * as z from 'zod';
 import { chatAddressSchema } from './channels.ts';
 import { continuityEvents } from './continuity-events.ts';
 import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
-import { deadLetterEvents } from './dead-letter.ts';
+import { deadLetterEvents } from './features/dead-letters.ts';
 import { errorBodySchema } from './errors.ts';
-import { hookEvents } from './hooks.ts';
-import { helperEvents, helperOriginSchema } from './helper-events.ts';
+import { hookEvents } from './features/hooks.ts';
+import { helperEvents, helperOriginSchema } from './features/helpers.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
-import { memoryEvents } from './memory-events.ts';
+import { memoryEvents } from './features/memory.ts';
 import { outboxEvents } from './outbox-events.ts';
 import {
   approvalSchema,
@@ -20,11 +20,11 @@ import {
   grantScopeSchema,
   grantSchema,
 } from './policy.ts';
-import { identityEvents } from './identity.ts';
-import { scheduleEvents } from './schedule-events.ts';
-import { signalEvents } from './signal-events.ts';
-import { skillEvents } from './skill-events.ts';
-import { telegramEvents } from './telegram-events.ts';
+import { identityEvents } from './features/identity.ts';
+import { scheduleEvents } from './features/schedule.ts';
+import { signalEvents } from './features/signals.ts';
+import { skillEvents } from './features/skills.ts';
+import { telegramEvents } from './features/telegram.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
 import { recoveryEvents } from './recovery.ts';

@@ -7,7 +7,7 @@ import type { Channel } from './channels.ts';
 import type { HostedClaw } from './claw.ts';
 import type { ConfigInput } from './config.ts';
 import type { AnyEvent, DeltaNotice, TurnStatus } from './events.ts';
-import type { LibraryHook } from './hooks.ts';
+import type { LibraryHook } from './features/hooks.ts';
 import type { KnowledgeResolver } from './knowledge-ports.ts';
 import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
 import type { AskResult } from './op-results.ts';

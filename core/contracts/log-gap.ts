@@ -35,18 +35,19 @@ export function isRewound({ reason }: Pick<LogGap, 'reason'>): boolean {
   return reason === 'rewound' || reason === 'other-log';
 }
 
-export const gapAdvice = 'Stop TrayClaw and restore a backup (trayclaw backup list), or go on with what is there: trayclaw audit accept';
+export const gapAdvice =
+  'Stop TrayClaw and restore a backup (trayclaw backup list), or continue with the current log: trayclaw audit accept';
 
 export function describeGap({ reason, expectedSeq, foundSeq, missing, atMs }: LogGap): string {
   const when = atMs === null ? '' : ` at ${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
   const events = missing === 1 ? '1 event is' : `${missing ?? 0} events are`;
   switch (reason) {
     case 'rewound':
-      return `${events} missing from the end of the log: it had come to event ${expectedSeq ?? 0}${when} and now ends at event ${foundSeq}.`;
+      return `${events} missing from the end of the log: it had reached event ${expectedSeq ?? 0}${when} and now ends at event ${foundSeq}.`;
     case 'other-log':
       return `The database holds another log: event ${expectedSeq ?? 0} is not the one that was recorded${when}.`;
     case 'power-cut':
-      return `${events} missing from the end of the log after the machine went down. None of them had been promised to be on the disk.`;
+      return `${events} missing from the end of the log after the machine went down. None of them had been confirmed as written to disk.`;
     case 'head-missing':
       return `The head file of the log (trayclaw.head) is gone. Whether events after ${foundSeq} are missing cannot be told.`;
     case 'head-damaged':

@@ -1,7 +1,7 @@
 // The ports of memory that a program around the runtime can fill: what is worth remembering, what contradicts what, and memories kept
 // elsewhere. Types only.
 
-import type { Memory, MemoryKind, MemoryState } from './memory.ts';
+import type { Memory, MemoryKind, MemoryState } from './features/memory.ts';
 import type { TaintSource } from './tools.ts';
 
 /** A memory as it stands now. */

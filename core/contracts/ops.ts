@@ -32,21 +32,21 @@ import {
   checkpointSchema,
 } from './op-results.ts';
 import { holdsSchema, id, messageTextMax, none } from './op-params.ts';
-import { agentOps } from './agent-ops.ts';
+import { agentOps } from './features/helpers.ts';
 import { activityOps } from './activity-ops.ts';
-import { deadLetterOps } from './dead-letter-ops.ts';
+import { deadLetterOps } from './features/dead-letters.ts';
 import { commandOps } from './command-ops.ts';
-import { identityOps } from './identity.ts';
+import { identityOps } from './features/identity.ts';
 import { contextOps } from './context-ops.ts';
 import { healthOps } from './recovery-ops.ts';
-import { memoryOps } from './memory-ops.ts';
+import { memoryOps } from './features/memory.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';
-import { scheduleOps } from './schedule-ops.ts';
+import { scheduleOps } from './features/schedule.ts';
 import { sessionOps } from './session-ops.ts';
-import { signalOps } from './signal-ops.ts';
-import { skillOps } from './skill-ops.ts';
-import { telegramOps } from './telegram-ops.ts';
+import { signalOps } from './features/signals.ts';
+import { skillOps } from './features/skills.ts';
+import { telegramOps } from './features/telegram.ts';
 import { workspaceOps, workspacePath } from './workspace-ops.ts';
 
 /** One call, or every call of one turn. */

@@ -49,7 +49,7 @@ const catalogue = {
     text: 'This summary has lost things that matter. Write it again, whole, with them in it. Say of each what it was about.',
   },
   'trayclaw-heartbeat': {
-    about: 'What the agent is told at a heartbeat, before the tasks of HEARTBEAT.md.',
+    about: 'The instructions for a heartbeat, before the tasks of HEARTBEAT.md.',
     fills: ['all-clear'],
     text: [
       'This is a check by the clock; nobody is watching. Look at the tasks below and do what they need with the tools you have.',
@@ -57,7 +57,7 @@ const catalogue = {
     ].join('\n\n'),
   },
   'trayclaw-helper': {
-    about: 'What a helper is told below its task.',
+    about: 'The instructions for a subagent, after its task.',
     fills: ['caller'],
     text: 'You are a helper of the agent {{caller}}. It sees nothing but your last message: put all it needs in there.',
   },

@@ -2,3 +2,6 @@
 
 /** The session that holds what belongs to no conversation: panic, grants, boots, deletions. */
 export const systemSessionId = 'system';
+
+/** Sessions of helpers begin so; nobody else's may. */
+export const helperSessionPrefix = 'hlp_';

@@ -45,6 +45,46 @@ export const wholeBounds: TurnBounds = {
   unattended: null,
 };
 
+/** What a turn that starts by itself may do, declared beforehand. It only narrows: nothing in it is a yes to anything. */
+export const jobBoundsSchema = z.strictObject({
+  tools: z.array(z.string().min(1).max(100)).max(200).nullable().default(null),
+  classes: z.array(toolClassSchema).nullable().default(null),
+  /** Folders that may be written. */
+  folders: z.array(z.string().min(1).max(4096)).max(100).nullable().default(null),
+  hosts: z.array(z.string().min(1).max(300)).max(200).nullable().default(null),
+  steps: z.number().int().min(1).max(1000).nullable().default(null),
+  turnMs: z.number().int().min(1000).max(86_400_000).nullable().default(null),
+  usd: z.number().nonnegative().nullable().default(null),
+  tokens: z.number().int().positive().nullable().default(null),
+  /** Whether permissions a person gave until revoked also hold here. */
+  grants: z.boolean().default(false),
+});
+export type JobBounds = z.infer<typeof jobBoundsSchema>;
+
+/** The same in config.yaml, of what starts by itself; only ever less than usual. */
+export const narrowedSettings = {
+  /** No other tools. */
+  tools: z.array(z.string().min(1).max(64)).max(200).optional(),
+  /** At most, each time. */
+  perTurnUsd: z.number().nonnegative().optional(),
+};
+
+/** What stands in config.yaml about it. */
+export function jobBoundsOf(given: {
+  readonly tools?: readonly string[] | undefined;
+  readonly perTurnUsd?: number | undefined;
+}): JobBounds {
+  return jobBoundsSchema.parse({ tools: given.tools ?? null, usd: given.perTurnUsd ?? null });
+}
+
+/** What is made by a turn that nobody watches calls no further helpers than this. */
+const UNATTENDED_DEPTH = 1;
+
+/** What is declared beforehand, as the bounds of a turn nobody sits at. */
+export function unattendedBounds(job: JobBounds, approvalMs: number): TurnBounds {
+  return { ...wholeBounds, ...job, depth: UNATTENDED_DEPTH, unattended: { approvalMs } };
+}
+
 /** What both allow. In every field no more than either of them. */
 export function narrow(parent: TurnBounds, wanted: TurnBounds): TurnBounds {
   return {

@@ -4,7 +4,7 @@
 import type { FileImage } from './checkpoints.ts';
 import type { ErrorBody } from './errors.ts';
 import type { EventBodies, Phase, TurnStatus } from './events.ts';
-import type { HelperEnd } from './helper-events.ts';
+import type { HelperEnd } from './features/helpers.ts';
 import type { Usage } from './llm.ts';
 import type { Approval } from './policy.ts';
 import type { ArtifactRef, CallFacts, TaintSource, ToolOutcome } from './tools.ts';

@@ -1,5 +1,5 @@
 // What the program says of turns in plain English at the command line, in chats and in files: each sentence once. The window has its own
-// words in every language it speaks (renderer/lib/i18n). Pure.
+// words (renderer/lib/i18n). Pure.
 
 import type { EventBodies } from './events.ts';
 import type { Approval } from './policy.ts';
@@ -25,7 +25,7 @@ const endSentences: Readonly<Record<Exclude<Ended['status'], 'done'>, string>> =
   failed: 'That did not work.',
   cancelled: 'It was stopped before it was done.',
   over_budget: 'It ended because the budget is used up.',
-  stopped: 'The panic stop ended it. Nothing goes on until it is released.',
+  stopped: 'The panic stop ended it. Nothing runs until it is released.',
 };
 const nothingSaid = 'It is done. There was nothing to say.';
 
@@ -52,7 +52,7 @@ const endedFirst = 'the turn has ended';
 const isClock = (by: string | null): boolean => by === 'timeout';
 
 function saidNo(by: string | null, reason: string): string {
-  if (isClock(by)) return 'nobody answered in time';
+  if (isClock(by)) return 'no answer in time';
   return `${by ?? 'a person'} said no${reason === '' ? '' : `: ${reason.replace(/\.$/, '')}`}`;
 }
 
@@ -63,7 +63,7 @@ const states = { pending: 'still open', approved: 'approved', denied: 'denied' }
 export function answeredWords({ state, decidedBy, scope }: Approval, here: string): string {
   if (state === 'withdrawn') return `No longer asked: ${endedFirst}.`;
   const by = decidedBy ?? '';
-  const where = by.startsWith(here) ? 'here' : (doors[by] ?? (isClock(by) ? 'by the clock, because nobody did' : `by ${by}`));
+  const where = by.startsWith(here) ? 'here' : (doors[by] ?? (isClock(by) ? 'by timeout' : `by ${by}`));
   const how = state === 'approved' && scope?.kind === 'minutes' ? `approved for ${scope.minutes} min` : states[state];
   return `Answered ${where}: ${how}.`;
 }
@@ -71,7 +71,7 @@ export function answeredWords({ state, decidedBy, scope }: Approval, here: strin
 /** With `budget.unpriced`. */
 export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
   const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
-  return `${which} does not hold for ${model}: what it costs is not known. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
+  return `${which} cannot be enforced for ${model}: its price is unknown. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
 }
 
 /** With `model.failed` where the answer broke off in the middle. */

@@ -24,7 +24,7 @@ test('an error nobody expected: the log first, then the person, then the end', (
   const { process, did, know } = rig();
   know('sk-12345');
   process.emit('uncaughtException', new Error('the key sk-12345 broke'));
-  expect(did).toEqual(['error: an error nobody expected: Error: the key ••• broke', 'told: TrayClaw has to stop', 'exit 1']);
+  expect(did).toEqual(['error: an unexpected error: Error: the key ••• broke', 'told: TrayClaw has to stop', 'exit 1']);
 });
 
 test('what comes after it is written down and nothing else', () => {
@@ -34,11 +34,11 @@ test('what comes after it is written down and nothing else', () => {
   process.emit('uncaughtException', new Error('and then'));
   process.emit('unhandledRejection', undefined);
   expect(did).toEqual([
-    'error: a promise failed and nobody looked: ••• was not caught',
+    'error: an unhandled promise rejection: ••• was not caught',
     'told: TrayClaw has to stop',
     'exit 1',
-    'error: an error nobody expected: Error: and then',
-    'error: a promise failed and nobody looked: undefined',
+    'error: an unexpected error: Error: and then',
+    'error: an unhandled promise rejection: undefined',
   ]);
 });
 

@@ -22,12 +22,12 @@ export function guardAgainstCrashes({ process, logger, redact, tell, exit }: Cra
     isEnding = true;
     tell(
       'TrayClaw has to stop',
-      'Something went wrong inside TrayClaw itself. Nothing that was recorded is lost: start it again and it goes on where it was. The log in logs/trayclaw.log says more.',
+      'Something went wrong inside TrayClaw itself. Nothing that was recorded is lost: start it again and it continues where it was. See logs/trayclaw.log for details.',
     );
     exit(1);
   };
-  const onException = (cause: unknown): void => end('an error nobody expected', cause);
-  const onRejection = (cause: unknown): void => end('a promise failed and nobody looked', cause);
+  const onException = (cause: unknown): void => end('an unexpected error', cause);
+  const onRejection = (cause: unknown): void => end('an unhandled promise rejection', cause);
   process.on('uncaughtException', onException);
   process.on('unhandledRejection', onRejection);
   return () => {

@@ -234,7 +234,7 @@ export class DesktopApp {
         type: 'question',
         title: 'TrayClaw',
         message: running === 1 ? 'TrayClaw is still working.' : `TrayClaw is still working on ${running} things.`,
-        detail: 'What runs is ended now. It goes on from its last recorded step at the next start.',
+        detail: 'Running work ends now and continues from its last recorded step at the next start.',
         buttons: ['Keep running', 'Quit'],
         defaultId: 0,
         cancelId: 0,

@@ -210,7 +210,7 @@ async function askToReload({ dialog }: typeof Electron, why: string): Promise<bo
     type: 'error',
     title: 'TrayClaw',
     message: 'The window keeps failing.',
-    detail: `${why}. The work behind it goes on; the tray and the command line reach it.`,
+    detail: `${why}. The work continues; use the tray or the command line.`,
     buttons: ['Leave it closed', 'Try again'],
     defaultId: 1,
     cancelId: 0,

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FakeClaw } from '../../tests/doubles/fake-claw.ts';
 import { AppError } from '../../core/contracts/errors.ts';
 import { systemSessionId } from '../../core/contracts/events.ts';
-import { helperSessionPrefix } from '../../core/contracts/helper-events.ts';
+import { helperSessionPrefix } from '../../core/contracts/system-session.ts';
 import { ApprovalPrompter } from './approval-prompter.ts';
 import { approvalOf, RecordingLogger } from './desktop-bench.ts';
 import { activityOf, StatusWatch } from './desktop-status.ts';

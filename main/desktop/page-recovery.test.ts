@@ -62,7 +62,7 @@ test('where nobody can be asked it is written down, and asked again at the next 
   const { recovery, asked, answer, logger } = rig();
   for (let i = 0; i < 3; i += 1) recovery.failed('x');
   await answer(new Error('no display'));
-  expect(logger.lines.at(-1)).toBe('error: nobody could be asked about the window');
+  expect(logger.lines.at(-1)).toBe('error: no dialog about the window could be shown');
   recovery.failed('y');
   expect(asked).toEqual(['x', 'y']);
   await answer(false);

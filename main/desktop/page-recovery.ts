@@ -43,7 +43,7 @@ export class PageRecovery {
       if (triesAgain) this.#options.reload();
       else this.#options.leave();
     } catch (cause) {
-      this.#options.logger.log('error', 'nobody could be asked about the window', { cause: String(cause) });
+      this.#options.logger.log('error', 'no dialog about the window could be shown', { cause: String(cause) });
     } finally {
       this.#isAsking = false;
     }

@@ -24,7 +24,7 @@ const labels = (changes: Partial<TrayMenuFacts>): string[] =>
   trayMenu({ ...facts, ...changes }, actions()).map((item) => (item.type === 'separator' ? '—' : (item.label ?? '')));
 
 test('idle, waiting, stopped, with everything there is', () => {
-  expect(labels({})).toEqual(['Open TrayClaw', '—', 'Nothing waits for you', '—', 'Panic stop', '—', 'Quit TrayClaw']);
+  expect(labels({})).toEqual(['Open TrayClaw', '—', 'Nothing is waiting for you', '—', 'Panic stop', '—', 'Quit TrayClaw']);
   const two = [approvalOf(), approvalOf({ approvalId: 'apr_2', summary: 'Wants to run ls' })];
   expect(
     labels({
@@ -39,7 +39,7 @@ test('idle, waiting, stopped, with everything there is', () => {
   ).toEqual([
     'Open TrayClaw',
     '—',
-    '2 questions wait for you',
+    '2 approvals are waiting for you',
     'Wants to write notes.md (3 bytes)',
     'Wants to run ls',
     '—',
@@ -89,7 +89,7 @@ test('a name is one line of plain characters, and eight are named', () => {
   expect(label('🙂'.repeat(80))).toBe('🙂'.repeat(63) + '…');
   const many = Array.from({ length: 20 }, (_, index) => approvalOf({ approvalId: `apr_${index}` }));
   expect(labels({ status: statusOf({ approvals: many }) }).filter((text) => text.startsWith('Wants'))).toHaveLength(8);
-  expect(labels({ status: statusOf({ approvals: many }) })).toContain('20 questions wait for you');
+  expect(labels({ status: statusOf({ approvals: many }) })).toContain('20 approvals are waiting for you');
 });
 
 test('tooltip and title name the gravest thing', () => {
@@ -99,7 +99,7 @@ test('tooltip and title name the gravest thing', () => {
     ['TrayClaw', 'TrayClaw'],
     ['TrayClaw: working', 'TrayClaw'],
     ['TrayClaw: working on 3 things', 'TrayClaw'],
-    ['TrayClaw: 1 question waits for you', '(1) TrayClaw'],
+    ['TrayClaw: 1 approval is waiting for you', '(1) TrayClaw'],
     ['TrayClaw: everything is stopped', 'Stopped · TrayClaw'],
   ]);
 });

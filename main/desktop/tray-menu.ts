@@ -59,7 +59,7 @@ export function trayMenu(
 }
 
 function approvalItems({ approvals, panic }: DesktopStatus, actions: TrayActions): MenuItemConstructorOptions[] {
-  if (approvals.length === 0) return [{ id: 'no-approvals', label: 'Nothing waits for you', enabled: false }];
+  if (approvals.length === 0) return [{ id: 'no-approvals', label: 'Nothing is waiting for you', enabled: false }];
   const named = approvals.slice(0, NAMED_MAX).map((approval): MenuItemConstructorOptions => ({
     id: `approval:${approval.approvalId}`,
     label: menuText(approval.summary),
@@ -68,7 +68,7 @@ function approvalItems({ approvals, panic }: DesktopStatus, actions: TrayActions
   }));
   const heading: MenuItemConstructorOptions = {
     id: 'approvals',
-    label: approvals.length === 1 ? '1 question waits for you' : `${approvals.length} questions wait for you`,
+    label: approvals.length === 1 ? '1 approval is waiting for you' : `${approvals.length} approvals are waiting for you`,
     click: () => actions.showApprovals(),
   };
   return [heading, ...named];
@@ -90,7 +90,9 @@ export function trayTooltip(status: DesktopStatus): string {
     case 'stopped':
       return 'TrayClaw: everything is stopped';
     case 'waiting':
-      return approvals.length === 1 ? 'TrayClaw: 1 question waits for you' : `TrayClaw: ${approvals.length} questions wait for you`;
+      return approvals.length === 1
+        ? 'TrayClaw: 1 approval is waiting for you'
+        : `TrayClaw: ${approvals.length} approvals are waiting for you`;
     case 'working':
       return runningTurns === 1 ? 'TrayClaw: working' : `TrayClaw: working on ${runningTurns} things`;
     case 'idle':

@@ -80,7 +80,7 @@ async function requireManager(systemctl: (...args: string[]) => Promise<Answer |
 function refused(command: string, answer: Answer | null, file: string): AppError {
   const why = answer === null ? 'it is not there' : firstLine(answer);
   return new AppError('conflict', `${command} failed: ${why}`, {
-    data: { hint: `What is installed stands in ${file}; the log says more: journalctl --user -u trayclaw` },
+    data: { hint: `The unit is installed in ${file}; for details see: journalctl --user -u trayclaw` },
   });
 }
 

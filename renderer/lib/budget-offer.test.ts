@@ -14,14 +14,14 @@ test('amounts to choose from, in the unit of the limit that was reached', () => 
     scope: 'day',
     unit: 'usd',
     choices: [
-      { amount: 1, short: '$1.00', whole: 'Allow $1.00 more for today and go on' },
-      { amount: 2, short: '$2.00', whole: 'Allow $2.00 more for today and go on' },
-      { amount: 5, short: '$5.00', whole: 'Allow $5.00 more for today and go on' },
+      { amount: 1, short: '$1.00', whole: 'Allow $1.00 more for today and continue' },
+      { amount: 2, short: '$2.00', whole: 'Allow $2.00 more for today and continue' },
+      { amount: 5, short: '$5.00', whole: 'Allow $5.00 more for today and continue' },
     ],
   });
   expect(budgetOffer(ended({ scope: 'turn', unit: 'usd', suggested: 0.1 }))?.choices.map(({ amount }) => amount)).toEqual([0.1, 0.2, 0.5]);
   expect(budgetOffer(ended({ scope: 'session', unit: 'tokens', suggested: 20_000 }))?.choices[0]?.whole).toBe(
-    'Allow 20.0k tokens more for this session and go on',
+    'Allow 20.0k tokens more for this session and continue',
   );
 });
 

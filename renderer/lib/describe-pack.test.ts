@@ -43,12 +43,12 @@ test('rows stand in the order of the pack, also of sections of which nothing was
   ]);
   expect(rows.map(({ losses }) => losses)).toEqual([
     [],
-    ['Left out: a pinned rule (1 item, 40 tokens). The window of this model is too small for all pinned rules.'],
+    ["Left out: a pinned rule (1 item, 40 tokens). The model's window is too small for all pinned rules."],
     [
-      'Left out: the oldest messages (6 items, 900 tokens). The budget of the whole request was used up. No summary stands for them yet.',
+      'Left out: the oldest messages (6 items, 900 tokens). The budget of the whole request was used up. No summary covers them yet.',
       'Cut: result of exec from 500 tokens to 100 tokens. The budget of the whole request was used up.',
     ],
-    ['Left out: The birthday (1 item, 90 tokens). The share of this section was used up.'],
+    ["Left out: The birthday (1 item, 90 tokens). This section's share was used up."],
     ['Left out: all of it (1 item, 0 tokens). It was not ready in time.'],
   ]);
   expect(rows[3]).toMatchObject({ text: { text: 'Roses.' }, parts: [{ title: 'The garden' }] });

@@ -75,7 +75,7 @@ export class HttpClient implements OpClient {
       const detail = cause instanceof Error ? cause.message : String(cause);
       throw new OpFailure(
         'offline',
-        `TrayClaw does not answer (${detail}).`,
+        `TrayClaw is not responding (${detail}).`,
         'Check that it is still running; this window reconnects on its own.',
       );
     }

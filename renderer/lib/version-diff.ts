@@ -1,7 +1,7 @@
 // The difference of two versions in the form in which changes of files are shown. Pure.
 
 import type { FileDiff } from '../../core/contracts/checkpoints.ts';
-import type { VersionDiffLine } from '../../core/contracts/identity.ts';
+import type { VersionDiffLine } from '../../core/contracts/features/identity.ts';
 
 /** Lines without a change that are shown around one. */
 const around = 3;

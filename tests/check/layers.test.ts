@@ -17,6 +17,9 @@ const sound: Readonly<Record<string, string>> = {
   'core/store/storage/rows.ts': ONE,
   'core/store/session/session.ts': uses('../storage/storage.ts'),
   'core/guard/policy/policy.ts': uses('../../store/session/session.ts').replace('one', 'two as one'),
+  'core/features/feature.ts': uses('../store/session/session.ts').replace('one', 'two as one'),
+  'core/features/memory/memory.ts': uses('../feature.ts').replace('one', 'two as one'),
+  'core/doors/ops/ops.ts': uses('../../features/feature.ts').replace('one', 'two as one'),
   'core/compose.ts': "export { two } from './guard/policy/policy.ts';\n",
   'core/index.ts': "export { two } from './compose.ts';\n",
   'main/cli.ts': "export { two } from '../core/index.ts';\n",
@@ -28,7 +31,7 @@ async function brokenRules(extra: Readonly<Record<string, string>>): Promise<rea
 }
 
 test('a sound tree passes, and every file of it was looked at', async () => {
-  expect(await findLayerProblems(createTree(sound))).toEqual({ modules: 9, problems: [] });
+  expect(await findLayerProblems(createTree(sound))).toEqual({ modules: 12, problems: [] });
 });
 
 test('the command prints the problems and fails', () => {
@@ -66,6 +69,31 @@ test.each<[string, Record<string, string>, string[]]>([
     'a module entered beside its door from outside the floors',
     { 'main/daemon.ts': uses('../core/store/storage/rows.ts') },
     ['module-door-from-the-top: main/daemon.ts → core/store/storage/rows.ts'],
+  ],
+  [
+    'the kernel of the features knowing one',
+    { 'core/features/feature.ts': uses('./schedule/schedule.ts'), 'core/features/schedule/schedule.ts': ONE },
+    ['kernel-knows-no-feature: core/features/feature.ts → core/features/schedule/schedule.ts'],
+  ],
+  [
+    'a feature using another',
+    { 'core/features/schedule/schedule.ts': uses('../signals/signals.ts'), 'core/features/signals/signals.ts': ONE },
+    ['modules-meet-higher-up: core/features/schedule/schedule.ts → core/features/signals/signals.ts'],
+  ],
+  [
+    'a feature reading the contract of another',
+    { 'core/features/schedule/schedule.ts': uses('../../contracts/features/signals.ts'), 'core/contracts/features/signals.ts': ONE },
+    ['a-feature-knows-its-own-contract: core/features/schedule/schedule.ts → core/contracts/features/signals.ts'],
+  ],
+  [
+    'a door knowing a feature',
+    { 'core/doors/http/http.ts': uses('../../features/schedule/schedule.ts'), 'core/features/schedule/schedule.ts': ONE },
+    ['doors-know-the-kernel-only: core/doors/http/http.ts → core/features/schedule/schedule.ts'],
+  ],
+  [
+    'the spine knowing a feature',
+    { 'core/runtime/turns/turns.ts': uses('../../features/schedule/schedule.ts'), 'core/features/schedule/schedule.ts': ONE },
+    ['runtime-looks-up: core/runtime/turns/turns.ts → core/features/schedule/schedule.ts'],
   ],
   [
     'a floor that knows the composition',

@@ -1,11 +1,11 @@
 // For tests only: what a fake instance answers to each operation, so that every command has something to show.
 
-import type { HelperListing } from '../../core/contracts/agent-ops.ts';
+import type { HelperListing } from '../../core/contracts/features/helpers.ts';
 import { configSchema } from '../../core/contracts/config.ts';
 import type { OpHandlers } from '../../core/contracts/ops.ts';
 import type { TurnDetails } from '../../core/contracts/op-results.ts';
-import { jobBoundsSchema, type Task } from '../../core/contracts/schedule.ts';
-import type { HeartbeatState, ScheduleView } from '../../core/contracts/schedule-ops.ts';
+import type { HeartbeatState, ScheduleView, Task } from '../../core/contracts/features/schedule.ts';
+import { jobBoundsSchema } from '../../core/contracts/turn-bounds.ts';
 import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts';
 import type { BudgetState, Grant } from '../../core/contracts/policy.ts';
 import type { FakeClaw } from './fake-claw.ts';

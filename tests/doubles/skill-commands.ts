@@ -1,9 +1,9 @@
 // For tests only: the commands on skills, identities and prompt files, each with the operation it comes to and what it prints; and what a
 // fake instance answers to them.
 
-import type { CapsuleVersion, PromptListing } from '../../core/contracts/identity.ts';
+import type { CapsuleVersion, PromptListing } from '../../core/contracts/features/identity.ts';
 import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
-import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/skills.ts';
+import type { SkillFinding, SkillListing, SkillView } from '../../core/contracts/features/skills.ts';
 
 const skill: SkillListing = {
   name: 'weather',
@@ -19,7 +19,7 @@ const skill: SkillListing = {
   requirements: [{ kind: 'bin', name: 'curl', isMet: false, hint: 'brew install curl' }],
   tools: ['exec'],
   isOffered: false,
-  whyNot: 'Nobody has said yet that its text can be trusted.',
+  whyNot: 'Its text is not trusted yet.',
   errors: 1,
   warnings: 0,
   shadowed: [],

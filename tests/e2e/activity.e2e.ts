@@ -39,11 +39,11 @@ test('a turn says in words what it did, what it saw, why, and what it took', { t
   const told = page.getByRole('region', { name: 'Turn' });
   for (const words of [
     '3 calls: read_file 2 times, write_file.',
-    'Of these 2 done, 1 failed.',
+    'Outcomes: 2 done, 1 failed.',
     'Changed 1 file:',
     'Went wrong:',
     '3 requests to lab/scripted.',
-    'Needed a yes:',
+    'Needed approval:',
     'Ended: done.',
   ]) {
     await told.getByText(words).first().waitFor();
@@ -52,7 +52,7 @@ test('a turn says in words what it did, what it saw, why, and what it took', { t
   expect(
     await told
       .locator('dl')
-      .getByText(/approved over/)
+      .getByText(/approved from/)
       .count(),
   ).toBe(1);
   expect(window.incidents).toEqual([]);
@@ -83,7 +83,7 @@ test('kinds and words narrow a turn; a press on an event opens its record', asyn
     .getByText('"outcome": "error"')
     .waitFor();
   await page.getByRole('searchbox', { name: 'Find in this turn' }).fill('nothing has this');
-  await page.getByText('No event fits.').waitFor();
+  await page.getByText('No event matches.').waitFor();
   expect(window.incidents).toEqual([]);
 });
 
@@ -99,7 +99,7 @@ test('the tree is walked with the arrow keys, down to the decision about a call'
       "document.activeElement.getAttribute('aria-level') + ' ' + document.activeElement.textContent.trim().replace(/\\s+/g, ' ')",
     );
   await page.keyboard.press('ArrowRight');
-  expect(await focused()).toMatch(/^2 Beginning/);
+  expect(await focused()).toMatch(/^2 Start/);
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ArrowDown');
   expect(await focused()).toMatch(/^2 Step 1/);
@@ -119,7 +119,7 @@ test('the tree is walked with the arrow keys, down to the decision about a call'
   expect(await call.getAttribute('aria-expanded')).toBe('false');
   await page.keyboard.press('Enter');
   await tree.getByRole('treeitem', { name: /^Must ask: write_file/ }).waitFor();
-  for (const below of [/^Approval asked/, /^Approved by/, /^Kept what is about/, /^write_file ended: done/, /^Checked: as expected/]) {
+  for (const below of [/^Approval requested/, /^Approved by/, /^Checkpoint before a/, /^write_file ended: done/, /^Checked: as expected/]) {
     expect(await tree.getByRole('treeitem', { name: below }).count()).toBe(1);
   }
   expect(window.incidents).toEqual([]);
@@ -157,10 +157,10 @@ test('a turn is decided again with the same outcome, and kept as a file', async 
   const window = await openWindow(browser, { replies });
   const { page } = window;
   await workedTurn(window);
-  await page.getByRole('button', { name: 'Check the decisions again' }).click();
+  await page.getByRole('button', { name: 'Replay the decisions' }).click();
   await page
-    .getByRole('status', { name: 'Decisions checked' })
-    .getByText(/^Identical\. .*all \d+ decisions came out the same/)
+    .getByRole('status', { name: 'Replay result' })
+    .getByText(/^Identical: all \d+ decisions came out the same/)
     .waitFor();
   const saved = async (name: string): Promise<{ name: string; text: string }> => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
@@ -168,7 +168,7 @@ test('a turn is decided again with the same outcome, and kept as a file', async 
   };
   const told = await saved('As Markdown');
   expect(told.name).toMatch(/^trn_\w+\.md$/);
-  expect(told.text).toContain('- Asked a person: Wants to write plan.md (7 bytes).');
+  expect(told.text).toContain('- Approval requested: Wants to write plan.md (7 bytes).');
   const lines = await saved('As JSON lines');
   const types = lines.text
     .trimEnd()

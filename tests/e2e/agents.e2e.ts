@@ -35,18 +35,18 @@ test('each agent says what it may use and whom it may call, and its identity whe
   await scout.getByText('Looks things up and writes nothing.').waitFor();
   const facts = await scout.getByRole('definition').allInnerTexts();
   expect(facts).toEqual([
-    'that of the conversation',
+    "the conversation's model",
     'read_file, web_search',
-    'nobody',
+    'no other agent',
     'Telegram, chat 4711',
-    'reaches only example.org; 6 model calls a turn; $0.25 a turn; no helpers of its own',
+    'connects only to example.org; 6 model calls per turn; $0.25 per turn; no subagents',
   ]);
   const main = list.getByRole('region', { name: 'main' });
   expect((await main.getByRole('definition').allInnerTexts())[1]).toBe('all');
   await scout.getByText('Identity').press('Enter');
   await scout.getByRole('group', { name: 'Identity of Scout' }).getByText('You look, you never touch.').waitFor();
   await looksGood(page, 'agents');
-  await page.getByRole('link', { name: 'Agents in the settings' }).click();
+  await page.getByRole('link', { name: 'Agent settings' }).click();
   await page.getByRole('heading', { name: 'Agents' }).first().waitFor();
   expect(window.incidents).toEqual([]);
 });
@@ -57,12 +57,12 @@ test('agents are reached by a key and by the palette', async () => {
   await window.message.waitFor();
   await page.keyboard.press('Alt+Shift+6');
   const scout = page.getByRole('list', { name: 'Agents' }).getByRole('region', { name: 'Scout' });
-  await scout.getByText('that of the conversation').waitFor();
+  await scout.getByText("the conversation's model").waitFor();
   await page.keyboard.press('Alt+Shift+1');
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').fill('go to agents');
   await page.keyboard.press('Enter');
-  await scout.getByText('nobody').waitFor();
+  await scout.getByText('no other agent').waitFor();
   expect(window.incidents).toEqual([]);
 });
 
@@ -76,13 +76,13 @@ test(
     await window.message.waitFor();
     await window.send('What is due?');
     await window.conversation.getByText('The helper says: milk.').waitFor();
-    await window.conversation.getByRole('button', { name: /^Asked a helper: look/ }).click();
-    await window.conversation.getByRole('link', { name: 'Open the conversation of the helper' }).click();
+    await window.conversation.getByRole('button', { name: /^Asked a subagent: look/ }).click();
+    await window.conversation.getByRole('link', { name: 'Open the conversation of the subagent' }).click();
     await window.conversation.getByText('Milk is due.').waitFor();
     await window.go('Agents');
-    const helpers = page.getByRole('list', { name: 'Helpers' });
+    const helpers = page.getByRole('list', { name: 'Subagents' });
     await helpers.getByText('done', { exact: true }).waitFor();
-    await helpers.getByRole('link', { name: 'Conversation of the helper: look' }).waitFor();
+    await helpers.getByRole('link', { name: 'Conversation of the subagent: look' }).waitFor();
     const told = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
     expect(told.helpers.map(({ label, status }) => [label, status])).toEqual([['look', 'done']]);
     await looksGood(page, 'helpers');
@@ -101,16 +101,16 @@ test('helpers of helpers stand below them, and a stop ends a helper with all it 
   await window.message.waitFor();
   await window.send('Begin.');
   await window.go('Agents');
-  const helpers = page.getByRole('list', { name: 'Helpers' });
-  const below = helpers.getByRole('list', { name: 'Called by the helper: outer' });
+  const helpers = page.getByRole('list', { name: 'Subagents' });
+  const below = helpers.getByRole('list', { name: 'Called by the subagent: outer' });
   await below.getByText('inner', { exact: true }).waitFor();
-  expect(await helpers.getByText('at work', { exact: true }).count()).toBe(2);
+  expect(await helpers.getByText('running', { exact: true }).count()).toBe(2);
   expect(await below.getByText('outer', { exact: true }).count()).toBe(0);
   await looksGood(page, 'helpers-nested');
-  await below.getByRole('button', { name: 'Stop the helper: inner' }).waitFor();
-  await helpers.getByRole('button', { name: 'Stop the helper: outer' }).click();
+  await below.getByRole('button', { name: 'Stop the subagent: inner' }).waitFor();
+  await helpers.getByRole('button', { name: 'Stop the subagent: outer' }).click();
   await expect.poll(() => helpers.getByText('stopped', { exact: true }).count()).toBe(2);
-  expect(await helpers.getByRole('button', { name: /^Stop the helper/ }).count()).toBe(0);
+  expect(await helpers.getByRole('button', { name: /^Stop the subagent/ }).count()).toBe(0);
   const { helpers: told } = (await host.op('helper.list', { all: true })) as { helpers: { label: string; status: string }[] };
   expect(told.map(({ label, status }) => `${label} ${status}`).toSorted()).toEqual(['inner cancelled', 'outer cancelled']);
   await window.go('Chat');

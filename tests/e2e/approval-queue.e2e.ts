@@ -99,8 +99,8 @@ test('Enter alone approves nothing, a held key approves nothing, A approves once
   await isReady(window);
   await page.keyboard.press('Tab');
   await page.keyboard.press('d');
-  await page.getByText('Nothing waits for you.').waitFor();
-  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent'), patience).toBe('Nothing waits for you.');
+  await page.getByText('Nothing is waiting for you.').waitFor();
+  await expect.poll(() => page.evaluate<string>('document.activeElement.textContent'), patience).toBe('Nothing is waiting for you.');
   await expect.poll(() => window.host.readFile('one/a.md'), patience).toBe('one/a.md\n');
   expect([await window.host.readFile('two/b.md'), await window.host.readFile('three/c.md')]).toEqual([null, null]);
   await page.getByText(/^Denied: Wants to write three\/c\.md/).waitFor({ state: 'attached' });
@@ -175,18 +175,18 @@ test('what was decided is found again, and a revoked grant says that it is for g
   await page.getByText('1 of 2', { exact: true }).waitFor();
   await isReady(window);
   await approval.getByRole('button', { name: 'Approve for this session' }).click();
-  const decided = page.getByRole('list', { name: 'Decided before' });
+  const decided = page.getByRole('list', { name: 'History' });
   await expect.poll(() => decided.getByRole('listitem').count(), patience).toBe(2);
   await page.getByRole('combobox', { name: 'Answer' }).selectOption('denied');
   await expect.poll(() => decided.getByRole('listitem').allInnerTexts(), patience).toEqual([expect.stringContaining('one/a.md')]);
   await page.getByRole('combobox', { name: 'Answer' }).selectOption('');
   await page.getByRole('searchbox', { name: 'Find a decision' }).fill('two/b');
   await expect.poll(() => decided.getByRole('listitem').allInnerTexts(), patience).toEqual([expect.stringContaining('for the session')]);
-  await page.getByText('A revoke holds at once and is not taken back').waitFor();
+  await page.getByText('Revoking takes effect at once and cannot be undone.').waitFor();
   await page
     .getByRole('list', { name: 'Grants' })
     .getByRole('button', { name: /^Revoke: / })
     .click();
-  await page.getByText('No grants.').waitFor();
+  await page.getByText('No grants yet.').waitFor();
   expect(window.incidents).toEqual([]);
 });

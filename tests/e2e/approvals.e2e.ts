@@ -44,7 +44,7 @@ test('a wider scope is chosen by keyboard, covers what it says, is listed with i
   await grants.getByRole('button', { name: 'Past calls: write files under notes/' }).click();
   await page.getByRole('list', { name: 'Past calls it covers' }).getByText('write notes/c.md').waitFor();
   await grants.getByRole('button', { name: 'Revoke: write files under notes/' }).click();
-  await page.getByText('No grants.').waitFor();
+  await page.getByText('No grants yet.').waitFor();
   expect(window.incidents).toEqual([]);
 });
 

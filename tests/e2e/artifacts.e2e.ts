@@ -75,7 +75,7 @@ test('a long output is saved whole and leads to the turn whose call left it', as
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();
   await window.go('Artifacts');
   await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
-  await page.getByRole('button', { name: /^Read on \(.+ left\)$/ }).waitFor();
+  await page.getByRole('button', { name: /^Show more \(.+ left\)$/ }).waitFor();
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save' }).click()]);
   const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n');
   expect([lines[0], lines.at(-1)]).toEqual(['line 1', 'line 90000']);
@@ -88,7 +88,7 @@ test('where there is nothing yet, the view says what would be here', async () =>
   const window = await openWindow(browser);
   await window.go('Artifacts');
   await window.page.getByText('No artifacts yet.').waitFor();
-  await window.page.getByRole('link', { name: 'Ask for something that makes a file' }).click();
+  await window.page.getByRole('link', { name: 'Ask for something that creates a file' }).click();
   await window.message.waitFor();
 });
 

@@ -87,8 +87,8 @@ test('an approval given elsewhere and one given in Approvals are the same card',
   await window.approval.getByRole('button', { name: 'Approve for this session' }).click();
   await window.page.getByRole('list', { name: 'Grants' }).getByText('write_file for files in the workspace').waitFor();
   await window.page.getByRole('button', { name: 'Revoke: write_file for files in the workspace' }).click();
-  await window.page.getByText('No grants.').waitFor();
-  expect(await window.page.getByRole('list', { name: 'Decided before' }).getByRole('listitem').count()).toBe(1);
+  await window.page.getByText('No grants yet.').waitFor();
+  expect(await window.page.getByRole('list', { name: 'History' }).getByRole('listitem').count()).toBe(1);
 });
 
 test('a running turn is steered by typing and ended by Stop turn', async () => {
@@ -136,7 +136,7 @@ test('a turn the budget ended is allowed more in its card and goes on', async ()
   await window.send('What is in my notes?');
   const alert = window.page.getByRole('alert');
   await alert.getByText('The budget of this day is used up: $10.0020 of $10.0000.').waitFor();
-  await alert.getByRole('button', { name: 'Allow $1.00 more for today and go on' }).click();
+  await alert.getByRole('button', { name: 'Allow $1.00 more for today and continue' }).click();
   await window.conversation.getByText('Milk it is.', { exact: true }).waitFor();
   expect(await window.host.op('budget.get', {})).toMatchObject({ budgets: [{ scope: 'day', unit: 'usd', configured: 10 }, {}] });
   expect(await window.page.getByRole('button', { name: /more for today/ }).count()).toBe(0);
@@ -148,11 +148,11 @@ test('while the host is away what is typed stays; after a restart its new addres
   await window.send('First');
   await window.conversation.getByText('One.', { exact: true }).waitFor();
   await window.host.stop();
-  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   await window.send('Second');
   await window.page
     .getByRole('alert')
-    .getByText(/TrayClaw does not answer/)
+    .getByText(/TrayClaw is not responding/)
     .waitFor();
   expect(await window.message.inputValue()).toBe('Second');
   await window.host.start();
@@ -170,11 +170,11 @@ test('while the host is away what is typed stays; after a restart its new addres
 test('each example task of the first start does real work with the offline demo', async () => {
   const window = await openWindow(browser, { usesDemo: true });
   const start = async (task: RegExp): Promise<void> => {
-    await window.page.getByRole('button', { name: 'New session' }).click();
+    await window.page.getByRole('button', { name: 'New session', exact: true }).click();
     await window.page.getByRole('list', { name: 'Example tasks' }).getByRole('button', { name: task }).click();
   };
   await window.page.getByText('Offline demo.').waitFor();
-  await start(/Work something out/);
+  await start(/Calculate something/);
   await window.conversation.getByText(/= 409\.5/).waitFor();
   await start(/Look around/);
   await window.conversation.getByText('notes.md', { exact: false }).last().waitFor();

@@ -90,7 +90,7 @@ test('what a command says stands in place until it is put away, and a file it ma
   await window.send('/help calc');
   await result(window, '/help calc').getByText('/calc EXPRESSION').waitFor();
   // The card belongs to its session.
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await result(window, '/help calc').waitFor({ state: 'detached' });
 });
 
@@ -133,10 +133,10 @@ test('commands lead where they say: a new session, the last message again, the s
   await window.page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   await window.send('/retry');
   await window.conversation.getByText('Another.', { exact: true }).waitFor();
-  await window.page.getByRole('button', { name: '1 earlier try' }).waitFor();
+  await window.page.getByRole('button', { name: '1 earlier attempt' }).waitFor();
   await window.send('/new Garden');
   await window.page.getByRole('link', { name: /^Garden/ }).waitFor();
-  await window.page.getByText('What should be done?').waitFor();
+  await window.page.getByText('What can I do for you?').waitFor();
   await window.send('/panic a spec');
   await window.page.getByRole('button', { name: 'Release panic stop' }).waitFor();
   await window.send('/release');

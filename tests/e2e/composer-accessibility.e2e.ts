@@ -1,4 +1,4 @@
-// Writing and messages with everything open, against axe's whole rule set: suggestions, results, files, menus, an edit, earlier tries.
+// Writing and messages with everything open, against axe's whole rule set: suggestions, results, files, menus, an edit, earlier attempts.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ test.each([1280, 360])('no violations where one writes and in messages, at %i px
     { name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from('Eggs') },
     { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_100_000) },
   ]);
-  await page.getByText('film.bin has').waitFor();
+  await page.getByText('film.bin is').waitFor();
   await window.message.fill('/');
   await page.getByRole('listbox', { name: 'Commands' }).waitFor();
   expect(await inBothThemes(page)).toEqual([]);
@@ -40,7 +40,7 @@ test.each([1280, 360])('no violations where one writes and in messages, at %i px
   await window.conversation.getByText('First go.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Stop turn' }).waitFor({ state: 'detached' });
   await window.send('/retry');
-  await page.getByRole('button', { name: '1 earlier try' }).click();
+  await page.getByRole('button', { name: '1 earlier attempt' }).click();
   await window.send('/calc');
   await page.getByRole('region', { name: 'Result of /calc' }).getByText('Use it like this').waitFor();
   expect(await inBothThemes(page)).toEqual([]);

@@ -44,7 +44,7 @@ const picture = { name: 'photo.png', mimeType: 'image/png', buffer: png(40) };
 
 const chosen = ({ page }: WindowUnderTest) => page.locator('input[type=file]');
 const attached = ({ page }: WindowUnderTest) => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
-const sent = ({ conversation }: WindowUnderTest) => conversation.getByRole('list', { name: 'Files sent along' }).getByRole('listitem');
+const sent = ({ conversation }: WindowUnderTest) => conversation.getByRole('list', { name: 'Files of this message' }).getByRole('listitem');
 
 /** Drops or pastes a text file where the message is written. Source text: this file is checked without the types of a browser. */
 const bringFile = (kind: 'drop' | 'paste', name: string): string => `(() => {
@@ -90,7 +90,7 @@ test('what does not fit is named with the reason, and the rest is taken', async 
   await window.message.waitFor();
   const large = { name: 'film.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_100_000) };
   await chosen(window).setInputFiles([large, notes]);
-  await window.page.getByText('film.bin has 5.1 MB; a file may have at most 5.0 MB.').waitFor();
+  await window.page.getByText('film.bin is 5.1 MB; a file may be at most 5.0 MB.').waitFor();
   expect(await attached(window).count()).toBe(1);
   const many = Array.from({ length: 10 }, (_, index) => ({ ...notes, name: `${index}.txt` }));
   await chosen(window).setInputFiles(many);
@@ -105,7 +105,7 @@ test('files sent while a turn runs go with the next message, and words alone ste
   await window.send('Talk for a while');
   await window.conversation.getByText('word word').waitFor();
   await chosen(window).setInputFiles([notes]);
-  await window.page.getByText('Files go along with the next message, after this turn.').waitFor();
+  await window.page.getByText('Files are sent with the next message, after this turn.').waitFor();
   await window.send('Then read this');
   await sent(window).getByText('list.txt').waitFor();
   await window.send('Shorter, please');
@@ -119,7 +119,7 @@ test('each session keeps its own draft with its files', async () => {
   await window.message.fill('Half a thou');
   await chosen(window).setInputFiles([notes]);
   await attached(window).waitFor();
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await expect.poll(() => window.message.inputValue()).toBe('');
   expect(await attached(window).count()).toBe(0);
   await window.message.fill('Something else');

@@ -19,29 +19,29 @@ async function runCommand({ page }: WindowUnderTest, letters: string): Promise<v
   await page.keyboard.press('Enter');
 }
 
-test('a conversation is summed up from the palette, and the summary is read where it stands', { timeout: 120_000 }, async () => {
+test('a conversation is summarized from the palette, and the summary is read in place', { timeout: 120_000 }, async () => {
   const window = await openWindow(browser, { historyTurns: 8, replies: [counted] });
   const { page, conversation } = window;
   await conversation.getByText('Question 8', { exact: true }).waitFor();
-  await runCommand(window, 'Sum up what was said');
-  const line = conversation.locator('summary', { hasText: /^\d+ messages summed up · read$/ });
+  await runCommand(window, 'Summarize the conversation');
+  const line = conversation.locator('summary', { hasText: /^\d+ messages summarized · read$/ });
   await line.waitFor();
   // Between what it stands for and what stays.
   const places = await conversation.locator('[data-turn]').allInnerTexts();
-  const at = places.findIndex((text) => text.includes('messages summed up'));
+  const at = places.findIndex((text) => text.includes('messages summarized'));
   expect(at).toBeGreaterThan(0);
   expect(at).toBeLessThan(places.length - 1);
   const messages = Number(/(\d+) messages/.exec(await line.innerText())?.[1]);
   // Of turns that were written for specs the model is shown the question alone.
   expect(messages).toBe(at);
-  await page.getByText(`${messages} messages summed up.`, { exact: true }).first().waitFor();
+  await page.getByText(`${messages} messages summarized.`, { exact: true }).first().waitFor();
   await page.getByRole('button', { name: 'Dismiss' }).first().click();
 
   await line.press('Enter');
   const summary = conversation.getByRole('group', { name: 'Summary', exact: true });
   await summary.waitFor();
   expect(await summary.innerText()).toContain('Question 1');
-  await conversation.getByText('Put together by rule, without a model.').waitFor();
+  await conversation.getByText('Extracted by rules, without a model.').waitFor();
   await looksGood(page, 'summed-up', () => summary.scrollIntoViewIfNeeded());
   await conversation.locator('summary', { hasText: /· close$/ }).press('Enter');
   await summary.waitFor({ state: 'detached' });
@@ -50,19 +50,19 @@ test('a conversation is summed up from the palette, and the summary is read wher
   await conversation.getByText('Milk.', { exact: true }).waitFor();
   await page.getByRole('button', { name: /^Context \d+ %/ }).click();
   const panel = page.getByRole('complementary', { name: 'Inspector' });
-  await panel.getByText(new RegExp(`^Stands for ${messages} messages from .+ to .+\\.$`)).waitFor();
+  await panel.getByText(new RegExp(`^Covers ${messages} messages from .+ to .+\\.$`)).waitFor();
   await panel.locator('summary', { hasText: 'summary' }).press('Enter');
   expect(await panel.getByRole('group', { name: 'Text: summary' }).innerText()).toContain('Question 1');
   expect(window.incidents).toEqual([]);
 });
 
-test('there being nothing to sum up is said', async () => {
+test('with nothing to summarize, the palette says so', async () => {
   const window = await openWindow(browser, { replies: [{ text: 'Hello.' }] });
   await window.send('Hi');
   await window.conversation.getByText('Hello.', { exact: true }).waitFor();
-  await runCommand(window, 'Sum up what was said');
-  await window.page.getByText('There is nothing to sum up yet', { exact: false }).first().waitFor();
-  expect(await window.conversation.getByText('summed up').count()).toBe(0);
+  await runCommand(window, 'Summarize the conversation');
+  await window.page.getByText('There is nothing to summarize yet', { exact: false }).first().waitFor();
+  expect(await window.conversation.getByText('summarized').count()).toBe(0);
 });
 
 test('each section tells its text, its losses and the count of the server, by keyboard', { timeout: 120_000 }, async () => {
@@ -78,7 +78,7 @@ test('each section tells its text, its losses and the count of the server, by ke
   await sections.locator('summary', { hasText: 'pinned rules' }).press('Enter');
   expect(await sections.getByRole('group', { name: 'Text: pinned rules' }).innerText()).toBe('- Answer in one word.');
   await sections.locator('summary', { hasText: 'instructions' }).press('Enter');
-  await sections.getByText('As it is now; of what it was then the log has only the size.').waitFor();
+  await sections.getByText('Shown as it is now. The log recorded only its size at the time.').waitFor();
   const facts = await panel.getByRole('definition').allInnerTexts();
   expect(facts).toContain('4.0k tokens');
   expect(facts.map((fact) => fact.trim())).toContain('3.0k tokens, 75 %');

@@ -2,7 +2,7 @@
 
 import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DeadLetter } from '../../core/contracts/dead-letter.ts';
+import type { DeadLetter } from '../../core/contracts/features/dead-letters.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
@@ -16,7 +16,7 @@ afterAll(() => browser.close());
 const refused = { refuse: 'unauthorized' } as const;
 const down = { refuse: 'server-error' } as const;
 
-/** A message that came while nobody watched, and failed for a reason that may pass. */
+/** A message that came while nobody watched, and failed for a reason that may be temporary. */
 async function failAway(home: string): Promise<void> {
   const claw = await createTrayClaw({ home });
   try {
@@ -52,13 +52,13 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
   const [letter] = await letters();
   await rows.getByText(letter?.reason.message ?? 'no letter', { exact: true }).waitFor();
   await rows.getByText('needs a change').waitFor();
-  await rows.getByText('waits for you').waitFor();
-  await rows.getByText('Trying again would fail the same way until somebody changes something.').waitFor();
+  await rows.getByText('waiting for you').waitFor();
+  await rows.getByText('A retry would fail the same way until something is changed.').waitFor();
   await rows.getByRole('link', { name: 'Show the turn: Buy milk' }).click();
   await page.getByText('Model failed').first().waitFor();
   await page.goBack();
   await rows.getByRole('button', { name: 'Try again: Buy milk' }).press('Enter');
-  await page.getByText('Nothing is left undone.').waitFor();
+  await page.getByText('No failed turns.').waitFor();
   expect(await letters()).toEqual([]);
   await expect.poll(() => link.getAttribute('aria-describedby')).toBeNull();
   await window.go('Chat');
@@ -69,19 +69,19 @@ test('what failed says why and what helps; tried again it succeeds and is gone, 
 test('one that nobody watched counts down to its next try; given up, it does not come back', async () => {
   const { window, rows, letters } = await open({ replies: [down, down], config: later, before: failAway });
   const { page } = window;
-  await page.getByRole('button', { name: 'New session' }).click();
-  await page.getByText('What should be done?').waitFor();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await page.getByText('What can I do for you?').waitFor();
   await window.send('Buy milk');
   await window.conversation.getByRole('alert').first().waitFor();
   await page.evaluate("location.hash = '#/health/unfinished'");
   const away = rows.filter({ hasText: 'Send the report' });
-  await away.getByText('may pass').waitFor();
-  const shown = async (): Promise<string> => (await away.getByText(/^Next try in/).textContent()) ?? '';
+  await away.getByText('may be temporary').waitFor();
+  const shown = async (): Promise<string> => (await away.getByText(/^Next attempt in/).textContent()) ?? '';
   const first = await shown();
-  expect(first).toMatch(/^Next try in (?:1 h \d+ min|2 h 0 min)$/);
+  expect(first).toMatch(/^Next attempt in (?:1 h \d+ min|2 h 0 min)$/);
   await expect.poll(() => rows.count()).toBe(2);
   await looksGood(page, 'unfinished');
-  await rows.getByRole('button', { name: 'Give up: Buy milk' }).press('Enter');
+  await rows.getByRole('button', { name: 'Dismiss: Buy milk' }).press('Enter');
   await expect.poll(() => rows.count()).toBe(1);
   // The focus goes on to what is there now.
   await expect
@@ -95,18 +95,18 @@ test('all are given up only with a second press', async () => {
   const { window, rows, letters } = await open({ replies: [refused, refused] });
   const { page } = window;
   for (const text of ['Buy milk', 'Buy bread']) {
-    await page.getByRole('button', { name: 'New session' }).click();
-    await page.getByText('What should be done?').waitFor();
+    await page.getByRole('button', { name: 'New session', exact: true }).click();
+    await page.getByText('What can I do for you?').waitFor();
     await window.send(text);
     await page.getByRole('alert').first().waitFor();
   }
   await expect.poll(async () => (await letters()).length).toBe(2);
   await page.evaluate("location.hash = '#/health/unfinished'");
   await expect.poll(() => rows.count()).toBe(2);
-  await page.getByRole('button', { name: 'Give all up' }).click();
+  await page.getByRole('button', { name: 'Dismiss all' }).click();
   expect((await letters()).length).toBe(2);
-  await page.getByRole('button', { name: 'Press again to give all up' }).click();
-  await page.getByText('Nothing is left undone.').waitFor();
+  await page.getByRole('button', { name: 'Press again to dismiss all' }).click();
+  await page.getByText('No failed turns.').waitFor();
   expect(await letters()).toEqual([]);
   expect(await rows.count()).toBe(0);
 });

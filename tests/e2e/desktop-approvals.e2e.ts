@@ -108,7 +108,7 @@ test('with the window in front nothing is put beside the card', async () => {
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);
   await app.approval.waitFor();
-  expect(await asked()).toEqual({ dialogs: 0, notifications: 0, cards: 1, toolTip: 'TrayClaw: 1 question waits for you' });
+  expect(await asked()).toEqual({ dialogs: 0, notifications: 0, cards: 1, toolTip: 'TrayClaw: 1 approval is waiting for you' });
   await app.approval.getByRole('button', { name: 'Deny' }).click();
   await expectClosedEverywhere(`It went on ${count}.`);
 });
@@ -123,7 +123,9 @@ test('several are queued, one dialog at a time, named in the tray', async () => 
     const desk = await app.driver.desk();
     shown.push(desk.dialogs[0]?.message ?? '');
     expect(desk.tray?.menu.filter((entry) => entry.id.startsWith('approval:')).map((entry) => entry.label)).toHaveLength(3 - index);
-    expect(desk.tray?.toolTip).toBe(index === 2 ? 'TrayClaw: 1 question waits for you' : `TrayClaw: ${3 - index} questions wait for you`);
+    expect(desk.tray?.toolTip).toBe(
+      index === 2 ? 'TrayClaw: 1 approval is waiting for you' : `TrayClaw: ${3 - index} approvals are waiting for you`,
+    );
     await app.driver.answerDialog('Approve once');
     await app.deskShows((now) => now.dialogs[0]?.message !== shown[index], true);
   }
@@ -161,7 +163,7 @@ test.each(['close', 'minimize', 'blur'] as const)('asked in front of the person 
   app.reply(writes(), { text: `It went on ${count}.` });
   await app.send(`Write ${count}`);
   await app.approval.waitFor();
-  expect(await asked()).toEqual({ dialogs: 0, notifications: 0, cards: 1, toolTip: 'TrayClaw: 1 question waits for you' });
+  expect(await asked()).toEqual({ dialogs: 0, notifications: 0, cards: 1, toolTip: 'TrayClaw: 1 approval is waiting for you' });
   await app.driver.window(call);
   // A window that is still seen keeps its card in sight: there the notification is enough.
   await app.deskShows((desk) => [desk.dialogs.length, desk.notifications.length], [call === 'blur' ? 0 : 1, 1]);

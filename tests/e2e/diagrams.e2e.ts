@@ -111,9 +111,9 @@ test('it follows the look of the window', async () => {
 
 test.each([
   ['cannot be read', 'graph LR\n A --> B -->', 'the diagram cannot be read'],
-  ['is too long', `graph LR\n${'%% filler\n'.repeat(2500)}A --> B`, 'too large to be drawn'],
-  ['would load something', 'graph LR\n A --> B\n style A fill:url(https://outside.invalid/a)', 'it names something outside'],
-  ['has an image in it', 'flowchart TD\n A@{ img: "https://outside.invalid/a.png", label: "x" }', 'it names something outside'],
+  ['is too long', `graph LR\n${'%% filler\n'.repeat(2500)}A --> B`, 'too large to draw'],
+  ['would load something', 'graph LR\n A --> B\n style A fill:url(https://outside.invalid/a)', 'it refers to something outside'],
+  ['has an image in it', 'flowchart TD\n A@{ img: "https://outside.invalid/a.png", label: "x" }', 'it refers to something outside'],
 ])('one that %s stays its source and says why', async (_why, source, reason) => {
   const window = await answered(fenced(source));
   await window.page.locator('figcaption', { hasText: reason }).waitFor();

@@ -17,7 +17,7 @@ test('each check says how it stands and what it is for, and what is not well lea
   await window.go('Health');
   const checks = page.getByRole('list', { name: 'Checks' });
   await checks.getByText('The database is sound').waitFor();
-  expect(await checks.getByRole('heading', { name: /^Database is well$/ }).count()).toBe(1);
+  expect(await checks.getByRole('heading', { name: /^Database OK$/ }).count()).toBe(1);
   // Without a model there is something to do, which leads to where it is done.
   await page.route('**/api/ops/health.check', async (route) => {
     const response = await route.fetch();
@@ -54,12 +54,12 @@ test('a backup is made, read back, verified, and the way to put it back is exact
   const window = await openWindow(browser, { historyTurns: 2 });
   const { page } = window;
   await window.go('Health');
-  await page.getByText('No backup yet.').waitFor();
+  await page.getByText('No backups yet.').waitFor();
   await page.getByRole('button', { name: 'Make a backup' }).click();
-  await page.getByText(/^Made and read back: \d+ events, .+B\.$/).waitFor();
+  await page.getByText(/^Created and verified: \d+ events, .+B\.$/).waitFor();
   const list = page.getByRole('list', { name: 'Backups' });
   await list.getByRole('button', { name: /^Verify trayclaw/ }).click();
-  await list.getByText(/^Sound: \d+ events\.$/).waitFor();
+  await list.getByText(/^Intact: \d+ events\.$/).waitFor();
   const { backups } = (await window.host.op('backup.list', {})) as { backups: { file: string }[] };
   expect(backups).toHaveLength(1);
   await page.getByText(`trayclaw backup restore ${backups[0]?.file}`).waitFor();
@@ -72,6 +72,6 @@ test('the log is verified from its button', async () => {
   await window.page.getByRole('button', { name: 'Verify the log' }).click();
   await window.page
     .getByRole('status', { name: 'Log verification' })
-    .getByText(/^Unbroken: \d+ events in \d+ sessions?\.$/)
+    .getByText(/^Intact: \d+ events in \d+ sessions?\.$/)
     .waitFor();
 });

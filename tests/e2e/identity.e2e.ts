@@ -39,12 +39,12 @@ test('an agent is described in a form; versions are told apart, and each change 
   const main = await openIdentity(window);
   const save = main.getByRole('button', { name: 'Save as a new version' });
   expect(await save.isDisabled()).toBe(true);
-  await main.getByLabel('What it is for').fill('You keep the books.');
-  await main.getByLabel('What always holds, one a line').fill('Never push.\n\nAsk first.');
-  await main.getByLabel('How far it goes by itself').selectOption({ label: 'only looks' });
-  await main.getByText('Changes nothing at all').waitFor();
+  await main.getByLabel('Role').fill('You keep the books.');
+  await main.getByLabel('Rules it always follows, one per line').fill('Never push.\n\nAsk first.');
+  await main.getByLabel('How cautious it is').selectOption({ label: 'read-only' });
+  await main.getByText('Changes nothing. The gate enforces this').waitFor();
   await main.getByRole('checkbox', { name: 'house-style' }).press('Space');
-  await main.getByLabel('Why (kept with the version)').fill('A first try');
+  await main.getByLabel('Reason (kept with the version)').fill('A first try');
   await save.press('Enter');
   const versions = main.getByRole('list', { name: 'Versions of main' });
   await versions.getByText('A first try').waitFor();
@@ -54,7 +54,7 @@ test('an agent is described in a form; versions are told apart, and each change 
   });
   await main.getByRole('group', { name: 'Identity of main' }).getByText('Be brief.').waitFor();
 
-  await main.getByLabel('What it is for').fill('You keep the books of a small shop.');
+  await main.getByLabel('Role').fill('You keep the books of a small shop.');
   await save.press('Enter');
   await versions.getByText('version 2', { exact: true }).waitFor();
   const difference = main.getByRole('group', { name: 'Differences in version 1 to 2' });
@@ -66,12 +66,12 @@ test('an agent is described in a form; versions are told apart, and each change 
   await main.getByLabel('Compare', { exact: true }).selectOption({ label: 'nothing' });
   await main.getByRole('group', { name: 'Differences in version 2' }).locator('ins', { hasText: 'Never push.' }).waitFor();
 
-  await versions.getByRole('button', { name: 'Use again: version 1 of main' }).press('Enter');
-  await versions.getByText('version 1 again.').waitFor();
-  expect(await main.getByLabel('What it is for').inputValue()).toBe('You keep the books.');
+  await versions.getByRole('button', { name: 'Restore version 1 of main' }).press('Enter');
+  await versions.getByText('Back to version 1.').waitFor();
+  expect(await main.getByLabel('Role').inputValue()).toBe('You keep the books.');
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
   await versions.getByText('version 2 again.').waitFor();
-  await expect.poll(() => main.getByLabel('What it is for').inputValue(), { timeout: 10_000 }).toBe('You keep the books of a small shop.');
+  await expect.poll(() => main.getByLabel('Role').inputValue(), { timeout: 10_000 }).toBe('You keep the books of a small shop.');
   expect((await capsuleOf(window)).version).toBe(4);
   expect(window.incidents).toEqual([]);
 });
@@ -82,14 +82,14 @@ test('what is being written stays when another door changes the same, and saving
   await window.message.waitFor();
   await window.go('Agents');
   const main = await openIdentity(window);
-  await main.getByLabel('How it speaks').fill('Shortly.');
+  await main.getByLabel('Style').fill('Shortly.');
   await host.op('identity.set', { role: 'You were faster.' });
   await main.getByRole('list', { name: 'Versions of main' }).getByText('version 1', { exact: true }).waitFor();
-  expect(await main.getByLabel('How it speaks').inputValue()).toBe('Shortly.');
+  expect(await main.getByLabel('Style').inputValue()).toBe('Shortly.');
   await main.getByRole('button', { name: 'Save as a new version' }).click();
   await page.getByRole('alert').getByText('The identity of main is at version 1 by now, not 0.').waitFor();
   await main.getByRole('button', { name: 'Discard' }).click();
-  await expect.poll(() => main.getByLabel('What it is for').inputValue(), { timeout: 10_000 }).toBe('You were faster.');
+  await expect.poll(() => main.getByLabel('Role').inputValue(), { timeout: 10_000 }).toBe('You were faster.');
   expect((await capsuleOf(window)).version).toBe(1);
 });
 
@@ -105,7 +105,7 @@ test('prompt files are written, compared and taken back; a source that brings no
   await page.getByLabel('Text', { exact: true }).fill('One.\nTwo.');
   await page.getByRole('button', { name: 'Add', exact: true }).press('Enter');
   const style = list.getByRole('region', { name: 'style' });
-  await style.getByText('a file kept here', { exact: true }).waitFor();
+  await style.getByText('a local file', { exact: true }).waitFor();
   await style.locator('summary', { hasText: 'Text and versions' }).press('Enter');
   await style.getByLabel('Text', { exact: true }).fill('One.\nThree.');
   await style.getByRole('button', { name: 'Save as a new version' }).press('Enter');
@@ -114,12 +114,12 @@ test('prompt files are written, compared and taken back; a source that brings no
   expect(await difference.locator('ins, del').allInnerTexts()).toEqual(['-Two.', '+Three.']);
 
   const house = list.getByRole('region', { name: 'house' });
-  await house.getByText('a file kept here; the source has brought nothing newer').waitFor();
-  await house.getByRole('button', { name: 'Look now: the remote source of house' }).press('Enter');
-  await house.getByText('a file kept here, because the remote source brought nothing').waitFor();
+  await house.getByText('a local file; the remote source has nothing newer').waitFor();
+  await house.getByRole('button', { name: 'Check now: the remote source of house' }).press('Enter');
+  await house.getByText('a local file, because the remote source returned nothing').waitFor();
   await looksGood(page, 'prompt-files', () => style.scrollIntoViewIfNeeded());
 
-  await style.getByRole('button', { name: 'Use again: version 1 of style' }).press('Enter');
+  await style.getByRole('button', { name: 'Restore version 1 of style' }).press('Enter');
   await style.getByText('version 3', { exact: true }).first().waitFor();
   expect(await host.op('prompt.get', { name: 'style' })).toMatchObject({ version: 3, text: 'One.\nTwo.' });
   await page.getByRole('button', { name: 'Undo', exact: true }).click();

@@ -121,7 +121,7 @@ test('it follows a turn that goes on, and belongs to its session', async () => {
     .getByText(/^Running/)
     .waitFor();
   await panel(window).getByText('Done', { exact: true }).waitFor();
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await panel(window).waitFor({ state: 'detached' });
   await window.page.getByRole('link', { name: /Look and tell/ }).click();
   await panel(window).getByText('Done', { exact: true }).waitFor();

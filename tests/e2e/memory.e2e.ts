@@ -16,7 +16,7 @@ test('added, proposed, contradicted: each is decided here', async () => {
   const { page } = window;
   await window.host.op('memory.import', { text: '{"kind":"lesson","text":"Bees fly south."}', state: 'candidate' });
   await window.go('Memory');
-  await page.getByText('Nothing is used before').or(page.getByText('Nothing of this is used before you accept it.')).waitFor();
+  await page.getByText('Nothing is used before').or(page.getByText('Nothing here is used until you accept it.')).waitFor();
   await page.getByRole('textbox', { name: 'Something to remember' }).fill('My editor is vim.');
   await page.getByRole('button', { name: 'Remember', exact: true }).click();
   const kept = page.getByRole('list', { name: 'Remembered' });
@@ -51,8 +51,8 @@ test('a folder is added to the documents, read, removed and put back; what it co
   await form.getByRole('textbox', { name: 'Folder or file' }).fill('gone');
   await form.getByText('There is nothing at').waitFor();
   await form.getByRole('textbox', { name: 'Folder or file' }).fill(import.meta.dirname);
-  await form.getByText('outside of the folders that are open to the agent').waitFor();
-  await form.getByRole('button', { name: 'Open it for reading and add it' }).waitFor();
+  await form.getByText('outside the folders the agent may read').waitFor();
+  await form.getByRole('button', { name: 'Open for reading and add' }).waitFor();
   expect(await violations(page)).toEqual([]);
   await form.getByRole('textbox', { name: 'Folder or file' }).fill('notes');
   await form.getByText('2 files can be read.').waitFor();

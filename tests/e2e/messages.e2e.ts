@@ -57,19 +57,19 @@ test('a retry takes the place of the turn, and the earlier try lies behind one l
   await turn(window, 'Second go.').waitFor();
   expect(await window.conversation.getByText('First go.').count()).toBe(0);
   expect(await window.conversation.getByText('Say something', { exact: true }).count()).toBe(1);
-  const line = window.page.getByRole('button', { name: '1 earlier try' });
+  const line = window.page.getByRole('button', { name: '1 earlier attempt' });
   await line.press('Enter');
   expect(await line.getAttribute('aria-expanded')).toBe('true');
-  await window.page.getByRole('group', { name: 'Earlier tries' }).getByText('First go.').waitFor();
+  await window.page.getByRole('group', { name: 'Earlier attempts' }).getByText('First go.').waitFor();
   await line.press('Enter');
   await window.conversation.getByText('First go.').waitFor({ state: 'detached' });
 
   await choose(window, 'Second go.', ofAnswer, 'Retry with another model', 'lab/scripted');
   await turn(window, 'Third go.').waitFor();
-  await window.page.getByRole('button', { name: '2 earlier tries' }).waitFor();
+  await window.page.getByRole('button', { name: '2 earlier attempts' }).waitFor();
   // The same from the log, after the page is opened anew.
   await window.page.reload();
-  await window.page.getByRole('button', { name: '2 earlier tries' }).waitFor();
+  await window.page.getByRole('button', { name: '2 earlier attempts' }).waitFor();
   expect(await window.conversation.getByRole('article', { name: 'Turn' }).count()).toBe(1);
   expect(window.incidents).toEqual([]);
 });

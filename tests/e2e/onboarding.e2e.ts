@@ -31,8 +31,8 @@ async function startForm(page: Page, origin: string): Promise<void> {
 async function makeVault(page: Page): Promise<void> {
   const form = page.getByRole('form', { name: 'Add a provider' });
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
-  await form.getByLabel('The same once more').fill('correct horse battery');
-  await form.getByRole('button', { name: 'Make vault' }).click();
+  await form.getByLabel('Repeat passphrase').fill('correct horse battery');
+  await form.getByRole('button', { name: 'Create vault' }).click();
 }
 
 async function startModel(): Promise<ScriptedModel> {
@@ -50,13 +50,15 @@ test('a provider is tested and saved, its key in the vault alone, and answers at
   const form = page.getByRole('form', { name: 'Add a provider' });
   await form.getByLabel('Key', { exact: true }).fill('sk-the-wrong-key-0');
   await form.getByRole('button', { name: 'Test', exact: true }).click();
-  const verdict = form.getByRole('status', { name: 'Test of the model' });
+  const verdict = form.getByRole('status', { name: 'Model test' });
   await expect.poll(() => verdict.innerText()).toMatch(/key/i);
   await form.getByLabel('Key', { exact: true }).fill(key);
   await form.getByRole('spinbutton', { name: 'Input, US$ per million tokens' }).fill('2');
   await form.getByRole('spinbutton', { name: 'Output, US$ per million tokens' }).fill('8');
   await form.getByRole('button', { name: 'Test', exact: true }).click();
-  await expect.poll(() => verdict.innerText()).toMatch(/^works\/tiny answers: first word after .+ms.*, all of it after .+, \$0\.0\d+\.$/);
+  await expect
+    .poll(() => verdict.innerText())
+    .toMatch(/^works\/tiny answered: first word after .+ms.*, full answer after .+, \$0\.0\d+\.$/);
   await makeVault(page);
   await form.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByRole('list', { name: 'Providers' }).getByText('keychain:works').waitFor();
@@ -103,14 +105,14 @@ test('another model is used at once, a provider is removed and put back', async 
   await table.getByRole('cell', { name: '$2.00 in, $8.00 out', exact: true }).waitFor();
   await table.getByRole('button', { name: 'Use demo/offline' }).click();
   await page.getByRole('status', { name: 'Model and budget' }).getByText('demo/offline').waitFor();
-  await page.getByRole('searchbox', { name: 'Find a model, or name one as provider/model' }).fill('lab/other');
+  await page.getByRole('searchbox', { name: 'Find a model, or enter provider/model' }).fill('lab/other');
   await page.getByRole('button', { name: 'Use lab/other' }).click();
   await page.getByRole('status', { name: 'Model and budget' }).getByText('lab/other').waitFor();
   const before = await fileOf(window);
   await page.getByRole('button', { name: 'Test lab' }).click();
   await page
-    .getByRole('status', { name: 'Test of the model' })
-    .getByText(/lab\/other answers/)
+    .getByRole('status', { name: 'Model test' })
+    .getByText(/lab\/other answered/)
     .waitFor();
   await page.getByRole('button', { name: 'Remove lab' }).click();
   await page.getByRole('button', { name: 'Undo: put lab back' }).click();
@@ -134,7 +136,7 @@ test('a model server that starts later is found when looked for', async () => {
     await route.fulfill({ response, json: reply });
   });
   await window.go('Settings');
-  await page.getByText('No model server was found on this computer.').waitFor();
+  await page.getByText('No model server found on this computer.').waitFor();
   hasStarted = true;
   await page.getByRole('button', { name: 'Look for local servers' }).click();
   await page.getByText('Found on this computer: Ollama at http://127.0.0.1:11434.').waitFor();

@@ -13,7 +13,7 @@ afterAll(() => browser.close());
 
 async function toPolicy(window: WindowUnderTest): Promise<void> {
   await window.go('Approvals');
-  await window.page.getByRole('navigation', { name: 'Parts of approvals' }).getByRole('link', { name: 'Policy' }).click();
+  await window.page.getByRole('navigation', { name: 'Approval pages' }).getByRole('link', { name: 'Policy' }).click();
   await window.page.getByRole('form', { name: 'Try it' }).waitFor();
 }
 
@@ -35,7 +35,7 @@ test('a call is tried: allowed, asked and refused, each with its rule, its reaso
   await window.openAddress();
   await page.reload();
   await toPolicy(window);
-  const order = page.getByRole('list', { name: 'In what order it is decided' });
+  const order = page.getByRole('list', { name: 'Order of rules' });
   const marked = order.locator('[aria-current="step"]');
 
   expect(await tryCall(window, 'exec', { command: 'npm test' })).toMatch(/It would ask you\.[\s\S]*ask\.exec/);
@@ -45,7 +45,7 @@ test('a call is tried: allowed, asked and refused, each with its rule, its reaso
   expect(await tryCall(window, 'write_file', { path: 'archive/a.md', content: 'x' })).toMatch(
     /It would be refused\.[\s\S]*The archive is finished[\s\S]*rule\.deny/,
   );
-  expect(await marked.innerText()).toContain('A rule of your own that refuses.');
+  expect(await marked.innerText()).toContain('One of your rules refuses.');
   expect(await window.host.readFile('archive/a.md')).toBe(null);
   const { approvals } = (await window.host.op('approval.list', { all: true })) as { approvals: unknown[] };
   expect(approvals).toEqual([]);
@@ -63,7 +63,7 @@ test('the page holds what is in force, and looks right light and dark, wide and 
   await toPolicy(window);
   await page.getByText('Reading inside the workspace is free. Everything else asks.').waitFor();
   await page.getByText('60 calls of exec a minute').waitFor();
-  expect(await page.getByRole('list', { name: 'In what order it is decided' }).getByRole('listitem').count()).toBe(19);
+  expect(await page.getByRole('list', { name: 'Order of rules' }).getByRole('listitem').count()).toBe(19);
   await tryCall(window, 'exec', { command: 'npm test' });
   expect(window.incidents).toEqual([]);
   await looksGood(page, 'policy');

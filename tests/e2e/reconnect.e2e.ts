@@ -66,7 +66,7 @@ test('a host killed while an answer streams: after its restart every message and
   await window.send('Tell me all');
   await window.conversation.getByText('word20 word21').waitFor();
   await window.host.stop('SIGKILL');
-  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   // What was on the screen is not taken away.
   expect(await window.conversation.locator('.answer').innerText()).toContain('word1 word2');
   await window.host.start();

@@ -46,7 +46,7 @@ test('a rule is pinned, changed and taken back by keyboard, and each can be undo
   await list.getByText('Answer in one word.').waitFor();
   expect(await rulesOf(window)).toEqual(['session: Answer in one word.']);
 
-  await panel(window).getByRole('combobox', { name: 'Holds for' }).selectOption({ label: 'everything main does' });
+  await panel(window).getByRole('combobox', { name: 'Applies to' }).selectOption({ label: 'everything main does' });
   await box.fill('Never push.');
   await panel(window).getByRole('button', { name: 'Pin', exact: true }).press('Enter');
   await list.getByText('everything main does').waitFor();
@@ -60,10 +60,10 @@ test('a rule is pinned, changed and taken back by keyboard, and each can be undo
   expect(await rulesOf(window)).toEqual(['agent: Never push.', 'session: Answer in two words.']);
   await looksGood(page, 'rules', () => box.scrollIntoViewIfNeeded());
 
-  await list.getByRole('button', { name: 'Take back the rule: Never push.' }).press('Enter');
+  await list.getByRole('button', { name: 'Unpin the rule: Never push.' }).press('Enter');
   await list.getByText('Never push.').waitFor({ state: 'detached' });
   expect(await box.evaluate(isFocused)).toBe(true);
-  await page.getByText('No longer pinned: Never push.').first().waitFor();
+  await page.getByText('Unpinned: Never push.').first().waitFor();
   await page.getByRole('button', { name: 'Undo', exact: true }).press('Enter');
   await list.getByText('Never push.').waitFor();
   expect(await rulesOf(window)).toEqual(['session: Answer in two words.', 'agent: Never push.']);
@@ -88,7 +88,7 @@ test('a message is pinned from its menu; one that is too long is first made shor
   await window.send(`Long: ${'x'.repeat(1_000)}`);
   await window.conversation.getByText('That is long.', { exact: true }).waitFor();
   await pin();
-  await panel(window).getByText('A rule has at most 1,000 characters; this has 1,006.').waitFor();
+  await panel(window).getByText('A rule may have at most 1,000 characters; this one has 1,006.').waitFor();
   expect(await panel(window).getByRole('button', { name: 'Pin', exact: true }).isDisabled()).toBe(true);
   expect(await rulesOf(window)).toEqual([]);
 });
@@ -96,7 +96,7 @@ test('a message is pinned from its menu; one that is too long is first made shor
 test('a rule can be pinned in an empty session; a rule for an agent is shown with the agent', async () => {
   const window = await openWindow(browser);
   const { page, host } = window;
-  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
   // The palette offers to pin only once the session is open.
   await page.getByRole('list', { name: 'Sessions' }).locator('[aria-current=page]', { hasText: 'New session' }).waitFor();
   await runCommand(window, 'Pin a rule');
@@ -112,7 +112,7 @@ test('a rule can be pinned in an empty session; a rule for an agent is shown wit
   await main.locator('summary', { hasText: 'Pinned rules' }).press('Enter');
   await main.getByText('Never at night.').waitFor();
   expect(await main.getByText('Always in French.').count()).toBe(0);
-  await main.getByRole('button', { name: 'Take back the rule: Never at night.' }).press('Enter');
-  await main.getByText('No rule is pinned.').waitFor();
+  await main.getByRole('button', { name: 'Unpin the rule: Never at night.' }).press('Enter');
+  await main.getByText('No pinned rules.').waitFor();
   expect(window.incidents).toEqual([]);
 });

@@ -4,7 +4,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
-import type { ScheduleView } from '../../core/contracts/schedule-ops.ts';
+import type { ScheduleView } from '../../core/contracts/features/schedule.ts';
 import { createTrayClaw } from '../../core/index.ts';
 import { looksGood } from './driver/looks.ts';
 import { launchBrowser, openWindow, type OpenOptions, type WindowUnderTest } from './driver/open-window.ts';
@@ -18,7 +18,7 @@ afterAll(() => browser.close());
 async function openSchedules(options: OpenOptions = {}): Promise<WindowUnderTest> {
   const window = await openWindow(browser, { ...options, context: { timezoneId: 'Europe/Berlin', ...options.context } });
   await window.go('Schedules');
-  await window.page.getByText('No open task.').waitFor();
+  await window.page.getByText('No open tasks.').waitFor();
   return window;
 }
 
@@ -38,24 +38,24 @@ test('one is made with its times shown as the host computes them, and bounded as
   await page.getByRole('button', { name: 'New schedule' }).click();
   const form = page.getByRole('form', { name: 'New schedule' });
   await form.getByLabel('Name').fill(morning.name);
-  await form.getByLabel('What should be done').fill(morning.prompt);
+  await form.getByLabel('What to do').fill(morning.prompt);
   expect(await form.getByLabel('Time zone').inputValue()).toBe('Europe/Berlin');
-  const times = form.getByRole('list', { name: 'It is due' }).getByRole('listitem');
+  const times = form.getByRole('list', { name: 'Next due' }).getByRole('listitem');
   await expect.poll(() => times.count()).toBe(5);
   expect(await times.allInnerTexts()).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^(Mon|Tue|Wed|Thu|Fri).*08:00$/)));
   await form.getByLabel('Rule', { exact: true }).fill('61 8 * * *');
   await expect.poll(() => times.count()).toBe(0);
-  expect(await form.getByRole('status', { name: 'It is due' }).innerText()).not.toBe('');
+  expect(await form.getByRole('status', { name: 'Next due' }).innerText()).not.toBe('');
   await form.getByRole('button', { name: 'Add schedule' }).click();
   await form.getByRole('alert').waitFor();
   expect(await schedulesOf(window)).toEqual([]);
   await form.getByLabel('Rule', { exact: true }).fill('0 8 * * 1-5');
   await form.getByText('What it may use').click();
-  await form.getByLabel('US dollars at most').fill('0.25');
-  await form.getByLabel('Model calls at most').fill('4');
-  await form.getByLabel('Minutes a question waits').fill('5');
+  await form.getByLabel('Maximum US dollars').fill('0.25');
+  await form.getByLabel('Maximum model calls').fill('4');
+  await form.getByLabel('Minutes an approval waits').fill('5');
   await form.getByRole('checkbox', { name: 'Network' }).check();
-  await form.getByLabel('When its time passed while nothing could run').selectOption({ label: 'leave it out' });
+  await form.getByLabel('If a time passed while nothing could run').selectOption({ label: 'skip it' });
   await looksGood(page, 'schedule-form');
   await form.getByRole('button', { name: 'Add schedule' }).click();
   const card = page.getByRole('list', { name: 'Schedules' }).getByRole('region', { name: morning.name });
@@ -78,17 +78,17 @@ test('run now, paused and gone on with, changed, removed after a moment of grace
   // Made at another door, it is there without a word.
   await card.getByText('Not due yet.').waitFor();
   await card.getByRole('button', { name: 'Run now: Morning look' }).click();
-  const fired = card.getByRole('list', { name: 'What became of the last times' });
+  const fired = card.getByRole('list', { name: 'Last times' });
   await fired.getByText('ran, done').waitFor();
   await card.getByRole('button', { name: 'Pause Morning look' }).click();
   await card.getByText('paused', { exact: true }).waitFor();
   expect((await schedulesOf(window)).map(({ enabled, nextMs }) => [enabled, nextMs])).toEqual([[false, []]]);
-  await card.getByRole('button', { name: 'Go on with Morning look' }).click();
+  await card.getByRole('button', { name: 'Resume Morning look' }).click();
   await expect.poll(() => card.getByRole('list', { name: 'Next times' }).getByRole('listitem').count()).toBe(5);
   await looksGood(page, 'schedules');
   await card.getByRole('button', { name: 'Change Morning look' }).click();
   const form = page.getByRole('form', { name: 'Change the schedule' });
-  await form.getByRole('radio', { name: 'Again and again' }).check();
+  await form.getByRole('radio', { name: 'Every…' }).check();
   await form.getByLabel('Every').fill('90');
   await form.getByLabel('Unit').selectOption({ label: 'minutes' });
   await form.getByRole('button', { name: 'Save' }).click();
@@ -127,13 +127,13 @@ test('a time that fell into the last turn says so', { timeout: 120_000 }, async 
   const window = await openSchedules({ replies: [asks, { text: 'Done.' }] });
   const { page, host } = window;
   const card = page.getByRole('list', { name: 'Schedules' }).getByRole('region', { name: 'Often' });
-  const fired = card.getByRole('list', { name: 'What became of the last times' });
+  const fired = card.getByRole('list', { name: 'Last times' });
   // Due in a few seconds; until then the first turn has come to its question.
   const spec = { kind: 'every', everyMs: 60_000, anchorMs: Date.now() - 54_000 };
   const { scheduleId } = (await host.op('schedule.create', { name: 'Often', prompt: 'Write it.', spec })) as { scheduleId: string };
   await host.op('schedule.run', { scheduleId });
   await fired.getByText('ran, waiting').waitFor();
-  await fired.getByText('left out: its last turn was still at work').waitFor();
+  await fired.getByText('skipped: the last turn was still running').waitFor();
   await looksGood(page, 'schedules-overlap');
   expect(window.incidents).toEqual([]);
 });
@@ -142,8 +142,8 @@ test('times that passed while nothing could run say so, with their number', { ti
   const hourMs = 3_600_000;
   const window = await openSchedules({ before: (home) => scheduleInThePast(home, 5 * hourMs + hourMs / 2, hourMs) });
   const { page } = window;
-  const fired = page.getByRole('region', { name: 'Hourly' }).getByRole('list', { name: 'What became of the last times' });
-  await fired.getByText('missed: nothing could run then · 5 times').waitFor();
+  const fired = page.getByRole('region', { name: 'Hourly' }).getByRole('list', { name: 'Last times' });
+  await fired.getByText('missed: nothing could run at the time · 5 times').waitFor();
   const [made] = await schedulesOf(window);
   expect(made?.last).toMatchObject([{ disposition: 'missed', count: 5 }]);
   await looksGood(page, 'schedules-missed');
@@ -179,7 +179,7 @@ test('with keys alone: from the palette to a schedule that is kept', async () =>
   await page.keyboard.type('Remind me to drink.');
   await page.keyboard.press('Tab');
   await page.keyboard.press('ArrowDown');
-  expect(await form.getByRole('radio', { name: 'Again and again' }).isChecked()).toBe(true);
+  expect(await form.getByRole('radio', { name: 'Every…' }).isChecked()).toBe(true);
   await page.keyboard.press('Tab');
   expect(await focusedLabel()).toBe('Every');
   await page.keyboard.press('Control+a');
@@ -197,7 +197,7 @@ test('the heartbeat looks when told and asks no model for nothing; tasks come an
   const beat = page.getByRole('region', { name: 'Heartbeat' });
   await beat.getByText('On, every 30 minutes.').waitFor();
   await beat.getByText('HEARTBEAT.md').last().waitFor();
-  await beat.getByRole('button', { name: 'Look now' }).click();
+  await beat.getByRole('button', { name: 'Check now' }).click();
   await beat.getByText('HEARTBEAT.md asks for nothing.').waitFor();
   const { rows } = (await host.op('usage.get', { by: 'day', days: 1 })) as { rows: { modelCalls: number }[] };
   expect(rows.reduce((sum, { modelCalls }) => sum + modelCalls, 0)).toBe(0);
@@ -207,6 +207,6 @@ test('the heartbeat looks when told and asks no model for nothing; tasks come an
   const tasks = page.getByRole('list', { name: 'Tasks' });
   await tasks.getByText('Call the plumber').waitFor();
   await tasks.getByRole('button', { name: 'Done: Call the plumber' }).click();
-  await page.getByText('No open task.').waitFor();
+  await page.getByText('No open tasks.').waitFor();
   expect(window.incidents).toEqual([]);
 });

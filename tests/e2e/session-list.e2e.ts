@@ -68,7 +68,7 @@ test('a session that waits says for what, and one from elsewhere says where it c
   });
   const sessionId = await make(window, 'Garden');
   await window.host.op('message.send', { sessionId, text: 'Write it' });
-  await window.page.getByRole('link', { name: /^waits for you: Garden.*Waits for you: .*hello\.md/ }).waitFor();
+  await window.page.getByRole('link', { name: /^waiting for you: Garden.*Waiting for you: .*hello\.md/ }).waitFor();
 });
 
 test('arrow keys, Home and End move in the list, F2 renames, Delete deletes and Control+Z takes it back', async () => {
@@ -118,9 +118,9 @@ test('archiving is taken back in place', async () => {
   await rows.getByText('Earlier work').waitFor();
   await choose(window, 'Earlier work', 'Archive');
   await expect.poll(() => rows.count()).toBe(0);
-  await window.page.getByRole('group', { name: 'A session leaves the list' }).getByRole('button', { name: 'Undo' }).click();
+  await window.page.getByRole('group', { name: 'Session removed from the list' }).getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => rows.count()).toBe(1);
-  await window.page.getByRole('group', { name: 'A session leaves the list' }).waitFor({ state: 'detached' });
+  await window.page.getByRole('group', { name: 'Session removed from the list' }).waitFor({ state: 'detached' });
 });
 
 test('a fork is a session of its own that goes on from there', async () => {
@@ -188,9 +188,9 @@ test('the search names a session once and shows its other places on demand', asy
   await window.conversation.getByText('Question 5', { exact: true }).waitFor();
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('second point');
   const results = window.page.getByRole('list', { name: 'Search results' });
-  await results.getByRole('button', { name: 'More places in Earlier work' }).waitFor();
+  await results.getByRole('button', { name: 'More matches in Earlier work' }).waitFor();
   expect(await results.getByRole('link').count()).toBe(1);
-  await results.getByRole('button', { name: 'More places in Earlier work' }).click();
+  await results.getByRole('button', { name: 'More matches in Earlier work' }).click();
   await expect.poll(() => results.getByRole('link').count()).toBe(5);
 });
 

@@ -14,7 +14,7 @@ test('sessions are made, renamed in place, archived, and deleted after a moment 
   const window = await openWindow(browser, { historyTurns: 1 });
   const rows = window.page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
   await rows.getByText('Earlier work').waitFor();
-  await window.page.getByRole('button', { name: 'New session' }).click();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
   await expect.poll(() => rows.count()).toBe(2);
 
   const choose = async (session: string, action: string): Promise<void> => {
@@ -55,8 +55,8 @@ test('search finds sessions by title and by what was said in them', async () => 
 
 test('an answer in a session one does not look at marks it unread', async () => {
   const window = await openWindow(browser, { historyTurns: 1, replies: [{ text: 'tick '.repeat(40), pieceChars: 12, delayMs: 150 }] });
-  await window.page.getByRole('button', { name: 'New session' }).click();
-  await window.page.getByText('What should be done?').waitFor();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
+  await window.page.getByText('What can I do for you?').waitFor();
   await window.send('Take a moment');
   await window.conversation.getByText('tick tick').waitFor();
   await window.page.getByRole('link', { name: /Earlier work/ }).click();
@@ -143,7 +143,7 @@ test('a call that a crash cut off waits until a person says what happened', asyn
   const card = window.page.getByRole('group', { name: 'Did it happen?' });
   expect(await card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
   await card.getByRole('button', { name: 'It happened' }).click();
-  await window.page.getByText('Nothing waits for you.').waitFor();
+  await window.page.getByText('Nothing is waiting for you.').waitFor();
   await window.go('Chat');
   await window.conversation.getByText('Then on with it.', { exact: true }).waitFor();
   expect(window.incidents).toEqual([]);
@@ -162,22 +162,22 @@ test('activity shows a turn as the log has it, with decisions, reasons and what 
     .getByRole('region', { name: 'What the model saw' })
     .getByText(/^\d\.\dk tokens, 22 items$/)
     .waitFor();
-  await window.page.getByRole('button', { name: 'Check the decisions again' }).click();
+  await window.page.getByRole('button', { name: 'Replay the decisions' }).click();
   await window.page.getByText(/all \d+ decisions came out the same/).waitFor();
 });
 
 test('without a keychain the secrets say so in place, and a passphrase makes a vault', async () => {
   const window = await openWindow(browser);
   await window.go('Settings');
-  await window.page.getByText('This machine has no keychain that TrayClaw can use.').waitFor();
+  await window.page.getByText('This computer has no keychain that TrayClaw can use.').waitFor();
   expect(await window.page.getByRole('textbox', { name: 'Secret name' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('button', { name: 'Store secret' }).isDisabled()).toBe(true);
   expect(await window.page.getByRole('alert').count()).toBe(0);
   const secrets = window.page.getByRole('region', { name: 'Secrets' });
   await secrets.getByLabel('New vault passphrase').fill('correct horse battery');
-  expect(await secrets.getByRole('button', { name: 'Make vault' }).isDisabled()).toBe(true);
-  await secrets.getByLabel('The same once more').fill('correct horse battery');
-  await secrets.getByRole('button', { name: 'Make vault' }).click();
+  expect(await secrets.getByRole('button', { name: 'Create vault' }).isDisabled()).toBe(true);
+  await secrets.getByLabel('Repeat passphrase').fill('correct horse battery');
+  await secrets.getByRole('button', { name: 'Create vault' }).click();
   await window.page.getByRole('textbox', { name: 'Secret name' }).fill('lab');
   await window.page.getByLabel('Secret value').fill('123456:secret-value');
   await window.page.getByRole('button', { name: 'Store secret' }).click();
@@ -218,7 +218,7 @@ test('health verifies the log, and an output too long for the answer opens as an
   await window.conversation.getByText('Printed.', { exact: true }).waitFor();
   await window.go('Health');
   await window.page.getByRole('button', { name: 'Verify the log' }).click();
-  await window.page.getByText(/^Unbroken:/).waitFor();
+  await window.page.getByText(/^Intact:/).waitFor();
   await window.go('Artifacts');
   await window.page.getByRole('list', { name: 'Artifacts' }).getByRole('link').click();
   const text = window.page.getByRole('group', { name: 'Artifact text' });
@@ -228,8 +228,8 @@ test('health verifies the log, and an output too long for the answer opens as an
 
 test('a search hit opens its session at the words, marked and focused', async () => {
   const window = await openWindow(browser, { historyTurns: 200 });
-  await window.page.getByRole('button', { name: 'New session' }).click();
-  await window.page.getByText('What should be done?').waitFor();
+  await window.page.getByRole('button', { name: 'New session', exact: true }).click();
+  await window.page.getByText('What can I do for you?').waitFor();
   await window.page.getByRole('searchbox', { name: 'Search sessions' }).fill('Question 42');
   await window.page
     .getByRole('list', { name: 'Search results' })

@@ -35,7 +35,7 @@ test('a number is saved, said to hold from the next start, undone, and reset', a
   await row.getByRole('spinbutton').fill('20');
   await row.getByRole('spinbutton').press('Enter');
   await row.getByText('changed', { exact: true }).waitFor();
-  await row.getByText('holds from the next start').waitFor();
+  await row.getByText('takes effect after a restart').waitFor();
   expect((await fileOf(window))['limits']).toEqual({ steps: 20 });
   await row.getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => row.getByRole('spinbutton').inputValue()).toBe('50');
@@ -78,7 +78,7 @@ test('choices, lists, kinds, names with numbers and services are written as they
     await commands.getByRole('textbox').press('Enter');
     await commands.getByRole('listitem').getByText(command).waitFor();
   }
-  await commands.getByRole('button', { name: 'Take out git status' }).click();
+  await commands.getByRole('button', { name: 'Remove git status' }).click();
   await expect.poll(async () => (await fileOf(window))['policy']?.['allowCommands']).toEqual(['npm test']);
   await rowOf(window, 'safety.personalData').getByRole('checkbox', { name: 'Mail addresses' }).check();
   await expect.poll(async () => (await fileOf(window))['safety']).toEqual({ personalData: ['card', 'iban', 'email'] });

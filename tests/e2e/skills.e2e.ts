@@ -27,11 +27,11 @@ test(
     await window.go('Skills');
     const list = page.getByRole('list', { name: 'Skills', exact: true });
     await list.getByRole('region', { name: 'csv-summary' }).waitFor();
-    await page.getByRole('button', { name: 'Read anew' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
     const card = list.getByRole('region', { name: 'weather' });
-    await card.getByText('Nobody has said yet that its text can be trusted.').waitFor();
-    await page.getByRole('list', { name: 'Not taken in' }).getByText('It has no head.').waitFor();
-    expect(await card.getByRole('list', { name: 'What weather needs' }).innerText()).toContain('weather-tool-nobody-has: is missing');
+    await card.getByText('Its text is not trusted yet.').waitFor();
+    await page.getByRole('list', { name: 'Not loaded' }).getByText('It has no head.').waitFor();
+    expect(await card.getByRole('list', { name: 'What weather needs' }).innerText()).toContain('weather-tool-nobody-has: missing');
     const trust = card.getByRole('button', { name: 'Trust the skill weather' });
     expect(await trust.isDisabled()).toBe(true);
     await card.getByText('Text and findings').press('Enter');
@@ -40,8 +40,8 @@ test(
     await looksGood(page, 'skills');
     await trust.click();
     await card.getByRole('button', { name: 'No longer trust the skill weather' }).waitFor();
-    await card.getByText('It needs what is not there').waitFor();
-    await card.getByText('Install the program where it is found by its name, then read the skills anew.').waitFor();
+    await card.getByText('Something it needs is missing').waitFor();
+    await card.getByText('Install the program so that it is on the PATH, then reload the skills.').waitFor();
     const other = list.getByRole('region', { name: 'csv-summary' });
     await other.getByRole('button', { name: 'Switch off the skill csv-summary' }).click();
     await other.getByText('It is switched off.').waitFor();
@@ -86,14 +86,14 @@ test(
 
     const card = page.getByRole('list', { name: 'Skills', exact: true }).getByRole('region', { name: 'old-weather' });
     await card.getByText('1.4.0', { exact: true }).waitFor();
-    await card.getByText('It is to go after 31 Dec 2099. Use weather instead.').waitFor();
+    await card.getByText('It will be removed after 31 Dec 2099. Use weather instead.').waitFor();
     await card.getByText('It is no longer offered: it is deprecated.').waitFor();
     await card.locator('summary', { hasText: 'Text and findings' }).press('Enter');
     const { sha256 } = (await host.op('skill.get', { name: 'old-weather' })) as { sha256: string };
     await card.getByText(`Content: sha256 ${sha256}`).waitFor();
     await looksGood(page, 'skill-deprecated', () => card.scrollIntoViewIfNeeded());
     await card.getByRole('button', { name: 'Trust the skill old-weather' }).press('Enter');
-    await card.getByText('in the workspace, trusted as it is now').waitFor();
+    await card.getByText('in the workspace, trusted in this version').waitFor();
     expect(window.incidents).toEqual([]);
   },
 );
@@ -104,6 +104,6 @@ test('skills are reached by a key', { timeout: 120_000 }, async () => {
   await window.message.waitFor();
   await page.keyboard.press('Alt+Shift+7');
   const card = page.getByRole('list', { name: 'Skills', exact: true }).getByRole('region', { name: 'csv-summary' });
-  await card.getByText('came with the program, trusted').waitFor();
+  await card.getByText('included with TrayClaw, trusted').waitFor();
   expect(window.incidents).toEqual([]);
 });

@@ -95,7 +95,7 @@ test('what happens while the stream is away is there when it is back, in order a
     const { turnId } = (await window.host.op('message.send', { text, sessionId })) as { turnId: string };
     await window.host.op('turn.wait', { turnId });
   }
-  await window.page.getByText('TrayClaw does not answer. Trying again…').waitFor();
+  await window.page.getByText('TrayClaw is not responding. Retrying…').waitFor();
   expect(await shownTexts(window)).toEqual(['Say one', 'One.']);
   cutter.hold(false);
   await expect.poll(() => shownTexts(window)).toEqual(['Say one', 'One.', 'Say two', 'Two.', 'Say three', 'Three.']);

@@ -40,7 +40,7 @@ const peopleOf = async ({ host }: WindowUnderTest): Promise<string[]> =>
 
 /** Shows a code and has the person send it. Returns the code. */
 async function sendCode({ page }: WindowUnderTest, person: Person): Promise<string> {
-  await page.getByRole('button', { name: 'Pair a person' }).click();
+  await page.getByRole('button', { name: 'Pair someone' }).click();
   const code = await page.getByRole('status', { name: 'Code to send' }).innerText();
   expect(code).toMatch(/^[2-9A-HJKMNP-Z]{8}$/);
   person.write(code);
@@ -53,17 +53,17 @@ test('the token goes into the vault, its name into the file, and the value is no
   const { page } = window;
   await window.message.waitFor();
   await page.evaluate("location.hash = '#/settings/channels'");
-  const form = page.getByRole('form', { name: 'Token of the bot' });
+  const form = page.getByRole('form', { name: 'Bot token' });
   await form.getByText('@BotFather').waitFor();
   // Once it is known that there is nothing to keep it in.
   await form.getByLabel('New vault passphrase').waitFor();
-  expect(await form.getByLabel('Token of the bot').isDisabled()).toBe(true);
+  expect(await form.getByLabel('Bot token').isDisabled()).toBe(true);
   await form.getByLabel('New vault passphrase').fill('correct horse battery');
-  await form.getByLabel('The same once more').fill('correct horse battery');
-  await form.getByRole('button', { name: 'Make vault' }).click();
-  await form.getByLabel('Token of the bot').fill('123456:a-token-nobody-may-see');
-  await form.getByLabel('Token of the bot').press('Enter');
-  await page.getByText('Telegram is used from the next start of TrayClaw on.').waitFor();
+  await form.getByLabel('Repeat passphrase').fill('correct horse battery');
+  await form.getByRole('button', { name: 'Create vault' }).click();
+  await form.getByLabel('Bot token').fill('123456:a-token-nobody-may-see');
+  await form.getByLabel('Bot token').press('Enter');
+  await page.getByText('Restart TrayClaw to connect.').waitFor();
   const { file } = (await window.host.op('config.get', {})) as { file: Record<string, unknown> };
   expect(file['channels']).toEqual({ telegram: { token: 'keychain:telegram' } });
   expect(await window.host.op('secret.list', {})).toEqual({ names: ['telegram'] });
@@ -91,7 +91,7 @@ test('whoever sends the code is asked about here by name and id, and is paired o
   await row.getByRole('button', { name: 'Revoke Ada' }).click();
   expect(await peopleOf(window)).toEqual(['4711']);
   await row.getByRole('button', { name: 'Press again to revoke Ada' }).click();
-  await page.getByText('Nobody is paired yet.').waitFor();
+  await page.getByText('No one is paired yet.').waitFor();
   expect(await peopleOf(window)).toEqual([]);
   expect(window.incidents).toEqual([]);
 });
@@ -102,14 +102,14 @@ test('refused and taken back, a code pairs nobody; paused, the bot says so and g
   const person = new Person(api, { id: 4712, name: 'Eve' });
   await sendCode(window, person);
   await page.getByRole('button', { name: 'No, refuse' }).click();
-  await page.getByText('Nobody is paired yet.').waitFor();
-  await page.getByRole('button', { name: 'Pair a person' }).click();
-  await page.getByRole('button', { name: 'Take the code back' }).click();
-  await page.getByRole('button', { name: 'Pair a person' }).waitFor();
+  await page.getByText('No one is paired yet.').waitFor();
+  await page.getByRole('button', { name: 'Pair someone' }).click();
+  await page.getByRole('button', { name: 'Cancel the code' }).click();
+  await page.getByRole('button', { name: 'Pair someone' }).waitFor();
   expect(await window.host.op('telegram.list', {})).toEqual({ people: [], pairings: [] });
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused: nothing is fetched and nothing is sent.').waitFor();
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('Connected as @double_bot.').waitFor();
   expect(window.incidents).toEqual([]);
 });

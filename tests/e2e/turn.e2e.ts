@@ -34,9 +34,9 @@ test('calls planned together stand as a plan, and each is ticked off as it ends'
         .replace(/[\d.]+ m?s/, '')
         .trim(),
     ),
-  ).toEqual(['Read notes.md done', 'Tried to read missing.md failed', 'Wants to edit notes.md waits for you']);
+  ).toEqual(['Read notes.md done', 'Tried to read missing.md failed', 'Wants to edit notes.md waiting for you']);
   await window.page.getByText('2 of 3 calls done').waitFor();
-  await window.conversation.getByText('Waits for you', { exact: true }).waitFor();
+  await window.conversation.getByText('Waiting for you', { exact: true }).waitFor();
   await window.approval.getByRole('button', { name: 'Approve once' }).click();
   await window.conversation.getByText('Bread it is.', { exact: true }).waitFor();
   await window.page.getByRole('button', { name: /^Edited notes\.md/ }).waitFor();

@@ -52,7 +52,7 @@ test('a call that waits shows what it would change; once done it shows that it d
   await page.keyboard.press('Enter');
   await window.conversation.getByText('1 file put back.', { exact: true }).waitFor();
   expect(await window.host.readFile('notes.md')).toBe(before);
-  await page.getByRole('button', { name: 'Do it again' }).click();
+  await page.getByRole('button', { name: 'Redo' }).click();
   await undo.waitFor();
   expect(await window.host.readFile('notes.md')).toBe(after);
   expect(await violations(page)).toEqual([]);

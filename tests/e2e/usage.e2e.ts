@@ -65,7 +65,7 @@ test('two turns are told by day, model and session, as the host counts them', as
   expect(await said.innerText()).toMatch(/\$0\.0\d+; 2 model calls\.$/);
   await page.getByText('Latency', { exact: true }).click();
   await page.getByRole('group', { name: 'Latency per day' }).focus();
-  expect(await said.innerText()).toMatch(/first word after .+, whole answer after .+ \(50 \/ 95 of 100\); 2 model calls\.$/);
+  expect(await said.innerText()).toMatch(/first word after .+, full answer after .+ \(50th \/ 95th percentile\); 2 model calls\.$/);
 
   await page.getByText('As a table').click();
   expect(await page.getByRole('table', { name: 'Per day' }).getByRole('row').count()).toBe(2);
@@ -104,7 +104,7 @@ test('no violations with figures, light and dark and in high contrast, wide and 
 test('where nothing was used, the view says what it would show', async () => {
   const window = await openWindow(browser);
   await window.page.goto(`${window.host.origin}/#/health/usage`);
-  await window.page.getByText('No model was asked in this time.').waitFor();
+  await window.page.getByText('No model was called in this period.').waitFor();
   await window.page.getByRole('link', { name: 'Ask something' }).click();
   await window.page.getByRole('log').waitFor();
 });

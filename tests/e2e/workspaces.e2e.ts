@@ -38,8 +38,8 @@ test('a folder is chosen, trusted and worked in, and trusted ones are offered th
   // A session keeps its folder.
   expect(await page.getByRole('button', { name: 'Work in a folder…' }).count()).toBe(0);
 
-  await page.getByRole('button', { name: 'New session' }).click();
-  await page.getByText('What should be done?').waitFor();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await page.getByText('What can I do for you?').waitFor();
   expect(await page.getByRole('img', { name: `Works in ${project}` }).count()).toBe(0);
   await page.getByRole('button', { name: 'Work in a folder…' }).click();
   await dialog.getByRole('list', { name: 'Trusted folders' }).getByRole('button', { name: project }).click();

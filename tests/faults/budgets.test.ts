@@ -329,7 +329,7 @@ test('where the price is not known it is said once a session, also after a resta
   expect(checks.find(({ id }) => id === 'budget')).toMatchObject({
     // A warning: what works is not called broken.
     ok: true,
-    detail: expect.stringContaining('does not hold for lab/scripted') as string,
+    detail: expect.stringContaining('cannot be enforced for lab/scripted') as string,
     fix: expect.stringContaining('prices') as string,
   });
   await home.close(second);

@@ -7,7 +7,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Storage, type SqlDatabase } from '../../core/store/storage/storage.ts';
-import { VectorStore } from '../../core/store/vector/vector.ts';
+import { VectorStore } from '../../core/features/memory/memory.ts';
 import type { EmbeddingServer } from '../doubles/hashed-embedder.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { TestHome } from './test-home.ts';

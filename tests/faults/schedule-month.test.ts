@@ -3,7 +3,7 @@
 // The long run lives through whole months, each of other accidents.
 
 import { expect, test } from 'vitest';
-import type { ScheduleFired } from '../../core/contracts/schedule.ts';
+import type { ScheduleFired } from '../../core/contracts/features/schedule.ts';
 import { dueByWalk } from './schedule/due-oracle.ts';
 import { liveThroughMonth, type JobPlan, type MonthReport } from './schedule/month.ts';
 import { isSoak, soak } from '../soak.ts';

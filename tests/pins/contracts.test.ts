@@ -7,9 +7,10 @@
 // Anything else breaks them: add a new operation instead.
 
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
 import { canonicalJson } from '../../core/base/json.ts';
 import { configSchema } from '../../core/contracts/config.ts';
@@ -26,7 +27,7 @@ import {
   policyDecisionSchema,
 } from '../../core/contracts/policy.ts';
 import { artifactRefSchema, callFactsSchema, toolListingSchema, toolRunResultSchema } from '../../core/contracts/tools.ts';
-import { createOps, type OpsDeps } from '../../core/doors/ops/ops.ts';
+import { createTrayClaw } from '../../core/compose.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 
@@ -367,9 +368,14 @@ test('the operations and their forms are these', () => {
   expect(Object.fromEntries(now)).toEqual(opPins);
 });
 
-test('every operation has a handler, and no handler is without an operation', () => {
-  // Handlers touch what they depend on when they are called, not when they are made.
-  expect(Object.keys(createOps({} as OpsDeps)).sort()).toEqual(Object.keys(opTable).sort());
+test('every operation has a handler, and no handler is without an operation', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-pins-'));
+  const claw = await createTrayClaw({ home, environment: {}, resume: false });
+  onTestFinished(async () => {
+    await claw.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+  expect([...claw.operations].sort()).toEqual(Object.keys(opTable).sort());
 });
 
 test('the forms that events and operations share are these', () => {

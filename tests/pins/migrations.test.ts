@@ -5,26 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../core/base/clock.ts';
-import { telegramMigrations } from '../../core/doors/telegram/telegram.ts';
+import { deadLetters } from '../../core/features/dead-letters/dead-letters.ts';
+import { helpers } from '../../core/features/helpers/helpers.ts';
+import { identity } from '../../core/features/identity/identity.ts';
+import { memory } from '../../core/features/memory/memory.ts';
+import { schedule } from '../../core/features/schedule/schedule.ts';
+import { signals } from '../../core/features/signals/signals.ts';
+import { skills } from '../../core/features/skills/skills.ts';
+import { telegram } from '../../core/features/telegram/telegram.ts';
 import { silentLogger } from '../../core/base/logger.ts';
 import { PolicyStore, policyMigrations } from '../../core/guard/policy/policy.ts';
 import { taintMigrations } from '../../core/guard/taint/taint.ts';
-import { scheduleMigrations } from '../../core/runtime/schedule/schedule.ts';
-import { signalMigrations } from '../../core/runtime/signals/signals.ts';
 import { artifactMigrations } from '../../core/store/artifact/artifact.ts';
 import { checkpointMigrations } from '../../core/store/checkpoint/checkpoint.ts';
-import { knowledgeMigrations } from '../../core/store/knowledge/knowledge.ts';
-import { memoryMigrations } from '../../core/store/memory/memory.ts';
-import { vectorMigrations } from '../../core/store/vector/vector.ts';
 import { continuityMigrations } from '../../core/store/continuity/continuity.ts';
 import { modelMigrations } from '../../core/mind/llm/llm.ts';
 import { outboxMigrations } from '../../core/runtime/outbox/outbox.ts';
 import { SessionLog, sessionMigrations } from '../../core/store/session/session.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
-import { identityMigrations } from '../../core/mind/identity/identity.ts';
-import { skillMigrations } from '../../core/mind/skill/skill.ts';
-import { helperMigrations } from '../../core/runtime/a2a/a2a.ts';
-import { deadLetterMigrations } from '../../core/runtime/dlq/dlq.ts';
 import { telemetryMigrations } from '../../core/store/telemetry/telemetry.ts';
 
 const core = join(import.meta.dirname, '../../core');
@@ -35,20 +33,11 @@ const migrations = [
   ...artifactMigrations,
   ...checkpointMigrations,
   ...continuityMigrations,
-  ...deadLetterMigrations,
-  ...vectorMigrations,
-  ...helperMigrations,
-  ...identityMigrations,
-  ...knowledgeMigrations,
   ...modelMigrations,
-  ...memoryMigrations,
   ...outboxMigrations,
-  ...scheduleMigrations,
-  ...signalMigrations,
-  ...skillMigrations,
-  ...telegramMigrations,
   ...telemetryMigrations,
-];
+  ...[deadLetters, helpers, identity, memory, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 function schemaOf({ db }: Storage): unknown {
   return db.prepare('SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE ? ORDER BY type, name').all('sqlite_%');

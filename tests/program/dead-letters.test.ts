@@ -113,14 +113,14 @@ test('after the last try it is left to a person, who may still have it tried, or
 });
 
 test.each([
-  ['somebody watches', { channel: 'window', actor: 'window' } as const, [{ answer: down }], /Somebody was there/],
+  ['somebody watches', { channel: 'window', actor: 'window' } as const, [{ answer: down }], /You were there/],
   [
     'it had done what must not happen twice',
     away,
     [{ times: 1, answer: { calls: [{ tool: 'stamp', args: {} }] } }, { answer: down }],
     /must not happen twice: stamp/,
   ],
-  ['the same would happen again', away, [{ answer: { refuse: 'quota' } }], /until somebody changes something/],
+  ['the same would happen again', away, [{ answer: { refuse: 'quota' } }], /until something is changed/],
 ] as const)('it is left to a person at once where %s', async (_name, caller, rules, why) => {
   model.script(rules);
   const claw = await open();

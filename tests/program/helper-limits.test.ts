@@ -30,7 +30,7 @@ test('levels of helpers end where the limit says', async () => {
   expect(bodies(events, 'a2a.called').map(({ depth }) => depth)).toEqual([1, 2]);
   expect(bodies(events, 'tool.finished').map(({ outcome, forModel }) => [outcome, forModel.split(':')[0]])[0]).toEqual([
     'error',
-    'No helper may be called from here',
+    'No subagent may be called from here',
   ]);
 });
 

@@ -142,7 +142,7 @@ test('a background helper lets its caller go on, and tells the session that star
     ['spawn_status', false],
     ['wait_here', false],
   ]);
-  expect(bodies(events, 'tool.finished')[2]?.forModel).toBe('No helper was started here.');
+  expect(bodies(events, 'tool.finished')[2]?.forModel).toBe('No subagent was started here.');
   const told = events.filter((event) => event.type === 'user.message' && event.body.dedupeKey?.startsWith('a2a:') === true);
   expect(told.map(({ sessionId }) => sessionId)).toEqual([asked.sessionId]);
   expect(other.sessionId).not.toBe(asked.sessionId);

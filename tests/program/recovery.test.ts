@@ -77,7 +77,7 @@ test('indexes made anew find what they had lost, and count the same', async () =
   const claw = await open();
   expect((await claw.op('session.search', { query: 'marmalade' })).hits).toEqual([]);
   const { done } = await run(claw, { kind: 'rebuild-index' });
-  expect(done.did).toEqual(['Made search and usage anew from the log.']);
+  expect(done.did).toEqual(['Rebuilt search and usage from the log.']);
   expect((await claw.op('session.search', { query: 'marmalade' })).hits.map(({ seq }) => seq)).toEqual(hits);
   expect(await claw.op('usage.get', { by: 'session' })).toEqual(before);
   await run(claw, { kind: 'clear-session-cache' });

@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTrayClaw, type TrayClaw } from '../../core/index.ts';
-import { KnowledgeRows } from '../../core/store/knowledge/knowledge.ts';
+import { KnowledgeRows, VectorStore } from '../../core/features/memory/memory.ts';
 import { Storage } from '../../core/store/storage/storage.ts';
-import { VectorStore } from '../../core/store/vector/vector.ts';
 import { startEmbeddingServer, type EmbeddingServer, type VectorsOf } from '../doubles/hashed-embedder.ts';
 import { loadSentenceModel } from '../doubles/sentence-embedder.ts';
 

@@ -75,7 +75,7 @@ test('a scheduled turn asks in the chat, is denied by the clock, and its end wit
   const question = await rig.hears(/Wants to write made\.txt/);
   expect(question.buttons.flat().map(({ text }) => text)).toContain('Approve once');
   const told = await rig.hears(/^Everything is tidy\./);
-  expect(told.text).toMatch(/Not done, because it was not allowed:\n.*Wants to write made\.txt .*\(nobody answered in time\)\n.*exec: /);
+  expect(told.text).toMatch(/Not done, because it was not allowed:\n.*Wants to write made\.txt .*\(no answer in time\)\n.*exec: /);
   await until(
     () => question.buttons.length === 0 && /by the clock, because nobody did: denied/.test(question.text),
     'the question says how',

@@ -23,7 +23,7 @@ test('nothing is heard before the desktop has confirmed; then a message is answe
   const rig = await open();
   const { ada, claw } = rig;
   ada.write('hello');
-  await rig.hears(/answers nobody else/);
+  await rig.hears(/is a private bot/);
   const { code, pairingId } = await claw.op('telegram.pair', {});
   ada.write(code);
   await rig.hears(/confirm it at the computer/);

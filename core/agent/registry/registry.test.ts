@@ -5,9 +5,11 @@ import { AgentRegistry } from './registry.ts';
 
 const files: Record<string, string> = { 'agents/editor.md': '  You edit.\n' };
 
+const capsules = { textOfAgent: () => '', isReadOnly: () => false };
+
 function registry(agents: NonNullable<ConfigInput['agents']> = {}): AgentRegistry {
   const config = configSchema.parse({ agents });
-  return new AgentRegistry({ agents: config.agents, limits: config.helpers, readText: (path) => files[path] ?? null });
+  return new AgentRegistry({ agents: config.agents, limits: config.helpers, capsules, readText: (path) => files[path] ?? null });
 }
 
 test('main is always there, and alone it may call only itself', () => {

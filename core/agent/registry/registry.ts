@@ -7,6 +7,7 @@ import { wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
 export interface AgentRegistryDeps {
   readonly agents: Readonly<Record<string, AgentConfig>>;
   readonly limits: Pick<HelperLimits, 'depth'>;
+  readonly capsules: AgentCapsules;
   /** A text file below the data folder, or null where it cannot be read. */
   readText(path: string): string | null;
 }
@@ -19,17 +20,26 @@ export interface AgentCapsules {
   isReadOnly(agentId: string): boolean;
 }
 
+type Agents = AgentRegistryDeps['agents'];
+
+/** Fails with not_found for one that config.yaml does not name; `main` always is. */
+export function assertKnownAgent(agents: Agents, agentId: string): void {
+  const ids = idsOf(agents);
+  if (ids.includes(agentId)) return;
+  throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId.slice(0, 60))} in config.yaml.`, {
+    data: { hint: `There is: ${ids.join(', ')}.` },
+  });
+}
+
+function idsOf(agents: Agents): string[] {
+  return [mainAgentId, ...Object.keys(agents).filter((agentId) => agentId !== mainAgentId)];
+}
+
 export class AgentRegistry {
   readonly #deps: AgentRegistryDeps;
-  #capsules: AgentCapsules = { textOfAgent: () => '', isReadOnly: () => false };
 
   constructor(deps: AgentRegistryDeps) {
     this.#deps = deps;
-  }
-
-  /** The capsules are kept with what is recorded, which is opened after the configuration was read. */
-  describeBy(capsules: AgentCapsules): void {
-    this.#capsules = capsules;
   }
 
   list(): AgentListing[] {
@@ -59,10 +69,7 @@ export class AgentRegistry {
 
   /** Fails with not_found. */
   assertKnown(agentId: string): void {
-    if (this.has(agentId)) return;
-    throw new AppError('not_found', `There is no agent ${JSON.stringify(agentId.slice(0, 60))} in config.yaml.`, {
-      data: { hint: `There is: ${this.#ids().join(', ')}.` },
-    });
+    assertKnownAgent(this.#deps.agents, agentId);
   }
 
   modelOf(agentId: string): string | null {
@@ -72,7 +79,7 @@ export class AgentRegistry {
   /** What its turns may use; null where nothing bounds them. */
   boundsOf(agentId: string): TurnBounds | null {
     const { tools, bounds: configured } = this.#config(agentId);
-    const bounds = this.#capsules.isReadOnly(agentId) ? readOnly(configured) : configured;
+    const bounds = this.#deps.capsules.isReadOnly(agentId) ? readOnly(configured) : configured;
     if (tools === undefined && bounds === undefined) return null;
     const { tools: named, ...given } = bounds ?? {};
     const both = tools === undefined ? (named ?? null) : tools.filter((tool) => named?.includes(tool) ?? true);
@@ -84,7 +91,7 @@ export class AgentRegistry {
   identityOf(agentId: string): string {
     const { identity, identityFile } = this.#config(agentId);
     const fromFile = identityFile === undefined ? '' : (this.#deps.readText(identityFile) ?? '').trim();
-    return [this.#capsules.textOfAgent(agentId), identity ?? '', fromFile].filter((text) => text !== '').join('\n\n');
+    return [this.#deps.capsules.textOfAgent(agentId), identity ?? '', fromFile].filter((text) => text !== '').join('\n\n');
   }
 
   helpersOf(agentId: string): string[] {
@@ -102,7 +109,7 @@ export class AgentRegistry {
   }
 
   #ids(): string[] {
-    return [mainAgentId, ...Object.keys(this.#deps.agents).filter((agentId) => agentId !== mainAgentId)];
+    return idsOf(this.#deps.agents);
   }
 
   #config(agentId: string): AgentConfig {

@@ -72,7 +72,7 @@ export function introduceChat(
   place: Parameters<ChannelLink['introduce']>[0],
   { kind, title, senderId }: Parameters<ChannelLink['introduce']>[1],
 ): void {
-  if (!identities.isOwner(senderId)) throw new AppError('forbidden', 'Only a chat of a person who was paired can be made known.');
+  if (!identities.isOwner(senderId)) throw new AppError('forbidden', 'Only the chat of a paired person can be registered.');
   const chat: ChatAddress = { channel: name, ...place };
   log.transact(() => {
     if (chats.chat(chat) !== null) return;

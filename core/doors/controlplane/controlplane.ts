@@ -1,7 +1,7 @@
 // Every way in ends here: a message or a direct call of any channel gets its session, its agent and its sender, and goes to the runtime.
 
 import { AppError } from '../../contracts/errors.ts';
-import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Channel, ChannelLink } from '../../contracts/channels.ts';
 import type { Caller, OpParsed } from '../../contracts/ops.ts';

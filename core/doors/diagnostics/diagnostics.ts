@@ -6,9 +6,9 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { unwell, type Finding, type HealthSource } from './health-source.ts';
+import { unwell, type Finding, type HealthSource } from '../../contracts/health.ts';
 
-export type { Finding, HealthSource, Repair } from './health-source.ts';
+export type { Finding, HealthSource, Repair } from '../../contracts/health.ts';
 export { machineChecks, type MachineChecksDeps } from './machine-checks.ts';
 export { modelChecks } from './model-checks.ts';
 export { Recovery, type RecoveryDeps } from './recovery.ts';
@@ -40,7 +40,7 @@ export class Doctor {
     const finding = (await this.#findings(checkId)).find(({ id }) => id === checkId);
     const repair = finding?.repair;
     if (finding === undefined || repair === undefined) {
-      throw new AppError('conflict', `There is nothing the program can do about ${checkId} by itself.`, {
+      throw new AppError('conflict', `TrayClaw cannot repair ${checkId} automatically.`, {
         data: { hint: 'See what the check says to do: trayclaw doctor' },
       });
     }

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json.ts';
 import type { SessionLog } from '../../store/session/session.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface MachineChecksDeps {
   readonly log: SessionLog;
@@ -61,7 +61,7 @@ function checkWorkspace({ workspace }: MachineChecksDeps): Finding {
 
 /** Whoever may look into the folder reads every conversation, and the token of this instance. */
 function checkPermissions({ home, platform }: MachineChecksDeps): Finding {
-  if (platform === 'win32') return well('permissions', 'Windows keeps the folder of a person to them.');
+  if (platform === 'win32') return well('permissions', "Windows keeps a user's folder private.");
   const open = [home, ...privateFiles.map((name) => join(home, name))].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined || (stat.mode & othersMay) === 0 ? [] : [{ path, mode: stat.isDirectory() ? 0o700 : 0o600 }];

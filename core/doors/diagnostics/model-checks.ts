@@ -7,7 +7,7 @@ import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { TOOLS_MAX } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { BudgetScope } from '../../contracts/policy.ts';
-import { counted, unwell, warning, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface ModelChecksDeps {
   readonly providers: () => Config['providers'];

@@ -9,7 +9,7 @@ import type { OpResult } from '../../contracts/ops.ts';
 import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { listBackups } from '../../store/storage/storage.ts';
-import { counted } from './health-source.ts';
+import { counted } from '../../contracts/health.ts';
 import { lookAtArtifacts, rebuildSearch, setAside, setAsideWords } from './store-checks.ts';
 
 export interface RecoveryDeps {
@@ -49,31 +49,31 @@ const PLAN_MS = 600_000;
 const PLANS_MAX = 20;
 const SESSIONS_MAX = 10_000;
 const NAMED_MAX = 5;
-const log = 'The event log: nothing of it is changed or removed.';
+const log = 'The event log: nothing in it is changed or removed.';
 
 const kinds: Readonly<Record<RecoveryKind, Kind>> = {
   'reset-agent': {
-    title: 'Begin anew with an agent',
-    when: 'An agent goes on with something it should have left.',
-    target: 'the id of the agent; main unless told',
+    title: 'Reset an agent',
+    when: 'An agent keeps working on something it should have dropped.',
+    target: 'the id of the agent; default: main',
     plan: planReset,
   },
   'clear-session-cache': {
-    title: 'Read conversations anew',
-    when: 'A conversation looks wrong while its log is right.',
-    target: 'the id of a session; all unless told',
+    title: 'Read conversations again',
+    when: 'A conversation looks wrong although its log is right.',
+    target: 'the id of a session; default: all',
     plan: planClear,
   },
-  'rebuild-index': { title: 'Make the indexes anew', when: 'Search or usage leave something out.', target: null, plan: planRebuild },
+  'rebuild-index': { title: 'Rebuild the indexes', when: 'Search or usage is incomplete.', target: null, plan: planRebuild },
   'restore-backup': {
-    title: 'Go back to a backup',
+    title: 'Restore a backup',
     when: 'The database is damaged, or its chain is broken.',
-    target: 'the file; the newest unless told',
+    target: 'the file; default: the newest',
     plan: planRestore,
   },
   'quarantine-artifacts': {
-    title: 'Give up damaged artifacts',
-    when: 'Files of artifacts are gone or were changed and cannot be had again.',
+    title: 'Drop damaged artifacts',
+    when: 'Artifact files are missing or were changed, and there is no copy of them.',
     target: null,
     plan: planQuarantine,
   },
@@ -199,7 +199,7 @@ function planRebuild(deps: RecoveryDeps): Planned {
     run: () => {
       rebuildSearch(deps.log);
       deps.rebuildUsage();
-      return ['Made search and usage anew from the log.'];
+      return ['Rebuilt search and usage from the log.'];
     },
   };
 }
@@ -238,9 +238,9 @@ function planUndo(deps: RecoveryDeps): Planned {
   const callIds = [...new Set(undos.flatMap((undo) => undo.callIds))];
   if (callIds.length === 0) throw new AppError('conflict', 'No undo was interrupted.');
   return {
-    will: callIds.map((callId) => `Puts back what is still to be put back of ${callId}: trayclaw undo ${callId} --preview shows it.`),
-    lost: ['What stands in these files now; it is kept and can be had back, like everything an undo replaces.'],
-    keeps: ['Files that somebody changed since are left as they are.'],
+    will: callIds.map((callId) => `Finishes the undo of ${callId}: trayclaw undo ${callId} --preview shows what remains.`),
+    lost: ['The current content of these files; it is kept and can be restored, like everything an undo replaces.'],
+    keeps: ['Files changed since then are left as they are.'],
     run: async (by) => {
       const did: string[] = [];
       for (const callId of callIds) did.push(`${callId}: ${counted(await deps.undo(callId, by), 'file')} put back.`);

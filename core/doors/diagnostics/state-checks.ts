@@ -1,10 +1,9 @@
-// What the runtime itself has to say: calls of unknown outcome, failed turns, secrets, sandbox, the stop, the settings.
+// What the runtime itself has to say: calls of unknown outcome, messages that did not go out, secrets, sandbox, the stop, the settings.
 
 import { toAppError, type AppError } from '../../contracts/errors.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { ScheduleView } from '../../contracts/schedule-ops.ts';
 import { readSettings } from '../../store/config/config.ts';
-import { counted, warning, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, warning, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface StateChecksDeps {
   readonly warnings: readonly string[];
@@ -12,10 +11,6 @@ export interface StateChecksDeps {
   readonly configPath: string | null;
   readonly panic: { readonly engaged: boolean };
   readonly unknownOutcomes: () => number;
-  readonly deadLetters: () => { readonly left: number; readonly watched: number; readonly waiting: number };
-  readonly schedules: () => readonly ScheduleView[];
-  readonly nowMs: () => number;
-  readonly telegram: () => Pick<OpResult<'telegram.status'>, 'state' | 'problem' | 'people' | 'bot'>;
   /** Of messages on their way to chats. */
   readonly outbox: () => { readonly uncertain: number; readonly failed: number };
   secretStatus(): Promise<OpResult<'secret.status'>>;
@@ -30,10 +25,7 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
   return {
     check: async () => [
       checkOutcomes(deps),
-      checkLetters(deps),
       checkOutbox(deps),
-      checkSchedules(deps),
-      ...checkTelegram(deps),
       await checkSecrets(deps),
       { id: 'sandbox', ...(await deps.sandbox()) },
       deps.panic.engaged ? unwell('panic', 'Everything is stopped.', 'trayclaw panic --release') : well('panic', 'Not engaged.'),
@@ -45,38 +37,15 @@ export function stateChecks(deps: StateChecksDeps): HealthSource {
 
 function checkOutcomes({ unknownOutcomes }: StateChecksDeps): Finding {
   const count = unknownOutcomes();
-  if (count === 0) return well('outcomes', 'No call is of unknown outcome.');
-  return unwell('outcomes', `${count === 1 ? 'One call is' : `${count} calls are`} of unknown outcome.`, 'trayclaw outcomes list');
-}
-
-function checkLetters({ deadLetters }: StateChecksDeps): Finding {
-  const { left, watched, waiting } = deadLetters();
-  const trying = waiting === 0 ? '' : ` ${counted(waiting, 'more is', 'more are')} tried again by themselves.`;
-  if (left === 0) return well('dead-letters', waiting === 0 ? 'No turn has failed for good.' : `None is left to you.${trying}`);
-  // Whoever saw a turn fail knows of it; what failed with nobody there is news.
-  if (left === watched) {
-    const detail = `${counted(left, 'failed turn that you saw is', 'failed turns that you saw are')} kept for another try.${trying}`;
-    return warning('dead-letters', detail, 'trayclaw dlq list, or trayclaw dlq clear --all');
-  }
-  return unwell('dead-letters', `${counted(left, 'failed turn waits', 'failed turns wait')} for you.${trying}`, 'trayclaw dlq list');
-}
-
-/** Nothing where there is no bot. */
-function checkTelegram({ telegram }: StateChecksDeps): Finding[] {
-  const { state, problem, people, bot } = telegram();
-  if (state === 'off') return [];
-  const name = bot === null ? 'The bot' : `@${bot.username}`;
-  if (state === 'paused') return [well('telegram', `${name} is paused.`)];
-  if (problem !== null) return [unwell('telegram', problem, 'trayclaw telegram status')];
-  if (people === 0) return [well('telegram', `${name} listens; nobody is paired yet.`)];
-  return [well('telegram', `${name} listens to ${counted(people, 'person', 'people')}.`)];
+  if (count === 0) return well('outcomes', 'No call has an unknown outcome.');
+  return unwell('outcomes', `${count === 1 ? 'One call has' : `${count} calls have`} an unknown outcome.`, 'trayclaw outcomes list');
 }
 
 function checkOutbox({ outbox }: StateChecksDeps): Finding {
   const { uncertain, failed } = outbox();
-  if (uncertain + failed === 0) return well('outbox', 'Every message that was to go out has gone or is on its way.');
+  if (uncertain + failed === 0) return well('outbox', 'Every outbound message was sent or is on its way.');
   const parts = [
-    ...(uncertain === 0 ? [] : [`of ${counted(uncertain, 'message')} nobody knows whether it arrived`]),
+    ...(uncertain === 0 ? [] : [`the delivery of ${counted(uncertain, 'message')} is uncertain`]),
     ...(failed === 0 ? [] : [`${counted(failed, 'message')} could not be sent`]),
   ].join(', and ');
   return unwell(
@@ -84,33 +53,6 @@ function checkOutbox({ outbox }: StateChecksDeps): Finding {
     `${parts.charAt(0).toUpperCase()}${parts.slice(1)}.`,
     'trayclaw outbox list, then trayclaw outbox settle ID sent, resend or drop',
   );
-}
-
-const OVERDUE_MS = 600_000;
-
-function checkSchedules({ schedules, nowMs }: StateChecksDeps): Finding {
-  const enabled = schedules().filter((one) => one.enabled);
-  const ill = enabled.flatMap((schedule) => {
-    const why = whyIll(schedule, nowMs());
-    return why === null ? [] : [`${schedule.name} (${schedule.scheduleId}) ${why}`];
-  });
-  if (ill.length === 0)
-    return well('schedules', enabled.length === 0 ? 'Nothing is scheduled.' : `${counted(enabled.length, 'schedule')} on time.`);
-  const more = ill.length > 3 ? ` and ${ill.length - 3} more` : '';
-  return unwell(
-    'schedules',
-    `${ill.slice(0, 3).join('; ')}${more}.`,
-    'Run it now with trayclaw schedules run ID, or change or remove it: trayclaw schedules list',
-  );
-}
-
-/** A time that came and went without anybody being told is what a schedule is for not to have. */
-function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
-  const [newest] = last;
-  if (newest?.disposition === 'missed') return 'missed its last time';
-  if (newest?.disposition === 'refused') return `could not be started: ${newest.reason ?? 'it was refused'}`;
-  if (spec.kind === 'at') return newest === undefined && spec.atMs < nowMs - OVERDUE_MS ? 'is overdue' : null;
-  return nextMs.length === 0 ? 'can never be due' : null;
 }
 
 /** Many machines have no keychain; env: and file: references work without one. A locked store fails only those who need it. */

@@ -7,7 +7,7 @@ import { describeGap, gapAdvice } from '../../contracts/log-gap.ts';
 import { auditArtifacts, setAsideArtifacts, type DamagedArtifact } from '../../store/artifact/artifact.ts';
 import { emptySearch, openGaps, searchFault, verifyLog, verifyTail, type SessionLog } from '../../store/session/session.ts';
 import { createBackup, listBackups } from '../../store/storage/storage.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from './health-source.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 
 export interface StoreChecksDeps {
   readonly log: SessionLog;
@@ -53,10 +53,10 @@ function checkStorage({ log }: StoreChecksDeps, full: boolean): Finding {
   if (!isIndexOnly) return unwell('storage', detail, restoreHint);
   return unwell('storage', detail, 'trayclaw doctor --full --fix', {
     harmless: true,
-    will: ['Makes the indexes of the database anew from its tables.'],
+    will: ['Rebuilds the database indexes from its tables.'],
     run: () => {
       db.exec('REINDEX');
-      return ['Made the indexes of the database anew.'];
+      return ['Rebuilt the database indexes.'];
     },
   });
 }
@@ -99,7 +99,7 @@ function checkSearch({ log }: StoreChecksDeps, full: boolean): Finding {
     will: ['Empties the search indexes and fills them again from the log.'],
     run: () => {
       rebuildSearch(log);
-      return ['Made the search indexes anew from the log.'];
+      return ['Rebuilt the search indexes from the log.'];
     },
   });
 }
@@ -115,16 +115,11 @@ async function checkArtifacts(deps: StoreChecksDeps, full: boolean): Promise<Fin
   if (damaged.length === 0) return well('artifacts', `${counted(looked, 'artifact')} there, ${hashed} of them read through.`);
   const missing = damaged.filter(({ state }) => state === 'missing').length;
   const detail = `${counted(missing, 'artifact is missing', 'artifacts are missing')}, ${counted(damaged.length - missing, 'was changed', 'were changed')} behind TrayClaw's back.`;
-  return unwell(
-    'artifacts',
-    detail,
-    'Put the files back from a copy of the folder, or give them up: trayclaw recover quarantine-artifacts',
-    {
-      harmless: false,
-      will: setAsideWords(damaged),
-      run: () => setAside(deps, damaged),
-    },
-  );
+  return unwell('artifacts', detail, 'Put the files back from a copy of the folder, or drop them: trayclaw recover quarantine-artifacts', {
+    harmless: false,
+    will: setAsideWords(damaged),
+    run: () => setAside(deps, damaged),
+  });
 }
 
 export function lookAtArtifacts({ log, home }: StoreChecksDeps, full: boolean) {
@@ -134,7 +129,7 @@ export function lookAtArtifacts({ log, home }: StoreChecksDeps, full: boolean) {
 export function setAsideWords(damaged: readonly DamagedArtifact[]): string[] {
   return [
     `Moves what is left of ${counted(damaged.length, 'artifact')} to artifacts-aside in the data folder.`,
-    'Forgets their names: whoever asks for one is told that it is not there. What the conversations say of them stays.',
+    'Drops their names: opening one then says that it is missing. What conversations say about them stays.',
   ];
 }
 

@@ -3,7 +3,7 @@
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';
-import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import type { AnyEvent, DeltaNotice } from '../../contracts/events.ts';
 import type {
   Agent,

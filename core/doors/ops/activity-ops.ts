@@ -3,14 +3,16 @@
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { exportTurn, type ActivityFilter, type TurnRow } from '../../store/session/session.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'log'>;
 
 type ActivityOps = Pick<OpHandlers, 'turn.events' | 'turn.export' | 'activity.search'>;
 
 const PAGE = 2_000;
 const HITS = 50;
 
-export function createActivityOps(deps: OpsDeps): ActivityOps {
+export function createActivityOps(deps: Deps): ActivityOps {
   return {
     'turn.events': ({ turnId, after = 0, limit = PAGE }) => {
       const row = findTurn(deps, turnId);
@@ -25,13 +27,13 @@ export function createActivityOps(deps: OpsDeps): ActivityOps {
   };
 }
 
-function findTurn(deps: OpsDeps, turnId: string): TurnRow {
+function findTurn(deps: Deps, turnId: string): TurnRow {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   return row;
 }
 
-async function search(deps: OpsDeps, params: OpParsed<'activity.search'>): Promise<OpResult<'activity.search'>> {
+async function search(deps: Deps, params: OpParsed<'activity.search'>): Promise<OpResult<'activity.search'>> {
   const { log } = deps;
   // A long log that is searched for the first time must not hold up what runs meanwhile.
   while (log.activity.catchUp()) await giveWay();

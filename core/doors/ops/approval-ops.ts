@@ -4,15 +4,17 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Approval, Grant, GrantScope } from '../../contracts/policy.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 import { previewGrant } from './grant-preview.ts';
+
+type Deps = Pick<OpsParts, 'clock' | 'facts' | 'gate' | 'log' | 'panic' | 'policy' | 'runtime' | 'tools'>;
 
 type ApprovalOps = Pick<
   OpHandlers,
   'approval.list' | 'approval.decide' | 'grant.list' | 'grant.revoke' | 'grant.preview' | 'outcome.list' | 'outcome.settle'
 >;
 
-export function createApprovalOps(deps: OpsDeps): ApprovalOps {
+export function createApprovalOps(deps: Deps): ApprovalOps {
   return {
     'approval.list': (params) => ({ approvals: params.all === true ? deps.policy.recentApprovals() : deps.policy.pendingApprovals() }),
     'approval.decide': (params, caller) => decideApproval(deps, params, caller),
@@ -30,7 +32,7 @@ export function createApprovalOps(deps: OpsDeps): ApprovalOps {
   };
 }
 
-function decideApproval(deps: OpsDeps, params: OpParsed<'approval.decide'>, caller: Caller): Approval {
+function decideApproval(deps: Deps, params: OpParsed<'approval.decide'>, caller: Caller): Approval {
   const approval = deps.policy.approval(params.approvalId);
   if (approval === null) throw new AppError('not_found', `There is no approval ${params.approvalId}.`);
   if (approval.state !== 'pending') {
@@ -43,7 +45,7 @@ function decideApproval(deps: OpsDeps, params: OpParsed<'approval.decide'>, call
     answer(deps, approval, { decision: 'deny', scope: null, by: caller.actor, grant: null, ...reasonOf(params) });
     return deps.policy.approval(params.approvalId) ?? approval;
   }
-  if (params.reason !== undefined) throw new AppError('invalid_params', 'A reason goes with a no; a yes takes none.');
+  if (params.reason !== undefined) throw new AppError('invalid_params', 'A reason can only be given when denying.');
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const scope: GrantScope = params.scope ?? { kind: 'once' };
   const grant = deps.gate.grantFor(approval, scope, hashOf(deps, approval), params.choice);
@@ -67,10 +69,10 @@ interface Answer {
   /** A grant that was there and covers the call. */
   readonly coveredBy?: string;
   /** The command is one of config.yaml, which from now on is bound to what it is now. */
-  readonly rebound?: ReturnType<OpsDeps['gate']['rebind']>;
+  readonly rebound?: ReturnType<OpsParts['gate']['rebind']>;
 }
 
-function answer(deps: OpsDeps, approval: Approval, given: Answer): void {
+function answer(deps: Deps, approval: Approval, given: Answer): void {
   const decided: AnyDraft = {
     type: 'approval.decided',
     turnId: approval.turnId ?? null,
@@ -100,7 +102,7 @@ function answer(deps: OpsDeps, approval: Approval, given: Answer): void {
 }
 
 /** A wider yes also answers the open questions it covers: nobody is asked twice for the same. */
-function approveCovered(deps: OpsDeps, grant: Grant): void {
+function approveCovered(deps: Deps, grant: Grant): void {
   for (const approval of deps.policy.pendingApprovals()) {
     if (!deps.gate.answers(grant, approval, hashOf(deps, approval))) continue;
     answer(deps, approval, {
@@ -113,13 +115,13 @@ function approveCovered(deps: OpsDeps, grant: Grant): void {
   }
 }
 
-function hashOf(deps: OpsDeps, approval: Approval): string {
+function hashOf(deps: Deps, approval: Approval): string {
   const parsed = deps.tools.parse(approval.tool, approval.args);
   if (!parsed.ok) throw parsed.error;
   return parsed.value.argsHash;
 }
 
-function listOutcomes(deps: OpsDeps): Awaited<ReturnType<OpHandlers['outcome.list']>>['outcomes'] {
+function listOutcomes(deps: Deps): Awaited<ReturnType<OpHandlers['outcome.list']>>['outcomes'] {
   return deps.log.index
     .openCalls()
     .filter((call) => call.state === 'unknown')
@@ -142,14 +144,14 @@ const settledTexts = {
   abandon: 'The program ended while this ran. Whether it happened is not known, and the person chose to leave it at that.',
 } as const;
 
-function settleOutcome(deps: OpsDeps, params: OpParsed<'outcome.settle'>, caller: Caller): { callId: string; turnId: string | null } {
+function settleOutcome(deps: Deps, params: OpParsed<'outcome.settle'>, caller: Caller): { callId: string; turnId: string | null } {
   const call = deps.log.index.openCalls().find((item) => item.callId === params.callId && item.state === 'unknown');
   if (call === undefined) throw new AppError('not_found', `No call ${params.callId} waits for an answer about its outcome.`);
   const status = call.turnId === null ? null : (deps.log.index.turn(call.turnId)?.status ?? null);
   const isOpen = status === 'waiting' || status === 'running';
   if (params.answer === 'retry' && !isOpen) {
     throw new AppError('turn_not_running', 'The turn this call belonged to has ended, so it cannot be run again.', {
-      data: { hint: 'Answer done or abandon, and ask for the work anew.' },
+      data: { hint: 'Answer done or abandon, and ask for the work again.' },
     });
   }
   const settled: AnyDraft = {

@@ -1,12 +1,12 @@
 // Whether a model a person names can be asked: its provider is there, and where the provider's models are known, it is one of them.
 
 import { AppError } from '../../contracts/errors.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 
 const NAMED_MAX = 20;
 
 /** Fails with `model_unknown`, and says which there are. */
-export function assertModel(deps: Pick<OpsDeps, 'models'>, ref: string): void {
+export function assertModel(deps: Pick<OpsParts, 'models'>, ref: string): void {
   if (deps.models.knows(ref)) return;
   const refs = deps.models.list().models.map((model) => model.ref);
   const more = refs.length > NAMED_MAX ? ` and ${refs.length - NAMED_MAX} more` : '';

@@ -11,10 +11,14 @@ import type { ArtifactInfo } from '../../store/artifact/artifact.ts';
 import { createBackup, listBackups, pruneBackups, verifyBackup } from '../../store/storage/storage.ts';
 import { readSettings } from '../../store/config/config.ts';
 import { noTaint } from '../../guard/policy/policy.ts';
-import { changeSetting } from './change-setting.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 import { acceptGaps, auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
+
+type Deps = Pick<
+  OpsParts,
+  'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'usage' | 'workspaces'
+>;
 
 /** What other files handle. */
 type OtherFamily =
@@ -54,7 +58,7 @@ type OtherFamily =
   | 'provider';
 type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
-export function createAuditOps(deps: OpsDeps): AuditOps {
+export function createAuditOps(deps: Deps): AuditOps {
   return {
     'audit.verify': () => auditLog(deps.log),
     'audit.accept': (_params, caller) => acceptGaps(deps.log, caller.actor),
@@ -68,12 +72,12 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
     },
     'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
     'config.get': async () => ({
-      config: deps.config.config,
-      path: deps.config.path,
-      warnings: [...deps.config.warnings],
-      ...(await readSettings(deps.config.path)),
+      config: deps.settings.config,
+      path: deps.settings.path,
+      warnings: [...deps.settings.warnings],
+      ...(await readSettings(deps.settings.path)),
     }),
-    'config.set': ({ key, value }, caller) => changeSetting(deps, key, value ?? null, caller.actor),
+    'config.set': ({ key, value }, caller) => deps.settings.change(key, value ?? null, caller.actor),
     'config.schema': () => ({ schema: z.toJSONSchema(configSchema, { io: 'input' }) as Record<string, unknown> }),
     'secret.set': async ({ name, value }) => {
       const { isKeptOut } = await deps.secrets.set(name, value);
@@ -91,7 +95,7 @@ export function createAuditOps(deps: OpsDeps): AuditOps {
   };
 }
 
-function replay(deps: OpsDeps, turnId: string): OpResult<'replay.run'> {
+function replay(deps: Deps, turnId: string): OpResult<'replay.run'> {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   const report = replayTurn(deps.log.reads.turn(row.sessionId, turnId, row.firstSeq));
@@ -99,7 +103,7 @@ function replay(deps: OpsDeps, turnId: string): OpResult<'replay.run'> {
 }
 
 /** Runs nothing: the gate's answer to a call that is not made. */
-function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>, caller: Caller): OpResult<'policy.explain'> {
+function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller): OpResult<'policy.explain'> {
   const given =
     isPlainObject(params.args) && params.cwd !== undefined && params.tool === 'exec' ? { cwd: params.cwd, ...params.args } : params.args;
   const parsed = deps.tools.parse(params.tool, typeof given === 'string' ? given : JSON.stringify(given ?? {}));
@@ -121,26 +125,22 @@ function explain(deps: OpsDeps, params: OpParsed<'policy.explain'>, caller: Call
 }
 
 /** A command is inside or outside by whether a person would be asked about it now. */
-function explainSandbox(
-  deps: OpsDeps,
-  { command, cwd }: OpParsed<'sandbox.explain'>,
-  caller: Caller,
-): Promise<OpResult<'sandbox.explain'>> {
+function explainSandbox(deps: Deps, { command, cwd }: OpParsed<'sandbox.explain'>, caller: Caller): Promise<OpResult<'sandbox.explain'>> {
   if (command === undefined) return deps.sandbox.explain(null);
   const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
   return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) });
 }
 
-function budgetOf(deps: OpsDeps): OpResult<'usage.get'>['budget'] {
-  const { perTurnUsd, perSessionUsd, perDayUsd } = deps.config.config.budget;
+function budgetOf(deps: Deps): OpResult<'usage.get'>['budget'] {
+  const { perTurnUsd, perSessionUsd, perDayUsd } = deps.settings.config.budget;
   return { perTurnUsd: perTurnUsd ?? null, perSessionUsd: perSessionUsd ?? null, perDayUsd: perDayUsd ?? null };
 }
 
-function describeArtifact(deps: OpsDeps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {
+function describeArtifact(deps: Deps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {
   return { ...artifact, turnId: callId === null ? null : deps.log.index.turnOfCall(callId) };
 }
 
-function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult<'artifact.get'> {
+function readArtifact(deps: Deps, params: OpParsed<'artifact.get'>): OpResult<'artifact.get'> {
   const page = deps.artifacts.readPage(params.artifact, {
     ...(params.offset === undefined ? {} : { offset: params.offset }),
     ...(params.length === undefined ? {} : { length: params.length }),
@@ -148,9 +148,9 @@ function readArtifact(deps: OpsDeps, params: OpParsed<'artifact.get'>): OpResult
   return { ...page, artifact: describeArtifact(deps, page.artifact), text: page.text === null ? null : deps.safety.redact(page.text).text };
 }
 
-async function backup(deps: OpsDeps): Promise<OpResult<'backup.create'>> {
+async function backup(deps: Deps): Promise<OpResult<'backup.create'>> {
   const { storage } = deps.log;
   const made = await createBackup(storage.db, storage.home, { nowMs: deps.clock.nowMs() });
-  pruneBackups(storage.home, deps.config.config.retention.backups);
+  pruneBackups(storage.home, deps.settings.config.retention.backups);
   return { file: made.file, sizeBytes: made.sizeBytes, events: verifyBackup(made.file).events };
 }

@@ -4,18 +4,20 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { BudgetPlace, More } from '../../guard/budget/budget.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'budget' | 'clock' | 'log'>;
 
 type BudgetOps = Pick<OpHandlers, 'budget.get' | 'budget.allow'>;
 
-export function createBudgetOps(deps: OpsDeps): BudgetOps {
+export function createBudgetOps(deps: Deps): BudgetOps {
   return {
     'budget.get': (params) => readStates(deps, params),
     'budget.allow': (params, caller) => allowMore(deps, params, caller),
   };
 }
 
-function readStates(deps: OpsDeps, named: { turnId?: string | undefined; sessionId?: string | undefined }): OpResult<'budget.get'> {
+function readStates(deps: Deps, named: { turnId?: string | undefined; sessionId?: string | undefined }): OpResult<'budget.get'> {
   const nowMs = deps.clock.nowMs();
   const turn = named.turnId === undefined ? undefined : placeOfTurn(deps, named.turnId);
   const sessionId = named.sessionId ?? turn?.sessionId;
@@ -26,7 +28,7 @@ function readStates(deps: OpsDeps, named: { turnId?: string | undefined; session
 }
 
 /** In the log before it holds. Fails with conflict where there is no such limit. */
-function allowMore(deps: OpsDeps, params: OpParsed<'budget.allow'>, caller: Caller): OpResult<'budget.allow'> {
+function allowMore(deps: Deps, params: OpParsed<'budget.allow'>, caller: Caller): OpResult<'budget.allow'> {
   const { scope, turnId } = params;
   const place = placeOf(deps, params);
   const amounts: readonly More[] = [
@@ -44,14 +46,14 @@ function allowMore(deps: OpsDeps, params: OpParsed<'budget.allow'>, caller: Call
   return readStates(deps, scope === 'day' ? {} : { ...(scope === 'turn' ? { turnId } : {}), sessionId: place.sessionId });
 }
 
-function planMore(deps: OpsDeps, place: BudgetPlace, more: More): NonNullable<ReturnType<OpsDeps['budget']['planMore']>> {
+function planMore(deps: Deps, place: BudgetPlace, more: More): NonNullable<ReturnType<OpsParts['budget']['planMore']>> {
   const planned = deps.budget.planMore(place, more);
   if (planned !== null) return planned;
   const unit = more.unit === 'usd' ? 'US dollars' : 'tokens';
   throw new AppError('conflict', `There is no limit in ${unit} for a ${more.scope}, so nothing needs to be allowed.`);
 }
 
-function placeOf(deps: OpsDeps, { scope, turnId, sessionId }: OpParsed<'budget.allow'>): BudgetPlace {
+function placeOf(deps: Deps, { scope, turnId, sessionId }: OpParsed<'budget.allow'>): BudgetPlace {
   const nowMs = deps.clock.nowMs();
   if (scope === 'day') return { turnId: '', sessionId: '', nowMs };
   if (turnId !== undefined) return placeOfTurn(deps, turnId);
@@ -62,7 +64,7 @@ function placeOf(deps: OpsDeps, { scope, turnId, sessionId }: OpParsed<'budget.a
   return { turnId: '', sessionId, nowMs };
 }
 
-function placeOfTurn(deps: OpsDeps, turnId: string): BudgetPlace {
+function placeOfTurn(deps: Deps, turnId: string): BudgetPlace {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   const started = deps.log.reads.turn(row.sessionId, turnId, row.firstSeq).find((event) => event.type === 'turn.started');
@@ -71,6 +73,6 @@ function placeOfTurn(deps: OpsDeps, turnId: string): BudgetPlace {
   return { ...place, ...(bounds === undefined ? {} : { limits: bounds }), ...(helper === undefined ? {} : { payers: helper.payers }) };
 }
 
-function assertSession(deps: OpsDeps, sessionId: string): void {
+function assertSession(deps: Deps, sessionId: string): void {
   if (deps.log.index.session(sessionId) === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
 }

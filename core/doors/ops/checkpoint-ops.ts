@@ -5,14 +5,16 @@ import type { AnyDraft } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { FileDiff } from '../../contracts/checkpoints.ts';
 import { changeOf, type Checkpoint, type RestoreJournal, type UndoTarget } from '../../store/checkpoint/checkpoint.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'checkpoints' | 'ids' | 'panic' | 'policy' | 'runtime' | 'safety' | 'tools' | 'workspaces'>;
 
 type CheckpointOps = Pick<
   OpHandlers,
   'checkpoint.list' | 'checkpoint.preview' | 'checkpoint.restore' | 'checkpoint.diff' | 'approval.diff'
 >;
 
-export function createCheckpointOps(deps: OpsDeps): CheckpointOps {
+export function createCheckpointOps(deps: Deps): CheckpointOps {
   return {
     'checkpoint.list': (params) => ({
       checkpoints: deps.checkpoints.list({ ...params, limit: params.limit ?? 100 }).map(describeCheckpoint),
@@ -32,7 +34,7 @@ export function createCheckpointOps(deps: OpsDeps): CheckpointOps {
   };
 }
 
-async function restore(deps: OpsDeps, params: OpParsed<'checkpoint.restore'>, caller: Caller): Promise<OpResult<'checkpoint.restore'>> {
+async function restore(deps: Deps, params: OpParsed<'checkpoint.restore'>, caller: Caller): Promise<OpResult<'checkpoint.restore'>> {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be undone while everything is stopped.');
   const target = targetOf(params);
   const checkpoints = deps.checkpoints.find(target);
@@ -52,7 +54,7 @@ async function restore(deps: OpsDeps, params: OpParsed<'checkpoint.restore'>, ca
 }
 
 /** What still writes must not be undone under its hands. */
-function assertAtRest(deps: OpsDeps, target: UndoTarget, checkpoints: readonly Checkpoint[]): void {
+function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Checkpoint[]): void {
   for (const { turnId, closed } of checkpoints) {
     if (turnId === null || !deps.runtime.isLive(turnId)) continue;
     if ('turnId' in target || !closed)
@@ -60,7 +62,7 @@ function assertAtRest(deps: OpsDeps, target: UndoTarget, checkpoints: readonly C
   }
 }
 
-function createJournal(deps: OpsDeps, checkpoints: readonly Checkpoint[], callIds: readonly string[], caller: Caller): RestoreJournal {
+function createJournal(deps: Deps, checkpoints: readonly Checkpoint[], callIds: readonly string[], caller: Caller): RestoreJournal {
   const { sessionId, turnId } = checkpoints[0] ?? { sessionId: '', turnId: null };
   const append = (drafts: readonly AnyDraft[]): void => {
     deps.runtime.appendToTurn(sessionId, turnId ?? '', drafts);
@@ -107,7 +109,7 @@ function describeCheckpoint(checkpoint: Checkpoint): OpResult<'checkpoint.list'>
   };
 }
 
-async function diffOfApproval(deps: OpsDeps, approvalId: string): Promise<OpResult<'approval.diff'>> {
+async function diffOfApproval(deps: Deps, approvalId: string): Promise<OpResult<'approval.diff'>> {
   const approval = deps.policy.approval(approvalId);
   if (approval === null) throw new AppError('not_found', `There is no approval ${approvalId}.`);
   const parsed = deps.tools.parse(approval.tool, approval.args);
@@ -119,7 +121,7 @@ async function diffOfApproval(deps: OpsDeps, approvalId: string): Promise<OpResu
   return { files: [redacted(deps, deps.checkpoints.diffTo(change.path, change.after))] };
 }
 
-function redacted(deps: OpsDeps, file: FileDiff): FileDiff {
+function redacted(deps: Deps, file: FileDiff): FileDiff {
   const { path, change, diff, addedLines, removedLines, note } = file;
   return { path, change, diff: diff === null ? null : deps.safety.redact(diff).text, addedLines, removedLines, note };
 }

@@ -5,14 +5,16 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { isInside } from '../../base/inside-folder.ts';
 import type { CommandParameter, CommandSpec } from '../../contracts/commands.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'facts' | 'models' | 'skills'>;
 
 type Completion = OpResult<'command.complete'>['completions'][number];
 
 const COMPLETIONS_MAX = 50;
 const NAMES_LOOKED_AT = 5_000;
 
-export function completeLine(line: string, commands: readonly CommandSpec[], deps: OpsDeps): Completion[] {
+export function completeLine(line: string, commands: readonly CommandSpec[], deps: Deps): Completion[] {
   const typed = line.trimStart();
   const [, name = '', space = '', given = ''] = /^\/(\S*)(\s*)([\s\S]*)$/.exec(typed) ?? [];
   if (!typed.startsWith('/') || typed.startsWith('//')) return [];
@@ -41,7 +43,7 @@ export function completeLine(line: string, commands: readonly CommandSpec[], dep
 
 interface Known {
   readonly commands: readonly CommandSpec[];
-  readonly deps: OpsDeps;
+  readonly deps: Deps;
 }
 
 function valuesFor(parameter: CommandParameter, begun: string, { commands, deps }: Known): { value: string; about: string }[] {

@@ -5,14 +5,16 @@ import { commandTable, parseCommand, usageOf, type CommandSpec } from '../../con
 import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
 import { lastOfConversation } from '../../runtime/turns/turns.ts';
 import { completeLine } from './command-completion.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'facts' | 'log' | 'models' | 'skills' | 'tools'>;
 
 type CommandOps = Pick<OpHandlers, `command.${string}` & keyof OpHandlers>;
 export type OtherOps = Omit<OpHandlers, keyof CommandOps>;
 
 /** What one command works with. */
 interface Line {
-  readonly deps: OpsDeps;
+  readonly deps: Deps;
   readonly ops: OtherOps;
   readonly values: Readonly<Record<string, string>>;
   readonly sessionId: string | undefined;
@@ -23,7 +25,7 @@ type Outcome = Partial<Omit<OpResult<'command.run'>, 'command'>> & { readonly te
 
 const LISTED = 20;
 
-export function createCommandOps(deps: OpsDeps, ops: OtherOps): CommandOps {
+export function createCommandOps(deps: Deps, ops: OtherOps): CommandOps {
   return {
     'command.list': () => ({ commands: available(deps).map(describe) }),
     'command.complete': ({ line }) => ({ completions: completeLine(line, available(deps), deps) }),
@@ -40,7 +42,7 @@ export function createCommandOps(deps: OpsDeps, ops: OtherOps): CommandOps {
 }
 
 /** Commands whose tool is not there are not offered. */
-function available(deps: OpsDeps): CommandSpec[] {
+function available(deps: Deps): CommandSpec[] {
   const tools = new Set(deps.tools.list().map(({ name }) => name));
   return commandTable.filter(({ tool }) => tool === undefined || tools.has(tool));
 }

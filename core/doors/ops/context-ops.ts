@@ -4,7 +4,9 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { PinnedRule } from '../../contracts/context-ops.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log' | 'packs' | 'safety'>;
 
 type ContextOps = Pick<OpHandlers, 'pack.list' | 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
 
@@ -13,7 +15,7 @@ const LISTED = 50;
 const RULES_MAX = 100;
 const RULE_CHARS_MAX = 12_000;
 
-export function createContextOps(deps: OpsDeps): ContextOps {
+export function createContextOps(deps: Deps): ContextOps {
   return {
     'pack.list': ({ sessionId, limit }) => ({ packs: deps.packs.list({ sessionId, limit: limit ?? LISTED }) }),
     'rule.pin': (params, caller) => pin(deps, params, caller),
@@ -23,7 +25,7 @@ export function createContextOps(deps: OpsDeps): ContextOps {
   };
 }
 
-function pin(deps: OpsDeps, params: OpParsed<'rule.pin'>, { actor }: Caller): PinnedRule {
+function pin(deps: Deps, params: OpParsed<'rule.pin'>, { actor }: Caller): PinnedRule {
   const { sessionId, agentId, replaces } = params;
   if (sessionId !== undefined) needSession(deps, sessionId);
   // Fails with not_found.
@@ -50,18 +52,18 @@ function pin(deps: OpsDeps, params: OpParsed<'rule.pin'>, { actor }: Caller): Pi
   return needRule(deps, { ruleId });
 }
 
-function unpin(deps: OpsDeps, params: OpParsed<'rule.unpin'>, { actor }: Caller): PinnedRule {
+function unpin(deps: Deps, params: OpParsed<'rule.unpin'>, { actor }: Caller): PinnedRule {
   const rule = needRule(deps, params);
   const draft: AnyDraft = { type: 'rule.unpinned', body: { ruleId: rule.ruleId, by: actor } };
   deps.log.append(rule.scope === 'session' ? rule.owner : systemSessionId, [draft], true);
   return rule;
 }
 
-function rulesIn(deps: OpsDeps, sessionId: string): PinnedRule[] {
+function rulesIn(deps: Deps, sessionId: string): PinnedRule[] {
   return [...deps.continuity.rulesFor(sessionId, needSession(deps, sessionId).agentId)];
 }
 
-async function compact(deps: OpsDeps, sessionId: string, { actor }: Caller): Promise<OpResult<'session.compact'>> {
+async function compact(deps: Deps, sessionId: string, { actor }: Caller): Promise<OpResult<'session.compact'>> {
   needSession(deps, sessionId);
   const written = await deps.compaction.compact(sessionId, actor);
   if (written === null) return { summaryId: null, text: '', method: null, messages: 0, tokens: 0 };
@@ -69,13 +71,13 @@ async function compact(deps: OpsDeps, sessionId: string, { actor }: Caller): Pro
   return { summaryId, text, method, messages: source.messages, tokens };
 }
 
-function needSession(deps: OpsDeps, sessionId: string): { readonly agentId: string } {
+function needSession(deps: Deps, sessionId: string): { readonly agentId: string } {
   const row = deps.log.index.session(sessionId);
   if (row === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
   return row;
 }
 
-function needRule(deps: OpsDeps, { ruleId, sessionId }: OpParsed<'rule.unpin'>): PinnedRule {
+function needRule(deps: Deps, { ruleId, sessionId }: OpParsed<'rule.unpin'>): PinnedRule {
   const here = sessionId === undefined ? undefined : rulesIn(deps, sessionId).find((rule) => rule.ruleId === ruleId);
   const rule = here ?? (sessionId === undefined ? deps.continuity.rule(ruleId) : null);
   if (rule === null) throw noRule(ruleId);

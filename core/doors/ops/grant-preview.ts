@@ -5,7 +5,9 @@ import type { OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { GrantMatch } from '../../contracts/policy.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import { matches } from '../../guard/policy/policy.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'clock' | 'facts' | 'log' | 'tools'>;
 
 const DAY_MS = 86_400_000;
 const SHOWN_MAX = 200;
@@ -13,7 +15,7 @@ const SEQS_AT_ONCE = 2_000;
 /** A person waits for it with a question on the screen. */
 const LOOKING_MS_MAX = 250;
 
-export function previewGrant(deps: OpsDeps, params: OpParsed<'grant.preview'>): OpResult<'grant.preview'> {
+export function previewGrant(deps: Deps, params: OpParsed<'grant.preview'>): OpResult<'grant.preview'> {
   const sinceMs = deps.clock.nowMs() - (params.days ?? 30) * DAY_MS;
   const looking = { lookedBackToMs: null as number | null };
   const covered: OpResult<'grant.preview'>['covered'] = [];
@@ -29,7 +31,7 @@ export function previewGrant(deps: OpsDeps, params: OpParsed<'grant.preview'>): 
 }
 
 /** Arguments are read only where the match is about them. */
-function covers(deps: OpsDeps, match: GrantMatch, call: RecentCall): boolean {
+function covers(deps: Deps, match: GrantMatch, call: RecentCall): boolean {
   if (match.kind !== 'writes' && match.tool !== call.tool) return false;
   const parsed = match.kind === 'exact' ? deps.tools.parse(call.tool, call.args) : null;
   if (parsed !== null && !parsed.ok) return false;
@@ -37,7 +39,7 @@ function covers(deps: OpsDeps, match: GrantMatch, call: RecentCall): boolean {
   return matches(match, { tool: call.tool, argsHash, facts: call.facts, workspace: call.facts.workspace ?? deps.facts.workspace });
 }
 
-function describeCall(deps: OpsDeps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {
+function describeCall(deps: Deps, call: RecentCall): OpResult<'grant.preview'>['covered'][number] {
   const { callId, tool, atMs } = call;
   const parsed = deps.tools.parse(tool, call.args);
   // Of a tool that is gone, or takes other arguments by now, the name is what is left.
@@ -55,7 +57,7 @@ interface RecentCall {
 }
 
 /** Calls that came before the gate, newest first. So arguments are met before the decision they belong to. */
-function* recentCalls(deps: OpsDeps, sinceMs: number, looking: { lookedBackToMs: number | null }): Generator<RecentCall> {
+function* recentCalls(deps: Deps, sinceMs: number, looking: { lookedBackToMs: number | null }): Generator<RecentCall> {
   const args = new Map<string, string>();
   const endMs = deps.clock.monotonicMs() + LOOKING_MS_MAX;
   for (let to = deps.log.lastSeq + 1; to > 1; to -= SEQS_AT_ONCE) {

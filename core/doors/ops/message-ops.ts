@@ -6,9 +6,14 @@ import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { AskResult } from '../../contracts/op-results.ts';
 import { assertModel } from './assert-model.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 import { readTurnView } from './turn-view.ts';
 import { readPackView } from './pack-view.ts';
+
+type Deps = Pick<
+  OpsParts,
+  'agents' | 'closing' | 'continuity' | 'controlplane' | 'log' | 'models' | 'packer' | 'policy' | 'runtime' | 'tools'
+>;
 
 type MessageOps = Pick<
   OpHandlers,
@@ -25,7 +30,7 @@ type MessageOps = Pick<
   | 'tool.list'
 >;
 
-export function createMessageOps(deps: OpsDeps): MessageOps {
+export function createMessageOps(deps: Deps): MessageOps {
   return {
     'message.send': async (params, caller) => {
       // Only while the first start still looks for a model; else the message is taken at once.
@@ -60,7 +65,7 @@ export function createMessageOps(deps: OpsDeps): MessageOps {
 const CANCEL_WAIT_MS = 5_000;
 
 async function runTool(
-  deps: OpsDeps,
+  deps: Deps,
   params: OpParsed<'tool.run'>,
   caller: Caller,
 ): ReturnType<OpHandlers['tool.run']> extends infer R ? Promise<Awaited<R>> : never {
@@ -88,14 +93,14 @@ async function runTool(
 }
 
 /** A direct call whose approval is awaited stays open until a person answers, or the caller goes away. */
-async function waitForEnd(deps: OpsDeps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
+async function waitForEnd(deps: Deps, turnId: string, signal: AbortSignal | undefined): Promise<void> {
   while (deps.log.index.turn(turnId)?.status === 'waiting' && signal?.aborted !== true && !deps.closing.aborted) {
     await deps.log.nextCommit(AbortSignal.any(signal === undefined ? [deps.closing] : [signal, deps.closing]));
     await deps.runtime.whenResting(turnId);
   }
 }
 
-export function askResult(deps: OpsDeps, turnId: string): AskResult {
+export function askResult(deps: Deps, turnId: string): AskResult {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   const base = { sessionId: row.sessionId, turnId };
@@ -121,7 +126,7 @@ function ended(sessionId: string, turnId: string, end: EventBodies['turn.finishe
   return { sessionId, turnId, status, text, usage: { ...usage, costUsd }, ...(error === null ? {} : { error }) };
 }
 
-function pendingOf(deps: OpsDeps, turnId: string): { approvalId: string; tool: string; summary: string; risk: string }[] {
+function pendingOf(deps: Deps, turnId: string): { approvalId: string; tool: string; summary: string; risk: string }[] {
   return deps.policy
     .pendingApprovals()
     .filter((approval) => approval.turnId === turnId)

@@ -7,13 +7,15 @@ import { noUsage } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
 import { withinToolLimit } from '../../mind/context/context.ts';
 import { offeredWithin } from '../../runtime/turns/turns.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'agents' | 'clock' | 'closing' | 'gate' | 'ids' | 'log' | 'models' | 'safety' | 'tools'>;
 
 const TEST_MAX_MS = 20_000;
 
 export type TestedModel = OpParsed<'model.test'> & { readonly key?: string | undefined };
 
-export async function testModel(deps: OpsDeps, params: TestedModel, caller: Caller): Promise<OpResult<'model.test'>> {
+export async function testModel(deps: Deps, params: TestedModel, caller: Caller): Promise<OpResult<'model.test'>> {
   const { model, provider, key } = params;
   const offered = offeredWithin(deps, deps.tools.schemas(), {
     bounds: deps.agents.boundsOf('main'),
@@ -49,10 +51,10 @@ export async function testModel(deps: OpsDeps, params: TestedModel, caller: Call
   }
 }
 
-type Probe = OpsDeps['models']['probe'];
+type Probe = OpsParts['models']['probe'];
 
 /** A turn leaves out the tools a small window has no room for; so this asks without them before it says that they are too much. */
-async function probe({ models }: OpsDeps, model: string, how: Parameters<Probe>[1]): ReturnType<Probe> {
+async function probe({ models }: Deps, model: string, how: Parameters<Probe>[1]): ReturnType<Probe> {
   try {
     return await models.probe(model, how);
   } catch (cause) {

@@ -8,60 +8,22 @@ import { isOpName, opTable, type Caller, type OpHandlers, type OpName, type OpPa
 import type { Emitter } from '../../base/emitter.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
-import { createAgentOps } from './agent-ops.ts';
-import { createActivityOps } from './activity-ops.ts';
-import { createApprovalOps } from './approval-ops.ts';
-import { createAuditOps } from './audit-ops.ts';
-import { createBudgetOps } from './budget-ops.ts';
-import { createCheckpointOps } from './checkpoint-ops.ts';
-import { createDeadLetterOps } from './dead-letter-ops.ts';
-import { createRecoveryOps } from './recovery-ops.ts';
-import type { OpsDeps } from './deps.ts';
-import { createContextOps } from './context-ops.ts';
-import { createCommandOps, type OtherOps } from './command-ops.ts';
-import { createKnowledgeOps } from './knowledge-ops.ts';
-import { createMemoryOps } from './memory-ops.ts';
-import { createMessageOps } from './message-ops.ts';
-import { createOutboxOps } from './outbox-ops.ts';
-import { createPanicOps } from './panic-ops.ts';
-import { createProviderOps } from './provider-ops.ts';
-import { createScheduleOps } from './schedule-ops.ts';
-import { createSessionOps } from './session-ops.ts';
-import { createSignalOps } from './signal-ops.ts';
-import { createSkillOps } from './skill-ops.ts';
-import { createIdentityOps } from './identity-ops.ts';
-import { createTelegramOps } from './telegram-ops.ts';
-import { createWorkspaceOps } from './workspace-ops.ts';
 
-export type { ArtifactPort, ModelListPort, OpsDeps, SafetyPort, SecretPort, UsagePort } from './deps.ts';
-
-export function createOps(deps: OpsDeps): OpHandlers {
-  const ops: OtherOps = {
-    ...createMessageOps(deps),
-    ...createApprovalOps(deps),
-    ...createPanicOps(deps),
-    ...createBudgetOps(deps),
-    ...createSessionOps(deps),
-    ...createContextOps(deps),
-    ...createAgentOps(deps),
-    ...createActivityOps(deps),
-    ...createAuditOps(deps),
-    ...createProviderOps(deps),
-    ...createCheckpointOps(deps),
-    ...createScheduleOps(deps),
-    ...createSignalOps(deps),
-    ...createMemoryOps(deps),
-    ...createKnowledgeOps(deps),
-    ...createSkillOps(deps),
-    ...createIdentityOps(deps),
-    ...createDeadLetterOps(deps),
-    ...createRecoveryOps(deps),
-    ...createTelegramOps(deps),
-    ...createOutboxOps(deps),
-    ...createWorkspaceOps(deps),
-  };
-  return { ...ops, ...createCommandOps(deps, ops) };
-}
+export { createActivityOps } from './activity-ops.ts';
+export { createApprovalOps } from './approval-ops.ts';
+export { createAuditOps } from './audit-ops.ts';
+export { createBudgetOps } from './budget-ops.ts';
+export { createCheckpointOps } from './checkpoint-ops.ts';
+export { createCommandOps, type OtherOps } from './command-ops.ts';
+export { createContextOps } from './context-ops.ts';
+export { createMessageOps } from './message-ops.ts';
+export { createOutboxOps } from './outbox-ops.ts';
+export { createPanicOps } from './panic-ops.ts';
+export { createProviderOps } from './provider-ops.ts';
+export { createRecoveryOps } from './recovery-ops.ts';
+export { createSessionOps } from './session-ops.ts';
+export { createWorkspaceOps } from './workspace-ops.ts';
+export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort, UsagePort } from './parts.ts';
 
 const libraryCaller: Caller = { channel: 'library', actor: 'library' };
 const EVENTS_PER_READ = 200;
@@ -82,6 +44,11 @@ export class LocalClaw implements Claw {
 
   constructor(deps: LocalClawDeps) {
     this.#deps = deps;
+  }
+
+  /** The names that have a handler. */
+  get operations(): readonly string[] {
+    return Object.keys(this.#deps.ops);
   }
 
   async op<N extends OpName>(name: N, params: OpParams<N>, caller: Caller = libraryCaller): Promise<OpResult<N>> {

@@ -4,7 +4,9 @@ import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed } from '../../contracts/ops.ts';
 import type { ChatInfo, OutboundState } from '../../contracts/outbox-ops.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'chats' | 'log' | 'outbox'>;
 
 type OutboxOps = Pick<OpHandlers, 'outbox.list' | 'outbox.settle' | 'chat.list' | 'chat.bind'>;
 
@@ -13,7 +15,7 @@ const CHATS_MAX = 1_000;
 const open: readonly OutboundState[] = ['queued', 'sending', 'failed', 'uncertain'];
 const all: readonly OutboundState[] = [...open, 'sent', 'dropped'];
 
-export function createOutboxOps(deps: OpsDeps): OutboxOps {
+export function createOutboxOps(deps: Deps): OutboxOps {
   return {
     'outbox.list': ({ state, all: everything, sessionId, limit }) => ({
       items: deps.outbox.list({
@@ -29,7 +31,7 @@ export function createOutboxOps(deps: OpsDeps): OutboxOps {
 }
 
 /** Only a chat that is known: making one known is up to its channel, which knows who is behind it. */
-function bind(deps: OpsDeps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Caller): ChatInfo {
+function bind(deps: Deps, { chat, sessionId }: OpParsed<'chat.bind'>, caller: Caller): ChatInfo {
   const { log, chats } = deps;
   return log.transact(() => {
     const known = chats.chat(chat);

@@ -1,12 +1,13 @@
 // What stood in each section of a past pack, as far as it can be told: what the log has word for word, and for the rest what is there now,
 // which is said. And the summary a pack began with: what it sums up, with the summaries it took in.
 
-import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
-import { systemSessionId } from '../../contracts/events.ts';
+import { type AnyEvent, type EventBodies, type EventOf, systemSessionId } from '../../contracts/events.ts';
 import type { PackSectionName } from '../../contracts/pack-words.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { splitTail } from '../../mind/context/context.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'agents' | 'log' | 'packer' | 'tools'>;
 
 type PackView = OpResult<'pack.get'>;
 type PackText = NonNullable<PackView['texts']>[number];
@@ -15,7 +16,7 @@ type PackText = NonNullable<PackView['texts']>[number];
 const EVENTS_MAX = 10_000;
 
 /** The events are those of the pack's turn. */
-export function textsOf(deps: OpsDeps, built: EventOf<'pack.built'>, turn: readonly AnyEvent[], tail: string | undefined): PackText[] {
+export function textsOf(deps: Deps, built: EventOf<'pack.built'>, turn: readonly AnyEvent[], tail: string | undefined): PackText[] {
   const started = turn.find((event) => event.type === 'turn.started');
   const body = started?.type === 'turn.started' ? started.body : null;
   const agentId = body?.agentId ?? '';
@@ -34,7 +35,7 @@ export function textsOf(deps: OpsDeps, built: EventOf<'pack.built'>, turn: reado
 }
 
 /** Those that were pinned when the pack was built, oldest first. */
-function rulesThen(deps: OpsDeps, built: EventOf<'pack.built'>, agentId: string): string[] {
+function rulesThen(deps: Deps, built: EventOf<'pack.built'>, agentId: string): string[] {
   const types = ['rule.pinned', 'rule.unpinned'] as const;
   const before = deps.log.reads.placeOf(systemSessionId, built.seq);
   const ofAgent = deps.log.reads.slice(systemSessionId, { types, before, limit: EVENTS_MAX, newest: true });
@@ -49,7 +50,7 @@ function rulesThen(deps: OpsDeps, built: EventOf<'pack.built'>, agentId: string)
 }
 
 /** Null for a pack without one. */
-export function summaryOf(deps: OpsDeps, built: EventOf<'pack.built'>): PackView['summary'] {
+export function summaryOf(deps: Deps, built: EventOf<'pack.built'>): PackView['summary'] {
   const { sessionId, sessionSeq, body } = built;
   if (body.summaryId === undefined) return null;
   const query = { types: ['summary.written'] as const, before: sessionSeq, limit: EVENTS_MAX, newest: true };

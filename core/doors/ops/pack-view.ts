@@ -5,10 +5,12 @@ import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import { loadTranscript } from '../../runtime/turns/turns.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 import { summaryOf, textsOf } from './pack-texts.ts';
 
-export function readPackView(deps: OpsDeps, packId: string): OpResult<'pack.get'> {
+type Deps = Pick<OpsParts, 'agents' | 'continuity' | 'log' | 'packer' | 'tools'>;
+
+export function readPackView(deps: Deps, packId: string): OpResult<'pack.get'> {
   const turnId = packId.slice(0, packId.lastIndexOf('-p'));
   const row = deps.log.index.turn(turnId);
   const events = row === null ? [] : deps.log.reads.turn(row.sessionId, turnId, row.firstSeq);

@@ -6,14 +6,16 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { PanicStatus } from '../../contracts/policy.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'clock' | 'head' | 'log' | 'panic' | 'processes' | 'runtime'>;
 
 type PanicOps = Pick<OpHandlers, 'panic.engage' | 'panic.release' | 'panic.status'>;
 
 /** How long the op waits for turns to write their end; the processes are dead before that. */
 const SETTLE_MAX_MS = 2_000;
 
-export function createPanicOps(deps: OpsDeps): PanicOps {
+export function createPanicOps(deps: Deps): PanicOps {
   return {
     'panic.engage': (params, caller) => engage(deps, params.reason ?? 'A person pressed the panic stop.', caller.actor),
     'panic.release': (_params, caller) => {
@@ -28,7 +30,7 @@ export function createPanicOps(deps: OpsDeps): PanicOps {
   };
 }
 
-async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicStatus> {
+async function engage(deps: Deps, reason: string, by: string): Promise<PanicStatus> {
   const wasEngaged = deps.panic.engaged;
   deps.panic.engage(deps.clock.nowMs(), reason);
   const ending = deps.processes.killAll();
@@ -47,7 +49,7 @@ async function engage(deps: OpsDeps, reason: string, by: string): Promise<PanicS
 }
 
 /** Everything stops whatever the store says; what could not be written is told at the end, and written when pressed again. */
-function record(deps: OpsDeps, reason: string, by: string): AppError | null {
+function record(deps: Deps, reason: string, by: string): AppError | null {
   try {
     const [last] = deps.log.reads.slice(systemSessionId, { types: ['panic.engaged', 'panic.released'], limit: 1, newest: true });
     if (last?.type !== 'panic.engaged')

@@ -6,14 +6,18 @@ import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
 import { handedOverKey } from '../../mind/llm/llm.ts';
-import { changeSettings } from './change-setting.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 import { testModel } from './model-test.ts';
 import { shortSecretWords } from './short-secret.ts';
 
+type Deps = Pick<
+  OpsParts,
+  'closing' | 'models' | 'secrets' | 'settings' | 'agents' | 'clock' | 'gate' | 'ids' | 'log' | 'safety' | 'tools'
+>;
+
 type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
 
-export function createProviderOps(deps: OpsDeps): ProviderOps {
+export function createProviderOps(deps: Deps): ProviderOps {
   return {
     'model.list': async ({ look, provider }, caller) => {
       const signal = caller.signal === undefined ? deps.closing : AbortSignal.any([deps.closing, caller.signal]);
@@ -30,7 +34,7 @@ export function createProviderOps(deps: OpsDeps): ProviderOps {
 }
 
 /** A server that has no list may still answer when a model is named. */
-async function tryProvider(deps: OpsDeps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
+async function tryProvider(deps: Deps, given: OpParsed<'provider.try'>, caller: Caller): Promise<OpResult<'provider.try'>> {
   const { name, key } = given.provider;
   if (key !== undefined) deps.secrets.guard(key, name);
   const provider = configOf(given.provider, key === undefined ? undefined : handedOverKey);
@@ -62,7 +66,7 @@ function noModels(name: string): AppError {
 }
 
 /** The key first, since the settings refer to it; taken out again where they cannot be written. */
-async function addProvider(deps: OpsDeps, given: OpParsed<'provider.add'>, caller: Caller): Promise<OpResult<'provider.add'>> {
+async function addProvider(deps: Deps, given: OpParsed<'provider.add'>, caller: Caller): Promise<OpResult<'provider.add'>> {
   const { provider: draft, modelId, isDefault = true } = given;
   const { name, key } = draft;
   const secret = key === undefined ? null : freeName(name, await deps.secrets.list());
@@ -74,7 +78,7 @@ async function addProvider(deps: OpsDeps, given: OpParsed<'provider.add'>, calle
     ...(model !== null && isDefault ? [{ key: 'models.default', value: model }] : []),
   ];
   try {
-    const { path, warnings } = await changeSettings(deps, settings, caller.actor);
+    const { path, warnings } = await deps.settings.changeAll(settings, caller.actor);
     const short = kept === null || kept.isKeptOut ? [] : [shortSecretWords(secret ?? name)];
     return { provider: name, model, path, warnings: [...short, ...warnings] };
   } catch (cause) {

@@ -1,11 +1,13 @@
 // Health and recovery as operations: what is found, what can be done about it, and doing it.
 
 import type { OpHandlers } from '../../contracts/ops.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'doctor' | 'recovery'>;
 
 type RecoveryOps = Pick<OpHandlers, `health.${'check' | 'fix'}` | `recovery.${'list' | 'plan' | 'run'}`>;
 
-export function createRecoveryOps({ doctor, recovery }: OpsDeps): RecoveryOps {
+export function createRecoveryOps({ doctor, recovery }: Deps): RecoveryOps {
   return {
     'health.check': ({ full }) => doctor.check(full === true),
     'health.fix': ({ checkId, run }, caller) => doctor.fix(checkId, run === true, caller.actor),

@@ -13,7 +13,9 @@ import {
   type SliceQuery,
 } from '../../store/session/session.ts';
 import { assertModel } from './assert-model.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'agents' | 'helpers' | 'ids' | 'log' | 'models' | 'policy' | 'runtime' | 'workspaces'>;
 
 type SessionOps = Omit<Pick<OpHandlers, `session.${string}` & keyof OpHandlers>, 'session.compact'>;
 
@@ -22,7 +24,7 @@ const WINDOW = 300;
 /** Events of a page asked for by turns. */
 const PAGE_MAX = 5_000;
 
-export function createSessionOps(deps: OpsDeps): SessionOps {
+export function createSessionOps(deps: Deps): SessionOps {
   const { log } = deps;
   return {
     'session.list': (params) => list(deps, params),
@@ -51,7 +53,7 @@ export function createSessionOps(deps: OpsDeps): SessionOps {
   };
 }
 
-function list(deps: OpsDeps, params: OpParsed<'session.list'>): OpResult<'session.list'> {
+function list(deps: Deps, params: OpParsed<'session.list'>): OpResult<'session.list'> {
   const limit = params.limit ?? LISTED;
   const after = params.cursor === undefined ? {} : { after: placeOf(params.cursor) };
   const { archived = false, helpers = false, workspace } = params;
@@ -71,7 +73,7 @@ function placeOf(cursor: string): SessionPlace {
 }
 
 /** Reads only what is shown: a page costs the same in a session of any length. */
-function readPage(deps: OpsDeps, params: OpParsed<'session.get'>): OpResult<'session.get'> {
+function readPage(deps: Deps, params: OpParsed<'session.get'>): OpResult<'session.get'> {
   const session = info(deps, params.sessionId);
   const query = pageQuery(deps, params);
   const events = deps.log.reads.envelopes(params.sessionId, query);
@@ -82,7 +84,7 @@ function readPage(deps: OpsDeps, params: OpParsed<'session.get'>): OpResult<'ses
 }
 
 /** Global places of the log as places of the session; a number of turns as the place where they begin. */
-function pageQuery(deps: OpsDeps, { sessionId, turns, ...params }: OpParsed<'session.get'>): SliceQuery {
+function pageQuery(deps: Deps, { sessionId, turns, ...params }: OpParsed<'session.get'>): SliceQuery {
   const { reads } = deps.log;
   const before = params.before === undefined ? undefined : reads.placeOf(sessionId, params.before);
   const begin = turns === undefined ? 0 : reads.turnsBegin(sessionId, turns, before);
@@ -96,7 +98,7 @@ function pageQuery(deps: OpsDeps, { sessionId, turns, ...params }: OpParsed<'ses
   };
 }
 
-function create(deps: OpsDeps, params: OpParsed<'session.create'>, caller: Caller): SessionInfo {
+function create(deps: Deps, params: OpParsed<'session.create'>, caller: Caller): SessionInfo {
   const { title = '', agentId = 'main', model } = params;
   if (model !== undefined) assertModel(deps, model);
   deps.agents.assertKnown(agentId);
@@ -108,21 +110,21 @@ function create(deps: OpsDeps, params: OpParsed<'session.create'>, caller: Calle
   return info(deps, sessionId);
 }
 
-function change(deps: OpsDeps, sessionId: string, draft: AnyDraft): SessionInfo {
+function change(deps: Deps, sessionId: string, draft: AnyDraft): SessionInfo {
   find(deps, sessionId);
   deps.log.append(sessionId, [draft], true);
   return info(deps, sessionId);
 }
 
 /** Kept like everything, but nobody waits for the disk: at worst a session shows as unread once more. */
-function see(deps: OpsDeps, { sessionId, seq }: OpParsed<'session.seen'>): SessionInfo {
+function see(deps: Deps, { sessionId, seq }: OpParsed<'session.seen'>): SessionInfo {
   const row = find(deps, sessionId);
   const seen = Math.min(seq ?? Number.MAX_SAFE_INTEGER, deps.log.lastSeq);
   if (row.unread > 0 && seen > row.seenSeq) deps.log.append(sessionId, [{ type: 'session.seen', body: { seq: seen } }]);
   return info(deps, sessionId);
 }
 
-function configure(deps: OpsDeps, params: OpParsed<'session.configure'>, caller: Caller): SessionInfo {
+function configure(deps: Deps, params: OpParsed<'session.configure'>, caller: Caller): SessionInfo {
   const row = find(deps, params.sessionId);
   const { model = row.model, agentId = row.agentId } = params;
   if (model !== null) assertModel(deps, model);
@@ -131,7 +133,7 @@ function configure(deps: OpsDeps, params: OpParsed<'session.configure'>, caller:
 }
 
 function fork(
-  deps: OpsDeps,
+  deps: Deps,
   params: { sessionId: string; atSessionSeq?: number | undefined; title?: string | undefined },
   caller: Caller,
 ): SessionInfo {
@@ -149,12 +151,12 @@ function fork(
  * With the sessions of its helpers: they hold parts of the conversation, and nothing would lead to them any more. All of them or none; a fork
  * is a conversation of its own and stays.
  */
-function remove(deps: OpsDeps, sessionId: string): { sessionId: string; events: number } {
+function remove(deps: Deps, sessionId: string): { sessionId: string; events: number } {
   find(deps, sessionId);
   const all = [sessionId, ...deps.helpers.sessionsBelow(sessionId).filter((below) => deps.log.index.session(below) !== null)];
   const open = deps.log.index.openTurns().find((turn) => all.includes(turn.sessionId));
   if (open !== undefined) {
-    const whose = open.sessionId === sessionId ? 'this session' : 'a helper of this session';
+    const whose = open.sessionId === sessionId ? 'this session' : 'a subagent of this session';
     throw new AppError('conflict', `A turn of ${whose} is still under way.`, {
       data: { hint: `Stop it first: turn ${open.turnId} is ${open.status}.` },
     });
@@ -164,13 +166,13 @@ function remove(deps: OpsDeps, sessionId: string): { sessionId: string; events: 
   return { sessionId, events };
 }
 
-function find(deps: OpsDeps, sessionId: string): SessionRow {
+function find(deps: Deps, sessionId: string): SessionRow {
   const row = deps.log.index.session(sessionId);
   if (row === null || sessionId === systemSessionId) throw new AppError('not_found', `There is no session ${sessionId}.`);
   return row;
 }
 
-function info(deps: OpsDeps, sessionId: string): SessionInfo {
+function info(deps: Deps, sessionId: string): SessionInfo {
   const row = sessionId === systemSessionId ? null : deps.log.index.listedSession(sessionId);
   if (row === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
   return describe(row, countPending(deps));
@@ -181,7 +183,7 @@ function describe(row: ListedSession, pending: ReadonlyMap<string, number>): Ses
   return { ...row, status, pendingApprovals: pending.get(row.sessionId) ?? 0 };
 }
 
-function countPending(deps: OpsDeps): Map<string, number> {
+function countPending(deps: Deps): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { sessionId } of deps.policy.pendingApprovals()) counts.set(sessionId, (counts.get(sessionId) ?? 0) + 1);
   return counts;

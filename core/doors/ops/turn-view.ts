@@ -5,9 +5,9 @@ import type { TurnCall, TurnDetails } from '../../contracts/op-results.ts';
 import { foldTurnView } from '../../contracts/turn-view-fold.ts';
 import type { CallView, TurnView } from '../../contracts/turn-view.ts';
 import { notDone } from '../../contracts/turn-words.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
 
-export function readTurnView(deps: Pick<OpsDeps, 'log'>, turnId: string): TurnDetails {
+export function readTurnView(deps: Pick<OpsParts, 'log'>, turnId: string): TurnDetails {
   const row = deps.log.index.turn(turnId);
   if (row === null) throw new AppError('not_found', `There is no turn ${turnId}.`);
   const turn = foldTurnView(turnId, deps.log.reads.turn(row.sessionId, turnId, row.firstSeq));

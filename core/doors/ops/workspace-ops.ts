@@ -7,7 +7,9 @@ import { systemSessionId } from '../../contracts/events.ts';
 import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
 import type { Grant } from '../../contracts/policy.ts';
 import { folderOf } from '../../guard/workspace/workspace.ts';
-import type { OpsDeps } from './deps.ts';
+import type { OpsParts } from './parts.ts';
+
+type Deps = Pick<OpsParts, 'clock' | 'gate' | 'log' | 'panic' | 'policy' | 'workspaces'>;
 
 type WorkspaceOps = Pick<OpHandlers, `workspace.${string}` & keyof OpHandlers>;
 type Trusted = OpResult<'workspace.trust'>;
@@ -17,7 +19,7 @@ const givenBefore = 'workspace';
 const FOLDERS_MAX = 50;
 const NAMES_LOOKED_AT = 2_000;
 
-export function createWorkspaceOps(deps: OpsDeps): WorkspaceOps {
+export function createWorkspaceOps(deps: Deps): WorkspaceOps {
   return {
     'workspace.list': () => ({ configured: deps.workspaces.configured, workspaces: list(deps) }),
     'workspace.look': ({ path, folders }) => ({
@@ -29,14 +31,14 @@ export function createWorkspaceOps(deps: OpsDeps): WorkspaceOps {
   };
 }
 
-function list(deps: OpsDeps): Trusted[] {
+function list(deps: Deps): Trusted[] {
   return deps.policy
     .trustedWorkspaces()
     .map((grant) => describe(deps, grant))
     .sort((a, b) => (b.lastUsedAtMs ?? b.trustedAtMs) - (a.lastUsedAtMs ?? a.trustedAtMs));
 }
 
-function describe(deps: OpsDeps, grant: Grant): Trusted {
+function describe(deps: Deps, grant: Grant): Trusted {
   const path = folderOf(grant);
   const [last] = deps.log.index.sessions({ archived: false, workspace: path, limit: 1 });
   return {
@@ -49,7 +51,7 @@ function describe(deps: OpsDeps, grant: Grant): Trusted {
 }
 
 /** A folder trusted before and replaced since is trusted as it is now; the older grant goes. */
-function trust(deps: OpsDeps, { path: given }: OpParsed<'workspace.trust'>): Trusted {
+function trust(deps: Deps, { path: given }: OpParsed<'workspace.trust'>): Trusted {
   if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be approved while everything is stopped.');
   const path = deps.workspaces.choose(given);
   if (path === null) throw new AppError('conflict', `${given} is in the configured workspace, which needs no trust.`);
@@ -64,7 +66,7 @@ function trust(deps: OpsDeps, { path: given }: OpParsed<'workspace.trust'>): Tru
   return describe(deps, grant);
 }
 
-function forget(deps: OpsDeps, { path }: OpParsed<'workspace.forget'>, caller: Caller): OpResult<'workspace.forget'> {
+function forget(deps: Deps, { path }: OpParsed<'workspace.forget'>, caller: Caller): OpResult<'workspace.forget'> {
   const { path: real, trustedBy } = deps.workspaces.look(path);
   const trusted = deps.policy.trustedWorkspaces().filter((grant) => folderOf(grant) === real || folderOf(grant) === path);
   if (trusted.length === 0) {

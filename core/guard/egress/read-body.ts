@@ -67,7 +67,7 @@ function decode(source: AsyncGenerator<Buffer>, encoding: string, host: string):
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return source;
   const decoder = decoderFor(name);
-  if (decoder === null) throw failure(`${host} sent its answer in an encoding nobody asked for.`, { code: 'content-encoding' });
+  if (decoder === null) throw failure(`${host} sent its answer in an encoding that was not requested.`, { code: 'content-encoding' });
   // Whatever breaks reaches the reader through the last stream.
   return pipeline(source, decoder, () => undefined) as AsyncIterable<Buffer>;
 }

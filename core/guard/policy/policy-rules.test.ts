@@ -205,7 +205,7 @@ test('reasons are for people', () => {
     'Rule 2 of policy.rules wants you to be asked.',
     'More than 60 calls of exec within a minute.',
     'These arguments may come from evil.example, which you had not seen when you allowed: put for files in notes/.',
-    'policy.allowCommands allows it, but package.json and its environment have changed since it first ran. Your yes takes it as it is now.',
+    'policy.allowCommands allows it, but package.json and its environment have changed since it first ran. Approving accepts it as it is now.',
     'It sends something out, may follow words from evil.example, and private things were read before.',
     'The command only lists files, inside the workspace.',
   ]);

@@ -111,7 +111,7 @@ function firstOf(rules: readonly Rule[], input: RuleInput): RuleDecision | null 
 }
 
 const refusals: readonly Rule[] = [
-  ({ panicEngaged }) => (panicEngaged ? deny('panic.engaged', 'Everything is stopped until a person releases the panic stop.') : null),
+  ({ panicEngaged }) => (panicEngaged ? deny('panic.engaged', 'Everything is stopped until you release the panic stop.') : null),
   ({ tool, deniedTools }) => (deniedTools.includes(tool) ? deny('tool.denied', `The tool ${tool} is switched off in config.yaml.`) : null),
   ({ facts }) => (facts.refused === undefined ? null : deny('address.refused', facts.refused)),
   ({ facts }) => {
@@ -215,9 +215,9 @@ function byWords(input: RuleInput, pre: PreApproval, ruleId: 'rule.allow' | 'com
   const distrusted = trusted(input, by);
   if (distrusted !== null) return distrusted;
   if (pre.state === 'written')
-    return ask('command.changed', `${by} allows it, but ${whatWasWritten(pre.changes)}. Your yes takes it as it is now.`);
+    return ask('command.changed', `${by} allows it, but ${whatWasWritten(pre.changes)}. Approving accepts it as it is now.`);
   if (pre.state !== 'changed') return allow(ruleId, `${by} allows ${pre.covers.replace(', as config.yaml says', '')}.`);
-  return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Your yes takes it as it is now.`);
+  return ask('command.changed', `${by} allows it, but ${listChanges(pre.changes)} since it first ran. Approving accepts it as it is now.`);
 }
 
 /** Nothing but the person's own words is covered by what was written down beforehand. */
@@ -235,14 +235,14 @@ function askByClass({ facts, outdated }: RuleInput): RuleDecision {
   if (kind === 'write' && outside !== undefined)
     return ask('ask.write-outside-workspace', `It changes ${outside.given}, which is outside the workspace.`);
   const isOwnPlan = kind === 'write' && facts.paths.length === 0;
-  return ask(`ask.${kind}`, isOwnPlan ? 'It changes what TrayClaw does by itself later.' : askReasons[kind]);
+  return ask(`ask.${kind}`, isOwnPlan ? 'It changes what TrayClaw will do later.' : askReasons[kind]);
 }
 
 const askReasons: Readonly<Record<Exclude<ToolClass, 'read'>, string>> = {
   write: 'It changes files.',
   exec: 'It runs a command on this machine.',
   network: 'It sends data over the network.',
-  message: 'It sends a message to somebody.',
+  message: 'It sends a message.',
   spend: 'It can spend money.',
   credential: 'It touches credentials.',
   hardware: 'It controls hardware.',

@@ -314,7 +314,7 @@ test('what config.yaml allows by its words is bound at its first use, asks when 
   expect([changed.ruleId, changed.decision, changed.reason]).toEqual([
     'command.changed',
     'ask',
-    'policy.allowCommands allows it, but package.json has changed since it first ran. Your yes takes it as it is now.',
+    'policy.allowCommands allows it, but package.json has changed since it first ran. Approving accepts it as it is now.',
   ]);
   bench.runOnce(npmTest('2'));
   expect([bench.ruleOf(npmTest('2')), bench.ruleOf(npmTest('1'))]).toEqual(['command.allowed', 'command.changed']);

@@ -84,9 +84,9 @@ const risks: Readonly<Record<ToolClass, string>> = {
   write: 'It can replace what is in these files.',
   exec: 'It can run any code with your rights: change or delete files, use the network.',
   network: 'What it sends leaves this machine.',
-  message: 'What it sends cannot be taken back.',
+  message: 'A sent message cannot be recalled.',
   spend: 'Money spent may not come back.',
-  credential: 'Whoever holds these credentials can act as you.',
+  credential: 'Anyone with these credentials can act as you.',
   hardware: 'It can disturb or damage attached devices.',
   destructive: 'What it destroys may not come back.',
 };

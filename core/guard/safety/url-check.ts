@@ -164,7 +164,7 @@ function refuseName(host: string): string | null {
   if (host.length > 253 || host.split('.').some((label) => label.length > 63)) return 'The name of the host is too long.';
   if (localSuffixes.some(isUnder)) return `${host} is a name for this computer or its network.`;
   if (!host.includes('.')) return `${host} is a name on the local network.`;
-  if (echoSuffixes.some(isUnder)) return `${host} is a name that can stand for any address.`;
+  if (echoSuffixes.some(isUnder)) return `${host} is a name that can resolve to any address.`;
   // The last label of a public name is never a number; a parser elsewhere may take it for an address.
   if (/^(?:\d+|0x[0-9a-f]*)$/.test(host.slice(host.lastIndexOf('.') + 1))) return 'The URL has no valid host.';
   return null;

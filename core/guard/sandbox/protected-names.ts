@@ -11,7 +11,7 @@ export interface ProtectedName {
 }
 
 const KEYS: ProtectedName = { kind: 'secret', reason: 'it usually holds keys' };
-const START: ProtectedName = { kind: 'code', reason: 'it runs by itself when a shell or session starts' };
+const START: ProtectedName = { kind: 'code', reason: 'it runs automatically when a shell or session starts' };
 const GIT: ProtectedName = { kind: 'code', reason: 'git runs commands from it' };
 
 const names = new Map<string, ProtectedName>([

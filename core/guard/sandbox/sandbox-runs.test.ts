@@ -290,7 +290,7 @@ test('explain says what a command may touch and what would become of it, with an
     mode: 'auto',
     backend: { name: 'srt', how: 'bubblewrap with a system call filter' },
     available: false,
-    command: { runs: 'outside', reason: "it runs without a person's yes, and there is no sandbox here" },
+    command: { runs: 'outside', reason: 'it runs without your approval, and there is no sandbox here' },
     network: { allowDomains: ['example.org'] },
     environment: ['LANG', 'PATH'],
   });
@@ -299,7 +299,7 @@ test('explain says what a command may touch and what would become of it, with an
   expect(explained.files.hidden).toContain(bench.person);
   expect((await bench.sandbox.explain({ attended: true, reads: null })).command).toEqual({
     runs: 'outside',
-    reason: 'a person says yes to it as it is shown',
+    reason: 'you approve it exactly as shown',
   });
   writeFileSync(join(bench.workspace, 'x'), 'x');
 });

@@ -15,8 +15,8 @@ export function chooseSide(mode: Config['sandbox']['mode'], { attended, reads }:
     case 'required':
       return { side: 'inside', reason: 'every command runs in the sandbox' };
     case 'auto':
-      if (attended) return { side: 'outside', reason: 'a person says yes to it as it is shown' };
+      if (attended) return { side: 'outside', reason: 'you approve it exactly as shown' };
       if (reads !== null) return { side: 'outside', reason: `it only ${reads}` };
-      return { side: 'inside', reason: "it runs without a person's yes" };
+      return { side: 'inside', reason: 'it runs without your approval' };
   }
 }

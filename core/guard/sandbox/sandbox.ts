@@ -104,7 +104,7 @@ export class Sandbox implements CommandSandbox {
     if (mode === 'off') return { ok: true, detail: 'Switched off: commands run with all your rights.' };
     const missing = await this.#missing();
     if (missing.length === 0 && this.#backend !== null) return { ok: true, detail: `Commands can be confined by ${this.#backend.how}.` };
-    const meanwhile = mode === 'required' ? 'no command runs' : 'commands that run without your yes are not confined';
+    const meanwhile = mode === 'required' ? 'no command runs' : 'commands that run without your approval are not confined';
     const fix = missing.map(({ install }) => install).join(' ');
     // Where commands wait for a person's yes anyway, a machine without a sandbox is not ill.
     return { ok: mode !== 'required', detail: `No sandbox here, so ${meanwhile}: ${listMissing(missing)}.`, fix };
@@ -261,7 +261,7 @@ function unavailable(missing: readonly MissingProgram[]): AppError {
 function unexpected(missing: readonly MissingProgram[]): AppError {
   return new AppError('sandbox_unavailable', `This command was to be confined, and here it cannot be: ${listMissing(missing)}.`, {
     data: {
-      hint: `Nothing was done. Repeat it, and it is judged as one that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
+      hint: `Nothing was done. Run it again; it is then treated as a command that is not confined. ${missing.map(({ install }) => install).join(' ')}`,
     },
   });
 }

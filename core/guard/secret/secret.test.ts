@@ -164,7 +164,7 @@ test('a keychain that is absent, locked or never answers is unavailable, with a 
   );
   expect(failures.map(({ code, hint }) => [code, hint?.slice(0, 9)])).toEqual([
     ...Array.from({ length: 5 }, () => ['keychain_unavailable', 'Unlock it']),
-    ['keychain_unavailable', 'Make an e'],
+    ['keychain_unavailable', 'Create an'],
   ]);
   expect(JSON.stringify(failures)).not.toContain('hunter2');
 });

@@ -9,6 +9,8 @@ import type { Grant } from '../../contracts/policy.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
 import type { WorkspaceLook, WorkspaceState } from '../../contracts/workspace-ops.ts';
 
+export { realOf } from './real-of.ts';
+
 export interface WorkspaceDeps {
   /** The configured workspace, the data folder and further opened folders. */
   readonly facts: FactContext;
@@ -114,7 +116,7 @@ export function folderOf({ match }: Pick<Grant, 'match'>): string {
 }
 
 export function notTrusted(workspace: string): AppError {
-  return new AppError('denied', `TrayClaw may not work in ${workspace}: a person has not trusted this folder, or it was replaced.`, {
+  return new AppError('denied', `TrayClaw may not work in ${workspace}: the user has not trusted this folder, or it was replaced.`, {
     data: { hint: `Trust it with: trayclaw folders trust ${JSON.stringify(workspace)}` },
   });
 }

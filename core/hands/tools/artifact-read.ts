@@ -18,7 +18,7 @@ const input = z.strictObject({
 export function createArtifactRead(deps: { readonly outputBytesMax: number }): ToolDefinition {
   return defineTool({
     name: 'artifact_read',
-    description: 'Read a part of an artifact, such as the whole of an output that was cut. The end of the result says how to go on.',
+    description: 'Read a part of an artifact, such as the whole of an output that was cut. The end of the result says how to continue.',
     input,
     class: 'read',
     shows: { verb: 'read_artifact', target: ['artifact'] },

@@ -54,7 +54,7 @@ export function createMessage(deps: MessageDeps): ToolDefinition {
     name: 'message',
     description:
       'Send a message, with files if needed, to a chat of the person (such as Telegram). Without channel and chat_id it goes to the chat of ' +
-      'this conversation, or else to the one they used last. Your final answer goes to the chat a message came from by itself: use this for ' +
+      'this conversation, or else to the one they used last. Your final answer goes to the chat a message came from without this tool: use it for ' +
       'something before it, for files, or for another chat.',
     input,
     class: 'message',

@@ -21,7 +21,7 @@ interface Place {
 
 const KEYS = 'keys and sign-in data are kept here';
 const BROWSER = 'a browser keeps passwords and sign-ins here';
-const START = 'this runs by itself when a shell or session starts';
+const START = 'this runs automatically when a shell or session starts';
 const GIT_RUN = 'git runs commands from here';
 const SCHEDULE = 'commands from here are run on a schedule';
 

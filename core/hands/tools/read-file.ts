@@ -29,7 +29,7 @@ export function createReadFile(deps: ReadFileDeps): ToolDefinition {
   return defineTool({
     name: 'read_file',
     description:
-      'Read a text file (up to 10 MB). Long files come in parts: the end of the result says which offset to go on with. Binary files are only described.',
+      'Read a text file (up to 10 MB). Long files come in parts: the end of the result says which offset to continue with. Binary files are only described.',
     input,
     class: 'read',
     shows: { verb: 'read', target: ['path'] },

@@ -15,14 +15,12 @@ import { parseCall, type ParsedCall } from './parse-call.ts';
 import { sendableTool, type SendableTool } from './sendable-tool.ts';
 import { raceRun } from './race-run.ts';
 
-export { createAgendaTools } from './agenda-tools.ts';
 export { createBuiltInTools, type BuiltInToolDeps } from './built-in-tools.ts';
-export { createKnowledgeTool, createMemoryTools, type KnowledgePort, type MemoryPort } from './memory-tools.ts';
 export type { MessagePort } from './message.ts';
 export { readablePage } from './web-page.ts';
-export { createSkillTool, type SkillPort } from './skill-tool.ts';
 export type { WebDeps } from './web-tools.ts';
 export { defineTool } from './define-tool.ts';
+export { shownPath } from './path-argument.ts';
 export type { HostedResult } from './hosted-result.ts';
 export type { ParsedCall } from './parse-call.ts';
 export { createOpenWorkspace } from './open-workspace.ts';

@@ -81,7 +81,7 @@ export class Dispatch {
       this.#dropStale();
       for (const chat of this.#deps.rows.openChats()) this.#begin(chat);
     } catch (cause) {
-      this.#deps.logger.log('error', 'the outbox could not go on', { cause: String(cause) });
+      this.#deps.logger.log('error', 'the outbox could not continue', { cause: String(cause) });
     }
   }
 

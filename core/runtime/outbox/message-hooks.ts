@@ -1,7 +1,7 @@
 // Where a message on its way out meets the hooks a person set up. They can keep it here; nothing in here can send.
 
 import type { OutboundItem } from '../../contracts/channels.ts';
-import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/hooks.ts';
+import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 
 export interface MessageHooks {
   has(on: HookPoint): boolean;

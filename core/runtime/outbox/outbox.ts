@@ -28,6 +28,14 @@ export interface OutboxDeps extends DispatchDeps {
   readonly logger: Logger;
 }
 
+/** A text of a turn. The same key again is no second message. */
+export interface Notice {
+  readonly text: string;
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly key: string;
+}
+
 const QUEUED_PER_CHAT_MAX = 200;
 const REPLIES_AT_ONCE = 50;
 
@@ -74,6 +82,18 @@ export class Outbox {
       log.append(item.sessionId, [{ type: 'outbound.queued', body: { ...item, outboundId } }]);
       return outboundId;
     });
+  }
+
+  /** A text for a person: to the chat used last (`last`), or to a known one (`channel:chat`). The chat it is queued for; null without one. */
+  tell(to: string, { text, sessionId, turnId, key }: Notice): string | null {
+    const { chats } = this.#deps;
+    const [channel = '', chatId = '', threadId] = to.split(':');
+    const named = { channel, chatId, ...(threadId === undefined ? {} : { threadId }) };
+    const chat = to === 'last' ? chats.lastUsed() : chats.chat(named);
+    if (chat === null) return null;
+    const address = { channel: chat.channel, chatId: chat.chatId, ...(chat.threadId === undefined ? {} : { threadId: chat.threadId }) };
+    this.queue({ to: address, kind: 'notice', text, files: [], idempotencyKey: key, sessionId, turnId });
+    return `${address.channel}:${address.chatId}`;
   }
 
   list(query: OutboundQuery): OutboundInfo[] {

@@ -2,7 +2,7 @@
 // have a person asked; nothing here can allow.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
-import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/hooks.ts';
+import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { RunningTurn } from './running-turn.ts';
 

@@ -3,7 +3,7 @@
 import type { Redacted } from '../../base/redacted.ts';
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
-import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { TurnPlace } from './running-turn.ts';

@@ -2,7 +2,7 @@
 
 import type { Redacted } from '../../base/redacted.ts';
 import type { DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
-import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallFacts } from '../../contracts/tools.ts';

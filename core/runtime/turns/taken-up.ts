@@ -1,7 +1,7 @@
 // Which ended turn may be taken up again, and what the turn that does it has to know. Reads only.
 
 import { AppError, type ErrorCode } from '../../contracts/errors.ts';
-import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import { aboutOf } from './inbound.ts';
 import type { SessionLog } from '../../store/session/session.ts';

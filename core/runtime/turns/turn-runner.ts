@@ -6,7 +6,7 @@ import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import { applyEvent, countRepeats, decide, emptyTurn, type Intent, type TurnEvent, type TurnState } from '../../agent/brain/brain.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
-import type { HelperOrigin } from '../../contracts/helper-events.ts';
+import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';

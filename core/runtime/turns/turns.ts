@@ -3,7 +3,7 @@
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
-import { helperSessionPrefix } from '../../contracts/helper-events.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import { decide, type TurnState } from '../../agent/brain/brain.ts';
 import { timedOut, type Approval } from '../../contracts/policy.ts';
@@ -36,6 +36,7 @@ export type {
   ToolPort,
   TurnDeps,
 } from './ports.ts';
+export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';
 export type { DirectCall, InboundMessage } from './inbound.ts';
@@ -337,7 +338,7 @@ export class TurnRuntime {
       const error = mapStorageError(cause);
       this.#live.delete(turnId);
       this.#hot.forget(sessionId);
-      this.#deps.logger.log('error', 'a turn could not go on', { turnId, code: error.code, message: error.message });
+      this.#deps.logger.log('error', 'a turn could not continue', { turnId, code: error.code, message: error.message });
       this.#ends.fail(turnId, error);
       return 'free';
     }

@@ -94,7 +94,7 @@ function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<st
     if (link.sessionSeq < head.sessionSeq) {
       return {
         at: { seq: link.seq, sessionId, sessionSeq: link.sessionSeq },
-        reason: `the session should go on to event ${head.sessionSeq}`,
+        reason: `the session should continue to event ${head.sessionSeq}`,
       };
     }
   }

@@ -26,7 +26,7 @@ const parts: Parts = {
     `- ${body.again === true ? 'The answer broke off; asked once more' : 'The model failed'}: ${body.error.message}`,
   'policy.decided': ({ body }) => `- The gate: ${code(body.tool)} ${gateWords[body.decision]} by rule ${code(body.ruleId)}. ${body.reason}`,
   'tool.rejected': ({ body }) => `- ${code(body.tool)} never reached the gate: ${body.error.message}`,
-  'approval.requested': ({ body: { approval } }) => `- Asked a person: ${approval.summary}. Risk: ${approval.risk}`,
+  'approval.requested': ({ body: { approval } }) => `- Approval requested: ${approval.summary}. Risk: ${approval.risk}`,
   'approval.decided': ({ body }) => `- ${answerWords[body.decision]} by ${body.by}${body.scope === null ? '' : ` (${body.scope.kind})`}.`,
   'tool.requested': ({ body }) => `### Called ${code(body.tool)}\n\n${fence(body.args, 'json')}`,
   'tool.finished': ({ body }) =>
@@ -42,7 +42,7 @@ const parts: Parts = {
   'taint.marked': ({ body }) =>
     body.sources.length === 0
       ? null
-      : `- Read words of others: ${body.sources.map(({ kind, where }) => `${kind} ${code(where)}`).join(', ')}`,
+      : `- Read untrusted content: ${body.sources.map(({ kind, where }) => `${kind} ${code(where)}`).join(', ')}`,
   'assistant.message': ({ body }) => `## Answer\n\n${body.text}`,
   'turn.cancel_requested': ({ body }) => `- Asked to stop (${body.by}): ${body.reason}`,
 };

@@ -249,12 +249,12 @@ test('a turn that takes up another says so, and a limit that cannot hold is said
     entry.kind === 'note' ? [entry.tone, describeNote(entry.fact, wording)] : entry.kind,
   );
   expect(notes).toEqual([
-    ['quiet', 'Goes on with the work of the turn before, allowed by you, in the window.'],
+    ['quiet', 'Continues the work of the previous turn, allowed by you, in the window.'],
     [
       'warn',
-      'The US-dollar limit of the turn and the day does not hold for lab/m: its price is not known. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
+      'The US-dollar limit of the turn and the day cannot be enforced for lab/m: its price is unknown. Set it under providers.NAME.prices in config.yaml, or set a limit in tokens.',
     ],
-    ['warn', 'The budget of this day is too small to go on: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
+    ['warn', 'The budget of this day is too small to continue: $0.9000 of $1.0000; the next call needs at least $0.2000.'],
   ]);
 });
 

@@ -1,6 +1,6 @@
 // Calls of helpers as the host tells them, read again whenever the log tells of one.
 
-import type { HelperListing } from '../../../core/contracts/agent-ops.ts';
+import type { HelperListing } from '../../../core/contracts/features/helpers.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpClient } from '../client.ts';
 

@@ -3,8 +3,7 @@
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
-import type { HeartbeatState, ScheduleView } from '../../../core/contracts/schedule-ops.ts';
-import type { Task } from '../../../core/contracts/schedule.ts';
+import type { HeartbeatState, ScheduleView, Task } from '../../../core/contracts/features/schedule.ts';
 import type { OpClient } from '../client.ts';
 
 /** Several events of one due time come together. */

@@ -3,7 +3,7 @@
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpResult } from '../../../core/contracts/ops.ts';
-import type { TelegramPairing, TelegramPerson, TelegramStatus } from '../../../core/contracts/telegram-ops.ts';
+import type { TelegramPairing, TelegramPerson, TelegramStatus } from '../../../core/contracts/features/telegram.ts';
 import type { OpClient } from '../client.ts';
 
 /** Several events of one update come together. */

@@ -1,7 +1,7 @@
 // What did not come to its end: turns that failed, and messages to chats that were not delivered or may not have been. Read anew from the
 // host whenever the log tells of one; decisions go through ops.
 
-import type { DeadLetter } from '../../../core/contracts/dead-letter.ts';
+import type { DeadLetter } from '../../../core/contracts/features/dead-letters.ts';
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
 import type { OutboundInfo } from '../../../core/contracts/outbox-ops.ts';

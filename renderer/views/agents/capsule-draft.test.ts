@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Capsule } from '../../../core/contracts/identity.ts';
+import type { Capsule } from '../../../core/contracts/features/identity.ts';
 import { changesOf, draftOf, promptChoices, withPrompt } from './capsule-draft.ts';
 
 const capsule: Capsule = { role: 'You keep the books.', constraints: ['Never push.', 'Ask first.'], risk: 'balanced', prompts: ['style'] };

@@ -1,6 +1,6 @@
 // What stands in the form of an agent's capsule, and what of it is a change. Pure.
 
-import type { Capsule, RiskPosture } from '../../../core/contracts/identity.ts';
+import type { Capsule, RiskPosture } from '../../../core/contracts/features/identity.ts';
 import type { OpParams } from '../../../core/contracts/ops.ts';
 
 export interface CapsuleDraft {

@@ -33,7 +33,7 @@ test('a zone is called by its place, a span by its largest whole unit, and a rul
   ] as const;
   expect(told.map((spec) => describeWhen(spec, words, format))).toEqual([
     'every weekday at 08:00, New York',
-    'by the rule 5,35 8-17 * * *, Berlin',
+    'by the cron rule 5,35 8-17 * * *, Berlin',
     'every 90 minutes',
     'every day',
   ]);

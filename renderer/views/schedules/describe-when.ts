@@ -1,6 +1,6 @@
 // When a schedule is due, in words: the usual forms of a cron line by name, any other as it was written. Pure.
 
-import type { ScheduleSpec } from '../../../core/contracts/schedule.ts';
+import type { ScheduleSpec } from '../../../core/contracts/features/schedule.ts';
 import type { Formats } from '../../lib/i18n/formats.ts';
 import type { Words } from '../../lib/i18n/words.ts';
 

@@ -1,8 +1,8 @@
 // A schedule as it is typed: fields of a form, read from a schedule and written as the operation wants it. What is wrong with it the host says.
 
 import type { OpParams } from '../../../core/contracts/ops.ts';
-import type { ScheduleView } from '../../../core/contracts/schedule-ops.ts';
-import type { JobBounds, MissedPolicy, ScheduleSpec, ScheduleSpecInput } from '../../../core/contracts/schedule.ts';
+import type { MissedPolicy, ScheduleSpec, ScheduleSpecInput, ScheduleView } from '../../../core/contracts/features/schedule.ts';
+import type { JobBounds } from '../../../core/contracts/turn-bounds.ts';
 import type { ToolClass } from '../../../core/contracts/tools.ts';
 
 export type WhenKind = ScheduleSpec['kind'];

@@ -1,7 +1,7 @@
 // A schedule typed into the form and read back from it: nothing gets lost that the form does not show.
 
 import { expect, test } from 'vitest';
-import type { ScheduleView } from '../../../core/contracts/schedule-ops.ts';
+import type { ScheduleView } from '../../../core/contracts/features/schedule.ts';
 import { ScheduleDraft } from './schedule-draft.svelte.ts';
 
 const kept: ScheduleView = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { SkillListing } from '../../../core/contracts/skills.ts';
+import type { SkillListing } from '../../../core/contracts/features/skills.ts';
 import { dayOf, whyNot } from './why-not.ts';
 
 const skill: SkillListing = {

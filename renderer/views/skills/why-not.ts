@@ -1,6 +1,6 @@
 // Why the agent is not told of a skill, as a code that has words in each language. In the order in which the host looks. Pure.
 
-import type { SkillListing } from '../../../core/contracts/skills.ts';
+import type { SkillListing } from '../../../core/contracts/features/skills.ts';
 
 export type WhyNot = 'off' | 'sunset' | 'deprecated' | 'changed' | 'none' | 'needs' | 'other';
 

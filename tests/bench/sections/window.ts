@@ -90,13 +90,13 @@ async function measureLongSession(context: BenchContext, { browser, page, host }
     await page.getByText(`Question ${TURNS}`, { exact: true }).waitFor();
     paints.push(await page.evaluate<number>("performance.getEntriesByName('first-contentful-paint')[0].startTime"));
   }
-  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
   const opens: number[] = [];
   for (let run = 0; run < context.count(8); run++) {
     // A fresh page each time, so that nothing of the session is in memory yet; it starts in the empty one.
     await page.goto('about:blank');
     await page.goto(`${host.origin}/#token=${host.token}`);
-    await page.getByText('What should be done?').waitFor();
+    await page.getByText('What can I do for you?').waitFor();
     await sleep(500);
     opens.push(await page.evaluate<number>(openSessionSource('Earlier work', `Question ${TURNS}`)));
   }
@@ -164,7 +164,7 @@ async function streamState(page: Page, cdp: CDPSession): Promise<{ atS: number; 
 
 async function measureMemory(context: BenchContext, { page, host, cdp }: Opened): Promise<Figure[]> {
   context.say(`window: memory over ${MEMORY_TURNS} turns`);
-  await page.getByRole('button', { name: 'New session' }).click();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
   const { sessionId } = (await host.op('message.send', { text: 'Turn 0' })) as { sessionId: string };
   await page.goto(`${host.origin}/#/chat/${sessionId}`);
   let atFirst = Number.POSITIVE_INFINITY;

@@ -7,11 +7,17 @@ import { join } from 'node:path';
 import { systemClock } from '../../../core/base/clock.ts';
 import { silentLogger } from '../../../core/base/logger.ts';
 import { systemSessionId, type AnyDraft } from '../../../core/contracts/events.ts';
-import { MemoryRecall, type MemoryStore } from '../../../core/mind/memory/memory.ts';
-import { memoryHash, MemoryRows, memoryMigrations } from '../../../core/store/memory/memory.ts';
+import {
+  MemoryRecall,
+  type MemoryStore,
+  memoryHash,
+  MemoryRows,
+  memoryMigrations,
+  VectorStore,
+  vectorMigrations,
+} from '../../../core/features/memory/memory.ts';
 import { SessionLog, sessionMigrations } from '../../../core/store/session/session.ts';
 import { Storage } from '../../../core/store/storage/storage.ts';
-import { VectorStore, vectorMigrations } from '../../../core/store/vector/vector.ts';
 import { hashedVector } from '../../doubles/hashed-embedder.ts';
 import { summarize, type Summary } from '../statistics.ts';
 import { serveJob } from './worker.ts';

@@ -36,9 +36,9 @@ const settled = {
   Activity: /tokens, \d+ items$/,
   Approvals: 'Did it happen?',
   Memory: 'Nothing is remembered yet.',
-  Schedules: 'No open task.',
-  Agents: 'that of the conversation',
-  Skills: 'each skill by itself',
+  Schedules: 'No open tasks.',
+  Agents: "the conversation's model",
+  Skills: 'each skill separately',
   Artifacts: /^line 1\n/,
   Settings: 'Kept in',
   Health: 'The database is sound',
@@ -56,8 +56,8 @@ export interface Place {
 export async function visitPlaces(window: WindowUnderTest, visit: (place: Place) => Promise<void>): Promise<void> {
   const { page } = window;
   await crash(window);
-  await page.getByRole('button', { name: 'New session' }).click();
-  await page.getByText('What should be done?').waitFor();
+  await page.getByRole('button', { name: 'New session', exact: true }).click();
+  await page.getByText('What can I do for you?').waitFor();
   await window.message.focus();
   await visit({ name: 'first start' });
   await window.send('Look into my notes');

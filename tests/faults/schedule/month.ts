@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { RandomIds } from '../../../core/base/ids.ts';
 import { silentLogger } from '../../../core/base/logger.ts';
 import { systemSessionId, type AnyDraft } from '../../../core/contracts/events.ts';
-import type { ScheduleFired, ScheduleSpecInput } from '../../../core/contracts/schedule.ts';
+import type { ScheduleFired, ScheduleSpecInput } from '../../../core/contracts/features/schedule.ts';
 import { wholeBounds } from '../../../core/contracts/turn-bounds.ts';
-import { Clockwork, DueTimes, ScheduleBook, scheduleMigrations, Schedules } from '../../../core/runtime/schedule/schedule.ts';
-import { SignalBook, SignalHub, signalMigrations } from '../../../core/runtime/signals/signals.ts';
+import { Clockwork, DueTimes, ScheduleBook, scheduleMigrations, Schedules } from '../../../core/features/schedule/schedule.ts';
+import { SignalBook, SignalHub, signalMigrations } from '../../../core/features/signals/signals.ts';
 import { SessionLog, sessionMigrations } from '../../../core/store/session/session.ts';
 import { Storage } from '../../../core/store/storage/storage.ts';
 

@@ -95,8 +95,8 @@ export const commandGates: readonly Gate[] = [
     name: 'command/git-settings',
     prevents: 'git runs what the settings of a repository name',
     file: 'core/guard/command/git-repository.ts',
-    text: 'if (problem !== null) return `has settings of its own',
-    instead: 'if (false) return `has settings of its own',
+    text: 'if (problem !== null) return `has its own settings',
+    instead: 'if (false) return `has its own settings',
     suites: ['core/guard/command/git-settings.test.ts', 'core/guard/command/command.test.ts'],
   },
   {

@@ -79,7 +79,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/helper-rights',
     prevents: 'a helper may do what its caller may not',
-    file: 'core/runtime/a2a/plan-call.ts',
+    file: 'core/features/helpers/plan-call.ts',
     text: 'return narrow(narrow(caller ?? wholeBounds, agent ?? wholeBounds), limit);',
     instead: 'return narrow(agent ?? wholeBounds, limit);',
     suites: ['tests/program/helpers.test.ts'],
@@ -88,7 +88,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/helper-depth',
     prevents: 'helpers call helpers without end',
-    file: 'core/runtime/a2a/plan-call.ts',
+    file: 'core/features/helpers/plan-call.ts',
     text: 'if (depthLeft <= 0) {',
     instead: 'if (depthLeft < -20) {',
     suites: ['tests/program/helper-limits.test.ts'],
@@ -97,7 +97,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/helper-allowed',
     prevents: 'an agent calls one it may not call',
-    file: 'core/runtime/a2a/plan-call.ts',
+    file: 'core/features/helpers/plan-call.ts',
     text: 'if (allowed.includes(agentId)) return;',
     instead: 'if (allowed.length >= 0) return;',
     suites: ['tests/program/helpers.test.ts'],
@@ -106,7 +106,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/helper-ends-with-caller',
     prevents: 'helpers go on after whoever called was stopped',
-    file: 'core/runtime/a2a/a2a.ts',
+    file: 'core/features/helpers/helper-queue.ts',
     text: "if (isStopped || job.mode === 'wait')",
     instead: "if (isStopped && job.mode !== 'wait' && job.mode !== 'background')",
     suites: ['tests/program/helper-limits.test.ts'],
@@ -124,7 +124,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/helper-taint',
     prevents: 'words of others reach a caller through a helper as if they were its own',
-    file: 'core/runtime/a2a/helper-tools.ts',
+    file: 'core/features/helpers/tools.ts',
     text: "untrusted: deps.sourcesOf(ended.helperSessionId ?? '')",
     instead: 'untrusted: []',
     suites: ['tests/program/helpers.test.ts'],
@@ -262,7 +262,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/hook-asks',
     prevents: 'a call that a hook wants a person to decide runs without a question',
-    file: 'core/runtime/hooks/hooks.ts',
+    file: 'core/features/hooks/hook-runner.ts',
     text: "if (answer.decision === 'ask') verdict =",
     instead: 'if (false) verdict =',
     suites: ['tests/program/hooks.test.ts'],
@@ -270,7 +270,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/hook-failure',
     prevents: 'a hook that broke is taken for no objection before a tool',
-    file: 'core/runtime/hooks/hook-entry.ts',
+    file: 'core/features/hooks/hook-entry.ts',
     text: "return on === 'before_tool' ? 'deny' : 'ignore';",
     instead: "return 'ignore';",
     suites: ['tests/program/hooks.test.ts'],
@@ -278,7 +278,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/hook-answer',
     prevents: 'a hook allows what the rules refuse, or its rubbish counts as an answer',
-    file: 'core/runtime/hooks/hook-entry.ts',
+    file: 'core/features/hooks/hook-entry.ts',
     text: 'if (answer.success) return answer.data;',
     instead: 'if (answer.success || value !== null) return answer.data ?? {};',
     suites: ['tests/program/hooks.test.ts'],
@@ -294,7 +294,7 @@ export const runtimeGates: readonly Gate[] = [
   {
     name: 'runtime/letter-unsafe',
     prevents: 'what must not happen twice is done again behind a person who is away',
-    file: 'core/runtime/dlq/judge-failure.ts',
+    file: 'core/features/dead-letters/judge-failure.ts',
     text: 'if (unsafe.length === 0) return null;',
     instead: 'if (unsafe.length >= 0) return null;',
     suites: ['tests/program/dead-letters.test.ts'],

@@ -15,8 +15,8 @@ export const sandboxGates: readonly Gate[] = [
     name: 'sandbox/unattended',
     prevents: 'a command nobody said yes to runs outside',
     file: 'core/guard/sandbox/sandbox-side.ts',
-    text: `return { side: 'inside', reason: "it runs without a person's yes" };`,
-    instead: `return { side: 'outside', reason: "it runs without a person's yes" };`,
+    text: "return { side: 'inside', reason: 'it runs without your approval' };",
+    instead: "return { side: 'outside', reason: 'it runs without your approval' };",
     suites: ['core/guard/sandbox/sandbox-runs.test.ts'],
   },
   {

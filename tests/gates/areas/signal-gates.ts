@@ -2,17 +2,17 @@
 
 import type { Gate } from '../gate.ts';
 
-const hub = 'core/runtime/signals/signal-hub.ts';
-const signalTests = ['core/runtime/signals/signals.test.ts'];
-const agenda = 'core/runtime/schedule/agenda.ts';
-const agendaTests = ['core/runtime/schedule/agenda.test.ts'];
+const hub = 'core/features/signals/signal-hub.ts';
+const signalTests = ['core/features/signals/signals.test.ts'];
+const agenda = 'core/features/schedule/agenda.ts';
+const agendaTests = ['core/features/schedule/agenda.test.ts'];
 const whole = ['tests/program/always-on.test.ts'];
 
 export const signalGates: readonly Gate[] = [
   {
     name: 'signal/hook-secret',
     prevents: 'anybody who knows its name calls a webhook',
-    file: 'core/runtime/signals/hook-gate.ts',
+    file: 'core/features/signals/hook-gate.ts',
     text: 'if (hook === undefined || !isRight)',
     instead: 'if (hook === undefined)',
     suites: signalTests,
@@ -20,7 +20,7 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/hook-guesses',
     prevents: 'the secret of a webhook is guessed at any speed',
-    file: 'core/runtime/signals/hook-gate.ts',
+    file: 'core/features/signals/hook-gate.ts',
     text: 'if (this.#guesses.length >= GUESSES_MAX)',
     instead: 'if (false)',
     suites: signalTests,
@@ -61,7 +61,7 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/told-is-foreign',
     prevents: 'a signal told to a turn counts as the words of the person',
-    file: 'core/contracts/signal-words.ts',
+    file: 'core/features/signals/signal-words.ts',
     text: "    { type: 'taint.marked', turnId, phase: 'interpret', body: { callId: null, sources, paths: [], attached: true } },\n",
     instead: '',
     suites: whole,
@@ -70,7 +70,7 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/watch-links',
     prevents: 'a link in a watched folder is followed out of it',
-    file: 'core/runtime/signals/file-watch.ts',
+    file: 'core/features/signals/file-watch.ts',
     text: 'if (!entry.isFile()) continue;',
     instead: '',
     suites: signalTests,
@@ -78,7 +78,7 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/watch-own-data',
     prevents: 'TrayClaw wakes itself by what it writes down',
-    file: 'core/runtime/signals/file-watch.ts',
+    file: 'core/features/signals/file-watch.ts',
     text: 'if (!own(path)) return',
     instead: 'return',
     suites: signalTests,
@@ -86,15 +86,15 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/heartbeat-link',
     prevents: 'a link in the place of HEARTBEAT.md makes any file an order',
-    file: 'core/runtime/schedule/heartbeat-file.ts',
+    file: 'core/features/schedule/heartbeat-file.ts',
     text: 'constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK',
     instead: 'constants.O_RDONLY | constants.O_NONBLOCK',
-    suites: ['core/runtime/schedule/heartbeat-text.test.ts'],
+    suites: ['core/features/schedule/heartbeat-text.test.ts'],
   },
   {
     name: 'signal/heartbeat-idle',
     prevents: 'a model is asked though there is nothing to do',
-    file: 'core/runtime/schedule/heartbeat.ts',
+    file: 'core/features/schedule/heartbeat.ts',
     text: "if (wanted === null) return this.#rest('HEARTBEAT.md asks for nothing.');",
     instead: '',
     suites: whole,
@@ -103,16 +103,16 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/unwatched-grants',
     prevents: 'what a person allowed while they sat there holds for a turn nobody watches',
-    file: 'core/compose-signals.ts',
-    text: '{ ...wholeBounds, ...job, depth: HELPER_DEPTH, unattended: { approvalMs } }',
-    instead: '{ ...wholeBounds, ...job, grants: true, depth: HELPER_DEPTH, unattended: { approvalMs } }',
+    file: 'core/contracts/turn-bounds.ts',
+    text: '{ ...wholeBounds, ...job, depth: UNATTENDED_DEPTH, unattended: { approvalMs } }',
+    instead: '{ ...wholeBounds, ...job, grants: true, depth: UNATTENDED_DEPTH, unattended: { approvalMs } }',
     suites: whole,
     only: 'until revoked',
   },
   {
     name: 'signal/unwatched-deadline',
     prevents: 'a question nobody sees waits for ever',
-    file: 'core/compose-signals.ts',
+    file: 'core/contracts/turn-bounds.ts',
     text: 'unattended: { approvalMs } }',
     instead: 'unattended: null }',
     suites: whole,
@@ -121,18 +121,18 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/panic',
     prevents: 'due times start turns under the panic stop, or are lost without a word',
-    file: 'core/runtime/schedule/plan-due.ts',
+    file: 'core/features/schedule/plan-due.ts',
     text: "if (panicEngaged) return record('panic', dues);",
     instead: '',
-    suites: ['core/runtime/schedule/plan-due.test.ts'],
+    suites: ['core/features/schedule/plan-due.test.ts'],
   },
   {
     name: 'signal/overlap',
     prevents: 'a schedule starts a turn while its last one is open',
-    file: 'core/runtime/schedule/plan-due.ts',
+    file: 'core/features/schedule/plan-due.ts',
     text: "if (isOpen) return record('overlap', dues);",
     instead: '',
-    suites: ['core/runtime/schedule/plan-due.test.ts'],
+    suites: ['core/features/schedule/plan-due.test.ts'],
   },
   {
     name: 'signal/follow-up-depth',
@@ -161,7 +161,7 @@ export const signalGates: readonly Gate[] = [
   {
     name: 'signal/follow-up-asks',
     prevents: 'an agent plans to start by itself without asking',
-    file: 'core/hands/tools/agenda-tools.ts',
+    file: 'core/features/schedule/tools.ts',
     text: "return { class: 'write', paths: [], command: null,",
     instead: "return { class: 'read', paths: [], command: null,",
     suites: whole,

@@ -2,8 +2,8 @@
 
 import type { Gate } from '../gate.ts';
 
-const questions = 'core/doors/telegram/questions.ts';
-const pairing = 'core/doors/telegram/pairing.ts';
+const questions = 'core/features/telegram/questions.ts';
+const pairing = 'core/features/telegram/pairing.ts';
 
 export const telegramGates: readonly Gate[] = [
   {
@@ -12,7 +12,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'if (userId === null || chatId === null || name === null) {',
     instead: 'if (userId === undefined || chatId === undefined || name === undefined) {',
-    suites: ['core/doors/telegram/pairing.test.ts'],
+    suites: ['core/features/telegram/pairing.test.ts'],
   },
   {
     name: 'telegram/desktop-only',
@@ -20,7 +20,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: "if (caller.channel === 'telegram') throw",
     instead: 'if (false) throw',
-    suites: ['core/doors/telegram/pairing.test.ts'],
+    suites: ['core/features/telegram/pairing.test.ts'],
   },
   {
     name: 'telegram/code-once',
@@ -28,7 +28,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'row.userId === null && row.expiresAtMs > nowMs',
     instead: 'row.expiresAtMs > nowMs',
-    suites: ['core/doors/telegram/pairing.test.ts'],
+    suites: ['core/features/telegram/pairing.test.ts'],
   },
   {
     name: 'telegram/code-hour',
@@ -36,7 +36,7 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: 'row.userId === null && row.expiresAtMs > nowMs',
     instead: 'row.userId === null',
-    suites: ['core/doors/telegram/pairing.test.ts'],
+    suites: ['core/features/telegram/pairing.test.ts'],
   },
   {
     name: 'telegram/code-guesses',
@@ -44,12 +44,12 @@ export const telegramGates: readonly Gate[] = [
     file: pairing,
     text: "if (this.#isLimited(from.userId)) return { result: 'too_many', drafts: [] };",
     instead: '',
-    suites: ['core/doors/telegram/pairing.test.ts'],
+    suites: ['core/features/telegram/pairing.test.ts'],
   },
   {
     name: 'telegram/identity',
     prevents: 'somebody nobody paired talks to the agent',
-    file: 'core/doors/telegram/intake.ts',
+    file: 'core/features/telegram/intake.ts',
     text: 'if (!isOwner && !this.#deps.rules.allowFrom.includes(message.senderId)) return this.#meetStranger(message);',
     instead: '',
     suites: ['tests/program/telegram.test.ts'],
@@ -58,7 +58,7 @@ export const telegramGates: readonly Gate[] = [
   {
     name: 'telegram/command-owner',
     prevents: 'words of somebody else are taken for a command',
-    file: 'core/doors/telegram/intake.ts',
+    file: 'core/features/telegram/intake.ts',
     text: "isOwner && message.kind === 'private' && message.forwardedFrom === null ?",
     instead: "isOwner && message.kind === 'private' ?",
     suites: ['tests/program/telegram.test.ts'],
@@ -67,34 +67,34 @@ export const telegramGates: readonly Gate[] = [
   {
     name: 'telegram/panic-first',
     prevents: 'the panic stop waits for what was said before it',
-    file: 'core/doors/telegram/intake.ts',
+    file: 'core/features/telegram/intake.ts',
     text: "if (this.#stopFirst(updates, waitedMs)) return 'later';",
     instead: '',
-    suites: ['core/doors/telegram/intake.test.ts'],
+    suites: ['core/features/telegram/intake.test.ts'],
   },
   {
     name: 'telegram/panic-in-a-flood',
     prevents: 'a panic stop is not looked for while many messages are taken',
-    file: 'core/doors/telegram/intake.ts',
+    file: 'core/features/telegram/intake.ts',
     text: 'if (last !== undefined && clock.monotonicMs() >= endMs) break;',
     instead: '',
-    suites: ['core/doors/telegram/intake.test.ts'],
+    suites: ['core/features/telegram/intake.test.ts'],
   },
   {
     name: 'telegram/left-age',
     prevents: 'what was left of a poll counts as fresh when it comes again',
-    file: 'core/doors/telegram/poller.ts',
+    file: 'core/features/telegram/poller.ts',
     text: "if (taken === 'partly') return 0;",
     instead: '',
-    suites: ['core/doors/telegram/poller.test.ts'],
+    suites: ['core/features/telegram/poller.test.ts'],
   },
   {
     name: 'telegram/command-once',
     prevents: 'a command the last run began is done again by the next',
-    file: 'core/doors/telegram/intake.ts',
+    file: 'core/features/telegram/intake.ts',
     text: 'else if (isHarmless(said)) this.#answer',
     instead: 'else if (said.name !== "") this.#answer',
-    suites: ['core/doors/telegram/intake.test.ts'],
+    suites: ['core/features/telegram/intake.test.ts'],
   },
   {
     name: 'telegram/press-person',
@@ -102,7 +102,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'question.userId !== userId || ',
     instead: '',
-    suites: ['core/doors/telegram/questions.test.ts'],
+    suites: ['core/features/telegram/questions.test.ts'],
   },
   {
     name: 'telegram/press-chat',
@@ -110,7 +110,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: ' || question.chatId !== chatId',
     instead: '',
-    suites: ['core/doors/telegram/questions.test.ts'],
+    suites: ['core/features/telegram/questions.test.ts'],
   },
   {
     name: 'telegram/press-paired',
@@ -118,7 +118,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'store.person(userId) === null || ',
     instead: '',
-    suites: ['core/doors/telegram/questions.test.ts'],
+    suites: ['core/features/telegram/questions.test.ts'],
   },
   {
     name: 'telegram/press-nonce',
@@ -126,7 +126,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: "const question = nonce === '' ? null : store.questionByNonce(nonce);",
     instead: 'const question = store.openQuestions()[0] ?? null;',
-    suites: ['core/doors/telegram/questions.test.ts'],
+    suites: ['core/features/telegram/questions.test.ts'],
   },
   {
     name: 'telegram/press-once',
@@ -134,7 +134,7 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: "if (approval.state !== 'pending' || question.closed) return",
     instead: "if (approval.state !== 'pending') return",
-    suites: ['core/doors/telegram/questions.test.ts'],
+    suites: ['core/features/telegram/questions.test.ts'],
   },
   {
     name: 'telegram/press-age',
@@ -142,6 +142,6 @@ export const telegramGates: readonly Gate[] = [
     file: questions,
     text: 'if (Math.min(waitedMs, ageOf(question, clock.nowMs())) > freshMs)',
     instead: 'if (false)',
-    suites: ['core/doors/telegram/questions.test.ts'],
+    suites: ['core/features/telegram/questions.test.ts'],
   },
 ];

@@ -1,6 +1,6 @@
 // How agents and subagents are shown.
 
-import type { HelperListing } from '../../../contracts/agent-ops.ts';
+import type { HelperListing } from '../../../contracts/features/helpers.ts';
 import type { AgentListing } from '../../../contracts/agents.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, money, table, when } from '../table.ts';

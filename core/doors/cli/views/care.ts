@@ -1,7 +1,7 @@
 // How activity, usage, the log, failed turns and backups are shown.
 
 import { AppError } from '../../../contracts/errors.ts';
-import type { DeadLetter } from '../../../contracts/dead-letter.ts';
+import type { DeadLetter } from '../../../contracts/features/dead-letters.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { Paint } from '../output.ts';
 import type { ViewsOf } from '../kernel/view.ts';

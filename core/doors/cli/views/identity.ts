@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
-import type { CapsuleVersion, PromptListing, PromptVersion } from '../../../contracts/identity.ts';
+import type { CapsuleVersion, PromptListing, PromptVersion } from '../../../contracts/features/identity.ts';
 import type { OpResult } from '../../../contracts/ops.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table, when } from '../table.ts';

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';
-import type { MemoryView } from '../../../contracts/memory-ops.ts';
+import type { MemoryView } from '../../../contracts/features/memory.ts';
 import { cliCaller } from '../caller.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { CommandContext } from '../command-context.ts';

@@ -2,8 +2,8 @@
 
 import { AppError } from '../../../contracts/errors.ts';
 import type { OpParams } from '../../../contracts/ops.ts';
-import type { HeartbeatState, ScheduleView } from '../../../contracts/schedule-ops.ts';
-import type { JobBounds, ScheduleSpec, ScheduleSpecInput } from '../../../contracts/schedule.ts';
+import type { HeartbeatState, ScheduleView, ScheduleSpec, ScheduleSpecInput } from '../../../contracts/features/schedule.ts';
+import type { JobBounds } from '../../../contracts/turn-bounds.ts';
 import { toolClasses, type ToolClass } from '../../../contracts/tools.ts';
 import { parseCount } from '../command-context.ts';
 import type { Given } from '../kernel/entries.ts';

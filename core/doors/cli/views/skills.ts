@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import type { OpResult } from '../../../contracts/ops.ts';
-import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/skills.ts';
+import type { SkillFinding, SkillListing, SkillView } from '../../../contracts/features/skills.ts';
 import { exitCodes } from '../exit-code.ts';
 import type { ViewsOf } from '../kernel/view.ts';
 import { facts, table } from '../table.ts';

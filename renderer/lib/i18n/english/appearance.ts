@@ -3,10 +3,10 @@
 export const appearance = {
   title: 'Appearance',
   theme: 'Theme',
-  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  themes: { system: 'Same as system', light: 'Light', dark: 'Dark' },
   moreContrast: 'More contrast',
   compact: 'Compact',
-  compactAbout: 'More on the screen, with less space between.',
+  compactAbout: 'Fits more on the screen.',
   singleKeys: 'Single-letter shortcuts',
-  singleKeysAbout: 'J, K and ? do something while you are not typing.',
+  singleKeysAbout: 'J, K and ? are shortcuts while you are not typing.',
 } as const;

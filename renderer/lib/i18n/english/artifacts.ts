@@ -13,8 +13,8 @@ export const artifacts = {
   unnamed: (id: string) => `Session ${id}`,
   none: 'No artifacts yet.',
   noneHelp:
-    'Outputs too long for an answer, files that tools make and files you send along are kept here, each under the hash of its content.',
-  startOne: 'Ask for something that makes a file',
+    'Outputs too long for an answer, files that tools create and files you attach are kept here, each under the hash of its content.',
+  startOne: 'Ask for something that creates a file',
   noneHere: 'Nothing of this kind here.',
   asCode: 'As code',
   copyText: 'Copy text',
@@ -27,5 +27,5 @@ export const artifacts = {
   loading: 'Loading…',
   pictureTooLarge: 'This picture is too large to show. It can be saved and opened elsewhere.',
   notText: 'This is not text. It can be saved and opened elsewhere.',
-  readOn: (rest: string) => `Read on (${rest} left)`,
+  readOn: (rest: string) => `Show more (${rest} left)`,
 } as const;

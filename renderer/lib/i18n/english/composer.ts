@@ -1,4 +1,4 @@
-// Words of the place where one writes.
+// Words for the message box.
 
 export const composer = {
   message: 'Message',
@@ -8,16 +8,16 @@ export const composer = {
   stop: 'Stop turn',
   hint: 'Enter sends, Shift+Enter for a new line, / for commands',
   offline: 'Not connected. What you write stays here.',
-  filesNext: 'Files go along with the next message, after this turn.',
-  filesNeedWords: 'Write what to do with the files.',
+  filesNext: 'Files are sent with the next message, after this turn.',
+  filesNeedWords: 'Say what to do with the files.',
   attach: 'Attach files',
   files: 'Attached files',
   removeFile: (name: string) => `Remove ${name}`,
   reading: (name: string) => `Reading ${name}…`,
   drop: 'Drop files to attach them',
   problems: {
-    tooLarge: (name: string, size: string, max: string) => `${name} has ${size}; a file may have at most ${max}.`,
-    tooMuch: (name: string, max: string) => `${name} does not fit: all files of a message may have at most ${max}.`,
+    tooLarge: (name: string, size: string, max: string) => `${name} is ${size}; a file may be at most ${max}.`,
+    tooMuch: (name: string, max: string) => `${name} does not fit: the files of a message may be at most ${max} in total.`,
     tooMany: (name: string, max: number) => `${name} was left out: a message takes at most ${max} files.`,
     unreadable: (name: string) => `${name} could not be read. A folder cannot be attached.`,
   },
@@ -27,7 +27,7 @@ export const composer = {
   modelNone: 'No model',
   commands: 'Commands',
   suggestions: (n: number) => (n === 1 ? '1 suggestion' : `${n} suggestions`),
-  suggestionKeys: 'Arrow keys choose, Tab takes, Escape closes',
+  suggestionKeys: 'Arrow keys choose, Tab accepts, Escape closes',
   result: (line: string) => `Result of ${line}`,
   output: 'Output',
   running: 'Running…',

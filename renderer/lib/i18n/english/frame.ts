@@ -1,4 +1,4 @@
-// Words of the frame: navigation, header, banners, notices, commands.
+// Words for the frame: navigation, header, banners, notices, commands.
 
 export const frame = {
   main: 'Main',
@@ -25,7 +25,7 @@ export const frame = {
 
   connection: 'Connection',
   connecting: 'Connecting to TrayClaw…',
-  reconnecting: 'TrayClaw does not answer. Trying again…',
+  reconnecting: 'TrayClaw is not responding. Retrying…',
   outOfDate: 'What you see may be out of date.',
   backOnline: 'Connected again.',
 
@@ -40,20 +40,20 @@ export const frame = {
   yesRelease: 'Yes, release panic stop',
   seeStopped: 'See what was stopped',
   turnsEnded: (names: readonly string[], more: number) => `Stopped: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`,
-  panicTitle: (keys: string) => `Ends every process and holds everything (${keys})`,
+  panicTitle: (keys: string) => `Ends every process and stops everything (${keys})`,
   panicKeys: (here: string, anywhere: string | null) => (anywhere === null ? here : `${here}, or ${anywhere} in any program`),
   stopped: 'Stopped',
   everythingStopped: 'Everything is stopped.',
-  beingEnded: 'What runs is being ended.',
+  beingEnded: 'Running processes are being ended.',
   nothingRan: 'No process was running.',
   ended: (count: number, ms: number) => `${count} ${count === 1 ? 'process' : 'processes'} ended in ${ms} ms.`,
   untilReleased: 'Nothing runs until you release it.',
   since: (moment: string) => `Since ${moment}`,
 
   linkNotOpened: 'This link was not opened.',
-  linkHint: 'Only web pages and mail addresses are. Copy it to look at it elsewhere.',
-  questionGone: 'This question does not wait any more.',
-  questionHint: 'What was decided is in the list below the open ones.',
+  linkHint: 'Only web pages and mail addresses open from here. Copy it to open it elsewhere.',
+  questionGone: 'This approval is no longer waiting.',
+  questionHint: 'The decision is in the history below the open approvals.',
   approvalNeeded: (summary: string) => `Approval needed: ${summary}`,
   turnEnded: (status: string) => `Turn ${status.replace('_', ' ')}.`,
 } as const;

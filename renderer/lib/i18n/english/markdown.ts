@@ -1,4 +1,4 @@
-// Words of an answer's diagrams.
+// Words for an answer's diagrams.
 
 export const markdown = {
   diagram: {
@@ -20,10 +20,10 @@ export const markdown = {
       other: 'Diagram',
     },
     failures: {
-      unreadable: 'shown as its source: the diagram cannot be read',
-      large: 'shown as its source: too large to be drawn',
-      outside: 'shown as its source: it names something outside',
-      late: 'shown as its source: drawing it took too long',
+      unreadable: 'shown as source: the diagram cannot be read',
+      large: 'shown as source: too large to draw',
+      outside: 'shown as source: it refers to something outside',
+      late: 'shown as source: drawing took too long',
     },
   },
 } as const;

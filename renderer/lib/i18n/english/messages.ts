@@ -1,4 +1,4 @@
-// Words of a person's messages and of what can be done with them and with answers.
+// Words for your messages, and for what you can do with them and with answers.
 
 export const messages = {
   turn: 'Turn',
@@ -18,11 +18,11 @@ export const messages = {
   asJsonl: 'As JSON lines',
   moreCharacters: (n: number, shown: string) => `Show ${shown} more ${n === 1 ? 'character' : 'characters'}`,
   editing: 'Edited message',
-  branchNote: 'Starts a new session that holds what came before.',
+  branchNote: 'Starts a new session with everything before this message.',
   branch: 'Send as a branch',
   cancel: 'Cancel',
-  files: 'Files sent along',
-  earlierTries: (n: number) => (n === 1 ? '1 earlier try' : `${n} earlier tries`),
-  tries: 'Earlier tries',
+  files: 'Files of this message',
+  earlierTries: (n: number) => (n === 1 ? '1 earlier attempt' : `${n} earlier attempts`),
+  tries: 'Earlier attempts',
   noAnswer: 'No answer.',
 } as const;

@@ -1,16 +1,16 @@
-// Words of secrets and the place they are kept in.
+// Words for secrets and where they are kept.
 
 export const secrets = {
   list: 'Secrets',
   absent:
-    'This machine has no keychain that TrayClaw can use. A passphrase makes an encrypted vault in its place; secrets can also come from the environment or a file:',
+    'This computer has no keychain that TrayClaw can use. Set a passphrase to create an encrypted vault instead. Secrets can also come from the environment or a file:',
   inKeychain: 'Kept in the keychain.',
   inVault: 'Kept in an encrypted vault.',
   lookAgain: 'Look again',
   newPassphrase: 'New vault passphrase',
   passphrase: 'Vault passphrase',
-  repeat: 'The same once more',
-  makeVault: 'Make vault',
+  repeat: 'Repeat passphrase',
+  makeVault: 'Create vault',
   unlockVault: 'Unlock vault',
   name: 'Secret name',
   value: 'Secret value',

@@ -1,4 +1,4 @@
-// Words of the settings.
+// Words for the settings.
 
 export const settings = {
   appearance: 'Appearance',
@@ -7,14 +7,14 @@ export const settings = {
   sections: 'Sections',
   search: 'Search settings',
   found: (count: number) => `${count} ${count === 1 ? 'setting' : 'settings'}`,
-  noMatch: (query: string) => `No setting has “${query}” in its name, its help or its key.`,
-  mendFile: 'Nothing can be changed here until the file is mended.',
+  noMatch: (query: string) => `No setting matches “${query}”.`,
+  mendFile: 'Nothing can be changed here until the file is fixed.',
   keptIn: 'Kept in',
   copyPath: 'Copy path',
-  fileHelp: 'It may be changed by hand as well; comments stay. It is read at start. What holds now:',
+  fileHelp: 'You can also edit it by hand; comments are kept. It is read at start-up. Current values:',
   configuration: 'Configuration',
   changed: 'changed',
-  fromNextStart: 'holds from the next start',
+  fromNextStart: 'takes effect after a restart',
   standard: (value: string) => `Default: ${value}`,
   save: 'Save',
   discard: 'Discard',
@@ -28,11 +28,11 @@ export const settings = {
   days: (count: number) => `${count} ${count === 1 ? 'day' : 'days'}`,
   daysUnit: 'days',
   tokensUnit: 'tokens',
-  noJson: 'This is not JSON yet, so it is not saved.',
+  noJson: 'This is not valid JSON yet, so it is not saved.',
   add: 'Add',
-  addOne: 'One more',
-  addName: 'Name of one more',
-  takeOut: (item: string) => `Take out ${item}`,
+  addOne: 'Add another',
+  addName: 'Name of the new entry',
+  takeOut: (item: string) => `Remove ${item}`,
   noLimit: 'no limit',
   perTurn: 'Per turn',
   perSession: 'Per session',
@@ -42,6 +42,6 @@ export const settings = {
   loginStart: 'Start at login, in the background',
   panicKeys: 'Panic stop in any program:',
   panicKeysBroken: 'The panic keys do not work.',
-  panicKeysChange: 'Others can be set as',
+  panicKeysChange: 'Change them with',
   noPanicKeys: 'No panic keys are set.',
 } as const;

@@ -1,22 +1,22 @@
-// Words of usage: tokens, money and waiting.
+// Words for usage: tokens, money and waiting time.
 
 export const usage = {
   measure: 'What is shown',
   measures: { tokens: 'Tokens', cost: 'Cost', latency: 'Latency' },
   legend: { tokens: ['Input', 'Input from the cache', 'Output'], cost: ['Cost'], latency: ['To the first word', 'Rest of the answer'] },
-  p95: 'Whole answer, 95 of 100',
+  p95: 'Full answer, 95th percentile',
   range: 'Time',
   lastDays: (count: number) => `Last ${count} days`,
   chart: (measure: string) => `${measure} per day`,
   value: 'Value',
-  howToRead: 'Point at a day, or walk along with the arrow keys.',
+  howToRead: 'Point at a day, or move with the arrow keys.',
   dayNothing: (day: string) => `${day}: no model call.`,
   dayTokens: ({ day, input, cached, output, calls }: { day: string; input: string; cached: string; output: string; calls: string }) =>
     `${day}: ${input} tokens in, ${cached} of them from the cache, ${output} out; ${calls}.`,
   dayCost: (day: string, cost: string, calls: string, unknown: number) =>
     `${day}: ${cost}; ${calls}${unknown > 0 ? `, ${unknown} of unknown cost` : ''}.`,
   dayLatency: (day: string, first: string, whole: string, calls: string) =>
-    `${day}: first word after ${first}, whole answer after ${whole} (50 / 95 of 100); ${calls}.`,
+    `${day}: first word after ${first}, full answer after ${whole} (50th / 95th percentile); ${calls}.`,
   calls: (count: number) => `${count} model ${count === 1 ? 'call' : 'calls'}`,
   callsHead: 'Model calls',
   turns: 'Turns',
@@ -26,16 +26,16 @@ export const usage = {
   output: 'Out',
   cost: 'Cost',
   firstToken: 'First word',
-  whole: 'Whole answer',
+  whole: 'Full answer',
   unknownCalls: (count: number) => `and ${count} of unknown cost`,
   perDay: 'Per day',
   perModel: 'Per model',
   perSession: 'Per session',
   asTable: 'As a table',
-  modelTests: 'Tests of models',
+  modelTests: 'Model tests',
   unnamed: (id: string) => `Session ${id}`,
   mostOnly: (count: number) => `The ${count} that used most.`,
-  note: 'Latencies are what 50 and 95 of 100 calls stayed below, within 5 %. A cost marked +? leaves out calls whose price nobody knows.',
-  empty: 'No model was asked in this time. What answers cost and how long they take is shown here.',
+  note: 'Latencies are the 50th and 95th percentile, within 5 %. A cost marked +? leaves out calls whose price is unknown.',
+  empty: 'No model was called in this period. What answers cost and how long they take is shown here.',
   startOne: 'Ask something',
 } as const;

@@ -1,0 +1,114 @@
+// The features, in one ordered list: one that needs another stands below it and gets it as an argument. Read compose.ts first.
+
+import { systemLater } from './base/later.ts';
+import { AgentRegistry } from './agent/registry/registry.ts';
+import type { Spine, Wing } from './features/feature.ts';
+import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import { helpers } from './features/helpers/helpers.ts';
+import { hooks } from './features/hooks/hooks.ts';
+import { identity } from './features/identity/identity.ts';
+import { memory } from './features/memory/memory.ts';
+import { schedule } from './features/schedule/schedule.ts';
+import { signals } from './features/signals/signals.ts';
+import { skills } from './features/skills/skills.ts';
+import { telegram } from './features/telegram/telegram.ts';
+import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
+import { DeferredTurns } from './runtime/turns/turns.ts';
+import { readBelow, type Base, type Store } from './compose-base.ts';
+import type { Guard } from './compose-guard.ts';
+
+interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
+  readonly trees: ProcessTrees;
+}
+
+/** Last made, first disposed; those that turns are made of outlive the turns, the others do not. */
+export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
+  const { options, lifetimes, safetyOf } = base;
+  const { rows } = store;
+  const turns = new DeferredTurns();
+  const spine = spineOf(base, store, guard, { ...hands, turns });
+  const all: Wing[] = [];
+  const add = <W extends Wing>(wing: W): W => {
+    all.push(wing);
+    lifetimes.defer(() => wing.dispose?.());
+    return wing;
+  };
+  const identities = add(identity.create(spine, rows.identity, options.prompts ?? {}));
+  const { prompt } = identities;
+  const agents = agentsOf(base, identities.capsules);
+  const run = runHook(base, guard, hands);
+  const redactDeep = <T>(value: T): T => safetyOf('tool-results').redactDeep(value);
+  const hook = add(hooks.create(spine, null, { library: options.hooks ?? [], run, redactDeep }));
+  const remembering = add(memory.create(spine, rows.memory, options));
+  lifetimes.defer(async () => {
+    await turns.dispose();
+    await hands.trees.killAll();
+  });
+  const helping = add(helpers.create(spine, rows.helpers, { agents, prompt }));
+  const skilled = add(skills.create(spine, rows.skills, helping.queue));
+  const signalled = add(signals.create(spine, rows.signals));
+  const scheduled = add(schedule.create(spine, rows.schedule, { prompt, signals: signalled.hub }));
+  const letters = add(deadLetters.create(spine, rows.deadLetters));
+  const bot = add(telegram.create(spine, rows.telegram, options.wait));
+  return {
+    turns,
+    agents,
+    all,
+    identity: identities,
+    hooks: hook,
+    helpers: helping,
+    skills: skilled,
+    signals: signalled,
+    telegram: bot,
+    tools: all.flatMap((wing) => wing.tools ?? []),
+    packSources: all.flatMap((wing) => wing.packSources ?? []),
+    checks: all.flatMap((wing) => wing.checks ?? []),
+    handlers: {
+      ...identities.handlers,
+      ...remembering.handlers,
+      ...helping.handlers,
+      ...skilled.handlers,
+      ...signalled.handlers,
+      ...scheduled.handlers,
+      ...letters.handlers,
+      ...bot.handlers,
+    },
+  };
+}
+export type Features = ReturnType<typeof composeFeatures>;
+
+function spineOf(base: Base, store: Store, guard: Guard, parts: Pick<Spine, 'tools' | 'turns' | 'outbox' | 'instanceMarker'>): Spine {
+  const { home, config, clock, ids, logger, environment, safety, safetyOf, crashPoints, closing } = base;
+  const { log, marks, policy, safeArtifacts: artifacts, settings } = store;
+  const { facts, panic, secrets, budget, checkpoints } = guard;
+  const ground = { home, config, clock, later: systemLater, ids, logger, environment, log, crashPoints, closing: closing.signal };
+  const sources: Spine['sources'] = {
+    ofSession: (sessionId) => marks.session(sessionId)?.sources ?? [],
+    ofFile: (path) => (marks.writerOf(path) === null ? [] : [{ kind: 'file', where: path }]),
+  };
+  const redactPrompt = (text: string): string => safetyOf('prompt').redact(text).text;
+  const guarded = { facts, panic, policy, secrets, budget, checkpoints, safety, sources, redactPrompt };
+  return { ...ground, ...guarded, artifacts, settings, ...parts };
+}
+
+function agentsOf({ config, home }: Base, capsules: ConstructorParameters<typeof AgentRegistry>[0]['capsules']): AgentRegistry {
+  return new AgentRegistry({ agents: config.agents, limits: config.helpers, capsules, readText: (path) => readBelow(home, path) });
+}
+
+const HOOK_OUTPUT_BYTES_MAX = 64 * 1024;
+
+/** Marked as a call is: a command line started by a hook may not answer for a person either. */
+function runHook({ ids, environment }: Base, { facts, sandbox }: Guard, { trees, instanceMarker }: Hands): HookRunner {
+  const programs = { trees, sandbox, environment, platform: process.platform };
+  return (argv, input, { timeoutMs, signal }) =>
+    runProgram(programs, {
+      argv,
+      input,
+      timeoutMs,
+      signal,
+      cwd: facts.workspace,
+      marker: { ...instanceMarker, TRAYCLAW_CALL: ids.next('evt') },
+      outputBytesMax: HOOK_OUTPUT_BYTES_MAX,
+    });
+}
+type HookRunner = Parameters<typeof hooks.create>[2]['run'];

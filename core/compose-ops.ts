@@ -1,0 +1,97 @@
+// The operations table put to work: each group of handlers with what it needs, those of the spine here, the others of the features.
+
+import type { OpHandlers } from './contracts/ops.ts';
+import type { ProcessPort } from './runtime/turns/turns.ts';
+import type { Controlplane } from './doors/controlplane/controlplane.ts';
+import {
+  createActivityOps,
+  createApprovalOps,
+  createAuditOps,
+  createBudgetOps,
+  createCheckpointOps,
+  createCommandOps,
+  createContextOps,
+  createMessageOps,
+  createOutboxOps,
+  createPanicOps,
+  createProviderOps,
+  createRecoveryOps,
+  createSessionOps,
+  createWorkspaceOps,
+  type OpsParts,
+  type OtherOps,
+} from './doors/ops/ops.ts';
+import type { Base, Store } from './compose-base.ts';
+import { composeDoctor, composeRecovery } from './compose-care.ts';
+import type { Guard } from './compose-guard.ts';
+import type { Features } from './compose-features.ts';
+import type { Mind } from './compose-mind.ts';
+
+interface Served {
+  readonly mind: Mind;
+  readonly features: Features;
+  readonly tools: OpsParts['tools'];
+  readonly outbox: OpsParts['outbox'];
+  readonly turns: OpsParts['runtime'];
+  readonly compaction: OpsParts['compaction'];
+  readonly controlplane: Controlplane;
+  readonly processes: ProcessPort;
+}
+
+export function composeOps(base: Base, store: Store, guard: Guard, served: Served): OpHandlers {
+  const { clock, ids, closing: ending } = base;
+  const closing = ending.signal;
+  const { log, head, policy, artifacts, chats, continuity, settings } = store;
+  const { panic, facts, workspaces, secrets, sandbox, gate, budget, checkpoints } = guard;
+  const { tools, outbox, turns: runtime, compaction, controlplane, processes, features, mind } = served;
+  const { models, packer } = mind;
+  const { agents, skills, helpers } = features;
+  const safety: OpsParts['safety'] = { checkUrl: (url) => base.safety.url(url), redact: (text) => base.safety.redact(text) };
+  const usage: OpsParts['usage'] = { usage: (query) => usageOf(base, store, query) };
+  const packs: OpsParts['packs'] = { list: (query) => packsOf(store, query) };
+  const checkpointOps = createCheckpointOps({ checkpoints, ids, panic, policy, runtime, safety, tools, workspaces });
+  const providerOps = createProviderOps({ agents, clock, closing, gate, ids, log, models, safety, secrets, settings, tools });
+  const doctor = composeDoctor(base, store, guard, {
+    mind,
+    checks: features.checks,
+    tools,
+    tryModel: (model) => Promise.resolve(providerOps['model.test']({ model }, itself)),
+  });
+  const recovery = composeRecovery(base, store, guard, {
+    runtime,
+    undo: async (callId, by) => {
+      const { restored } = await checkpointOps['checkpoint.restore']({ callId, keepGoing: true }, { ...itself, actor: by });
+      return restored.length;
+    },
+  });
+  const ops: OtherOps = {
+    ...features.handlers,
+    ...createMessageOps({ agents, closing, continuity, controlplane, log, models, packer, policy, runtime, tools }),
+    ...createApprovalOps({ clock, facts, gate, log, panic, policy, runtime, tools }),
+    ...createPanicOps({ clock, head, log, panic, processes, runtime }),
+    ...createBudgetOps({ budget, clock, log }),
+    ...createSessionOps({ agents, helpers: helpers.queue, ids, log, models, policy, runtime, workspaces }),
+    ...createContextOps({ agents, compaction, continuity, ids, log, packs, safety }),
+    ...createActivityOps({ log }),
+    ...createAuditOps({ artifacts, clock, gate, log, safety, sandbox, secrets, settings, tools, usage, workspaces }),
+    ...providerOps,
+    ...checkpointOps,
+    ...createRecoveryOps({ doctor, recovery }),
+    ...createOutboxOps({ chats, log, outbox }),
+    ...createWorkspaceOps({ clock, gate, log, panic, policy, workspaces }),
+  };
+  return { ...ops, ...createCommandOps({ facts, log, models, skills, tools }, ops) };
+}
+
+/** The program itself, where one part of it uses an operation of another. */
+const itself = { channel: 'library', actor: 'library' } as const;
+
+function packsOf({ telemetry, catchUp }: Store, query: Parameters<OpsParts['packs']['list']>[0]): ReturnType<OpsParts['packs']['list']> {
+  catchUp();
+  return telemetry.packs(query);
+}
+
+function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsParts['usage']['usage']>[0]) {
+  catchUp();
+  return telemetry.usage({ ...query, nowMs: clock.nowMs() });
+}

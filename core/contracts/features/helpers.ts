@@ -1,0 +1,105 @@
+// Helpers: a call from one turn to another agent, its start, its end. Their events stand in the session and turn that called. The operations
+// on agents and helpers. A part of the tables in events.ts and ops.ts.
+
+import * as z from 'zod';
+import { agentListingSchema } from '../agents.ts';
+import { usageSchema } from '../llm.ts';
+import { id, none } from '../op-params.ts';
+import { turnBoundsSchema } from '../turn-bounds.ts';
+
+/** Where a call came from. */
+export const helperParentSchema = z.object({ sessionId: z.string(), turnId: z.string(), callId: z.string() });
+
+/** A turn whose money the helper spends as well: its caller's, and so on upwards. */
+const helperPayerSchema = z.object({
+  turnId: z.string(),
+  sessionId: z.string(),
+  continues: z.array(z.string()),
+  usd: z.number().nullable(),
+  tokens: z.number().nullable(),
+});
+
+/** What a turn of a helper knows of whoever called it. */
+export const helperOriginSchema = z.object({
+  jobId: z.string(),
+  label: z.string(),
+  from: helperParentSchema,
+  /** The agent that called. */
+  agentId: z.string(),
+  /** Nearest first. */
+  payers: z.array(helperPayerSchema),
+});
+export type HelperOrigin = z.infer<typeof helperOriginSchema>;
+
+export const helperModeSchema = z.enum(['wait', 'background']);
+export const helperEndSchema = z.enum(['done', 'failed', 'cancelled', 'timeout', 'over_budget', 'stopped']);
+export type HelperEnd = z.infer<typeof helperEndSchema>;
+
+export const helperEvents = {
+  'a2a.called': z.object({
+    jobId: z.string(),
+    from: helperParentSchema,
+    agentId: z.string(),
+    task: z.string(),
+    label: z.string(),
+    /** What answers in it, where that is not the agent's own model: `skill/NAME` performs the steps of a skill. */
+    model: z.string().optional(),
+    /** wait: the call ends with the answer. background: the answer comes later, as a message. */
+    mode: helperModeSchema,
+    bounds: turnBoundsSchema,
+    payers: z.array(helperPayerSchema),
+    /** 1 for a helper of a conversation, 2 for a helper of that. */
+    depth: z.number().int().min(1),
+    /** A call that runs again with the same key meets the same job. */
+    idempotencyKey: z.string(),
+    /** Ended by then, whatever it is doing. */
+    deadlineMs: z.number().int(),
+  }),
+  'a2a.started': z.object({ jobId: z.string(), sessionId: z.string(), turnId: z.string(), attempt: z.number().int().min(1) }),
+  'a2a.retried': z.object({ jobId: z.string(), attempt: z.number().int().min(2), waitMs: z.number().int(), reason: z.string() }),
+  'a2a.cancel_requested': z.object({ jobId: z.string(), by: z.string(), reason: z.string() }),
+  'a2a.finished': z.object({
+    jobId: z.string(),
+    status: helperEndSchema,
+    text: z.string(),
+    usage: usageSchema,
+    costUsd: z.number().nullable(),
+  }),
+} as const;
+
+/** A call of a helper and how it stands. */
+const helperListingSchema = z.object({
+  jobId: z.string(),
+  agentId: z.string(),
+  label: z.string(),
+  task: z.string(),
+  mode: helperModeSchema,
+  state: z.enum(['queued', 'running', 'retrying', 'finished']),
+  /** How it ended; null while it has not. */
+  status: helperEndSchema.nullable(),
+  text: z.string(),
+  depth: z.number().int(),
+  from: helperParentSchema,
+  /** Its own conversation, once it began. */
+  helperSessionId: z.string().nullable(),
+  helperTurnId: z.string().nullable(),
+  attempt: z.number().int(),
+  createdAtMs: z.number().int(),
+  deadlineMs: z.number().int(),
+  finishedAtMs: z.number().int().nullable(),
+  costUsd: z.number().nullable(),
+});
+export type HelperListing = z.infer<typeof helperListingSchema>;
+
+export const agentOps = {
+  'agent.list': { params: none, result: z.object({ agents: z.array(agentListingSchema) }) },
+  /** `identity` is what stands below the standing instructions, as it is now. */
+  /** Calls of helpers, the newest first, at most 1,000; those that have ended only when asked for. */
+  'helper.list': {
+    params: z.strictObject({ sessionId: id.optional(), all: z.boolean().optional() }),
+    result: z.object({ helpers: z.array(helperListingSchema) }),
+  },
+  /** Ends a helper with whatever it called. Nothing happens to one that has ended. */
+  'helper.cancel': { params: z.strictObject({ jobId: id }), result: helperListingSchema },
+  'agent.get': { params: z.strictObject({ agentId: id }), result: agentListingSchema.extend({ identity: z.string() }) },
+} as const;

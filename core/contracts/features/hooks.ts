@@ -1,0 +1,101 @@
+// Hooks: what a person has run before and after runs, model calls, tools and messages. A hook before may deny or ask; none can allow or change.
+
+import * as z from 'zod';
+import { toolClassSchema, type ToolClass } from '../tools.ts';
+
+export const hookPoints = [
+  'before_run',
+  'after_run',
+  'before_model',
+  'after_model',
+  'before_tool',
+  'after_tool',
+  'before_message',
+  'after_message',
+] as const;
+const hookPointSchema = z.enum(hookPoints);
+export type HookPoint = z.infer<typeof hookPointSchema>;
+
+const names = z.array(z.string().min(1).max(200)).min(1).max(100);
+
+export const hookConfigSchema = z.strictObject({
+  on: hookPointSchema,
+  /** Left out, it is about everything. What is named must all fit. */
+  match: z
+    .strictObject({
+      tools: names.optional(),
+      classes: z.array(toolClassSchema).min(1).optional(),
+      agents: names.optional(),
+      channels: names.optional(),
+    })
+    .optional(),
+  /** A program and its arguments; no shell. */
+  command: z.array(z.string().min(1).max(4096)).min(1).max(100),
+  timeoutMs: z.number().int().min(100).max(60_000).default(10_000),
+  /** When it fails, hangs or prints what is no answer. Deny before a tool unless told, else ignore. */
+  onFailure: z.enum(['deny', 'ask', 'ignore']).optional(),
+});
+export type HookConfig = z.infer<typeof hookConfigSchema>;
+
+export const hookEvents = {
+  /** Before: in the conversation it was about. After: in the system session, once it has ended. */
+  'hook.ran': z.object({
+    on: hookPointSchema,
+    name: z.string(),
+    outcome: z.enum(['passed', 'denied', 'asked', 'failed', 'skipped']),
+    reason: z.string(),
+    tookMs: z.number(),
+    sessionId: z.string().nullable(),
+    turnId: z.string().nullable(),
+    callId: z.string().nullable(),
+  }),
+} as const;
+
+/** What a hook is told, as JSON on its standard input. Secrets are taken out of it before. */
+export interface HookSubject {
+  readonly on: HookPoint;
+  readonly sessionId: string | null;
+  readonly turnId: string | null;
+  readonly agentId: string;
+  readonly channel: string;
+  /** Of a run: what was asked for; after it, how it ended. */
+  readonly run?: { readonly text: string; readonly status?: string; readonly error?: string | null };
+  readonly model?: { readonly ref: string; readonly tokens: number; readonly outcome?: 'ok' | 'error'; readonly text?: string };
+  readonly tool?: {
+    readonly callId: string;
+    readonly name: string;
+    readonly class: ToolClass;
+    /** JSON. */
+    readonly args: string;
+    readonly summary: string;
+    /** What the gate answered; after the call, what came of it. */
+    readonly decision?: string;
+    readonly outcome?: string;
+    readonly result?: string;
+  };
+  /** A message on its way out of the program. */
+  readonly message?: { readonly to: string; readonly text: string; readonly outcome?: string };
+}
+
+/** What a hook may answer. Saying nothing is no objection; there is no way to allow. */
+export const hookAnswerSchema = z.strictObject({
+  decision: z.enum(['deny', 'ask']).optional(),
+  reason: z.string().max(2000).optional(),
+  note: z.string().max(2000).optional(),
+});
+export type HookAnswer = z.infer<typeof hookAnswerSchema>;
+
+/** A hook of the program that uses the library, in its own process. */
+export interface LibraryHook extends Partial<Pick<HookConfig, 'match' | 'timeoutMs' | 'onFailure'>> {
+  readonly on: HookPoint;
+  readonly name: string;
+  run(subject: HookSubject, signal: AbortSignal): HookAnswer | undefined | Promise<HookAnswer | undefined>;
+}
+
+/** What came of all hooks of one place together. */
+export interface HookVerdict {
+  readonly decision: 'pass' | 'ask' | 'deny';
+  readonly reason: string;
+}
+
+export type HookRan = z.infer<(typeof hookEvents)['hook.ran']>;

@@ -1,0 +1,379 @@
+// Memory: what is remembered, and the person's documents; the settings, the events and the operations. A part of the tables in events.ts,
+// ops.ts and config.ts.
+
+import * as z from 'zod';
+import { holdsSchema, id, none } from '../op-params.ts';
+import { taintSourceSchema } from '../tools.ts';
+
+export const memoryKinds = ['fact', 'preference', 'lesson', 'procedure'] as const;
+export const memoryKindSchema = z.enum(memoryKinds);
+export type MemoryKind = z.infer<typeof memoryKindSchema>;
+
+/** candidate: proposed, used nowhere until it is promoted. kept: used. */
+export const memoryStates = ['candidate', 'kept'] as const;
+export const memoryStateSchema = z.enum(memoryStates);
+export type MemoryState = z.infer<typeof memoryStateSchema>;
+
+/** By its age since it was last used: whole, one sentence, a few words, or out of use. A pinned one stays whole. */
+export const memoryTiers = ['full', 'summary', 'marker', 'archived'] as const;
+export const memoryTierSchema = z.enum(memoryTiers);
+export type MemoryTier = z.infer<typeof memoryTierSchema>;
+
+export const sharedScope = 'shared';
+/** For all agents, or for one. */
+export const memoryScopeSchema = z
+  .string()
+  .regex(/^(shared|agent:[a-z][a-z0-9_-]{0,39})$/, 'must be shared, or agent: and the id of an agent');
+
+export const memoryTextMax = 2_000;
+const textSchema = z.string().trim().min(1).max(memoryTextMax);
+export const importanceSchema = z.number().min(0).max(1);
+
+/** Who brought it up, and where that can be looked up. */
+export const memoryOriginSchema = z.object({
+  by: z.enum(['person', 'agent', 'turn', 'import']),
+  actor: z.string(),
+  sessionId: z.string().nullable(),
+  turnId: z.string().nullable(),
+});
+export type MemoryOrigin = z.infer<typeof memoryOriginSchema>;
+
+export const memorySchema = z.object({
+  memoryId: z.string(),
+  kind: memoryKindSchema,
+  text: textSchema,
+  scope: memoryScopeSchema,
+  importance: importanceSchema,
+  origin: memoryOriginSchema,
+  /** Whose words it may hold beside the person's own. With any of them only a person can promote it. */
+  untrusted: z.array(taintSourceSchema),
+});
+export type Memory = z.infer<typeof memorySchema>;
+
+/** What one that is written to a file says; what else it is follows when it is read in. */
+export const memoryFileEntrySchema = z.strictObject({
+  kind: memoryKindSchema,
+  text: textSchema,
+  scope: memoryScopeSchema.default(sharedScope),
+  importance: importanceSchema.default(0.5),
+  pinned: z.boolean().default(false),
+  /** When it was first remembered. */
+  createdAt: z.string().max(40).optional(),
+  source: z.string().max(500).optional(),
+});
+export type MemoryFileEntry = z.infer<typeof memoryFileEntrySchema>;
+
+export const sourceNameSchema = z.string().regex(/^[A-Za-z0-9_-]{1,60}$/, 'a name has letters, digits, - and _, at most 60');
+export const endingsSchema = z
+  .array(z.string().regex(/^[A-Za-z0-9]{1,12}$/, 'an ending has letters and digits, without the dot'))
+  .min(1)
+  .max(100);
+
+/** A function: the form of a reference to a secret belongs to config.ts, which uses this. */
+export function mindSections<R extends z.ZodType>(secretRef: R) {
+  const modelSettings = {
+    model: z.string().min(1).max(200),
+    /** Asked of the server where it can shorten its vectors, and held against what it answers. */
+    dimensions: z.number().int().min(8).max(4096).optional(),
+  };
+  const embeddingsSchema = z.discriminatedUnion('kind', [
+    /** POST {baseUrl}/embeddings, as OpenAI, LM Studio, llama-server and most others answer it. */
+    z.strictObject({
+      kind: z.literal('openai-compatible'),
+      baseUrl: z.url(),
+      apiKey: secretRef.optional(),
+      /** Without it what embedding costs is not known, and only limits in tokens hold it. */
+      usdPerMillionTokens: z.number().nonnegative().optional(),
+      ...modelSettings,
+    }),
+    z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().default('http://127.0.0.1:11434'), ...modelSettings }),
+    /** A GGUF file of the person's own, served by llama-server, which is started when it is first needed. */
+    z.strictObject({
+      kind: z.literal('gguf'),
+      /** Of llama-server; found on the PATH when it is a name. */
+      program: z.string().min(1).max(500).default('llama-server'),
+      file: z.string().min(1).max(1000),
+      dimensions: z.number().int().min(8).max(4096).optional(),
+    }),
+  ]);
+  const inlineSchema = z.strictObject({
+    kind: z.literal('inline'),
+    title: z.string().trim().min(1).max(200).optional(),
+    text: z.string().min(1).max(200_000),
+  });
+  const directorySchema = z.strictObject({
+    kind: z.literal('directory'),
+    /** Absolute, or below the workspace. */
+    path: z.string().min(1).max(1000),
+    /** Endings of the names that are read, without the dot; all that can be read when left out. */
+    endings: endingsSchema.optional(),
+    watch: z.boolean().default(true),
+    filesMax: z.number().int().min(1).max(100_000).default(10_000),
+    fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
+  });
+  const fileSchema = z.strictObject({
+    kind: z.literal('file'),
+    /** Absolute, or below the workspace. */
+    path: z.string().min(1).max(1000),
+    watch: z.boolean().default(true),
+    fileBytesMax: z.number().int().min(1024).max(100_000_000).default(20_000_000),
+  });
+  return {
+    /** Vectors for search by meaning; without it words alone are searched. */
+    embeddings: embeddingsSchema.optional(),
+    memory: z
+      .strictObject({
+        enabled: z.boolean().default(true),
+        /** Whether what a person says in a turn is looked through for what is worth remembering. */
+        fromTurns: z.boolean().default(true),
+        /** How many at most are shown to the model in a turn. */
+        snippetsMax: z.number().int().min(0).max(50).default(6),
+        candidatesMax: z.number().int().min(1).max(100_000).default(500),
+      })
+      .prefault({}),
+    knowledge: z
+      .strictObject({
+        sources: z.record(sourceNameSchema, z.discriminatedUnion('kind', [inlineSchema, directorySchema, fileSchema])).default({}),
+        /** Whether evidence is put before the model by itself, where a question seems to be about the documents. */
+        inContext: z.boolean().default(true),
+        evidenceMax: z.number().int().min(1).max(20).default(4),
+      })
+      .prefault({}),
+  };
+}
+
+const memoryId = z.string();
+
+export const memoryEvents = {
+  /** `rule` names why it is kept at once; null for a candidate. `pinned` where it was from the beginning. */
+  'memory.remembered': z.object({
+    memory: memorySchema,
+    state: memoryStateSchema,
+    rule: z.string().nullable(),
+    pinned: z.boolean().optional(),
+    /** Where it is older than its event: it was read in. */
+    createdAtMs: z.number().int().optional(),
+  }),
+  /** The same was brought up again; a conversation counts once. */
+  'memory.repeated': z.object({ memoryId, sessionId: z.string().nullable(), turnId: z.string().nullable(), by: z.string() }),
+  'memory.promoted': z.object({ memoryId, by: z.string(), rule: z.string() }),
+  'memory.rejected': z.object({ memoryId, by: z.string() }),
+  'memory.pinned': z.object({ memoryId, pinned: z.boolean(), by: z.string() }),
+  /** A turn was shown them, or a call found them. At most once a day for each. */
+  'memory.recalled': z.object({ memoryIds: z.array(memoryId).min(1), sessionId: z.string(), turnId: z.string().nullable() }),
+  /** Both cannot be so at the same time; a person settles which. */
+  'memory.contradicted': z.object({ memoryId, otherId: z.string(), reason: z.string() }),
+  'memory.settled': z.object({ memoryId, otherId: z.string(), keep: z.enum(['this', 'other', 'both']), by: z.string() }),
+  /** Used nowhere from here on. The log keeps that it was remembered. */
+  'memory.forgotten': z.object({ memoryId, by: z.string(), reason: z.string() }),
+  /** What embedding came to: one event for a batch of texts, or for some questions together. */
+  'embedding.used': z.object({
+    model: z.string(),
+    purpose: z.enum(['texts', 'questions']),
+    count: z.number().int().positive(),
+    tokens: z.number().int().nonnegative(),
+    /** False where the server told none and they are an estimate. */
+    tokensReported: z.boolean(),
+    /** Null where the price is unknown. */
+    costUsd: z.number().nonnegative().nullable(),
+    tookMs: z.number().nonnegative(),
+  }),
+} as const;
+
+const contradictionSchema = z.object({ otherId: z.string(), otherText: z.string(), reason: z.string() });
+
+export const memoryViewSchema = memorySchema.extend({
+  state: memoryStateSchema,
+  rule: z.string().nullable(),
+  pinned: z.boolean(),
+  tier: memoryTierSchema,
+  /** What the agent is shown of it at its age. */
+  shown: z.string(),
+  createdAtMs: z.number().int(),
+  usedAtMs: z.number().int(),
+  uses: z.number().int(),
+  /** Conversations in which it was brought up. */
+  seenIn: z.number().int(),
+  contradictions: z.array(contradictionSchema),
+});
+export type MemoryView = z.infer<typeof memoryViewSchema>;
+
+export const memoryHitSchema = memoryViewSchema.extend({
+  score: z.number(),
+  /** Which searches found it. */
+  foundBy: z.array(z.enum(['words', 'meaning', 'source'])),
+});
+export type MemoryHit = z.infer<typeof memoryHitSchema>;
+
+const sourcePath = z.string().trim().min(1).max(1000);
+const queryText = z.string().min(1).max(2_000);
+const limit = z.number().int().min(1).max(500).optional();
+
+export const evidenceSchema = z.object({
+  /** `notes/plan.md:12-40`, `manual.pdf p. 3`, `inline:prices`. */
+  citation: z.string(),
+  source: z.string(),
+  path: z.string(),
+  startLine: z.number().int().nullable(),
+  endLine: z.number().int().nullable(),
+  page: z.number().int().nullable(),
+  heading: z.string(),
+  text: z.string(),
+  score: z.number(),
+  foundBy: z.array(z.enum(['words', 'meaning', 'resolver'])),
+  untrusted: z.array(taintSourceSchema),
+});
+export type Evidence = z.infer<typeof evidenceSchema>;
+
+const knowledgeSourceSchema = z.object({
+  name: z.string(),
+  kind: z.enum(['inline', 'directory', 'file', 'resolver']),
+  /** Of a directory or a file. */
+  path: z.string().nullable(),
+  documents: z.number().int(),
+  chunks: z.number().int(),
+  /** Documents that could not be taken in. */
+  failed: z.number().int(),
+  indexedAtMs: z.number().int().nullable(),
+  /** What is wrong with the whole source, in a sentence. */
+  problem: z.string().nullable(),
+  /** While it is read: files that are done, of so many. */
+  progress: z.object({ done: z.number().int(), total: z.number().int() }).nullable(),
+});
+
+const embedderStateSchema = z.object({
+  /** Null where none is configured: then words alone are searched. */
+  model: z.string().nullable(),
+  dimensions: z.number().int().nullable(),
+  /** Texts that have no vector yet. */
+  waiting: z.number().int(),
+  problem: z.string().nullable(),
+});
+
+export const memoryOps = {
+  /** The newest first. With a query: the best first, whatever their age, in the scopes of the agent or in all. */
+  'memory.list': {
+    params: z.strictObject({
+      query: queryText.optional(),
+      state: memoryStateSchema.optional(),
+      kind: memoryKindSchema.optional(),
+      scope: memoryScopeSchema.optional(),
+      /** Also those that are out of use by their age; with a query they are always looked at. */
+      archived: z.boolean().optional(),
+      /** Only those with an open contradiction. */
+      contradicted: z.boolean().optional(),
+      limit,
+      offset: z.number().int().min(0).optional(),
+    }),
+    result: z.object({
+      memories: z.array(memoryViewSchema),
+      counts: z.object({ kept: z.number().int(), candidates: z.number().int(), contradictions: z.number().int() }),
+      embedder: embedderStateSchema,
+    }),
+  },
+  'memory.get': { params: z.strictObject({ memoryId: id }), result: memoryViewSchema },
+  /** As the agent recalls: its own and the shared ones, by words and, where there is an embedder, by meaning. */
+  'memory.recall': {
+    params: z.strictObject({ query: queryText, agentId: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
+    result: z.object({ hits: z.array(memoryHitSchema), embedder: embedderStateSchema }),
+  },
+  /** A person's own: kept at once. */
+  'memory.add': {
+    params: z.strictObject({
+      text: z.string().trim().min(1).max(memoryTextMax),
+      kind: memoryKindSchema.optional(),
+      scope: memoryScopeSchema.optional(),
+      importance: importanceSchema.optional(),
+      pinned: z.boolean().optional(),
+    }),
+    result: memoryViewSchema,
+  },
+  'memory.promote': { params: z.strictObject({ memoryId: id }), result: memoryViewSchema },
+  'memory.reject': { params: z.strictObject({ memoryId: id }), result: z.object({ memoryId: z.string() }) },
+  'memory.pin': { params: z.strictObject({ memoryId: id, pinned: z.boolean() }), result: memoryViewSchema },
+  'memory.forget': { params: z.strictObject({ memoryId: id }), result: z.object({ memoryId: z.string() }) },
+  /** Of two that contradict each other: `this` and `other` forget the one not named, `both` lets them stand. */
+  'memory.settle': {
+    params: z.strictObject({ memoryId: id, otherId: id, keep: z.enum(['this', 'other', 'both']) }),
+    result: z.object({ kept: z.array(z.string()) }),
+  },
+  /** What is kept, one JSON object a line; the same form is read in. */
+  'memory.export': { params: none, result: z.object({ text: z.string(), count: z.number().int() }) },
+  /** All or nothing; what is known already is passed over. */
+  'memory.import': {
+    params: z.strictObject({ text: z.string().min(1).max(20_000_000), state: memoryStateSchema.optional() }),
+    result: z.object({ added: z.number().int(), known: z.number().int() }),
+  },
+
+  'knowledge.list': {
+    params: none,
+    result: z.object({ sources: z.array(knowledgeSourceSchema), indexing: z.boolean(), embedder: embedderStateSchema }),
+  },
+  /** The documents of a source, those with a problem first. */
+  'knowledge.status': {
+    params: z.strictObject({ source: id, limit }),
+    result: z.object({
+      source: knowledgeSourceSchema,
+      documents: z.array(
+        z.object({
+          path: z.string(),
+          title: z.string(),
+          mediaType: z.string(),
+          sizeBytes: z.number().int(),
+          chunks: z.number().int(),
+          indexedAtMs: z.number().int(),
+          problem: z.string().nullable(),
+        }),
+      ),
+    }),
+  },
+  /** What adding a folder or a file would come to; changes nothing. */
+  'knowledge.preview': {
+    params: z.strictObject({ path: sourcePath, endings: endingsSchema.optional() }),
+    result: z.object({
+      /** Absolute, and real where it is there. */
+      path: z.string(),
+      kind: z.enum(['directory', 'file']).nullable(),
+      /** Outside of what is open to the agent: as a source it is opened for reading. */
+      outside: z.boolean(),
+      /** That can be read as documents. */
+      files: z.number().int(),
+      /** There are more than are counted. */
+      more: z.boolean(),
+      /** Why it cannot be added, in a sentence. */
+      problem: z.string().nullable(),
+    }),
+  },
+  /** A folder, a file or a text from now on; its place in config.yaml is knowledge.sources. Reading goes on in the background. */
+  'knowledge.add': {
+    params: z
+      .strictObject({
+        name: sourceNameSchema,
+        /** Absolute, or below the workspace; `~` is the person's own folder. */
+        path: sourcePath.optional(),
+        endings: endingsSchema.optional(),
+        watch: z.boolean().optional(),
+        /** In place of a path: the text itself, Markdown. */
+        text: z.string().min(1).max(200_000).optional(),
+        title: z.string().trim().min(1).max(200).optional(),
+        /** A person knows that it lies outside of what is open to the agent. */
+        outside: z.boolean().optional(),
+      })
+      .refine(({ path, text }) => (path === undefined) !== (text === undefined), 'a source has either a path or a text'),
+    result: z.object({ source: z.string(), path: z.string().nullable(), holds: holdsSchema }),
+  },
+  /** It is found no more. Its setting is handed back, so that it can be put back with config.set. */
+  'knowledge.remove': {
+    params: z.strictObject({ source: sourceNameSchema }),
+    result: z.object({ source: z.string(), setting: z.record(z.string(), z.unknown()), holds: holdsSchema }),
+  },
+  'knowledge.search': {
+    params: z.strictObject({ query: queryText, source: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
+    result: z.object({ evidence: z.array(evidenceSchema), embedder: embedderStateSchema }),
+  },
+  /** Looks at every document of a source, or of all, again; waits until that is done. */
+  'knowledge.reindex': {
+    params: z.strictObject({ source: id.optional() }),
+    result: z.object({ documents: z.number().int(), changed: z.number().int(), removed: z.number().int(), failed: z.number().int() }),
+  },
+} as const;

@@ -1,0 +1,230 @@
+// Schedules, the heartbeat and the task list: what is kept, what is told, the settings, the events (all in the system session) and the
+// operations. A part of the tables in events.ts, ops.ts and config.ts.
+
+import * as z from 'zod';
+import { id, none } from '../op-params.ts';
+import { taintSourceSchema } from '../tools.ts';
+import { jobBoundsSchema, narrowedSettings } from '../turn-bounds.ts';
+
+const moment = z.number().int().min(0).max(8_640_000_000_000_000);
+const zoneSchema = z.string().min(1).max(100).describe('time zone, such as Europe/Berlin');
+
+/** A minute is the finest grain there is: nothing that starts by itself may come more often. */
+export const everyMsMin = 60_000;
+const everyMsMax = 366 * 86_400_000;
+
+/** As it is asked for. A local time that is skipped in spring means the first moment after it, one that comes twice the first of both. */
+export const scheduleSpecInputSchema = z.union([
+  z.strictObject({ kind: z.literal('at'), atMs: moment }),
+  z.strictObject({
+    kind: z.literal('at'),
+    local: z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/, 'must be a local time such as 2026-03-29T02:30'),
+    zone: zoneSchema.optional(),
+  }),
+  z.strictObject({ kind: z.literal('every'), everyMs: z.number().int().min(everyMsMin).max(everyMsMax), anchorMs: moment.optional() }),
+  z.strictObject({ kind: z.literal('cron'), expr: z.string().min(1).max(200), zone: zoneSchema.optional() }),
+]);
+export type ScheduleSpecInput = z.infer<typeof scheduleSpecInputSchema>;
+
+/** As it is kept: every moment and zone is settled, so that nothing depends on where and when it is read. */
+export const scheduleSpecSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('at'), atMs: moment, local: z.string().optional(), zone: z.string().optional() }),
+  z.object({ kind: z.literal('every'), everyMs: z.number().int(), anchorMs: moment }),
+  z.object({ kind: z.literal('cron'), expr: z.string(), zone: z.string() }),
+]);
+export type ScheduleSpec = z.infer<typeof scheduleSpecSchema>;
+
+/** What to do about due times that passed while nothing could run. `all`: one after the other, the newest few. */
+export const missedPolicySchema = z.enum(['skip', 'once', 'all']);
+export type MissedPolicy = z.infer<typeof missedPolicySchema>;
+
+export const scheduleSchema = z.object({
+  scheduleId: z.string(),
+  name: z.string(),
+  prompt: z.string(),
+  spec: scheduleSpecSchema,
+  agentId: z.string(),
+  /** `own`: one conversation of its own. `new`: another each time. Otherwise the id of a session. */
+  session: z.string(),
+  missed: missedPolicySchema,
+  bounds: jobBoundsSchema,
+  /** How long a question of such a turn waits for an answer before it is a no. */
+  approvalMs: z.number().int(),
+  enabled: z.boolean(),
+  createdBy: z.string(),
+  createdAtMs: z.number().int(),
+  /** The chat its answer is sent to; `last` is the one used last. */
+  deliver: z.string().nullable(),
+  /** How many schedules made one another before this one: a person's is 0. */
+  depth: z.number().int(),
+  /** Whose words the prompt may hold, where an agent wrote it after reading words of others. */
+  untrusted: z.array(taintSourceSchema),
+});
+export type Schedule = z.infer<typeof scheduleSchema>;
+
+/**
+ * run: a turn was started. missed: nothing could run then. overlap: its last turn was still open. paused: it was switched off.
+ * panic: everything was stopped. refused: the turn could not be started.
+ */
+export const firedDispositionSchema = z.enum(['run', 'missed', 'overlap', 'paused', 'panic', 'refused']);
+export type FiredDisposition = z.infer<typeof firedDispositionSchema>;
+
+export const scheduleFiredSchema = z.object({
+  scheduleId: z.string(),
+  dueMs: z.number().int(),
+  disposition: firedDispositionSchema,
+  turnId: z.string().optional(),
+  sessionId: z.string().optional(),
+  /** This entry stands for all due times from `dueMs` to this one, both included. */
+  untilMs: z.number().int().optional(),
+  /** How many these are; at least, where `atLeast`. */
+  count: z.number().int().optional(),
+  atLeast: z.literal(true).optional(),
+  /** A person or an agent asked for it; no due time is used up. */
+  by: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type ScheduleFired = z.infer<typeof scheduleFiredSchema>;
+
+export const taskSchema = z.object({
+  taskId: z.string(),
+  text: z.string(),
+  state: z.enum(['open', 'done', 'dropped']),
+  createdAtMs: z.number().int(),
+  closedAtMs: z.number().int().nullable(),
+  by: z.string(),
+  sessionId: z.string().nullable(),
+  untrusted: z.array(taintSourceSchema),
+});
+export type Task = z.infer<typeof taskSchema>;
+
+const zone = z.string().min(1).max(100);
+const timeOfDay = z.string().regex(/^([01]\d|2[0-4]):[0-5]\d$/, 'must be a time such as 08:00');
+
+export const heartbeatConfigSchema = z
+  .strictObject({
+    /** 0 is off; otherwise from 5 on. */
+    everyMinutes: z
+      .number()
+      .int()
+      .min(0)
+      .max(10_080)
+      .refine((minutes) => minutes === 0 || minutes >= 5, 'must be 0 for off, or at least 5')
+      .default(30),
+    /** From equal to to is the whole day. */
+    activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: zone.optional() }).optional(),
+    agent: z.string().min(1).max(100).default('main'),
+    /** The chat that is told: `last` is the one used last, `none` is none. */
+    deliver: z.string().min(1).max(200).default('last'),
+    ...narrowedSettings,
+  })
+  .prefault({});
+
+export const scheduleEvents = {
+  'schedule.created': z.object({ schedule: scheduleSchema }),
+  /** The whole schedule as it is from here on. With another time it starts anew: due times count from this moment. */
+  'schedule.changed': z.object({ schedule: scheduleSchema, by: z.string() }),
+  'schedule.removed': z.object({ scheduleId: z.string(), by: z.string() }),
+  /** What became of a due time, or of several that stand together. */
+  'schedule.fired': scheduleFiredSchema,
+  /** The clock was set back: due times count from `toMs` again. What ran already does not run again. */
+  'schedule.rewound': z.object({ fromMs: z.number().int(), toMs: z.number().int() }),
+  /** A heartbeat's turn has ended. quiet: nothing to tell. repeated: the same was told within a day. */
+  'heartbeat.ended': z.object({
+    turnId: z.string(),
+    outcome: z.enum(['quiet', 'told', 'repeated', 'failed']),
+    /** Of the text, to tell a repetition. */
+    textHash: z.string(),
+    /** The chat it was sent to. */
+    to: z.string().nullable(),
+    /** Beats since the last one that ended, for which no model was asked: nothing to do, or outside of the active hours. */
+    idle: z.number().int(),
+  }),
+  'task.added': z.object({
+    taskId: z.string(),
+    text: z.string(),
+    by: z.string(),
+    sessionId: z.string().nullable(),
+    untrusted: z.array(taintSourceSchema),
+  }),
+  'task.closed': z.object({ taskId: z.string(), how: z.enum(['done', 'dropped']), by: z.string() }),
+} as const;
+
+const wanted = {
+  name: z.string().trim().min(1).max(100),
+  prompt: z.string().trim().min(1).max(20_000),
+  spec: scheduleSpecInputSchema,
+  agentId: id.optional(),
+  session: z.union([z.enum(['own', 'new']), id]).optional(),
+  missed: missedPolicySchema.optional(),
+  bounds: jobBoundsSchema.optional(),
+  /** From a second to a day. */
+  approvalMs: z.number().int().min(1000).max(86_400_000).optional(),
+  enabled: z.boolean().optional(),
+  deliver: z.string().min(1).max(200).nullable().optional(),
+};
+
+const firingSchema = scheduleFiredSchema.extend({
+  atMs: z.number().int(),
+  /** How its turn stands: queued, running, waiting or how it ended. */
+  status: z.string().nullable(),
+});
+
+export const scheduleViewSchema = scheduleSchema.extend({
+  /** The next due times, at most five; none while it is paused or over. */
+  nextMs: z.array(z.number().int()),
+  /** What became of the last due times, the newest first. */
+  last: z.array(firingSchema),
+});
+export type ScheduleView = z.infer<typeof scheduleViewSchema>;
+
+const heartbeatStateSchema = z.object({
+  enabled: z.boolean(),
+  everyMinutes: z.number().int(),
+  nextMs: z.number().int().nullable(),
+  file: z.string(),
+  /** Why the last beat did what it did: a sentence. */
+  lastOutcome: z.string().nullable(),
+  lastAtMs: z.number().int().nullable(),
+  lastTurnId: z.string().nullable(),
+  /** Beats since the start for which no model was asked. */
+  idle: z.number().int(),
+});
+export type HeartbeatState = z.infer<typeof heartbeatStateSchema>;
+
+export const scheduleOps = {
+  /** The clock's last jump, seen by comparing it with a steady one, while this instance ran. */
+  'schedule.list': {
+    params: none,
+    result: z.object({
+      schedules: z.array(scheduleViewSchema),
+      clockJump: z.object({ atMs: z.number().int(), byMs: z.number().int() }).nullable(),
+    }),
+  },
+  'schedule.get': {
+    params: z.strictObject({ scheduleId: id, limit: z.number().int().min(1).max(200).optional() }),
+    result: scheduleViewSchema,
+  },
+  'schedule.create': { params: z.strictObject(wanted), result: scheduleViewSchema },
+  'schedule.update': {
+    params: z.strictObject({ scheduleId: id, ...z.strictObject(wanted).partial().shape }),
+    result: scheduleViewSchema,
+  },
+  'schedule.remove': { params: z.strictObject({ scheduleId: id }), result: z.object({ scheduleId: z.string() }) },
+  /** Once now, beside its times. */
+  'schedule.run': { params: z.strictObject({ scheduleId: id }), result: z.object({ sessionId: z.string(), turnId: z.string() }) },
+  /** When something would be due. Keeps nothing. */
+  'schedule.preview': {
+    params: z.strictObject({ spec: scheduleSpecInputSchema, count: z.number().int().min(1).max(50).optional() }),
+    result: z.object({ nextMs: z.array(z.number().int()) }),
+  },
+  'heartbeat.get': { params: none, result: heartbeatStateSchema },
+  /** A beat now, outside of its times; with nothing to do no model is asked. */
+  'heartbeat.run': { params: none, result: heartbeatStateSchema },
+  'task.list': {
+    params: z.strictObject({ all: z.boolean().optional(), limit: z.number().int().min(1).max(500).optional() }),
+    result: z.object({ tasks: z.array(taskSchema) }),
+  },
+  'task.add': { params: z.strictObject({ text: z.string().trim().min(1).max(1000) }), result: taskSchema },
+  'task.close': { params: z.strictObject({ taskId: id, how: z.enum(['done', 'dropped']) }), result: taskSchema },
+} as const;

@@ -1,0 +1,132 @@
+// Signals: what comes in from outside or by the clock, the settings of what feeds them, the events (all in the system session) and the
+// operations. A part of the tables in events.ts, ops.ts and config.ts.
+
+import * as z from 'zod';
+import { id } from '../op-params.ts';
+import { narrowedSettings } from '../turn-bounds.ts';
+
+export const signalSources = ['webhook', 'file', 'schedule', 'heartbeat', 'app'] as const;
+export const signalSourceSchema = z.enum(signalSources);
+export type SignalSource = z.infer<typeof signalSourceSchema>;
+
+/**
+ * observe: it is written down, nothing else. queue: the next turn of its session is told. run: a turn of its own.
+ * interrupt: the running turn of its session is told at once, or a turn starts.
+ */
+export const attentionSchema = z.enum(['observe', 'queue', 'run', 'interrupt']);
+export type Attention = z.infer<typeof attentionSchema>;
+
+/** limited: there were too many. refused: a turn could not be started, `reason` says why. */
+export const signalDispositionSchema = z.enum(['recorded', 'queued', 'run', 'steered', 'limited', 'refused']);
+export type SignalDisposition = z.infer<typeof signalDispositionSchema>;
+
+export const signalReceivedSchema = z.object({
+  signalId: z.string(),
+  source: signalSourceSchema,
+  name: z.string(),
+  /** A second signal of the same source and name with this key is the first one again. */
+  dedupeKey: z.string(),
+  text: z.string(),
+  /** JSON as it came, cut. */
+  data: z.string().nullable(),
+  attention: attentionSchema,
+  disposition: signalDispositionSchema,
+  sessionId: z.string().nullable(),
+  turnId: z.string().optional(),
+  reason: z.string().optional(),
+});
+export type SignalReceived = z.infer<typeof signalReceivedSchema>;
+
+export const signalEvents = {
+  'signal.received': signalReceivedSchema,
+  /** Signals that waited for it were told to this turn. */
+  'signal.delivered': z.object({ signalIds: z.array(z.string()), sessionId: z.string(), turnId: z.string() }),
+} as const;
+
+const target = {
+  attention: attentionSchema.default('observe'),
+  agent: z.string().min(1).max(100).optional(),
+  /** The session it belongs to; one of its own when left out. */
+  session: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/)
+    .optional(),
+  ...narrowedSettings,
+};
+
+/** `secretRef` is that of config.ts; handed in, because that file imports this one. */
+export function signalsConfigSchema(secretRef: z.ZodString) {
+  return z
+    .strictObject({
+      /** By name: POST /hooks/NAME. */
+      webhooks: z
+        .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/), z.strictObject({ ...target, secret: secretRef }))
+        .default({}),
+      /** Files and folders; a folder means what lies directly in it. */
+      watch: z
+        .array(
+          z.strictObject({
+            ...target,
+            path: z.string().min(1).max(4096),
+            /** The signal's name; the last part of the path when left out. */
+            name: z.string().min(1).max(64).optional(),
+          }),
+        )
+        .max(50)
+        .default([]),
+      limits: z
+        .strictObject({
+          /** Turns that signals may start within an hour, over all of them. */
+          runsPerHour: z.number().int().min(0).max(1000).default(20),
+          /** Signals of one name that are taken in within a minute. */
+          perMinute: z.number().int().min(1).max(10_000).default(60),
+          /** Notes that wait for the next turn of one session. */
+          queued: z.number().int().min(1).max(100).default(20),
+          /** Characters of a signal that are kept. */
+          textMax: z.number().int().min(100).max(100_000).default(8_000),
+          /** How long a question of a turn nobody watches waits for an answer before it is a no. */
+          approvalMinutes: z.number().int().min(1).max(1440).default(30),
+        })
+        .prefault({}),
+    })
+    .prefault({});
+}
+
+const signalViewSchema = signalReceivedSchema.extend({ seq: z.number().int(), atMs: z.number().int() });
+export type SignalView = z.infer<typeof signalViewSchema>;
+
+export const signalOps = {
+  /** Newest first. `before` is the `seq` of the last one seen. */
+  'signal.list': {
+    params: z.strictObject({
+      source: signalSourceSchema.optional(),
+      before: z.number().int().min(1).optional(),
+      limit: z.number().int().min(1).max(200).optional(),
+    }),
+    result: z.object({ signals: z.array(signalViewSchema), nextBefore: z.number().int().nullable() }),
+  },
+  /** From an app or script of this user. The same `dedupeKey` again is no second signal. */
+  'signal.send': {
+    params: z.strictObject({
+      name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be a name of letters, digits, dots and dashes'),
+      text: z.string().min(1).max(20_000),
+      data: z.unknown().optional(),
+      attention: attentionSchema.optional(),
+      sessionId: id.optional(),
+      agentId: id.optional(),
+      dedupeKey: z.string().min(1).max(200).optional(),
+    }),
+    result: signalReceivedSchema.extend({ repeated: z.boolean() }),
+  },
+  /** What came in on POST /hooks/NAME. The door has looked at nothing but sizes and rates. */
+  'signal.hook': {
+    params: z.strictObject({
+      name: z.string().min(1).max(64),
+      secret: z.string().max(1000),
+      body: z.string().max(300_000),
+      contentType: z.string().max(200).optional(),
+      dedupeKey: z.string().min(1).max(200).optional(),
+    }),
+    result: z.object({ signalId: z.string(), repeated: z.boolean() }),
+  },
+} as const;

@@ -1,0 +1,216 @@
+// Skills: what the agent knows how to do, where it comes from and who trusts it; the settings, the events and the operations. A part of the
+// tables in events.ts, ops.ts and config.ts.
+
+import * as z from 'zod';
+import { none } from '../op-params.ts';
+
+/** As the Agent Skills standard has it. */
+export const skillNameSchema = z
+  .string()
+  .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
+  .max(64);
+
+/** error: against the standard. warning: it loads, but somebody should look. note: good to know. */
+export const lintSeverities = ['error', 'warning', 'note'] as const;
+
+export const skillFindingSchema = z.object({
+  /** Stable name of the rule: `name-form`. */
+  rule: z.string(),
+  severity: z.enum(lintSeverities),
+  /** What is wrong, and what to do. */
+  message: z.string(),
+  /** Line of SKILL.md, from 1; null where it is about the whole. */
+  line: z.number().int().nullable(),
+});
+export type SkillFinding = z.infer<typeof skillFindingSchema>;
+
+export const requirementKinds = ['os', 'bin', 'any-bin', 'env', 'config', 'tool', 'skill'] as const;
+
+export const skillRequirementSchema = z.object({
+  kind: z.enum(requirementKinds),
+  /** A program, a variable, a key of the configuration, a tool, a skill; of `os` and `any-bin` all that would do. */
+  name: z.string(),
+  isMet: z.boolean(),
+  /** How to get it, where the skill says so. */
+  hint: z.string().nullable(),
+});
+export type SkillRequirement = z.infer<typeof skillRequirementSchema>;
+
+/** bundled: comes with the program. workspace, person, folder: where it was found. The earlier beats the later among equals in trust. */
+export const skillOrigins = ['workspace', 'person', 'folder', 'bundled'] as const;
+export const skillOriginSchema = z.enum(skillOrigins);
+export type SkillOrigin = z.infer<typeof skillOriginSchema>;
+
+/**
+ * Why its text counts as the person's own. bundled: it came with the program. folder: the person trusts all of a folder.
+ * content: the person trusts exactly these files. changed: they did, and the files are others now. none: nobody said so.
+ */
+export const skillTrustSchema = z.enum(['bundled', 'folder', 'content', 'changed', 'none']);
+export type SkillTrust = z.infer<typeof skillTrustSchema>;
+
+/** sunset: deprecated, and the day after which it goes has passed. */
+export const skillStatusSchema = z.enum(['active', 'deprecated', 'sunset']);
+
+export const skillListingSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  version: z.string().nullable(),
+  status: skillStatusSchema,
+  replacedBy: z.string().nullable(),
+  /** `2026-12-31`. */
+  removeAfter: z.string().nullable(),
+  origin: skillOriginSchema,
+  /** Of its folder. */
+  path: z.string(),
+  trust: skillTrustSchema,
+  isEnabled: z.boolean(),
+  requirements: z.array(skillRequirementSchema),
+  /** Tools it says it works with. */
+  tools: z.array(z.string()),
+  /** The model is told of it; `whyNot` says why it is not. */
+  isOffered: z.boolean(),
+  whyNot: z.string().nullable(),
+  errors: z.number().int(),
+  warnings: z.number().int(),
+  /** Others of its name that this one stands in front of. */
+  shadowed: z.array(z.string()),
+});
+export type SkillListing = z.infer<typeof skillListingSchema>;
+
+export const refusedSkillSchema = z.object({ path: z.string(), reason: z.string(), hint: z.string() });
+export type RefusedSkill = z.infer<typeof refusedSkillSchema>;
+
+export const skillViewSchema = skillListingSchema.extend({
+  /** The instructions, without the head of the file. */
+  body: z.string(),
+  license: z.string().nullable(),
+  compatibility: z.string().nullable(),
+  homepage: z.string().nullable(),
+  findings: z.array(skillFindingSchema),
+  /** What else lies in its folder, relative to it. */
+  files: z.array(z.object({ path: z.string(), sizeBytes: z.number().int() })),
+  /** Of all its files together; what is trusted is exactly this. */
+  sha256: z.string(),
+});
+export type SkillView = z.infer<typeof skillViewSchema>;
+
+/** A trust of one skill's content, or of a folder with all below, also what comes into it later. */
+export const skillTrustTargetSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('content'), path: z.string(), sha256: z.string() }),
+  z.object({ kind: z.literal('folder'), path: z.string() }),
+]);
+export type SkillTrustTarget = z.infer<typeof skillTrustTargetSchema>;
+
+/** The part of config.yaml about skills. */
+export const skillsConfigSchema = z
+  .strictObject({
+    /** Further folders with skills; absolute, or relative to the workspace. */
+    folders: z.array(z.string().min(1).max(1000)).max(50).default([]),
+    /** Cards the model is shown for a message, at most. */
+    shortlist: z.number().int().min(0).max(50).default(5),
+    /** How many levels skills may lead to skills. */
+    depth: z.number().int().min(1).max(10).default(3),
+    /** Skills opened in one turn, at most. */
+    perTurn: z.number().int().min(1).max(50).default(8),
+  })
+  .prefault({});
+export type SkillsConfig = z.infer<typeof skillsConfigSchema>;
+
+export const skillEvents = {
+  /** Cards of these were put before the model for a message, best first. In the session of the message. */
+  'skill.selected': z.object({
+    agentId: z.string(),
+    skills: z.array(z.object({ name: z.string(), version: z.string().nullable(), score: z.number() })),
+    /** Of these the beginning of the instructions was put in as well: named by the person (`$name`), or by far the best. */
+    excerpts: z.array(z.string()),
+  }),
+  /** The instructions of a skill, or a file of it, were given to the model. */
+  'skill.expanded': z.object({
+    name: z.string(),
+    version: z.string().nullable(),
+    sha256: z.string(),
+    /** A file of the skill; null for its instructions. */
+    file: z.string().nullable(),
+    /** 1 for one that no other skill led to. */
+    depth: z.number().int(),
+    /** The skill whose instructions led to it. */
+    from: z.string().nullable(),
+    trusted: z.boolean(),
+    callId: z.string().nullable(),
+  }),
+  /** In the system session. A person trusts a skill or a folder, or no longer. */
+  'skill.trusted': z.object({ name: z.string().nullable(), target: skillTrustTargetSchema, trusted: z.boolean(), by: z.string() }),
+  /** In the system session. */
+  'skill.configured': z.object({ name: z.string(), enabled: z.boolean(), by: z.string() }),
+  /** In the system session: what came from where, and what it was made into. */
+  'skill.imported': z.object({ name: z.string(), from: z.string(), path: z.string(), sha256: z.string(), by: z.string() }),
+  /** In the system session: its folder went out of the workspace. `callId` names the checkpoint that puts it back. */
+  'skill.removed': z.object({ name: z.string(), path: z.string(), sha256: z.string(), callId: z.string(), by: z.string() }),
+} as const;
+
+const name = z.strictObject({ name: skillNameSchema });
+const path = z.string().min(1).max(4096);
+
+const importedSchema = z.object({
+  name: z.string(),
+  path: z.string(),
+  sha256: z.string(),
+  /** It had the shape of the layers project and was rewritten to the standard. */
+  converted: z.boolean(),
+  findings: z.array(skillFindingSchema),
+});
+
+export const skillOps = {
+  /** All that were found; with `query` only those the model would be told of for this message, best first. */
+  'skill.list': {
+    params: z.strictObject({ query: z.string().min(1).max(10_000).optional() }),
+    result: z.object({
+      skills: z.array(skillListingSchema),
+      /** Folders with a SKILL.md that could not be taken in. */
+      refused: z.array(refusedSkillSchema),
+      folders: z.array(z.object({ path: z.string(), origin: z.string(), isTrusted: z.boolean() })),
+    }),
+  },
+  'skill.get': { params: name, result: skillViewSchema },
+  /** A skill by name, or any folder with a SKILL.md, against the standard. Changes nothing. */
+  'skill.lint': {
+    params: z
+      .strictObject({ name: skillNameSchema.optional(), path: path.optional() })
+      .refine((target) => (target.name === undefined) !== (target.path === undefined), 'give either a name or a path'),
+    result: z.object({ results: z.array(z.object({ name: z.string(), path: z.string(), findings: z.array(skillFindingSchema) })) }),
+  },
+  /** Copies a skill, or every skill below a folder, into the workspace. Trusts nothing. All or nothing. */
+  'skill.import': {
+    params: z.strictObject({
+      path,
+      /** What was published for it; another content is refused. */
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+      /** In place of one of the same name. */
+      replace: z.boolean().optional(),
+    }),
+    result: z.object({ imported: z.array(importedSchema), skipped: z.array(refusedSkillSchema) }),
+  },
+  /** Takes a skill out of the workspace. A copy is kept: `checkpoint.restore` with the `callId` puts it back. */
+  'skill.remove': { params: name, result: z.object({ name: z.string(), path: z.string(), callId: z.string() }) },
+  /** A skill as its files are now (`sha256` as it was shown), or a folder outside of the workspace with all below. `trusted: false` takes it back. */
+  'skill.trust': {
+    params: z
+      .strictObject({
+        name: skillNameSchema.optional(),
+        sha256: z.string().optional(),
+        folder: path.optional(),
+        trusted: z.boolean().optional(),
+      })
+      .refine((target) => (target.name === undefined) !== (target.folder === undefined), 'give either a name or a folder'),
+    result: z.object({ skills: z.array(skillListingSchema) }),
+  },
+  'skill.configure': { params: z.strictObject({ name: skillNameSchema, enabled: z.boolean() }), result: skillListingSchema },
+  /** Reads all folders anew at once; they are watched as well. */
+  'skill.reload': {
+    params: none,
+    result: z.object({ skills: z.number().int(), added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),
+  },
+} as const;

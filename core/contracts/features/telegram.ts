@@ -1,0 +1,113 @@
+// The Telegram bot: who is paired, what it took in and asked; the events and the operations. A part of the tables in events.ts and ops.ts.
+
+import * as z from 'zod';
+import { id, none } from '../op-params.ts';
+
+/** How the bot stands. off: no token. conflict: somebody else polls, or a webhook is set. refused: the token does not hold (any more). */
+export const telegramStateSchema = z.enum(['off', 'starting', 'running', 'paused', 'offline', 'conflict', 'refused']);
+export type TelegramState = z.infer<typeof telegramStateSchema>;
+
+/** A message that is taken and not done with: its files are still to be fetched, or it is a command whose answer is not queued yet. */
+export const heldMessageSchema = z.object({
+  botId: z.string(),
+  updateId: z.number().int(),
+  chatId: z.string(),
+  kind: z.enum(['private', 'group']),
+  senderId: z.string(),
+  senderName: z.string(),
+  messageId: z.string(),
+  text: z.string(),
+  files: z.array(
+    z.object({ fileId: z.string(), name: z.string(), mediaType: z.string().nullable(), sizeBytes: z.number().int().nullable() }),
+  ),
+  replyTo: z.object({ text: z.string(), fromAgent: z.boolean(), messageId: z.string().nullable() }).nullable(),
+  forwardedFrom: z.string().nullable(),
+  mentioned: z.boolean(),
+  atMs: z.number().int(),
+  /** Messages of one album come one by one and are meant as one. */
+  albumId: z.string().optional(),
+  /** Nothing to be handed on: it was done, and waits for its answer to be queued. */
+  command: z.literal(true).optional(),
+});
+export type HeldMessage = z.infer<typeof heldMessageSchema>;
+
+const person = { userId: z.string(), chatId: z.string(), name: z.string() };
+
+export const telegramEvents = {
+  /** Everything below `offset` has had its effect, and is never handled again. `strangers`: how many came from people nobody paired. */
+  'telegram.updates_taken': z.object({
+    botId: z.string(),
+    offset: z.number().int(),
+    updates: z.number().int(),
+    strangers: z.number().int(),
+  }),
+  'telegram.message_held': z.object({ message: heldMessageSchema }),
+  /** `problem`: why it was not handed on, as the person was told; null where it was. */
+  'telegram.message_passed': z.object({ botId: z.string(), updateId: z.number().int(), problem: z.string().nullable() }),
+  /** The code itself is kept by nobody but the person who saw it. */
+  'telegram.pairing_offered': z.object({ pairingId: z.string(), codeHash: z.string(), expiresAtMs: z.number().int(), by: z.string() }),
+  'telegram.pairing_claimed': z.object({ pairingId: z.string(), ...person }),
+  'telegram.pairing_ended': z.object({ pairingId: z.string(), reason: z.enum(['expired', 'refused']), by: z.string() }),
+  'telegram.paired': z.object({ pairingId: z.string(), ...person, by: z.string() }),
+  'telegram.revoked': z.object({ userId: z.string(), by: z.string() }),
+  'telegram.paused': z.object({ by: z.string() }),
+  'telegram.resumed': z.object({ by: z.string() }),
+  'telegram.state_changed': z.object({ state: telegramStateSchema, problem: z.string().nullable() }),
+  /** A question is on its way to a person. Only a button that carries the nonce answers it. */
+  'telegram.asked': z.object({
+    approvalId: z.string(),
+    userId: z.string(),
+    chatId: z.string(),
+    nonce: z.string(),
+    outboundId: z.string(),
+  }),
+  /** What a turn says so far stands in this message, which is to become its answer. */
+  'telegram.preview_sent': z.object({ turnId: z.string(), chatId: z.string(), messageId: z.string() }),
+  /** The question in the chat says how it was answered, or cannot be changed any more. */
+  'telegram.question_closed': z.object({ approvalId: z.string(), userId: z.string() }),
+} as const;
+
+const telegramStatusSchema = z.object({
+  state: telegramStateSchema,
+  sinceMs: z.number().int(),
+  /** What is wrong and what to do; null while all is well. */
+  problem: z.string().nullable(),
+  bot: z.object({ botId: z.string(), username: z.string() }).nullable(),
+  /** When something last came in from anybody paired. */
+  lastUpdateMs: z.number().int().nullable(),
+  people: z.number().int(),
+  /** Codes that were shown and neither confirmed nor over. */
+  pairings: z.number().int(),
+  /** Messages of people nobody paired, since the start. */
+  strangers: z.number().int(),
+});
+export type TelegramStatus = z.infer<typeof telegramStatusSchema>;
+
+const telegramPersonSchema = z.object({ userId: z.string(), chatId: z.string(), name: z.string(), pairedAtMs: z.number().int() });
+export type TelegramPerson = z.infer<typeof telegramPersonSchema>;
+
+const telegramPairingSchema = z.object({
+  pairingId: z.string(),
+  expiresAtMs: z.number().int(),
+  /** Who sent the code to the bot; null until somebody did. */
+  claimedBy: z.object({ userId: z.string(), name: z.string() }).nullable(),
+});
+export type TelegramPairing = z.infer<typeof telegramPairingSchema>;
+
+const people = z.object({ people: z.array(telegramPersonSchema), pairings: z.array(telegramPairingSchema) });
+
+export const telegramOps = {
+  'telegram.status': { params: none, result: telegramStatusSchema },
+  /** A code to send to the bot, shown this once. It holds for an hour and one person; at most three wait at a time. */
+  'telegram.pair': {
+    params: none,
+    result: z.object({ pairingId: z.string(), code: z.string(), expiresAtMs: z.number().int(), bot: z.string().nullable() }),
+  },
+  'telegram.list': { params: none, result: people },
+  /** Whoever sent the code may talk to the agent from now on. Never over Telegram itself. */
+  'telegram.confirm': { params: z.strictObject({ pairingId: id }), result: people },
+  'telegram.refuse': { params: z.strictObject({ pairingId: id }), result: people },
+  'telegram.revoke': { params: z.strictObject({ userId: id }), result: people },
+  'telegram.pause': { params: none, result: telegramStatusSchema },
+  'telegram.resume': { params: none, result: telegramStatusSchema },
+} as const;

@@ -1,0 +1,144 @@
+// What the operations of the spine reach, by name. Each group of handlers takes its few: `Pick<OpsParts, 'log' | 'clock'>`; nothing is handed
+// all of it.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Result } from '../../base/result.ts';
+import type { AppError } from '../../contracts/errors.ts';
+import type { ProviderConfig } from '../../contracts/config.ts';
+import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
+import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { RecoveryKind } from '../../contracts/recovery.ts';
+import type { ToolDefinition, ToolListing, ToolShown, FactContext } from '../../contracts/tools.ts';
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
+import type { BudgetBook } from '../../guard/budget/budget.ts';
+import type { PanicSwitch } from '../../guard/panic/panic.ts';
+import type { Workspaces } from '../../guard/workspace/workspace.ts';
+import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { ContextPacker } from '../../mind/context/context.ts';
+import type { Settings } from '../../runtime/settings/settings.ts';
+import type { Compaction } from '../../runtime/compaction/compaction.ts';
+import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
+import type { ParsedCall, ProcessPort, TurnRuntime } from '../../runtime/turns/turns.ts';
+import type { ArtifactInfo, ArtifactPage } from '../../store/artifact/artifact.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
+import type { ContinuityRows } from '../../store/continuity/continuity.ts';
+import type { LogHead, SessionLog } from '../../store/session/session.ts';
+
+export interface OpsParts {
+  readonly log: SessionLog;
+  readonly head: Pick<LogHead, 'secure'>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly runtime: TurnRuntime;
+  readonly agents: AgentRegistry;
+  /** Conversations that helpers of a session lead. */
+  readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
+  readonly gate: PolicyGate;
+  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend'>;
+  readonly policy: PolicyStore;
+  readonly panic: PanicSwitch;
+  readonly packer: ContextPacker;
+  readonly continuity: ContinuityRows;
+  readonly compaction: Pick<Compaction, 'compact'>;
+  readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
+  readonly processes: ProcessPort;
+  readonly facts: FactContext;
+  readonly workspaces: Workspaces;
+  readonly controlplane: {
+    retry(turnId: string, model: string | null, caller: Caller): { sessionId: string; turnId: string };
+    branch(turnId: string, text: string | null, caller: Caller): { sessionId: string; turnId: string };
+    receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string };
+    runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string };
+  };
+  readonly outbox: Pick<Outbox, 'list' | 'settle'>;
+  readonly chats: Pick<ChatRows, 'chat' | 'chats'>;
+  readonly tools: {
+    list(): ToolListing[];
+    shown(): Record<string, ToolShown>;
+    schemas(): readonly ToolSchema[];
+    get(name: string): Pick<ToolDefinition, 'class'> | undefined;
+    parse(name: string, argsJson: string): Result<ParsedCall, AppError>;
+  };
+  readonly artifacts: ArtifactPort;
+  readonly checkpoints: Checkpoints;
+  readonly doctor: {
+    check(full: boolean): Promise<OpResult<'health.check'>>;
+    fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>>;
+  };
+  readonly recovery: {
+    list(): OpResult<'recovery.list'>;
+    plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>>;
+    run(planId: string, by: string): Promise<OpResult<'recovery.run'>>;
+  };
+  /** What may be named after a slash. */
+  readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
+  readonly usage: UsagePort;
+  readonly models: ModelListPort;
+  readonly secrets: SecretPort;
+  readonly sandbox: SandboxPort;
+  readonly safety: SafetyPort;
+  readonly settings: Settings;
+  /** Aborted when the instance closes. */
+  readonly closing: AbortSignal;
+}
+
+export interface ArtifactPort {
+  list(query: OpParsed<'artifact.list'>): ArtifactInfo[];
+  /** Fails with not_found. */
+  readPage(idOrAlias: string, range: { offset?: number; length?: number }): ArtifactPage;
+}
+
+export interface UsagePort {
+  usage(query: OpParsed<'usage.get'>): Pick<OpResult<'usage.get'>, 'rows' | 'today'>;
+}
+
+/** A provider that need not be in config, and its key where that is kept nowhere yet. */
+export interface ProviderTrial {
+  readonly provider?: ProviderConfig | undefined;
+  readonly key?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface ModelListPort {
+  list(): OpResult<'model.list'>;
+  presets(): OpResult<'model.presets'>['presets'];
+  /** A tiny question, tried once. Fails as every call of a model. */
+  probe(
+    ref: string,
+    how: ProviderTrial & { readonly tools: readonly ToolSchema[]; readonly timeoutMs: number },
+  ): Promise<{ readonly reply: ModelReply & { readonly firstTokenMs: number | null }; readonly costUsd: number | null }>;
+  /** What a provider's server offers, and the model that would be its usual one. Fails as every call of a model. */
+  survey(name: string, how: ProviderTrial): Promise<{ readonly models: readonly ModelInfo[]; readonly usual: string | null }>;
+  /** Asks the servers of configured providers, each at most once in a few minutes; the one named, now. Never rejects. */
+  lookAtServers(signal: AbortSignal, only?: string): Promise<void>;
+  /** Whether there is a provider of that name. */
+  knows(ref: string): boolean;
+  /** Asks the model servers of this computer. Never rejects. */
+  discover(signal: AbortSignal): Promise<unknown>;
+  /** Until the first look for local servers is over; null when there is nothing to wait for. */
+  ready(): Promise<unknown> | null;
+}
+
+export interface SecretPort {
+  /** `isKeptOut`: it is long enough to be told from ordinary text, and so taken out of logs and prompts. */
+  set(name: string, value: string): Promise<{ readonly isKeptOut: boolean }>;
+  /** From now on it is taken out of logs and prompts, without being kept. */
+  guard(value: string, name: string): boolean;
+  list(): Promise<readonly string[]>;
+  delete(name: string): Promise<boolean>;
+  status(): Promise<OpResult<'secret.status'>>;
+  /** Fails with `vault_locked`, `vault_damaged`, `conflict` or `invalid_params`. */
+  unlock(passphrase: string): Promise<OpResult<'secret.status'>>;
+}
+
+export interface SandboxPort {
+  explain(command: { readonly attended: boolean; readonly reads: string | null } | null): Promise<OpResult<'sandbox.explain'>>;
+}
+
+export interface SafetyPort {
+  checkUrl(url: string): OpResult<'safety.url'> | Promise<OpResult<'safety.url'>>;
+  redact(text: string): { readonly text: string; readonly found: readonly string[] };
+}

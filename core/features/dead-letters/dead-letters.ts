@@ -1,0 +1,37 @@
+// Dead letters: turns that ended in failure. Those nobody watches are tried again once the cause may have passed; the others are left to a
+// person.
+
+import { defineFeature, type Spine } from '../feature.ts';
+import { letterChecks } from './checks.ts';
+import { DeadLetters } from './letters.ts';
+import { createDeadLetterOps } from './ops.ts';
+import { deadLetterMigrations, DeadLetterRows } from './rows.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns'>;
+
+export const deadLetters = defineFeature({
+  name: 'dead-letters',
+  migrations: deadLetterMigrations,
+  rows: ({ db }) => new DeadLetterRows(db),
+  create: ({ config, later, turns, ...spine }: Taken, rows: DeadLetterRows) => {
+    const letters = new DeadLetters({
+      ...spine,
+      rows,
+      random: Math.random,
+      config: config.deadLetters,
+      retry: (turnId, by) => turns.retry(turnId, { model: null, by }),
+      after: later,
+    });
+    return {
+      handlers: createDeadLetterOps(letters),
+      checks: [letterChecks(() => letters.counts())],
+      takeUp: () => {
+        letters.begin();
+      },
+      catchUp: () => letters.catchUp(),
+      dispose: () => {
+        letters.dispose();
+      },
+    };
+  },
+});

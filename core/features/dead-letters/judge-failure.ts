@@ -1,0 +1,85 @@
+// What is known of a turn that ended badly, and whether it may be tried again by itself. Reads only.
+
+import type { FailureNature } from '../../contracts/features/dead-letters.ts';
+import type { ErrorBody } from '../../contracts/errors.ts';
+import type { AnyEvent, EventOf } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import { natureOf } from './failure-nature.ts';
+
+/** Doors where somebody sees the failure as it happens and can try again; of every other nobody may hear for hours. */
+const watchedChannels: ReadonlySet<string> = new Set(['window', 'cli', 'http', 'library', 'tray']);
+
+export interface Failure {
+  readonly turnId: string;
+  readonly sessionId: string;
+  readonly channel: string;
+  readonly reason: ErrorBody;
+  readonly nature: FailureNature;
+  /** The turns whose work it took up, and the one whose message it ran again. */
+  readonly earlier: readonly string[];
+  /** Why the program must not try again by itself; null where it may. */
+  readonly left: string | null;
+}
+
+const EVENTS_LOOKED_AT = 5_000;
+const unexplained: ErrorBody = { code: 'internal', message: 'The turn failed and said nothing of why.' };
+
+export function isWatched(channel: string): boolean {
+  return watchedChannels.has(channel);
+}
+
+/** Null for a turn the log knows nothing of any more. */
+export function judgeFailure(log: SessionLog, ended: EventOf<'turn.finished'>): Failure | null {
+  const { turnId, sessionId } = ended;
+  const row = turnId === null ? null : log.index.turn(turnId);
+  if (turnId === null || row === null) return null;
+  const events = log.reads.turnPage({ ...row, turnId }, 0, EVENTS_LOOKED_AT);
+  const started = startOf(events);
+  const reason = ended.body.error ?? unexplained;
+  const nature = natureOf(reason.code);
+  const about = { turnId, sessionId, channel: channelOf(log, sessionId, events), reason, nature };
+  const earlier = started === null ? [] : earlierOf(started);
+  const done = [...events, ...earlier.flatMap((id) => eventsOf(log, id))];
+  return { ...about, earlier, left: whyLeft(about, started, done) };
+}
+
+/** What a turn took up or ran again; empty where its start cannot be found. */
+export function earlierTurns(log: SessionLog, turnId: string): readonly string[] {
+  const row = log.index.turn(turnId);
+  if (row === null) return [];
+  const started = startOf(log.reads.turnPage({ ...row, turnId }, 0, 20));
+  return started === null ? [] : earlierOf(started);
+}
+
+function earlierOf({ continues, retries }: EventOf<'turn.started'>['body']): string[] {
+  return [...(continues?.turnIds ?? []), ...(retries === undefined ? [] : [retries])];
+}
+
+function channelOf(log: SessionLog, sessionId: string, events: readonly AnyEvent[]): string {
+  const message = events.find((event) => event.type === 'user.message');
+  if (message?.type === 'user.message') return message.body.channel;
+  return startOf(events)?.channel ?? log.index.session(sessionId)?.channel ?? 'unknown';
+}
+
+function whyLeft(
+  { channel, nature }: Pick<Failure, 'channel' | 'nature'>,
+  started: EventOf<'turn.started'>['body'] | null,
+  done: readonly AnyEvent[],
+): string | null {
+  if (nature === 'permanent') return 'A retry would fail the same way until something is changed.';
+  if (started === null || started.kind === 'tool') return 'It was a direct call, not a conversation.';
+  if (isWatched(channel) && (started.bounds?.unattended ?? null) === null) return 'You were there when it failed and can retry it.';
+  const unsafe = done.flatMap((event) => (event.type === 'tool.requested' && event.body.idempotency === 'unsafe' ? [event.body.tool] : []));
+  if (unsafe.length === 0) return null;
+  return `It had already done something that must not happen twice: ${[...new Set(unsafe)].slice(0, 5).join(', ')}.`;
+}
+
+function eventsOf(log: SessionLog, turnId: string): AnyEvent[] {
+  const row = log.index.turn(turnId);
+  return row === null ? [] : log.reads.turnPage({ ...row, turnId }, 0, EVENTS_LOOKED_AT);
+}
+
+function startOf(events: readonly AnyEvent[]): EventOf<'turn.started'>['body'] | null {
+  const started = events.find((event) => event.type === 'turn.started');
+  return started?.type === 'turn.started' ? started.body : null;
+}

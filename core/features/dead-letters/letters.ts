@@ -1,0 +1,274 @@
+// Dead letters: follows the log for turns that ended in failure, has those nobody watches tried again once the cause may have passed,
+// and leaves the others to a person. Owns one timer; what a try does is the turn runtime's.
+
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Config } from '../../contracts/config.ts';
+import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft, type AnyEvent, type EventOf } from '../../contracts/events.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { DeadLetterRows, KeptLetter } from './rows.ts';
+import { waitBefore } from './failure-nature.ts';
+import { earlierTurns, isWatched, judgeFailure, type Failure } from './judge-failure.ts';
+
+export interface DeadLetterDeps {
+  readonly log: SessionLog;
+  readonly rows: DeadLetterRows;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly config: Config['deadLetters'];
+  readonly panic: { readonly engaged: boolean };
+  /** The message of a turn again. Fails as `TurnRuntime.retry` does. */
+  retry(turnId: string, by: string): { sessionId: string; turnId: string };
+  /** Calls `work` later, once. Returns how to call it off. */
+  after(ms: number, work: () => void): () => void;
+}
+
+const BATCH = 500;
+const LETTERS_MAX = 1_000;
+const DUE_AT_ONCE = 20;
+/** A clock that is set, or a machine that slept, is noticed by then. */
+const LONGEST_SLEEP_MS = 60_000;
+const BUSY_WAIT_MS = 30_000;
+const tryer = 'dead letters';
+
+export class DeadLetters {
+  readonly #deps: DeadLetterDeps;
+  readonly #stopListening: () => void;
+  #cancelTimer: (() => void) | null = null;
+  /** Until then failures are noted at the next quiet moment, and nothing is tried. */
+  #hasBegun = false;
+  #isAwake = false;
+  #isClosed = false;
+  /** Not before then is anything tried: the program was too busy. */
+  #busyUntilMs = 0;
+
+  constructor(deps: DeadLetterDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.log.onCommitted((events) => {
+      if (events.some((event) => this.#concerns(event))) this.#wake();
+    });
+  }
+
+  /** Takes up what an earlier run left. Call once the turn runtime may be given work. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#look();
+  }
+
+  dispose(): void {
+    this.#isClosed = true;
+    this.#stopListening();
+    this.#cancelTimer?.();
+  }
+
+  /** Looks through one batch of what is new in the log. Returns true while there is more. */
+  catchUp(): boolean {
+    const { log, rows } = this.#deps;
+    const from = rows.cursor();
+    const { events, scannedTo } = log.reads.afterOfTypes(from, BATCH, ['turn.finished', 'turn.superseded']);
+    if (scannedTo === from) return false;
+    for (const event of events) {
+      const drafts = this.#draftsFor(event);
+      if (drafts.length === 0) continue;
+      // With its place: what is recorded of an event is recorded once, whatever happens.
+      log.transact(() => {
+        log.append(systemSessionId, drafts);
+        rows.putCursor(event.seq);
+      }, true);
+    }
+    log.transact(() => rows.putCursor(scannedTo));
+    return true;
+  }
+
+  list(limit: number): DeadLetter[] {
+    return this.#deps.rows.list(limit).map(shown);
+  }
+
+  /** How many wait for a person, and how many are tried again by themselves. */
+  /** `watched` are those of `left` that somebody saw fail. */
+  counts(): { left: number; watched: number; waiting: number } {
+    const letters = this.#deps.rows.list(LETTERS_MAX);
+    const left = letters.filter(({ state }) => state === 'left');
+    const watched = left.filter(({ channel }) => isWatched(channel)).length;
+    return { left: left.length, watched, waiting: letters.length - left.length };
+  }
+
+  /** Fails with not_found, or as a retry of the turn does. */
+  retry(letterId: string, by: string): { sessionId: string; turnId: string } {
+    const letter = this.#letter(letterId);
+    if (letter.state === 'retrying') throw new AppError('conflict', `Dead letter ${letterId} is being tried again already.`);
+    return this.#deps.retry(letter.failedTurnId, by);
+  }
+
+  /** Null clears all but those that are being tried. Fails with not_found. */
+  clear(letterId: string | null, by: string): number {
+    const { log, rows } = this.#deps;
+    const letters = letterId === null ? rows.list(LETTERS_MAX).filter(({ state }) => state !== 'retrying') : [this.#letter(letterId)];
+    const drafts = letters.map((letter): AnyDraft => ({ type: 'dead_letter.cleared', body: { letterId: letter.letterId, by } }));
+    log.append(systemSessionId, drafts, true);
+    this.#arm();
+    return drafts.length;
+  }
+
+  #letter(letterId: string): KeptLetter {
+    const letter = this.#deps.rows.letter(letterId);
+    if (letter === null) {
+      throw new AppError('not_found', `There is no dead letter ${letterId}.`, {
+        data: { hint: 'See those there are with: trayclaw dlq list' },
+      });
+    }
+    return letter;
+  }
+
+  #concerns(event: AnyEvent): boolean {
+    if (event.type === 'turn.finished') return event.body.status !== 'done' || this.#deps.rows.count() > 0;
+    return event.type === 'turn.superseded' || event.type === 'panic.released';
+  }
+
+  /** After the commit is over for everybody: what is recorded here is a commit of its own. */
+  #wake(): void {
+    if (this.#isAwake || !this.#hasBegun) return;
+    this.#isAwake = true;
+    queueMicrotask(() => {
+      this.#isAwake = false;
+      this.#look();
+    });
+  }
+
+  #look(): void {
+    if (this.#isClosed) return;
+    try {
+      while (this.catchUp());
+      this.#tryDue();
+    } catch (cause) {
+      this.#deps.logger.log('error', 'dead letters could not be looked after', { cause: toAppError(cause).message });
+      this.#busyUntilMs = this.#deps.clock.nowMs() + BUSY_WAIT_MS;
+    }
+    this.#arm();
+  }
+
+  #arm(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    const { rows, clock, panic } = this.#deps;
+    // A release of the stop wakes this up again.
+    if (this.#isClosed || panic.engaged) return;
+    const dueMs = rows.nextDueMs();
+    if (dueMs === null) return;
+    const waitMs = Math.max(dueMs, this.#busyUntilMs) - clock.nowMs();
+    this.#cancelTimer = this.#deps.after(Math.min(Math.max(waitMs, 0), LONGEST_SLEEP_MS), () => this.#look());
+  }
+
+  #tryDue(): void {
+    const { rows, clock, panic } = this.#deps;
+    const nowMs = clock.nowMs();
+    if (panic.engaged) return;
+    // A clock that was set back must not hold everything up.
+    if (nowMs < this.#busyUntilMs && this.#busyUntilMs - nowMs <= BUSY_WAIT_MS) return;
+    for (const letter of rows.due(nowMs, DUE_AT_ONCE)) if (!this.#tryOne(letter)) return;
+  }
+
+  /** False when nothing more can be tried now. */
+  #tryOne(letter: KeptLetter): boolean {
+    const { log, clock, logger } = this.#deps;
+    try {
+      this.#deps.retry(letter.failedTurnId, tryer);
+      return true;
+    } catch (cause) {
+      const { code, message } = toAppError(cause);
+      if (code === 'panic_engaged' || code === 'shutting_down') return false;
+      if (code === 'conflict' || code === 'not_found') {
+        log.append(systemSessionId, [{ type: 'dead_letter.left', body: { letterId: letter.letterId, why: message } }], true);
+        return true;
+      }
+      logger.log('warn', 'a dead letter could not be tried again yet', { letterId: letter.letterId, code, message });
+      this.#busyUntilMs = clock.nowMs() + BUSY_WAIT_MS;
+      return false;
+    }
+  }
+
+  #draftsFor(event: AnyEvent): AnyDraft[] {
+    if (event.type === 'turn.superseded') return this.#tried(event);
+    if (event.type !== 'turn.finished' || event.turnId === null) return [];
+    switch (event.body.status) {
+      case 'failed':
+      case 'over_budget':
+        return this.#capture(event);
+      case 'done':
+        return this.#settle(event.sessionId, event.turnId);
+      case 'cancelled':
+      case 'stopped':
+        return this.#stopped(event.turnId, event.sessionId);
+    }
+  }
+
+  #tried(event: EventOf<'turn.superseded'>): AnyDraft[] {
+    const { turnId, sessionId, body } = event;
+    const letter = this.#deps.rows.ofSession(sessionId).find((one) => one.failedTurnId === turnId);
+    if (letter === undefined || turnId === null) return [];
+    return [{ type: 'dead_letter.retried', body: { letterId: letter.letterId, turnId, byTurnId: body.byTurnId, by: body.by } }];
+  }
+
+  #capture(event: EventOf<'turn.finished'>): AnyDraft[] {
+    const failure = judgeFailure(this.#deps.log, event);
+    // A helper's failure is its caller's: the queue of helpers tries again, and tells.
+    if (event.sessionId.startsWith(helperSessionPrefix)) return [];
+    if (failure === null || failure.reason.code === 'cancelled') return [];
+    const { rows, ids, clock, config, random } = this.#deps;
+    const before = rows.ofSession(failure.sessionId).find((letter) => isOf(letter, failure));
+    const attempt = (before?.attempt ?? 0) + 1;
+    const left = failure.left ?? (attempt > config.retries ? `It failed ${attempt === 1 ? 'once' : `${attempt} times`}.` : null);
+    const { earlier: _, ...about } = failure;
+    const body = {
+      ...about,
+      letterId: before?.letterId ?? ids.next('let'),
+      attempt,
+      retryAtMs: left === null ? clock.nowMs() + waitBefore(attempt, config, random) : null,
+      left: left ?? '',
+    };
+    return [...(before === undefined ? this.#makeRoom() : []), { type: 'dead_letter.captured', body }];
+  }
+
+  #makeRoom(): AnyDraft[] {
+    const { rows } = this.#deps;
+    const oldest = rows.count() < LETTERS_MAX ? null : rows.oldestLeft();
+    return oldest === null ? [] : [{ type: 'dead_letter.cleared', body: { letterId: oldest.letterId, by: 'the limit of dead letters' } }];
+  }
+
+  #settle(sessionId: string, turnId: string): AnyDraft[] {
+    const { rows, log } = this.#deps;
+    const letters = rows.ofSession(sessionId);
+    if (letters.length === 0) return [];
+    const earlier = earlierTurns(log, turnId);
+    return letters.flatMap((letter): AnyDraft[] => {
+      const isAnswered = letter.byTurnId === turnId || earlier.includes(letter.failedTurnId);
+      if (!isAnswered && (letter.state !== 'left' || !isWatched(letter.channel))) return [];
+      const outcome = isAnswered ? 'answered' : 'overtaken';
+      return [{ type: 'dead_letter.settled', body: { letterId: letter.letterId, outcome, byTurnId: turnId } }];
+    });
+  }
+
+  /** A person ended the try: that is an answer, and nothing is tried behind their back. */
+  #stopped(turnId: string, sessionId: string): AnyDraft[] {
+    const letter = this.#deps.rows.ofSession(sessionId).find((one) => one.byTurnId === turnId);
+    if (letter === undefined) return [];
+    return [{ type: 'dead_letter.left', body: { letterId: letter.letterId, why: 'The last try was stopped before its end.' } }];
+  }
+}
+
+function isOf(letter: KeptLetter, failure: Failure): boolean {
+  const turns = [failure.turnId, ...failure.earlier];
+  return turns.includes(letter.failedTurnId) || letter.byTurnId === failure.turnId;
+}
+
+function shown(letter: KeptLetter): DeadLetter {
+  const { failedTurnId: _, byTurnId: __, ...about } = letter;
+  return about;
+}

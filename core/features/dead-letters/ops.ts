@@ -1,0 +1,15 @@
+// Dead letters as operations: what failed, once more, or not at all.
+
+import type { OpHandlers } from '../../contracts/ops.ts';
+import type { deadLetterOps } from '../../contracts/features/dead-letters.ts';
+import type { DeadLetters } from './letters.ts';
+
+export function createDeadLetterOps(
+  deadLetters: Pick<DeadLetters, 'list' | 'retry' | 'clear'>,
+): Pick<OpHandlers, keyof typeof deadLetterOps> {
+  return {
+    'dlq.list': ({ limit }) => ({ letters: deadLetters.list(limit ?? 100) }),
+    'dlq.retry': ({ letterId }, caller) => deadLetters.retry(letterId, caller.actor),
+    'dlq.clear': ({ letterId }, caller) => ({ cleared: deadLetters.clear(letterId ?? null, caller.actor) }),
+  };
+}

@@ -1,0 +1,169 @@
+// Dead letters as rows kept in step with their events, and how far the log was looked through for failures.
+// The events are the truth; decides nothing.
+
+import type { DeadLetter } from '../../contracts/features/dead-letters.ts';
+import { errorBodySchema } from '../../contracts/errors.ts';
+import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+export const deadLetterMigrations: readonly Migration[] = [
+  {
+    id: 'dead-letter-001-tables',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS dead_letters (
+          letter_id TEXT PRIMARY KEY,
+          state TEXT NOT NULL,
+          turn_id TEXT NOT NULL,
+          by_turn_id TEXT,
+          session_id TEXT NOT NULL,
+          channel TEXT NOT NULL,
+          nature TEXT NOT NULL,
+          attempt INTEGER NOT NULL,
+          retry_at_ms INTEGER,
+          why_left TEXT NOT NULL,
+          reason TEXT NOT NULL,
+          first_at_ms INTEGER NOT NULL,
+          last_at_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS dead_letters_by_session ON dead_letters (session_id);
+        CREATE INDEX IF NOT EXISTS dead_letters_due ON dead_letters (retry_at_ms) WHERE retry_at_ms IS NOT NULL;
+        -- What failed before this was kept is not looked for.
+        INSERT OR IGNORE INTO projection_cursors (name, seq) SELECT 'dead_letters', coalesce(max(seq), 0) FROM events;
+      `);
+    },
+  },
+];
+
+const CURSOR = 'dead_letters';
+
+interface Row extends Omit<DeadLetter, 'reason'> {
+  readonly reason: string;
+  readonly failedTurnId: string;
+  readonly byTurnId: string | null;
+}
+
+/** A letter with the turn that failed and, while it is tried again, the turn that does. */
+export type KeptLetter = DeadLetter & Pick<Row, 'failedTurnId' | 'byTurnId'>;
+
+const columns = `letter_id AS letterId, state, coalesce(by_turn_id, turn_id) AS turnId, turn_id AS failedTurnId, by_turn_id AS byTurnId,
+  session_id AS sessionId, channel, nature, attempt, retry_at_ms AS retryAtMs, why_left AS "left", reason, first_at_ms AS firstAtMs,
+  last_at_ms AS lastAtMs`;
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    put: db.prepare(
+      `INSERT INTO dead_letters (letter_id, state, turn_id, session_id, channel, nature, attempt, retry_at_ms, why_left, reason, first_at_ms, last_at_ms)
+       VALUES (@letterId, @state, @turnId, @sessionId, @channel, @nature, @attempt, @retryAtMs, @left, @reason, @atMs, @atMs)
+       ON CONFLICT (letter_id) DO UPDATE SET state = excluded.state, turn_id = excluded.turn_id, by_turn_id = NULL, nature = excluded.nature,
+         attempt = excluded.attempt, retry_at_ms = excluded.retry_at_ms, why_left = excluded.why_left, reason = excluded.reason,
+         last_at_ms = excluded.last_at_ms`,
+    ),
+    tried: db.prepare("UPDATE dead_letters SET state = 'retrying', by_turn_id = ?, retry_at_ms = NULL, why_left = '' WHERE turn_id = ?"),
+    left: db.prepare(
+      "UPDATE dead_letters SET state = 'left', retry_at_ms = NULL, why_left = ?, turn_id = coalesce(by_turn_id, turn_id), by_turn_id = NULL WHERE letter_id = ?",
+    ),
+    drop: db.prepare('DELETE FROM dead_letters WHERE letter_id = ?'),
+    dropSession: db.prepare('DELETE FROM dead_letters WHERE session_id = ?'),
+    one: db.prepare(`SELECT ${columns} FROM dead_letters WHERE letter_id = ?`),
+    list: db.prepare(`SELECT ${columns} FROM dead_letters ORDER BY last_at_ms DESC, letter_id DESC LIMIT ?`),
+    ofSession: db.prepare(`SELECT ${columns} FROM dead_letters WHERE session_id = ? ORDER BY first_at_ms, letter_id`),
+    due: db.prepare(`SELECT ${columns} FROM dead_letters WHERE retry_at_ms IS NOT NULL AND retry_at_ms <= ? ORDER BY retry_at_ms LIMIT ?`),
+    nextDue: db.prepare('SELECT min(retry_at_ms) AS atMs FROM dead_letters WHERE retry_at_ms IS NOT NULL'),
+    count: db.prepare('SELECT count(*) AS n FROM dead_letters'),
+    oldest: db.prepare(`SELECT ${columns} FROM dead_letters WHERE state = 'left' ORDER BY last_at_ms, letter_id LIMIT 1`),
+    cursor: db.prepare('SELECT seq FROM projection_cursors WHERE name = ?'),
+    putCursor: db.prepare('INSERT INTO projection_cursors (name, seq) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET seq = excluded.seq'),
+  };
+}
+
+export class DeadLetterRows {
+  readonly #sql: ReturnType<typeof prepareAll>;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'dead_letter.captured':
+        this.#put(event.body, event.atMs);
+        return;
+      case 'turn.superseded':
+        // In the transaction that begins the try: no crash can let it begin twice.
+        if (event.turnId !== null) this.#sql.tried.run(event.body.byTurnId, event.turnId);
+        return;
+      case 'dead_letter.retried':
+        this.#sql.tried.run(event.body.byTurnId, event.body.turnId);
+        return;
+      case 'dead_letter.left':
+        this.#sql.left.run(event.body.why, event.body.letterId);
+        return;
+      case 'dead_letter.settled':
+      case 'dead_letter.cleared':
+        this.#sql.drop.run(event.body.letterId);
+        return;
+      case 'session.deleted':
+        this.#sql.dropSession.run(event.body.sessionId);
+        return;
+      default:
+        return;
+    }
+  }
+
+  letter(letterId: string): KeptLetter | null {
+    return readRow(this.#sql.one.get(letterId));
+  }
+
+  /** Newest first. */
+  list(limit: number): KeptLetter[] {
+    return this.#sql.list.all(limit).flatMap(readRows);
+  }
+
+  ofSession(sessionId: string): KeptLetter[] {
+    return this.#sql.ofSession.all(sessionId).flatMap(readRows);
+  }
+
+  due(nowMs: number, limit: number): KeptLetter[] {
+    return this.#sql.due.all(nowMs, limit).flatMap(readRows);
+  }
+
+  nextDueMs(): number | null {
+    return (this.#sql.nextDue.get() as { atMs: number | null }).atMs;
+  }
+
+  count(): number {
+    return (this.#sql.count.get() as { n: number }).n;
+  }
+
+  /** The one that has been left to a person the longest. */
+  oldestLeft(): KeptLetter | null {
+    return readRow(this.#sql.oldest.get());
+  }
+
+  cursor(): number {
+    return (this.#sql.cursor.get(CURSOR) as { seq: number } | undefined)?.seq ?? 0;
+  }
+
+  putCursor(seq: number): void {
+    this.#sql.putCursor.run(CURSOR, seq);
+  }
+
+  #put(body: EventBodies['dead_letter.captured'], atMs: number): void {
+    const state = body.retryAtMs === null ? 'left' : 'waiting';
+    this.#sql.put.run({ ...body, state, reason: JSON.stringify(body.reason), atMs });
+  }
+}
+
+function readRow(stored: unknown): KeptLetter | null {
+  if (stored === undefined) return null;
+  const row = stored as Row;
+  return { ...row, reason: errorBodySchema.parse(JSON.parse(row.reason)) };
+}
+
+function readRows(stored: unknown): KeptLetter[] {
+  const letter = readRow(stored);
+  return letter === null ? [] : [letter];
+}

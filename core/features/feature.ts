@@ -1,0 +1,95 @@
+// The kernel of the features: what a feature is made of, and what of the spine it may be handed. Plain data and one function; nothing
+// is looked up and nothing is registered. compose.ts holds the list.
+
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Later } from '../base/later.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Config } from '../contracts/config.ts';
+import type { HealthSource } from '../contracts/health.ts';
+import type { OpHandlers } from '../contracts/ops.ts';
+import type { PackSource } from '../contracts/pack-source.ts';
+import type { ArtifactSink, FactContext, TaintSource, ToolDefinition } from '../contracts/tools.ts';
+import type { BudgetBook } from '../guard/budget/budget.ts';
+import type { PolicyStore } from '../guard/policy/policy.ts';
+import type { SafetyChecks } from '../guard/safety/safety.ts';
+import type { Secrets } from '../guard/secret/secret.ts';
+import type { ToolHost } from '../hands/tools/tools.ts';
+import type { Outbox } from '../runtime/outbox/outbox.ts';
+import type { Settings } from '../runtime/settings/settings.ts';
+import type { CrashPoints, TurnPort } from '../runtime/turns/turns.ts';
+import type { ArtifactStore } from '../store/artifact/artifact.ts';
+import type { Checkpoints } from '../store/checkpoint/checkpoint.ts';
+import type { SessionLog } from '../store/session/session.ts';
+import type { Migration, Storage } from '../store/storage/storage.ts';
+
+/** What every turn needs and a feature may use. A feature names what it takes: `Pick<Spine, 'log' | 'clock'>`. */
+export interface Spine {
+  /** The data folder. */
+  readonly home: string;
+  readonly config: Config;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly later: Later;
+  readonly ids: IdSource;
+  readonly logger: Logger;
+  readonly log: SessionLog;
+  readonly facts: FactContext;
+  readonly panic: { readonly engaged: boolean };
+  readonly policy: PolicyStore;
+  readonly budget: BudgetBook;
+  readonly safety: SafetyChecks;
+  readonly secrets: Pick<Secrets, 'resolve'>;
+  readonly checkpoints: Checkpoints;
+  /** Without the secrets that are known. */
+  readonly artifacts: ArtifactSink & Pick<ArtifactStore, 'read'>;
+  readonly tools: Pick<ToolHost, 'list' | 'schemas' | 'register'>;
+  readonly settings: Settings;
+  readonly outbox: Pick<Outbox, 'queue' | 'tell'>;
+  readonly turns: TurnPort;
+  readonly crashPoints: CrashPoints;
+  /** Marks every child process of this data folder. */
+  readonly instanceMarker: Readonly<Record<string, string>>;
+  /** Aborted when the instance closes. */
+  readonly closing: AbortSignal;
+  /** Takes secrets out of what goes to a model server. */
+  readonly redactPrompt: (text: string) => string;
+  /** Whose words a session and a file hold. */
+  readonly sources: { ofSession(sessionId: string): readonly TaintSource[]; ofFile(path: string): readonly TaintSource[] };
+}
+
+/** What a feature adds to the program. A turn that uses none of it pays nothing for it. */
+export interface Wing {
+  /** Of the operations of its contract. */
+  readonly handlers?: Partial<OpHandlers>;
+  readonly tools?: readonly ToolDefinition[];
+  /** What it shows the model beside the conversation. */
+  readonly packSources?: readonly PackSource[];
+  /** What it says of its own health. */
+  readonly checks?: readonly HealthSource[];
+  /** Takes up what an earlier run left, once turns may be given work. */
+  takeUp?(): void;
+  /** From here on things start by themselves; never called for a look at the data. */
+  begin?(): void;
+  /** A bounded piece of work for a quiet moment; true while there is more. */
+  catchUp?(): boolean;
+  daily?(): void;
+  /** Last made, first disposed. */
+  dispose?(): void | Promise<void>;
+}
+
+/** `Taken` is what it uses of the spine, `Others` what it uses of features that stand before it in the list. */
+export interface Feature<Taken, Rows, Others extends readonly unknown[], Made extends Wing> {
+  /** No other has it. */
+  readonly name: string;
+  readonly migrations: readonly Migration[];
+  rows(storage: Storage): Rows;
+  create(spine: Taken, rows: Rows, ...others: Others): Made;
+}
+
+/** Says nothing but types: what `create` takes and makes is known to whoever lists the feature. */
+export function defineFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
+  feature: Feature<Taken, Rows, Others, Made>,
+): Feature<Taken, Rows, Others, Made> {
+  return feature;
+}

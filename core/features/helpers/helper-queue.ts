@@ -1,0 +1,340 @@
+// The queue of helpers: one agent's turn calls another, waits or goes on, and hears of the end once. Everything it goes by is in the log,
+// so it goes on after a crash at any point. Runs no turn itself and decides no permission.
+
+import { Deferred } from '../../base/deferred.ts';
+import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent, EventBodies } from '../../contracts/events.ts';
+import { type HelperEnd } from '../../contracts/features/helpers.ts';
+import { helperSessionPrefix } from '../../contracts/system-session.ts';
+import { noUsage } from '../../contracts/llm.ts';
+import type { HelperDeps } from './ports.ts';
+import { answerOf, endOf, taskOf, type EndedHelp } from './helper-words.ts';
+import { deliveryKey, helperChannel, type HelperJob } from './rows.ts';
+import { planCall, startOf, type CallPlace, type WantedHelp } from './plan-call.ts';
+
+const LOOK_AGAIN_MS = 30_000;
+const RETRY_FIRST_MS = 2_000;
+const RETRY_MOST_MS = 60_000;
+const outOfTime = 'timeout';
+const passing: readonly (ErrorCode | undefined)[] = ['model_rate_limited', 'model_unavailable', 'model_timeout', 'model_cut_off'];
+/** Nothing can be started or told now; it is tried again. */
+const notNow: readonly ErrorCode[] = ['panic_engaged', 'queue_full', 'shutting_down'];
+
+export class HelperQueue {
+  readonly #deps: HelperDeps;
+  readonly #waiting = new Map<string, Deferred<HelperJob>[]>();
+  readonly #timers = new Set<() => void>();
+  readonly #stopListening: () => void;
+  #deadline: (() => void) | null = null;
+  #todo: AnyEvent[] = [];
+  #closed = false;
+
+  constructor(deps: HelperDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.log.onCommitted((events) => this.#hear(events));
+  }
+
+  /**
+   * Commits the call before it returns; the same call again meets the same job. Fails with not_found, denied, queue_full,
+   * panic_engaged, shutting_down or a store error.
+   */
+  call(from: CallPlace, wanted: WantedHelp): HelperJob {
+    const { rows, limits, panic, crashPoints } = this.#deps;
+    const known = rows.byKey(from.callId);
+    if (known !== null) return known;
+    if (this.#closed) throw new AppError('shutting_down', 'TrayClaw is closing.');
+    if (panic.engaged) throw new AppError('panic_engaged', 'Everything is stopped by the panic stop.');
+    const body = planCall(this.#deps, from, wanted);
+    if (!this.#hasRoom(body) && rows.waiting() >= limits.queued) {
+      throw new AppError('queue_full', `${limits.queued} subagent calls are already waiting.`, {
+        data: { hint: 'Wait for some to end.' },
+      });
+    }
+    this.#tell(from, { type: 'a2a.called', body });
+    crashPoints.reach('helper-called');
+    this.#pump();
+    this.#armDeadline();
+    return this.job(body.jobId);
+  }
+
+  /** Resolves with the ended job; rejects with `cancelled` when the signal aborts, which ends nothing. */
+  async whenFinished(jobId: string, signal: AbortSignal): Promise<HelperJob> {
+    const job = this.job(jobId);
+    if (job.state === 'finished') return job;
+    const deferred = new Deferred<HelperJob>();
+    const others = this.#waiting.get(jobId);
+    if (others === undefined) this.#waiting.set(jobId, [deferred]);
+    else others.push(deferred);
+    const giveUp = (): void => deferred.reject(new AppError('cancelled', 'The call was interrupted while its subagent was running.'));
+    if (signal.aborted) giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      return await deferred.promise;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+      const left = this.#waiting.get(jobId)?.filter((one) => one !== deferred) ?? [];
+      if (left.length > 0) this.#waiting.set(jobId, left);
+      else this.#waiting.delete(jobId);
+    }
+  }
+
+  /** Fails with not_found. */
+  job(jobId: string): HelperJob {
+    const job = this.#deps.rows.job(jobId);
+    if (job === null) throw new AppError('not_found', `There is no subagent ${jobId}.`);
+    return job;
+  }
+
+  /** The models of the helpers above a turn, nearest first; null for one with the agent's own. */
+  modelsAbove(turnId: string): (string | null)[] {
+    const models: (string | null)[] = [];
+    for (let job = this.#deps.rows.byHelperTurn(turnId); job !== null; job = this.#deps.rows.byHelperTurn(job.from.turnId))
+      models.push(job.model ?? null);
+    return models;
+  }
+
+  /** The newest first; of one session, or of all. */
+  list(sessionId: string | null): HelperJob[] {
+    return this.#deps.rows.list(sessionId);
+  }
+
+  /** Those of its helpers, and of whatever these called. */
+  sessionsBelow(sessionId: string): string[] {
+    return this.#deps.rows.sessionsBelow(sessionId);
+  }
+
+  /** Ends a helper and whatever it called. Nothing happens to one that has ended. Fails with not_found. */
+  cancel(jobId: string, by: string, reason: string): HelperJob {
+    this.#cancel(this.job(jobId), by, reason);
+    return this.job(jobId);
+  }
+
+  /** Takes up what an earlier run left: ends what its caller no longer waits for, starts what waits, tells what was not told. */
+  begin(): void {
+    for (const job of this.#deps.rows.open()) this.#attempt(job, () => this.#takeUp(job));
+    this.#pump();
+    this.#deliverAll();
+    this.#armDeadline();
+  }
+
+  dispose(): void {
+    this.#closed = true;
+    this.#stopListening();
+    this.#deadline?.();
+    for (const callOff of this.#timers) callOff();
+    this.#timers.clear();
+  }
+
+  #takeUp(job: HelperJob): void {
+    const parent = this.#deps.log.index.turn(job.from.turnId)?.status;
+    if (parent === 'cancelled' || parent === 'stopped') this.#cancel(job, 'its caller', 'The turn that called was stopped.');
+    else if (job.state === 'retrying') this.#again(job);
+    else if (job.state === 'running') this.#lookAt(job);
+  }
+
+  #hasRoom({ depth, from }: Pick<HelperJob, 'depth' | 'from'>): boolean {
+    const { rows, limits } = this.#deps;
+    const { level, ofTurn } = rows.working(depth, from.turnId);
+    // Counted by level: one that waits for its own helpers never takes their place.
+    return level < limits.atOnce && ofTurn < limits.perTurn;
+  }
+
+  #pump(): void {
+    if (this.#closed || this.#deps.panic.engaged) return;
+    for (const job of this.#deps.rows.queued()) {
+      if (this.#hasRoom(job)) this.#attempt(job, () => this.#start(job));
+    }
+  }
+
+  #start(job: HelperJob): void {
+    const { turns, log, crashPoints } = this.#deps;
+    const sessionId = `${helperSessionPrefix}${job.jobId}`;
+    // It works where its caller does.
+    const workspace = log.index.session(job.from.sessionId)?.workspace ?? null;
+    const created = {
+      title: job.label,
+      agentId: job.agentId,
+      channel: helperChannel,
+      forkedFrom: null,
+      ...(workspace === null ? {} : { workspace }),
+    };
+    const caller = startOf(this.#deps, job.from).agentId;
+    const { turnId } = turns.submit({
+      sessionId,
+      agentId: job.agentId,
+      channel: helperChannel,
+      sender: caller,
+      ...(job.model === undefined ? { text: taskOf(job, caller, this.#deps.instructions()) } : { text: job.task, model: job.model }),
+      // A start after a crash meets the turn that was begun.
+      dedupeKey: `task:${job.jobId}`,
+      untrusted: this.#deps.sourcesOf(job.from.sessionId),
+      before: log.index.session(sessionId) === null ? [{ type: 'session.created', body: created }] : [],
+      bounds: job.bounds,
+      helper: { jobId: job.jobId, label: job.label, from: job.from, agentId: caller, payers: job.payers },
+    });
+    crashPoints.reach('helper-submitted');
+    this.#tell(job.from, { type: 'a2a.started', body: { jobId: job.jobId, sessionId, turnId, attempt: 1 } });
+    this.#lookAt(this.job(job.jobId));
+  }
+
+  /** Ends the job when its turn has ended. */
+  #lookAt(job: HelperJob): void {
+    const { log, limits, clock } = this.#deps;
+    if (job.state !== 'running' || job.helperTurnId === null || job.helperSessionId === null) return;
+    const end = log.reads.turnEnd(job.helperSessionId, job.helperTurnId);
+    if (end === null) return;
+    const mayTry = job.cancelledBy === null && job.attempt <= limits.retries && clock.nowMs() < job.deadlineMs;
+    if (end.status === 'failed' && passing.includes(end.error?.code) && mayTry) this.#planRetry(job, end);
+    else this.#finish(job, endOf(end, { outOfTime: job.cancelledBy === outOfTime, spent: this.#spentBefore(job) }));
+  }
+
+  #planRetry(job: HelperJob, end: EventBodies['turn.finished']): void {
+    const waitMs = Math.min(RETRY_MOST_MS, RETRY_FIRST_MS * 2 ** (job.attempt - 1));
+    const reason = `${end.error?.code ?? 'failed'}: ${end.error?.message ?? ''}`;
+    this.#tell(job.from, { type: 'a2a.retried', body: { jobId: job.jobId, attempt: job.attempt + 1, waitMs, reason } });
+    this.#after(waitMs, () => this.#attempt(job, () => this.#again(this.job(job.jobId))));
+  }
+
+  #again(job: HelperJob): void {
+    if (job.state !== 'retrying' || job.helperTurnId === null || job.helperSessionId === null) return;
+    const { turns, log } = this.#deps;
+    // Begun again before a crash, and not yet told.
+    const newest = log.index.lastTurn(job.helperSessionId)?.turnId ?? job.helperTurnId;
+    const turnId = newest === job.helperTurnId ? turns.retry(job.helperTurnId, { model: null, by: helperChannel }).turnId : newest;
+    const body = { jobId: job.jobId, sessionId: job.helperSessionId, turnId, attempt: job.attempt + 1 };
+    this.#tell(job.from, { type: 'a2a.started', body });
+    this.#lookAt(this.job(job.jobId));
+  }
+
+  #cancel(job: HelperJob, by: string, reason: string): void {
+    if (job.state === 'finished') return;
+    if (job.cancelledBy === null) this.#tell(job.from, { type: 'a2a.cancel_requested', body: { jobId: job.jobId, by, reason } });
+    if (job.state !== 'running' || job.helperTurnId === null) {
+      const status = this.#deps.panic.engaged ? 'stopped' : by === outOfTime ? 'timeout' : 'cancelled';
+      this.#finish(job, { ...nothingDone, status });
+      return;
+    }
+    try {
+      this.#deps.turns.cancel(job.helperTurnId, reason, this.#deps.panic.engaged ? 'panic' : 'person');
+    } catch (cause) {
+      // It ended meanwhile.
+      if (toAppError(cause).code !== 'turn_not_running') throw cause;
+    }
+    this.#lookAt(this.job(job.jobId));
+  }
+
+  #finish(job: HelperJob, { status, text, usage, costUsd }: EndedHelp): void {
+    this.#tell(job.from, { type: 'a2a.finished', body: { jobId: job.jobId, status, text, usage, costUsd } });
+    this.#deps.crashPoints.reach('helper-finished');
+    const ended = this.job(job.jobId);
+    for (const deferred of this.#waiting.get(job.jobId) ?? []) deferred.resolve(ended);
+    this.#deliverAll();
+    this.#pump();
+  }
+
+  /** What earlier attempts came to. */
+  #spentBefore(job: HelperJob): readonly EventBodies['turn.finished'][] {
+    const earlier = this.#deps.rows.turnsOf(job.jobId).filter((turnId) => turnId !== job.helperTurnId);
+    const ends = earlier.map((turnId) => this.#deps.log.reads.turnEnd(job.helperSessionId ?? '', turnId));
+    return ends.filter((end) => end !== null);
+  }
+
+  #deliverAll(): void {
+    if (this.#closed || this.#deps.panic.engaged) return;
+    for (const job of this.#deps.rows.undelivered()) this.#attempt(job, () => this.#deliver(job));
+  }
+
+  /** Once, by its key, as a message in the session that called, with the rights of the turn that did. */
+  #deliver(job: HelperJob): void {
+    const caller = startOf(this.#deps, job.from);
+    const { bounds, helper } = caller;
+    this.#deps.turns.submit({
+      sessionId: job.from.sessionId,
+      agentId: caller.agentId,
+      channel: helperChannel,
+      sender: job.agentId,
+      text: answerOf(job),
+      dedupeKey: deliveryKey(job.jobId),
+      untrusted: this.#deps.sourcesOf(job.helperSessionId ?? ''),
+      before: [],
+      ...(bounds === undefined ? {} : { bounds }),
+      ...(helper === undefined ? {} : { helper }),
+    });
+  }
+
+  /** Listened to outside of the commit: what follows is written in commits of its own. */
+  #hear(events: readonly AnyEvent[]): void {
+    const relevant = events.filter(({ type }) => heardTypes.has(type));
+    if (relevant.length === 0) return;
+    this.#todo.push(...relevant);
+    queueMicrotask(() => {
+      const todo = this.#todo;
+      this.#todo = [];
+      if (!this.#closed) for (const event of todo) this.#handle(event);
+    });
+  }
+
+  #handle(event: AnyEvent): void {
+    const { rows } = this.#deps;
+    if (event.type === 'panic.released') {
+      this.#pump();
+      this.#deliverAll();
+    } else if (event.type === 'panic.engaged') {
+      for (const job of rows.queued()) this.#attempt(job, () => this.#finish(job, { ...nothingDone, status: 'stopped' }));
+    } else if (event.turnId !== null) {
+      const ended = event.type === 'turn.finished' ? rows.byHelperTurn(event.turnId) : null;
+      if (ended !== null) this.#attempt(ended, () => this.#lookAt(ended));
+      const isStopped = event.type === 'turn.cancel_requested' || (event.type === 'turn.finished' && stoppedEnds.has(event.body.status));
+      for (const job of rows.openOfTurn(event.turnId)) {
+        // In the background it goes on when its caller came to an end of its own.
+        if (isStopped || job.mode === 'wait') this.#attempt(job, () => this.#cancel(job, 'its caller', 'The turn that called has ended.'));
+      }
+    }
+  }
+
+  #armDeadline(): void {
+    this.#deadline?.();
+    this.#deadline = null;
+    const atMs = this.#closed ? null : this.#deps.rows.nextDeadlineMs();
+    if (atMs === null) return;
+    const leftMs = Math.max(0, atMs - this.#deps.clock.nowMs());
+    this.#deadline = this.#deps.later(Math.min(leftMs, LOOK_AGAIN_MS), () => {
+      const nowMs = this.#deps.clock.nowMs();
+      for (const job of this.#deps.rows.open()) {
+        if (job.deadlineMs <= nowMs && job.cancelledBy === null)
+          this.#attempt(job, () => this.#cancel(job, outOfTime, "The subagent's time is up."));
+      }
+      this.#armDeadline();
+    });
+  }
+
+  #after(waitMs: number, action: () => void): void {
+    const callOff = this.#deps.later(waitMs, () => {
+      this.#timers.delete(callOff);
+      if (!this.#closed) action();
+    });
+    this.#timers.add(callOff);
+  }
+
+  /** One helper that cannot go on leaves the others theirs. What only cannot be done now is tried again in a while. */
+  #attempt(job: HelperJob, action: () => void): void {
+    try {
+      action();
+    } catch (cause) {
+      const { code, message } = toAppError(cause);
+      if (code === 'conflict' || notNow.includes(code)) {
+        this.#after(RETRY_FIRST_MS, () => this.begin());
+        return;
+      }
+      this.#deps.logger.log('error', 'a subagent could not continue', { jobId: job.jobId, code, message });
+    }
+  }
+
+  #tell({ sessionId, turnId }: CallPlace, draft: AnyDraft): void {
+    this.#deps.turns.appendToTurn(sessionId, turnId, [{ ...draft, turnId }]);
+  }
+}
+
+const heardTypes: ReadonlySet<string> = new Set(['turn.finished', 'turn.cancel_requested', 'panic.engaged', 'panic.released']);
+const stoppedEnds: ReadonlySet<HelperEnd> = new Set(['cancelled', 'stopped']);
+const nothingDone = { text: '', usage: noUsage, costUsd: 0 } as const;

@@ -1,0 +1,39 @@
+// Helpers: how one agent's turn calls another agent, waits or goes on, and hears of the end once.
+
+import type { AgentRegistry } from '../../agent/registry/registry.ts';
+import type { PromptText } from '../../contracts/own-prompts.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { HelperQueue } from './helper-queue.ts';
+import { createAgentOps } from './ops.ts';
+import { helperMigrations, HelperRows } from './rows.ts';
+import { createHelperTools } from './tools.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'panic' | 'turns' | 'sources' | 'crashPoints'>;
+
+interface Others {
+  readonly agents: AgentRegistry;
+  /** Instructions of the program's own, as the person left them. */
+  readonly prompt: PromptText;
+}
+
+export const helpers = defineFeature({
+  name: 'helpers',
+  migrations: helperMigrations,
+  rows: ({ db }) => new HelperRows(db),
+  create: ({ config, sources, ...spine }: Taken, rows: HelperRows, { agents, prompt }: Others) => {
+    const limits = config.helpers;
+    const sourcesOf = (sessionId: string) => sources.ofSession(sessionId);
+    const queue = new HelperQueue({ ...spine, rows, limits, agents, sourcesOf, instructions: () => prompt('trayclaw-helper') });
+    return {
+      handlers: createAgentOps({ agents, helpers: queue }),
+      tools: createHelperTools({ calls: queue, agents: agents.list(), limits, sourcesOf }),
+      queue,
+      takeUp: () => {
+        queue.begin();
+      },
+      dispose: () => {
+        queue.dispose();
+      },
+    };
+  },
+});

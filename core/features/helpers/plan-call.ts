@@ -1,0 +1,89 @@
+// What a call of a helper comes to: whom, with which rights, at whose cost, until when. Pure over the log; refuses what limits exclude.
+
+import type { HelperLimits } from '../../contracts/agents.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { EventBodies } from '../../contracts/events.ts';
+import { narrow, wholeBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { HelperDeps } from './ports.ts';
+
+export interface WantedHelp {
+  readonly task: string;
+  readonly label?: string | undefined;
+  /** The caller's own agent when left out. */
+  readonly agentId?: string | undefined;
+  readonly mode: 'wait' | 'background';
+  /** In place of the agent's own; the caller's agent then, for no other is called. */
+  readonly model?: string | undefined;
+}
+
+export type CallPlace = EventBodies['a2a.called']['from'];
+
+const LABEL_MAX = 60;
+/** Starts of turns looked through for the one that calls; others of its session are direct calls beside it. */
+const STARTS_MAX = 200;
+
+/** Fails with not_found or denied. */
+export function planCall(deps: HelperDeps, from: CallPlace, wanted: WantedHelp): EventBodies['a2a.called'] {
+  const { agents, limits, rows, clock, ids } = deps;
+  const caller = startOf(deps, from);
+  const agentId = wanted.agentId ?? caller.agentId;
+  if (wanted.model === undefined) assertMayCall(deps, caller.agentId, agentId);
+  const level = rows.byHelperTurn(from.turnId)?.depth ?? 0;
+  const depthLeft = Math.min(limits.depth - level, caller.bounds?.depth ?? limits.depth);
+  if (depthLeft <= 0) {
+    const hint = 'Do the work yourself.';
+    throw new AppError('denied', 'No subagent may be called from here: the levels of subagents are used up.', { data: { hint } });
+  }
+  return {
+    jobId: ids.next('job'),
+    from,
+    agentId,
+    task: wanted.task,
+    label: labelOf(wanted),
+    ...(wanted.model === undefined ? {} : { model: wanted.model }),
+    mode: wanted.mode,
+    bounds: boundsOf(caller.bounds, agents.boundsOf(agentId), limits, depthLeft - 1),
+    payers: payersOf(from, caller),
+    depth: level + 1,
+    idempotencyKey: from.callId,
+    deadlineMs: clock.nowMs() + Math.round(limits.minutes * 60_000),
+  };
+}
+
+function assertMayCall({ agents }: HelperDeps, caller: string, agentId: string): void {
+  agents.assertKnown(agentId);
+  const allowed = agents.helpersOf(caller);
+  if (allowed.includes(agentId)) return;
+  throw new AppError('denied', `The agent ${caller} may not call ${agentId}.`, {
+    data: { hint: `It may call: ${allowed.join(', ') || 'no other agent'}.` },
+  });
+}
+
+/** Nearest first. */
+function payersOf(
+  { turnId, sessionId }: CallPlace,
+  { bounds, continues, helper }: EventBodies['turn.started'],
+): EventBodies['a2a.called']['payers'] {
+  const { usd = null, tokens = null } = bounds ?? {};
+  return [{ turnId, sessionId, continues: continues?.turnIds ?? [], usd, tokens }, ...(helper?.payers ?? [])];
+}
+
+/** How the turn that calls, or called, was started. */
+export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }: CallPlace): EventBodies['turn.started'] {
+  const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_MAX, newest: true });
+  const start = starts.findLast((event) => event.turnId === turnId);
+  if (start?.type !== 'turn.started') throw new AppError('not_found', `There is no turn ${turnId} that could call a subagent.`);
+  return start.body;
+}
+
+/** Never more than the caller has, than the agent may, and than the limits on helpers say. */
+function boundsOf(caller: TurnBounds | undefined, agent: TurnBounds | null, limits: HelperLimits, depth: number): TurnBounds {
+  const { usd = null, tokens = null, minutes } = limits;
+  const limit = { ...wholeBounds, usd, tokens, turnMs: Math.max(1, Math.round(minutes * 60_000)), depth };
+  return narrow(narrow(caller ?? wholeBounds, agent ?? wholeBounds), limit);
+}
+
+function labelOf({ label, task }: WantedHelp): string {
+  const text = (label ?? task).trim().replaceAll(/\s+/g, ' ');
+  return text.length > LABEL_MAX ? `${text.slice(0, LABEL_MAX - 1).trimEnd()}…` : text;
+}

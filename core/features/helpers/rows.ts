@@ -1,0 +1,262 @@
+// Calls of helpers as rows kept in step with their events: what waits, what runs, what came of it, and which turn pays for which.
+// The events are the truth; starts nothing.
+
+import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
+import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
+import { usageSchema, type Usage } from '../../contracts/llm.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+export const helperMigrations: readonly Migration[] = [
+  {
+    id: 'helpers-001-jobs',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS a2a_jobs (
+          job_id TEXT PRIMARY KEY, idempotency_key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, session_id TEXT NOT NULL, turn_id TEXT NOT NULL,
+          depth INTEGER NOT NULL, mode TEXT NOT NULL, created_at_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL, called TEXT NOT NULL,
+          helper_session_id TEXT, helper_turn_id TEXT, attempt INTEGER NOT NULL DEFAULT 0, cancelled_by TEXT, status TEXT,
+          text TEXT NOT NULL DEFAULT '', usage TEXT, cost_usd REAL, finished_at_ms INTEGER, delivered INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS a2a_jobs_open ON a2a_jobs (state, created_at_ms) WHERE state <> 'finished';
+        CREATE INDEX IF NOT EXISTS a2a_jobs_by_turn ON a2a_jobs (turn_id);
+        CREATE INDEX IF NOT EXISTS a2a_jobs_by_session ON a2a_jobs (session_id, created_at_ms);
+        CREATE INDEX IF NOT EXISTS a2a_jobs_by_helper ON a2a_jobs (helper_session_id);
+        CREATE TABLE IF NOT EXISTS a2a_turns (turn_id TEXT PRIMARY KEY, job_id TEXT NOT NULL, parent_turn_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS a2a_turns_by_parent ON a2a_turns (parent_turn_id);
+        CREATE INDEX IF NOT EXISTS a2a_turns_by_job ON a2a_turns (job_id);
+      `);
+    },
+  },
+];
+
+/** queued → running → finished; running → retrying → running after a failure that may pass. */
+type JobState = 'queued' | 'running' | 'retrying' | 'finished';
+
+type Called = EventBodies['a2a.called'];
+
+export interface HelperJob extends Called {
+  readonly state: JobState;
+  readonly createdAtMs: number;
+  readonly helperSessionId: string | null;
+  /** Of the newest attempt. */
+  readonly helperTurnId: string | null;
+  readonly attempt: number;
+  readonly cancelledBy: string | null;
+  readonly status: HelperEnd | null;
+  readonly text: string;
+  readonly usage: Usage | null;
+  readonly costUsd: number | null;
+  readonly finishedAtMs: number | null;
+}
+
+interface StoredJob {
+  readonly state: JobState;
+  readonly called: string;
+  readonly createdAtMs: number;
+  readonly helperSessionId: string | null;
+  readonly helperTurnId: string | null;
+  readonly attempt: number;
+  readonly cancelledBy: string | null;
+  readonly status: string | null;
+  readonly text: string;
+  readonly usage: string | null;
+  readonly costUsd: number | null;
+  readonly finishedAtMs: number | null;
+}
+
+/** Channel of what helpers say and are told. */
+export const helperChannel = 'helper';
+const deliveredPrefix = 'a2a:';
+
+export function deliveryKey(jobId: string): string {
+  return `${deliveredPrefix}${jobId}`;
+}
+
+const columns =
+  'state, called, created_at_ms AS createdAtMs, helper_session_id AS helperSessionId, helper_turn_id AS helperTurnId, attempt, ' +
+  'cancelled_by AS cancelledBy, status, text, usage, cost_usd AS costUsd, finished_at_ms AS finishedAtMs';
+const listMax = 1_000;
+
+function prepareAll(db: SqlDatabase) {
+  const select = (rest: string) => db.prepare(`SELECT ${columns} FROM a2a_jobs WHERE ${rest}`);
+  return {
+    put: db.prepare(
+      `INSERT OR IGNORE INTO a2a_jobs (job_id, idempotency_key, state, session_id, turn_id, depth, mode, created_at_ms, deadline_ms, called)
+       VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    start: db.prepare("UPDATE a2a_jobs SET state = 'running', helper_session_id = ?, helper_turn_id = ?, attempt = ? WHERE job_id = ?"),
+    putTurn: db.prepare(
+      'INSERT OR IGNORE INTO a2a_turns (turn_id, job_id, parent_turn_id) SELECT ?, job_id, turn_id FROM a2a_jobs WHERE job_id = ?',
+    ),
+    retry: db.prepare("UPDATE a2a_jobs SET state = 'retrying' WHERE job_id = ?"),
+    cancel: db.prepare('UPDATE a2a_jobs SET cancelled_by = coalesce(cancelled_by, ?) WHERE job_id = ?'),
+    finish: db.prepare(
+      "UPDATE a2a_jobs SET state = 'finished', status = ?, text = ?, usage = ?, cost_usd = ?, finished_at_ms = ? WHERE job_id = ?",
+    ),
+    deliver: db.prepare('UPDATE a2a_jobs SET delivered = 1 WHERE job_id = ?'),
+    dropTurns: db.prepare(
+      'DELETE FROM a2a_turns WHERE job_id IN (SELECT job_id FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?)',
+    ),
+    drop: db.prepare('DELETE FROM a2a_jobs WHERE session_id = ? OR helper_session_id = ?'),
+    job: select('job_id = ?'),
+    byKey: select('idempotency_key = ?'),
+    byHelperTurn: select('job_id = (SELECT job_id FROM a2a_turns WHERE turn_id = ?)'),
+    open: select("state <> 'finished' ORDER BY created_at_ms, job_id"),
+    queued: select("state = 'queued' ORDER BY created_at_ms, job_id"),
+    openOfTurn: select("turn_id = ? AND state <> 'finished' ORDER BY created_at_ms, job_id"),
+    ofSession: select(`session_id = ? ORDER BY created_at_ms DESC, job_id LIMIT ${listMax}`),
+    all: select(`1 ORDER BY created_at_ms DESC, job_id LIMIT ${listMax}`),
+    undelivered: select(
+      "state = 'finished' AND mode = 'background' AND delivered = 0 AND status NOT IN ('cancelled', 'stopped') ORDER BY finished_at_ms",
+    ),
+    working: db.prepare(
+      `SELECT count(*) AS n, coalesce(sum(depth = @depth), 0) AS level, coalesce(sum(turn_id = @turnId), 0) AS ofTurn
+       FROM a2a_jobs WHERE state IN ('running', 'retrying')`,
+    ),
+    waiting: db.prepare("SELECT count(*) AS n FROM a2a_jobs WHERE state = 'queued'"),
+    nextDeadline: db.prepare("SELECT min(deadline_ms) AS atMs FROM a2a_jobs WHERE state <> 'finished' AND cancelled_by IS NULL"),
+    turnsOf: db.prepare('SELECT turn_id AS turnId FROM a2a_turns WHERE job_id = ? ORDER BY turn_id'),
+    turnsBelow: db.prepare(
+      `WITH RECURSIVE below (turn_id) AS (
+         SELECT turn_id FROM a2a_turns WHERE parent_turn_id = ? UNION SELECT t.turn_id FROM a2a_turns t JOIN below b ON t.parent_turn_id = b.turn_id
+       ) SELECT turn_id AS turnId FROM below`,
+    ),
+    sessionsBelow: db.prepare(
+      `WITH RECURSIVE below (session_id) AS (
+         SELECT helper_session_id FROM a2a_jobs WHERE session_id = ? AND helper_session_id IS NOT NULL
+         UNION SELECT j.helper_session_id FROM a2a_jobs j JOIN below b ON j.session_id = b.session_id WHERE j.helper_session_id IS NOT NULL
+       ) SELECT session_id AS sessionId FROM below`,
+    ),
+  };
+}
+
+export class HelperRows {
+  readonly #sql: ReturnType<typeof prepareAll>;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'a2a.called':
+        this.#put(event);
+        return;
+      case 'a2a.started':
+        this.#sql.start.run(event.body.sessionId, event.body.turnId, event.body.attempt, event.body.jobId);
+        this.#sql.putTurn.run(event.body.turnId, event.body.jobId);
+        return;
+      case 'a2a.retried':
+        this.#sql.retry.run(event.body.jobId);
+        return;
+      case 'a2a.cancel_requested':
+        this.#sql.cancel.run(event.body.by, event.body.jobId);
+        return;
+      case 'a2a.finished': {
+        const { jobId, status, text, usage, costUsd } = event.body;
+        this.#sql.finish.run(status, text, JSON.stringify(usage), costUsd, event.atMs, jobId);
+        return;
+      }
+      case 'user.message': {
+        const { channel, dedupeKey } = event.body;
+        if (channel === helperChannel && dedupeKey?.startsWith(deliveredPrefix) === true)
+          this.#sql.deliver.run(dedupeKey.slice(deliveredPrefix.length));
+        return;
+      }
+      case 'session.deleted':
+        this.#sql.dropTurns.run(event.body.sessionId, event.body.sessionId);
+        this.#sql.drop.run(event.body.sessionId, event.body.sessionId);
+        return;
+      default:
+        return;
+    }
+  }
+
+  job(jobId: string): HelperJob | null {
+    return one(this.#sql.job.get(jobId));
+  }
+
+  byKey(idempotencyKey: string): HelperJob | null {
+    return one(this.#sql.byKey.get(idempotencyKey));
+  }
+
+  byHelperTurn(turnId: string): HelperJob | null {
+    return one(this.#sql.byHelperTurn.get(turnId));
+  }
+
+  /** Everything that has not ended, oldest first. */
+  open(): HelperJob[] {
+    return many(this.#sql.open.all());
+  }
+
+  queued(): HelperJob[] {
+    return many(this.#sql.queued.all());
+  }
+
+  openOfTurn(turnId: string): HelperJob[] {
+    return many(this.#sql.openOfTurn.all(turnId));
+  }
+
+  /** The newest first, at most 1,000. */
+  list(sessionId: string | null): HelperJob[] {
+    return many(sessionId === null ? this.#sql.all.all() : this.#sql.ofSession.all(sessionId));
+  }
+
+  /** Ended in the background, and the session that called has not been told. */
+  undelivered(): HelperJob[] {
+    return many(this.#sql.undelivered.all());
+  }
+
+  /** How many are at work on a level, and of one turn. */
+  working(depth: number, turnId: string): { readonly level: number; readonly ofTurn: number } {
+    return this.#sql.working.get({ depth, turnId }) as { level: number; ofTurn: number };
+  }
+
+  waiting(): number {
+    return (this.#sql.waiting.get() as { n: number }).n;
+  }
+
+  nextDeadlineMs(): number | null {
+    return (this.#sql.nextDeadline.get() as { atMs: number | null }).atMs;
+  }
+
+  /** Of all attempts. */
+  turnsOf(jobId: string): string[] {
+    return (this.#sql.turnsOf.all(jobId) as { turnId: string }[]).map(({ turnId }) => turnId);
+  }
+
+  /** Turns of helpers that a turn pays for, through all levels. */
+  turnsBelow(turnId: string): string[] {
+    return (this.#sql.turnsBelow.all(turnId) as { turnId: string }[]).map((row) => row.turnId);
+  }
+
+  sessionsBelow(sessionId: string): string[] {
+    return (this.#sql.sessionsBelow.all(sessionId) as { sessionId: string }[]).map((row) => row.sessionId);
+  }
+
+  #put({ body, atMs }: EventOf<'a2a.called'>): void {
+    const { jobId, idempotencyKey, from, depth, mode, deadlineMs } = body;
+    this.#sql.put.run(jobId, idempotencyKey, from.sessionId, from.turnId, depth, mode, atMs, deadlineMs, JSON.stringify(body));
+  }
+}
+
+function one(row: unknown): HelperJob | null {
+  return row === undefined ? null : read(row as StoredJob);
+}
+
+function many(rows: readonly unknown[]): HelperJob[] {
+  return rows.map((row) => read(row as StoredJob));
+}
+
+function read({ called, usage, status, ...row }: StoredJob): HelperJob {
+  // Written from the parsed event in the transaction of its append.
+  const body = JSON.parse(called) as EventBodies['a2a.called'];
+  return {
+    ...body,
+    ...row,
+    status: status === null ? null : helperEndSchema.parse(status),
+    usage: usage === null ? null : usageSchema.parse(JSON.parse(usage)),
+  };
+}

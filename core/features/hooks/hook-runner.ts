@@ -1,0 +1,181 @@
+// Hooks: runs what a person set up before and after runs, model calls, tools and messages. What it answers can only make things stricter;
+// what to do with that is for whoever asks. Owns the queue of the hooks that only look on.
+
+import { BoundedQueue } from '../../base/bounded-queue.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import { AppError, toAppError } from '../../contracts/errors.ts';
+import {
+  hookPoints,
+  type HookConfig,
+  type HookPoint,
+  type HookRan,
+  type HookSubject,
+  type HookVerdict,
+  type LibraryHook,
+} from '../../contracts/features/hooks.ts';
+import { entryOfConfig, entryOfLibrary, isAbout, type HookEntry, type ProgramRunner } from './hook-entry.ts';
+
+export type { ProgramRunner } from './hook-entry.ts';
+
+export interface HooksDeps {
+  readonly configured: readonly HookConfig[];
+  readonly library: readonly LibraryHook[];
+  readonly run: ProgramRunner;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly panic: { readonly engaged: boolean };
+  /** Takes secrets out of every string. */
+  redactDeep<T>(value: T): T;
+  /** Where the hooks that only look on are recorded. */
+  record(ran: HookRan): void;
+}
+
+/** What a hook that only looks on may wait behind; more are left out, which is recorded. */
+const QUEUED_MAX = 200;
+const SIDE_BY_SIDE = 2;
+const pass: HookVerdict = { decision: 'pass', reason: '' };
+
+export class Hooks {
+  readonly #deps: HooksDeps;
+  readonly #entries: ReadonlyMap<HookPoint, readonly HookEntry[]>;
+  readonly #queue = new BoundedQueue<() => Promise<void>>(QUEUED_MAX);
+  readonly #closing = new AbortController();
+  #running = 0;
+  #idle: (() => void) | null = null;
+
+  constructor(deps: HooksDeps) {
+    this.#deps = deps;
+    const entries = [...deps.library.map(entryOfLibrary), ...deps.configured.map((hook) => entryOfConfig(hook, deps.run))];
+    this.#entries = new Map(hookPoints.map((on) => [on, entries.filter((entry) => entry.on === on)]));
+  }
+
+  /** Whether any hook is about it. Cheap: what is told of it is only gathered then. */
+  has(on: HookPoint): boolean {
+    return (this.#entries.get(on) ?? []).length > 0;
+  }
+
+  /**
+   * Asks them in their order until one refuses; several that ask become one question. `record` is told of each. Fails with `cancelled` when
+   * the signal aborts.
+   */
+  async before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict> {
+    let verdict = pass;
+    const told = this.#deps.redactDeep(subject);
+    for (const entry of this.#about(subject)) {
+      const { ran, answer } = await this.#askOne(entry, told, signal);
+      // The stop that cut it off decides, not the hook.
+      if (signal.aborted) throw new AppError('cancelled', 'It was stopped while a hook was asked.');
+      record(ran);
+      if (answer.decision === 'deny') return answer;
+      if (answer.decision === 'ask') verdict = { ...answer, reason: [verdict.reason, answer.reason].filter(Boolean).join(' ') };
+    }
+    return verdict;
+  }
+
+  /** Has them look on, some time soon and in order. */
+  after(subject: HookSubject): void {
+    const entries = this.#about(subject);
+    if (entries.length === 0 || this.#closing.signal.aborted) return;
+    const told = this.#deps.redactDeep(subject);
+    for (const entry of entries) {
+      if (!this.#queue.push(() => this.#lookOn(entry, told))) {
+        this.#record({ ...about(entry, told), outcome: 'skipped', reason: 'Too many hooks were waiting.', tookMs: 0 });
+      }
+    }
+    this.#startNext();
+  }
+
+  async dispose(): Promise<void> {
+    this.#closing.abort();
+    while (this.#queue.shift() !== undefined);
+    if (this.#running > 0) await new Promise<void>((resolve) => (this.#idle = resolve));
+  }
+
+  #about(subject: HookSubject): HookEntry[] {
+    return (this.#entries.get(subject.on) ?? []).filter((entry) => isAbout(entry, subject));
+  }
+
+  #startNext(): void {
+    while (this.#running < SIDE_BY_SIDE) {
+      const next = this.#queue.shift();
+      if (next === undefined) break;
+      this.#running += 1;
+      void next().finally(() => {
+        this.#running -= 1;
+        this.#startNext();
+      });
+    }
+    if (this.#running === 0) this.#idle?.();
+  }
+
+  async #lookOn(entry: HookEntry, subject: HookSubject): Promise<void> {
+    if (this.#deps.panic.engaged) {
+      this.#record({ ...about(entry, subject), outcome: 'skipped', reason: 'Everything is stopped.', tookMs: 0 });
+      return;
+    }
+    const { ran } = await this.#askOne(entry, subject, this.#closing.signal);
+    // What it decided came too late to be anything but a note.
+    const outcome = ran.outcome === 'failed' ? 'failed' : 'passed';
+    if (!this.#closing.signal.aborted) this.#record({ ...ran, outcome });
+  }
+
+  #record(ran: HookRan): void {
+    try {
+      this.#deps.record(ran);
+    } catch (cause) {
+      this.#deps.logger.log('error', 'a hook could not be recorded', { hook: ran.name, cause: String(cause) });
+    }
+  }
+
+  async #askOne(entry: HookEntry, subject: HookSubject, signal: AbortSignal): Promise<{ ran: HookRan; answer: HookVerdict }> {
+    const { clock, logger } = this.#deps;
+    const startedMs = clock.monotonicMs();
+    const ran = (outcome: HookRan['outcome'], reason: string): HookRan => ({
+      ...about(entry, subject),
+      outcome,
+      reason,
+      tookMs: Math.round(clock.monotonicMs() - startedMs),
+    });
+    try {
+      const { decision, reason, note } = this.#deps.redactDeep(await orStopped(entry.ask(subject, signal), signal));
+      if (decision === undefined) return { ran: ran('passed', note ?? reason ?? ''), answer: pass };
+      const why = decision === 'deny' ? refusalOf(entry.name, reason) : questionOf(entry.name, reason);
+      return { ran: ran(decision === 'deny' ? 'denied' : 'asked', note ?? why), answer: { decision, reason: why } };
+    } catch (cause) {
+      const message = this.#deps.redactDeep(toAppError(cause).message);
+      logger.log('warn', 'a hook failed', { hook: entry.name, on: entry.on, reason: message });
+      const answer = entry.onFailure === 'ignore' ? pass : { decision: entry.onFailure, reason: message };
+      return { ran: ran('failed', message), answer };
+    }
+  }
+}
+
+function refusalOf(name: string, reason: string | undefined): string {
+  return reason === undefined ? `The hook ${name} refuses it.` : `The hook ${name} refuses it: ${reason}`;
+}
+
+/** A person reads it beside the reasons of the rules, so the words of the hook are a quotation that they cannot end themselves. */
+function questionOf(name: string, reason = ''): string {
+  const words = reason.replaceAll(/\s+/g, ' ').replaceAll(/[“”„]/g, '"').trim();
+  return words === '' ? `The hook ${name} asks for your decision.` : `The hook ${name} asks for your decision: “${words}”`;
+}
+
+function about(entry: HookEntry, { on, sessionId, turnId, tool }: HookSubject): Omit<HookRan, 'outcome' | 'reason' | 'tookMs'> {
+  return { on, name: entry.name, sessionId, turnId, callId: tool?.callId ?? null };
+}
+
+/** A hook of the library that does not listen holds nobody up. */
+async function orStopped<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const over = new AbortController();
+  const stopped = new Promise<never>((_, reject) => {
+    const give = (): void => reject(new AppError('cancelled', 'It was stopped.'));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true, signal: over.signal });
+  });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    over.abort();
+  }
+}

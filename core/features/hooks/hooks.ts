@@ -1,0 +1,35 @@
+// Hooks: programs and functions a person has run before and after what the agent does. They can only make things stricter.
+
+import { systemSessionId } from '../../contracts/events.ts';
+import type { LibraryHook } from '../../contracts/features/hooks.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { Hooks, type ProgramRunner } from './hook-runner.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic'>;
+
+interface Others {
+  /** Those of a program that brings TrayClaw along. */
+  readonly library: readonly LibraryHook[];
+  readonly run: ProgramRunner;
+  /** Takes secrets out of every string. */
+  readonly redactDeep: <T>(value: T) => T;
+}
+
+export const hooks = defineFeature({
+  name: 'hooks',
+  migrations: [],
+  rows: () => null,
+  create: ({ config, log, ...spine }: Taken, _rows: null, { library, run, redactDeep }: Others) => {
+    // Where there are none, nothing of a turn waits for any.
+    if (config.hooks.length + library.length === 0) return { port: null };
+    const port = new Hooks({
+      ...spine,
+      configured: config.hooks,
+      library,
+      run,
+      redactDeep,
+      record: (ran) => void log.append(systemSessionId, [{ type: 'hook.ran', body: ran }]),
+    });
+    return { port, dispose: () => port.dispose() };
+  },
+});

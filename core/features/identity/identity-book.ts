@@ -1,0 +1,133 @@
+// Who each agent is: capsules with every version kept, and the text the model is told. What is recorded is the
+// truth; what is in config.yaml about an agent stands beside it.
+
+import type { Clock } from '../../base/clock.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { type AnyDraft, systemSessionId } from '../../contracts/events.ts';
+import { capsuleSchema, type Capsule, type CapsuleVersion, type RiskPosture } from '../../contracts/features/identity.ts';
+import { capsuleText, diffLines, type DiffLine } from './capsule-text.ts';
+import type { IdentityRows } from './rows.ts';
+
+export interface IdentityDeps {
+  readonly rows: IdentityRows;
+  readonly clock: Clock;
+  readonly prompts: { text(ref: string): string | null };
+  record(sessionId: string, drafts: readonly AnyDraft[]): void;
+  /** Fails with not_found. */
+  assertAgent(agentId: string): void;
+}
+
+/** What is left out stays; an empty text takes it away. */
+export interface CapsuleWish {
+  readonly role?: string | undefined;
+  readonly style?: string | undefined;
+  readonly constraints?: readonly string[] | undefined;
+  readonly risk?: RiskPosture | undefined;
+  readonly prompts?: readonly string[] | undefined;
+}
+
+export interface Change {
+  readonly by: string;
+  readonly note?: string | undefined;
+  readonly basedOn?: number | undefined;
+}
+
+export class IdentityBook {
+  readonly #deps: IdentityDeps;
+
+  constructor(deps: IdentityDeps) {
+    this.#deps = deps;
+  }
+
+  /** The newest unless told; version 0 is that of an agent nobody described. Fails with not_found. */
+  get(agentId: string, version?: number): CapsuleVersion {
+    this.#deps.assertAgent(agentId);
+    const found = version === undefined ? this.#deps.rows.newest(agentId) : this.#deps.rows.one(agentId, version);
+    if (found !== null) return found;
+    if (version === undefined || version === 0) return nobody(agentId);
+    throw new AppError('not_found', `The agent ${agentId} has no version ${version} of its identity.`, {
+      data: { hint: `See them with: trayclaw identity versions --agent ${agentId}` },
+    });
+  }
+
+  versions(agentId: string, limit: number): CapsuleVersion[] {
+    this.#deps.assertAgent(agentId);
+    return this.#deps.rows.versions(agentId, limit);
+  }
+
+  /** The newest version where nothing changes. Fails with conflict where it was made from another version than the newest. */
+  set(agentId: string, wish: CapsuleWish, change: Change): CapsuleVersion {
+    const before = this.get(agentId);
+    if (change.basedOn !== undefined && change.basedOn !== before.version) {
+      throw new AppError('conflict', `The identity of ${agentId} is at version ${before.version} by now, not ${change.basedOn}.`, {
+        data: { hint: 'Look at the newest version and change that one.' },
+      });
+    }
+    const capsule = merge(before.capsule, wish);
+    this.#assertPrompts(capsule, before.capsule);
+    return this.#append(before, capsule, { ...change, reverts: null });
+  }
+
+  /** An earlier one becomes the newest; what came between stays where it is. */
+  revert(agentId: string, version: number, by: string): CapsuleVersion {
+    return this.#append(this.get(agentId), this.get(agentId, version).capsule, { by, reverts: version });
+  }
+
+  diff(agentId: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
+    const newer = this.get(agentId, to);
+    const older = this.get(agentId, from ?? Math.max(0, newer.version - 1));
+    return { from: older.version, to: newer.version, lines: diffLines(this.textOf(older.capsule), this.textOf(newer.capsule)) };
+  }
+
+  /** What the model is told; empty where there is nothing to tell. */
+  textOf(capsule: Capsule): string {
+    const texts = capsule.prompts.map((ref) => this.#deps.prompts.text(ref)).filter((text) => text !== null);
+    return capsuleText(capsule, texts);
+  }
+
+  textOfAgent(agentId: string): string {
+    return this.textOf(this.#deps.rows.newest(agentId)?.capsule ?? nobody(agentId).capsule);
+  }
+
+  /** True for an agent that is to change nothing: the gate then holds it to reading. */
+  isReadOnly(agentId: string): boolean {
+    return this.#deps.rows.newest(agentId)?.capsule.risk === 'read-only';
+  }
+
+  #append(
+    before: CapsuleVersion,
+    capsule: Capsule,
+    { by, note, reverts }: Omit<Change, 'basedOn'> & { readonly reverts: number | null },
+  ): CapsuleVersion {
+    if (JSON.stringify(capsule) === JSON.stringify(before.capsule)) return before;
+    const body = { agentId: before.agentId, version: before.version + 1, capsule, by, note: note ?? null, reverts };
+    this.#deps.record(systemSessionId, [{ type: 'identity.changed', body }]);
+    return { ...body, atMs: this.#deps.clock.nowMs() };
+  }
+
+  /** One that is new must be there; one that was there may have gone, and is then left out of the text. */
+  #assertPrompts(capsule: Capsule, before: Capsule): void {
+    const missing = capsule.prompts.find((ref) => !before.prompts.includes(ref) && this.#deps.prompts.text(ref) === null);
+    if (missing === undefined) return;
+    throw new AppError('not_found', `There is no prompt ${missing}.`, {
+      data: { hint: 'Write it with: trayclaw prompts set NAME, or see what there is with: trayclaw prompts list' },
+    });
+  }
+}
+
+function merge(before: Capsule, wish: CapsuleWish): Capsule {
+  const { constraints = before.constraints, risk = before.risk, prompts = before.prompts } = wish;
+  const role = wish.role ?? before.role ?? '';
+  const style = wish.style ?? before.style ?? '';
+  return capsuleSchema.parse({
+    ...(role === '' ? {} : { role }),
+    ...(style === '' ? {} : { style }),
+    constraints: [...constraints],
+    risk,
+    prompts: [...prompts],
+  });
+}
+
+function nobody(agentId: string): CapsuleVersion {
+  return { agentId, version: 0, capsule: capsuleSchema.parse({}), atMs: 0, by: '', note: null, reverts: null };
+}

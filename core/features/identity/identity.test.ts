@@ -1,0 +1,203 @@
+// Capsules and prompts: versions that stay, differences, the way back, and remote texts that wait for a person.
+
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ManualClock } from '../../base/clock.ts';
+import { silentLogger } from '../../base/logger.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import { sessionMigrations, SessionLog } from '../../store/session/session.ts';
+import { Storage } from '../../store/storage/storage.ts';
+import { diffLines } from './capsule-text.ts';
+import { IdentityBook } from './identity-book.ts';
+import { identityMigrations, IdentityRows } from './rows.ts';
+import { PromptBook } from './prompt-book.ts';
+
+let root: string;
+let storage: Storage;
+let book: IdentityBook;
+let prompts: PromptBook;
+/** What the remote source answers. */
+let remote: () => Promise<string>;
+const clock = new ManualClock();
+const hashOfNew = '182da0e24347ed2459a3c17d48f9fef327cc19db68f1c7c40549abd67d1d8eab';
+
+function open(): void {
+  storage = Storage.open({ home: root, migrations: [...sessionMigrations, ...identityMigrations] });
+  const rows = new IdentityRows(storage.db);
+  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [rows] });
+  const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
+  const sources = { house: { url: 'https://example.org/house.md' }, pinned: { url: 'https://example.org/p.md', sha256: hashOfNew } };
+  prompts = new PromptBook({ folder: join(root, 'prompts'), sources, record, fetchText: () => remote() });
+  book = new IdentityBook({
+    rows,
+    clock,
+    prompts,
+    record,
+    assertAgent: (agentId) => {
+      if (agentId !== 'main') throw new AppError('not_found', 'no such agent');
+    },
+  });
+}
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-identity-')));
+  remote = () => Promise.reject(new AppError('fetch_failed', 'The host does not answer.'));
+  open();
+});
+
+afterEach(() => {
+  storage.dispose();
+  rmSync(root, { recursive: true, force: true });
+});
+
+const by = { by: 'test' };
+const codeOf = async (act: () => unknown): Promise<string> => {
+  try {
+    await act();
+    return 'none';
+  } catch (cause) {
+    return cause instanceof AppError ? cause.code : String(cause);
+  }
+};
+
+test('an agent nobody described says nothing', () => {
+  expect(book.get('main')).toMatchObject({ version: 0, capsule: { risk: 'balanced', constraints: [] } });
+  expect(book.textOfAgent('main')).toBe('');
+  expect(book.versions('main', 10)).toEqual([]);
+});
+
+test('each change is a version, kept over a restart; what is not given stays', () => {
+  book.set('main', { role: 'You keep the books.', constraints: ['Never round.'] }, by);
+  book.set('main', { style: 'Dry.', risk: 'careful' }, by);
+  storage.dispose();
+  open();
+  expect(book.versions('main', 10).map(({ version }) => version)).toEqual([2, 1]);
+  expect(book.get('main').capsule).toEqual({
+    role: 'You keep the books.',
+    style: 'Dry.',
+    constraints: ['Never round.'],
+    risk: 'careful',
+    prompts: [],
+  });
+  expect(book.get('main', 1).capsule).not.toHaveProperty('style');
+  expect(book.textOfAgent('main')).toBe(
+    'You keep the books.\n\nHow you speak: Dry.\n\nThese hold always:\n- Never round.\n\nBefore you change anything, say in one sentence what you are about to change and what could go wrong. When in doubt, ask.',
+  );
+});
+
+test('no change makes no version, and an empty text takes something away', () => {
+  book.set('main', { role: 'One.' }, by);
+  expect(book.set('main', { role: 'One.' }, by).version).toBe(1);
+  expect(book.set('main', { role: '' }, by)).toMatchObject({ version: 2, capsule: { risk: 'balanced' } });
+  expect(book.get('main').capsule).not.toHaveProperty('role');
+});
+
+test('the way back is a version too, and the difference tells it', () => {
+  book.set('main', { role: 'One.' }, by);
+  book.set('main', { role: 'Two.' }, by);
+  expect(book.diff('main')).toEqual({
+    from: 1,
+    to: 2,
+    lines: [
+      { kind: 'removed', text: 'One.' },
+      { kind: 'added', text: 'Two.' },
+    ],
+  });
+  expect(book.revert('main', 1, 'test')).toMatchObject({ version: 3, reverts: 1, capsule: { role: 'One.' } });
+  expect(book.revert('main', 0, 'test').capsule).not.toHaveProperty('role');
+});
+
+test('a change made from an older version is a conflict, an unknown version or agent is not there', async () => {
+  book.set('main', { role: 'One.' }, by);
+  expect(await codeOf(() => book.set('main', { role: 'Two.' }, { by: 'test', basedOn: 0 }))).toBe('conflict');
+  expect(await codeOf(() => book.get('main', 7))).toBe('not_found');
+  expect(await codeOf(() => book.get('other'))).toBe('not_found');
+});
+
+test('an agent that only reads says so', () => {
+  expect(book.isReadOnly('main')).toBe(false);
+  book.set('main', { risk: 'read-only' }, by);
+  expect(book.isReadOnly('main')).toBe(true);
+});
+
+test('prompt files have versions, and a capsule names the newest or one of them', async () => {
+  prompts.set('style', 'First text.', 'test');
+  prompts.set('style', 'Second text.', 'test');
+  prompts.set('style', 'Second text.', 'test');
+  expect(prompts.list().find(({ name }) => name === 'style')).toMatchObject({ version: 2, versions: [1, 2] });
+  expect(prompts.diff('style')).toEqual({
+    from: 1,
+    to: 2,
+    lines: [
+      { kind: 'removed', text: 'First text.' },
+      { kind: 'added', text: 'Second text.' },
+    ],
+  });
+  expect(prompts.diff('style', 0, 1)).toEqual({ from: 0, to: 1, lines: [{ kind: 'added', text: 'First text.' }] });
+  expect(() => prompts.diff('style', 7)).toThrow(/no prompt style in version 7/);
+  book.set('main', { prompts: ['style', 'style@1'] }, by);
+  expect(book.textOfAgent('main')).toBe('Second text.\n\nFirst text.');
+  expect(await codeOf(() => book.set('main', { prompts: ['missing'] }, by))).toBe('not_found');
+  expect(await codeOf(() => prompts.get('style', 9))).toBe('not_found');
+  expect(prompts.text('../../mind/identity')).toBeNull();
+});
+
+test('long texts are told apart in bounded time: what lies between the same beginning and the same end as a whole', () => {
+  const lines = (word: string): string => Array.from({ length: 5_000 }, (_, index) => `${word} ${index}`).join('\n');
+  const found = diffLines(`first\n${lines('a')}\nlast`, `first\n${lines('b')}\nlast`);
+  expect(found.map(({ kind }) => kind)).toEqual([
+    'same',
+    ...Array<string>(5_000).fill('removed'),
+    ...Array<string>(5_000).fill('added'),
+    'same',
+  ]);
+  expect(diffLines('a\nb\nc', 'a\nc')).toEqual([
+    { kind: 'same', text: 'a' },
+    { kind: 'removed', text: 'b' },
+    { kind: 'same', text: 'c' },
+  ]);
+});
+
+test('a source that does not answer changes nothing', async () => {
+  prompts.set('house', 'Local.', 'test');
+  const [listed] = await prompts.refresh('house', 'test', new AbortController().signal);
+  expect(listed).toMatchObject({ version: 1, incoming: null, problem: 'The host does not answer.' });
+  expect(prompts.text('house')).toBe('Local.');
+});
+
+test('a remote text waits for a person, who takes what was shown and nothing else', async () => {
+  prompts.set('house', 'Local.', 'test');
+  remote = () => Promise.resolve('New text.\n');
+  const [listed] = await prompts.refresh('house', 'test', new AbortController().signal);
+  expect(listed?.incoming).toEqual({ sha256: hashOfNew, text: 'New text.' });
+  expect(prompts.text('house')).toBe('Local.');
+  remote = () => Promise.resolve('Swapped.');
+  await prompts.refresh('house', 'test', new AbortController().signal);
+  expect(await codeOf(() => prompts.accept('house', hashOfNew, 'test'))).toBe('conflict');
+  remote = () => Promise.resolve('New text.');
+  await prompts.refresh('house', 'test', new AbortController().signal);
+  expect(prompts.accept('house', hashOfNew, 'test')).toMatchObject({ version: 2, incoming: null });
+  expect(prompts.text('house')).toBe('New text.');
+});
+
+test('a hash in the configuration stands for the yes; another content is not taken', async () => {
+  remote = () => Promise.resolve('Something else.');
+  const signal = new AbortController().signal;
+  const [refused] = await prompts.refresh('pinned', 'test', signal);
+  expect(refused).toMatchObject({ version: null, incoming: null, problem: expect.stringContaining('not taken') as string });
+  remote = () => Promise.resolve('New text.');
+  expect(await prompts.refresh('pinned', 'test', signal)).toMatchObject([{ version: 1, problem: null }]);
+  expect(await codeOf(() => prompts.refresh('nobody', 'test', signal))).toBe('not_found');
+});
+
+test('differences are by the lines both share', () => {
+  const signs = { same: ' ', added: '+', removed: '-' } as const;
+  const shown = (a: string, b: string) => diffLines(a, b).map(({ kind, text }) => signs[kind] + text);
+  expect(shown('a\nb\nc', 'a\nx\nc')).toEqual([' a', '-b', '+x', ' c']);
+  expect(shown('', 'a')).toEqual(['+a']);
+  expect(shown('a', '')).toEqual(['-a']);
+  expect(shown('a\nb', 'a\nb')).toEqual([' a', ' b']);
+});

@@ -1,0 +1,53 @@
+// Identity: who each agent is, as capsules and prompt files in versions, and which text of the program's own prompts is in use.
+
+import { join } from 'node:path';
+import { assertKnownAgent } from '../../agent/registry/registry.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { OwnPromptName, PromptText } from '../../contracts/own-prompts.ts';
+import { GuardedFetch } from '../../guard/egress/egress.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { IdentityBook } from './identity-book.ts';
+import { createIdentityOps } from './ops.ts';
+import { PromptBook } from './prompt-book.ts';
+import { identityMigrations, IdentityRows } from './rows.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closing'>;
+
+const PROMPT_BYTES_MAX = 200_000;
+
+export const identity = defineFeature({
+  name: 'identity',
+  migrations: identityMigrations,
+  rows: ({ db }) => new IdentityRows(db),
+  /** `own`: prompts of a program that brings TrayClaw along. */
+  create: (spine: Taken, rows: IdentityRows, own: Readonly<Partial<Record<OwnPromptName, string>>>) => {
+    const { config, clock, log, home, safety, closing } = spine;
+    const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts, true);
+    const fetchText = createFetch(safety, config.web.timeoutMs);
+    const prompts = new PromptBook({ own, folder: join(home, 'prompts'), sources: config.prompts, record, fetchText });
+    const capsules = new IdentityBook({
+      rows,
+      clock,
+      prompts,
+      record,
+      assertAgent: (agentId) => {
+        assertKnownAgent(config.agents, agentId);
+      },
+    });
+    const prompt: PromptText = (name) => prompts.own(name);
+    return { handlers: createIdentityOps({ log, identity: capsules, prompts, closing }), capsules, prompt };
+  },
+});
+
+function createFetch(judge: Spine['safety'], timeoutMs: number): (url: string, signal: AbortSignal) => Promise<string> {
+  const quick = Math.min(timeoutMs, 10_000);
+  const limits = { connectMs: quick, headersMs: quick, idleMs: quick, totalMs: timeoutMs, bytesMax: PROMPT_BYTES_MAX };
+  const http = new GuardedFetch({ judge, limits });
+  return async (url, signal) => {
+    const answer = await http.fetch({ url, headers: { accept: 'text/markdown, text/plain;q=0.9' } }, signal);
+    if (answer.status === 200 && !answer.isCut && answer.redirectTo === null) return answer.body.toString('utf8');
+    const what = answer.isCut ? 'gave too much' : answer.redirectTo === null ? `answered ${answer.status}` : 'leads to another host';
+    throw new AppError('fetch_failed', `The source of the prompt ${what}.`);
+  };
+}

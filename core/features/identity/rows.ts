@@ -1,0 +1,62 @@
+// Versions of capsules as rows kept in step with the log. Decides nothing.
+
+import type { AnyEvent } from '../../contracts/events.ts';
+import { capsuleVersionSchema, type CapsuleVersion } from '../../contracts/features/identity.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+export const identityMigrations: readonly Migration[] = [
+  {
+    id: 'identity-001-versions',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS identity_versions (
+          agent_id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (agent_id, version)
+        ) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+];
+
+export class IdentityRows {
+  readonly #put;
+  readonly #newest;
+  readonly #one;
+  readonly #versions;
+  /** Asked at the start of each turn. */
+  readonly #known = new Map<string, CapsuleVersion | null>();
+
+  constructor(db: SqlDatabase) {
+    this.#put = db.prepare('INSERT OR REPLACE INTO identity_versions (agent_id, version, body) VALUES (?, ?, ?)');
+    this.#newest = db.prepare('SELECT body FROM identity_versions WHERE agent_id = ? ORDER BY version DESC LIMIT 1').pluck();
+    this.#one = db.prepare('SELECT body FROM identity_versions WHERE agent_id = ? AND version = ?').pluck();
+    this.#versions = db.prepare('SELECT body FROM identity_versions WHERE agent_id = ? ORDER BY version DESC LIMIT ?').pluck();
+  }
+
+  apply(event: AnyEvent): void {
+    if (event.type !== 'identity.changed') return;
+    const { agentId, version } = event.body;
+    this.#put.run(agentId, version, JSON.stringify({ ...event.body, atMs: event.atMs }));
+    this.#known.delete(agentId);
+  }
+
+  newest(agentId: string): CapsuleVersion | null {
+    const known = this.#known.get(agentId);
+    if (known !== undefined) return known;
+    const found = read(this.#newest.get(agentId));
+    this.#known.set(agentId, found);
+    return found;
+  }
+
+  one(agentId: string, version: number): CapsuleVersion | null {
+    return read(this.#one.get(agentId, version));
+  }
+
+  versions(agentId: string, limit: number): CapsuleVersion[] {
+    return this.#versions.all(agentId, limit).flatMap((body) => read(body) ?? []);
+  }
+}
+
+function read(body: unknown): CapsuleVersion | null {
+  return typeof body === 'string' ? capsuleVersionSchema.parse(JSON.parse(body)) : null;
+}

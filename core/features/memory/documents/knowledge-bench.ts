@@ -1,0 +1,119 @@
+// For tests only: documents in a folder of their own, indexed by the real thread into a real file.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ManualClock } from '../../../base/clock.ts';
+import { silentLogger } from '../../../base/logger.ts';
+import { KnowledgeRows, knowledgeMigrations } from './knowledge-rows.ts';
+import { Storage } from '../../../store/storage/storage.ts';
+import { vectorMigrations } from '../vectors/vector-store.ts';
+import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
+import { Knowledge } from './knowledge.ts';
+import { DocumentThread } from './document-thread.ts';
+import type { ConfiguredSource, DirectorySource, KnowledgeStore } from './ports.ts';
+
+type Defer = (end: () => void | Promise<void>) => void;
+
+/** `defer` is what the test framework has for the end of a test. */
+export function knowledgeBench(defer: Defer) {
+  const folderOf = (files: Files): string => makeFolder(defer, files);
+  const openBench = (sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[] = [], home = folderOf({})) =>
+    open(defer, sources, resolvers, home);
+  return { folderOf, openBench };
+}
+
+type Files = Readonly<Record<string, string | Buffer>>;
+
+function makeFolder(defer: Defer, files: Files): string {
+  const folder = mkdtempSync(join(tmpdir(), 'trayclaw-documents-'));
+  defer(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+export function directory(folder: string, more: Partial<DirectorySource> = {}): DirectorySource {
+  return {
+    name: 'docs',
+    kind: 'directory',
+    folder,
+    only: null,
+    endings: null,
+    watch: false,
+    filesMax: 100,
+    fileBytesMax: 1_000_000,
+    refused: null,
+    ...more,
+  };
+}
+
+function open(defer: Defer, sources: readonly ConfiguredSource[], resolvers: readonly KnowledgeResolver[], home: string) {
+  const storage = Storage.open({ home, migrations: [...vectorMigrations, ...knowledgeMigrations] });
+  const rows = new KnowledgeRows(storage);
+  const read: string[] = [];
+  const thread = new DocumentThread(20_000);
+  const store: KnowledgeStore = {
+    seen: (source) => rows.seen(source),
+    replace: (facts, passages, atMs) => {
+      read.push(facts.path);
+      rows.replace(facts, passages, atMs);
+    },
+    touch: (file) => rows.touch(file),
+    remove: (source, path) => rows.remove(source, path),
+    sources: () => rows.sources(),
+    documents: (source, limit) => rows.documents(source, limit),
+    counts: (source) => rows.counts(source),
+    at: (found) => rows.at(found),
+    findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
+    findMeaning: () => Promise.resolve([]),
+  };
+  const waiting: (() => void)[] = [];
+  const knowledge = new Knowledge({
+    store,
+    reader: thread,
+    readPage: (html) =>
+      Promise.resolve({
+        title: /<title>(.*?)<\/title>/.exec(html)?.[1] ?? '',
+        markdown: html.replace(/<h1>(.*?)<\/h1>/, '\n# $1\n\n').replaceAll(/<[^>]+>/g, ''),
+      }),
+    sources,
+    resolvers,
+    untrustedOf: (file) => (file.includes('foreign') ? [{ kind: 'file', where: file }] : []),
+    skipped: [],
+    clock: new ManualClock(),
+    logger: silentLogger,
+    later: (_delayMs, action) => {
+      waiting.push(action);
+      return () => undefined;
+    },
+    onIndexed: () => undefined,
+  });
+  const close = async (): Promise<void> => {
+    await knowledge.dispose();
+    await thread.dispose();
+    storage.dispose();
+  };
+  let isClosed = false;
+  const closeOnce = async (): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    await close();
+  };
+  defer(closeOnce);
+  const look = async (): Promise<string[]> => {
+    read.length = 0;
+    knowledge.start();
+    await knowledge.settled();
+    return [...read].sort();
+  };
+  const find = (query: string, source?: string) => knowledge.search({ query, source, limit: 5, signal: new AbortController().signal });
+  /** What waits for its time happens. */
+  const tick = (): void => {
+    for (const action of waiting.splice(0)) action();
+  };
+  return { knowledge, look, find, rows, thread, store, tick, close: closeOnce };
+}

@@ -1,0 +1,44 @@
+// What of the person's documents the model is shown in a turn by itself: only where the message asks for something they hold, and never more
+// than its room.
+
+import type { PackPart, PackSourceRequest } from '../../../contracts/pack-source.ts';
+import type { Found, SearchRequest } from './search.ts';
+import { isWorthALook, isWorthTheRoom } from './retrieval-gate.ts';
+
+export interface KnowledgePackDeps {
+  readonly knowledge: { readonly hasSources: boolean; find(request: SearchRequest): Promise<Found> };
+  readonly enabled: boolean;
+  readonly evidenceMax: number;
+  readonly estimate: (text: string) => number;
+}
+
+export class KnowledgePackSource {
+  readonly section = 'knowledge' as const;
+  readonly #deps: KnowledgePackDeps;
+
+  constructor(deps: KnowledgePackDeps) {
+    this.#deps = deps;
+  }
+
+  async select({ query, tokensMax, signal }: Pick<PackSourceRequest, 'query' | 'tokensMax' | 'signal'>): Promise<readonly PackPart[]> {
+    const { knowledge, enabled, evidenceMax, estimate } = this.#deps;
+    if (!enabled || !knowledge.hasSources || !isWorthALook(query)) return [];
+    const { evidence, similarity } = await knowledge.find({ query, limit: evidenceMax, signal });
+    const parts: PackPart[] = [];
+    let room = tokensMax;
+    for (const one of evidence) {
+      if (!one.foundBy.includes('resolver') && !isWorthTheRoom(query, one, one === evidence[0] ? similarity : null)) continue;
+      room -= estimate(one.text) + estimate(one.citation);
+      if (room < 0) break;
+      parts.push({
+        id: one.citation,
+        title: one.heading === '' ? one.path : one.heading,
+        text: one.text,
+        source: one.citation,
+        score: one.score,
+        ...(one.untrusted.length === 0 ? {} : { tainted: one.untrusted }),
+      });
+    }
+    return parts;
+  }
+}

@@ -1,0 +1,271 @@
+// The index of the person's documents: which files it holds as they were, their passages with the place each stands at, and the words of
+// these. Everything here can be made again from the documents. Knows no file system.
+
+import {
+  WordIndex,
+  wordIndexForm,
+  type Migration,
+  type RankedRow,
+  type SqlDatabase,
+  type Storage,
+} from '../../../store/storage/storage.ts';
+
+export const knowledgeMigrations: readonly Migration[] = [
+  {
+    id: 'knowledge-001-tables',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- version: what it was read with. problem: why nothing of it could be taken in.
+        CREATE TABLE IF NOT EXISTS knowledge_documents (
+          document_id INTEGER PRIMARY KEY, source TEXT NOT NULL, path TEXT NOT NULL, title TEXT NOT NULL, media_type TEXT NOT NULL,
+          sha256 TEXT NOT NULL, size_bytes INTEGER NOT NULL, modified_at_ms INTEGER NOT NULL, version INTEGER NOT NULL,
+          indexed_at_ms INTEGER NOT NULL, problem TEXT, UNIQUE (source, path)
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS knowledge_passages (
+          passage_id INTEGER PRIMARY KEY, document_id INTEGER NOT NULL, start_line INTEGER, end_line INTEGER, page INTEGER,
+          heading TEXT NOT NULL, text TEXT NOT NULL, text_hash TEXT NOT NULL, embedded INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS knowledge_passages_document ON knowledge_passages (document_id);
+        CREATE INDEX IF NOT EXISTS knowledge_passages_waiting ON knowledge_passages (passage_id) WHERE embedded = 0;
+        CREATE VIRTUAL TABLE IF NOT EXISTS knowledge_text USING fts5 (title, body, ${wordIndexForm});
+      `);
+    },
+  },
+  {
+    id: 'knowledge-002-hashes',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec('CREATE INDEX IF NOT EXISTS knowledge_passages_hash ON knowledge_passages (text_hash)');
+    },
+  },
+];
+
+export interface PassageDraft {
+  /** Counted from 1; null where the document has no lines or no pages. */
+  readonly startLine: number | null;
+  readonly endLine: number | null;
+  readonly page: number | null;
+  /** The headings it stands under. */
+  readonly heading: string;
+  readonly text: string;
+  readonly textHash: string;
+}
+
+export interface DocumentFacts {
+  readonly source: string;
+  /** As the source names it: relative to its folder, with forward slashes. */
+  readonly path: string;
+  readonly title: string;
+  readonly mediaType: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+  readonly version: number;
+  readonly problem: string | null;
+}
+
+export interface KeptDocument extends DocumentFacts {
+  readonly documentId: number;
+  readonly indexedAtMs: number;
+  readonly passages: number;
+}
+
+export interface KeptPassage extends Omit<PassageDraft, 'textHash'> {
+  readonly passageId: number;
+  readonly source: string;
+  readonly path: string;
+  readonly title: string;
+}
+
+/** How a file was when it was read last. */
+export type SeenFile = Pick<DocumentFacts, 'path' | 'sha256' | 'sizeBytes' | 'modifiedAtMs' | 'version'>;
+
+export interface SourceCounts {
+  readonly documents: number;
+  readonly chunks: number;
+  readonly failed: number;
+  readonly indexedAtMs: number | null;
+}
+
+/** Where vectors of passages are kept, once there are any. */
+export interface PassageVectors {
+  remove(row: number): void;
+}
+
+const documentColumns =
+  'd.document_id AS documentId, d.source AS source, d.path AS path, d.title AS title, d.media_type AS mediaType, d.sha256 AS sha256, ' +
+  'd.size_bytes AS sizeBytes, d.modified_at_ms AS modifiedAtMs, d.version AS version, d.indexed_at_ms AS indexedAtMs, d.problem AS problem';
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    seen: db.prepare(
+      'SELECT path, sha256, size_bytes AS sizeBytes, modified_at_ms AS modifiedAtMs, version FROM knowledge_documents WHERE source = ?',
+    ),
+    idOf: db.prepare('SELECT document_id FROM knowledge_documents WHERE source = ? AND path = ?').pluck(),
+    put: db.prepare(
+      `INSERT INTO knowledge_documents (source, path, title, media_type, sha256, size_bytes, modified_at_ms, version, indexed_at_ms, problem)
+       VALUES (@source, @path, @title, @mediaType, @sha256, @sizeBytes, @modifiedAtMs, @version, @indexedAtMs, @problem)`,
+    ),
+    touch: db.prepare(
+      'UPDATE knowledge_documents SET modified_at_ms = @modifiedAtMs, size_bytes = @sizeBytes WHERE source = @source AND path = @path',
+    ),
+    remove: db.prepare('DELETE FROM knowledge_documents WHERE document_id = ?'),
+    passagesOf: db.prepare('SELECT passage_id AS row, text_hash AS textHash FROM knowledge_passages WHERE document_id = ?'),
+    removePassages: db.prepare('DELETE FROM knowledge_passages WHERE document_id = ?'),
+    putPassage: db.prepare(
+      `INSERT INTO knowledge_passages (document_id, start_line, end_line, page, heading, text, text_hash)
+       VALUES (@documentId, @startLine, @endLine, @page, @heading, @text, @textHash)`,
+    ),
+    passages: db.prepare(
+      `SELECT p.passage_id AS passageId, d.source AS source, d.path AS path, d.title AS title, p.start_line AS startLine, p.end_line AS endLine,
+         p.page AS page, p.heading AS heading, p.text AS text
+       FROM knowledge_passages p JOIN knowledge_documents d USING (document_id) WHERE p.passage_id IN (SELECT value FROM json_each(?))`,
+    ),
+    hashOf: db.prepare('SELECT text_hash FROM knowledge_passages WHERE passage_id = ?').pluck(),
+    holds: db.prepare('SELECT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = ?)').pluck(),
+    documents: db.prepare(
+      `SELECT ${documentColumns}, (SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id) AS passages
+       FROM knowledge_documents d WHERE d.source = ? ORDER BY d.problem IS NULL, d.path LIMIT ?`,
+    ),
+    counts: db.prepare(
+      `SELECT count(*) AS documents, coalesce(sum((SELECT count(*) FROM knowledge_passages p WHERE p.document_id = d.document_id)), 0) AS chunks,
+         coalesce(sum(d.problem IS NOT NULL), 0) AS failed, max(d.indexed_at_ms) AS indexedAtMs FROM knowledge_documents d WHERE d.source = ?`,
+    ),
+    sources: db.prepare('SELECT DISTINCT source FROM knowledge_documents').pluck(),
+    waiting: db.prepare(
+      'SELECT passage_id AS row, heading, text, text_hash AS textHash FROM knowledge_passages WHERE embedded = 0 ORDER BY passage_id LIMIT ?',
+    ),
+    countWaiting: db.prepare('SELECT count(*) FROM knowledge_passages WHERE embedded = 0').pluck(),
+    setEmbedded: db.prepare('UPDATE knowledge_passages SET embedded = 1 WHERE passage_id = ?'),
+    resetVectors: db.prepare('UPDATE knowledge_passages SET embedded = 0 WHERE embedded <> 0'),
+    dropVector: db.prepare(
+      `DELETE FROM embedding_vectors
+       WHERE text_hash = @textHash AND NOT EXISTS (SELECT 1 FROM knowledge_passages WHERE text_hash = @textHash)`,
+    ),
+  };
+}
+
+export class KnowledgeRows {
+  readonly #storage: Storage;
+  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #words: WordIndex;
+  #vectors: PassageVectors | null = null;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+    this.#sql = prepareAll(storage.db);
+    this.#words = new WordIndex(storage.db, 'knowledge_text');
+  }
+
+  /** From here on what is taken out leaves the index of vectors as well. */
+  useVectors(vectors: PassageVectors): void {
+    this.#vectors = vectors;
+  }
+
+  seen(source: string): SeenFile[] {
+    return this.#sql.seen.all(source) as SeenFile[];
+  }
+
+  /** In place of what was known of the document, whole or not at all. */
+  replace(facts: DocumentFacts, passages: readonly PassageDraft[], indexedAtMs: number): void {
+    this.#storage.transact(() => {
+      const before = this.#takeOut(facts.source, facts.path);
+      const documentId = Number(this.#sql.put.run({ ...facts, indexedAtMs }).lastInsertRowid);
+      for (const passage of passages) {
+        const row = Number(this.#sql.putPassage.run({ ...passage, documentId }).lastInsertRowid);
+        this.#words.put(row, `${facts.title} ${passage.heading} ${facts.path}`, passage.text);
+      }
+      this.#dropVectors(before ?? []);
+    });
+  }
+
+  /** The same content, written anew. */
+  touch(file: Pick<DocumentFacts, 'source' | 'path' | 'sizeBytes' | 'modifiedAtMs'>): void {
+    this.#sql.touch.run(file);
+  }
+
+  /** Returns that there was one. */
+  remove(source: string, path: string): boolean {
+    return this.#storage.transact(() => {
+      const hashes = this.#takeOut(source, path);
+      this.#dropVectors(hashes ?? []);
+      return hashes !== null;
+    });
+  }
+
+  /** Hashes of the texts it held; null where it is not known. */
+  #takeOut(source: string, path: string): string[] | null {
+    const documentId = this.#sql.idOf.get(source, path) as number | undefined;
+    if (documentId === undefined) return null;
+    const passages = this.#sql.passagesOf.all(documentId) as { row: number; textHash: string }[];
+    for (const { row } of passages) {
+      this.#words.remove(row);
+      this.#vectors?.remove(row);
+    }
+    this.#sql.removePassages.run(documentId);
+    this.#sql.remove.run(documentId);
+    return passages.map(({ textHash }) => textHash);
+  }
+
+  /** Of texts that stand nowhere any more: what is gone leaves no trace of what it said. */
+  #dropVectors(hashes: readonly string[]): void {
+    for (const textHash of hashes) this.#sql.dropVector.run({ textHash });
+  }
+
+  /** Names of all sources something is held of, configured or not. */
+  sources(): string[] {
+    return this.#sql.sources.all() as string[];
+  }
+
+  documents(source: string, limit: number): KeptDocument[] {
+    return this.#sql.documents.all(source, limit) as KeptDocument[];
+  }
+
+  counts(source: string): SourceCounts {
+    return this.#sql.counts.get(source) as SourceCounts;
+  }
+
+  findWords(query: string, limit: number): RankedRow[] {
+    return this.#words.find(query, limit);
+  }
+
+  /** The share of what the query's words tell that stands in the row. */
+  coverage(query: string, row: number): number {
+    return this.#words.coverage(query, row);
+  }
+
+  /** In the order given; passages that are gone are left out. */
+  at(rows: readonly number[]): KeptPassage[] {
+    const found = new Map((this.#sql.passages.all(JSON.stringify(rows)) as KeptPassage[]).map((passage) => [passage.passageId, passage]));
+    return rows.flatMap((row) => found.get(row) ?? []);
+  }
+
+  hashOf(row: number): string | null {
+    return (this.#sql.hashOf.get(row) as string | undefined) ?? null;
+  }
+
+  /** Whether a passage of that text stands anywhere. */
+  holds(textHash: string): boolean {
+    return this.#sql.holds.get(textHash) === 1;
+  }
+
+  /** Passages without a vector, as they are embedded: with what they stand under. */
+  waiting(limit: number): { row: number; text: string; textHash: string }[] {
+    const rows = this.#sql.waiting.all(limit) as { row: number; heading: string; text: string; textHash: string }[];
+    return rows.map(({ row, heading, text, textHash }) => ({ row, textHash, text: heading === '' ? text : `${heading}\n${text}` }));
+  }
+
+  countWaiting(): number {
+    return this.#sql.countWaiting.get() as number;
+  }
+
+  setEmbedded(row: number): void {
+    this.#sql.setEmbedded.run(row);
+  }
+
+  /** All vectors are gone. */
+  resetVectors(): void {
+    this.#sql.resetVectors.run();
+  }
+}

@@ -1,0 +1,287 @@
+// The person's documents: sources from config.yaml, which may change while it runs, and from the program around, kept in step in the
+// background and searched with citations. Owns the watchers and the order of indexing; never writes to a document.
+
+import { watch, type FSWatcher } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../../base/clock.ts';
+import type { Later } from '../../../base/later.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { AppError, toAppError } from '../../../contracts/errors.ts';
+import type { KnowledgeResolver } from '../../../contracts/knowledge-ports.ts';
+import type { Evidence } from '../../../contracts/features/memory.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import type { ConfiguredSource, DirectorySource, DocumentReader, KnowledgeStore, ReadPage, UntrustedOf } from './ports.ts';
+import { searchKnowledge, type Found, type SearchRequest } from './search.ts';
+import { indexSource, type IndexReport } from './source-index.ts';
+
+export interface KnowledgeDeps {
+  readonly store: KnowledgeStore;
+  readonly reader: DocumentReader;
+  readonly readPage: ReadPage;
+  readonly sources: readonly ConfiguredSource[];
+  readonly resolvers: readonly KnowledgeResolver[];
+  readonly untrustedOf: UntrustedOf;
+  readonly skipped: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly later: Later;
+  /** Something was indexed, and its passages want vectors. */
+  onIndexed(): void;
+}
+
+/** After the last change of a file, so that a save in several steps is one. */
+const SETTLE_MS = 500;
+/** What a watcher did not tell of is found by a look from time to time. */
+const LOOK_MS = 600_000;
+/** What was read of a source that is configured no more stays for so long, in case it comes back; it is not found meanwhile. */
+const KEPT_MS = 60_000;
+const COUNTED_MAX = 10_000;
+/** Documents taken out before others get their turn. */
+const TAKEN_OUT_AT_ONCE = 20;
+
+type SourceView = OpResult<'knowledge.list'>['sources'][number];
+
+/** A source for as long as it is configured. */
+interface Entry {
+  readonly source: ConfiguredSource;
+  readonly gone: AbortController;
+  problem: string | null;
+  progress: SourceView['progress'];
+  watcher: FSWatcher | null;
+  /** Calls off the next look. */
+  callOff: (() => void) | null;
+}
+
+export class Knowledge {
+  readonly #deps: KnowledgeDeps;
+  readonly #closing = new AbortController();
+  readonly #entries = new Map<string, Entry>();
+  #callOffTakingOut: (() => void) | null = null;
+  #queue: Promise<unknown> = Promise.resolve();
+  #pending = 0;
+
+  constructor(deps: KnowledgeDeps) {
+    this.#deps = deps;
+    for (const source of deps.sources) this.#entries.set(source.name, newEntry(source));
+  }
+
+  get hasSources(): boolean {
+    return this.#entries.size + this.#deps.resolvers.length > 0;
+  }
+
+  get isIndexing(): boolean {
+    return this.#pending > 0;
+  }
+
+  /** Takes out what is configured no more, brings the rest in step, and follows what changes. Returns at once. */
+  start(): void {
+    this.#takeOutRest();
+    for (const entry of this.#entries.values()) this.#begin(entry);
+  }
+
+  /** The sources from now on. What is new is read, what is gone is found no more and taken out a minute later. Returns at once. */
+  take(sources: readonly ConfiguredSource[]): void {
+    const wanted = new Map(sources.map((source) => [source.name, source]));
+    for (const [name, entry] of this.#entries) {
+      if (isDeepStrictEqual(wanted.get(name), entry.source)) continue;
+      end(entry);
+      this.#entries.delete(name);
+    }
+    for (const source of sources) {
+      if (this.#entries.has(source.name)) continue;
+      const entry = newEntry(source);
+      this.#entries.set(source.name, entry);
+      this.#begin(entry);
+    }
+    this.#callOffTakingOut?.();
+    this.#callOffTakingOut = this.#deps.later(KEPT_MS, () => this.#takeOutRest());
+  }
+
+  list(): SourceView[] {
+    const nothing = { path: null, documents: 0, chunks: 0, failed: 0, indexedAtMs: null, problem: null, progress: null };
+    const resolved = this.#deps.resolvers.map(({ name }): SourceView => ({ name, kind: 'resolver', ...nothing }));
+    return [...[...this.#entries.values()].map((entry) => this.#view(entry)), ...resolved];
+  }
+
+  status(name: string, limit: number): OpResult<'knowledge.status'> {
+    const entry = this.#find(name);
+    const documents = this.#deps.store.documents(name, limit).map((document) => ({
+      path: document.path,
+      title: document.title,
+      mediaType: document.mediaType,
+      sizeBytes: document.sizeBytes,
+      chunks: document.passages,
+      indexedAtMs: document.indexedAtMs,
+      problem: document.problem,
+    }));
+    return { source: this.#view(entry), documents };
+  }
+
+  async search(request: SearchRequest): Promise<Evidence[]> {
+    const { source } = request;
+    const isKnown = source === undefined || this.#entries.has(source) || this.#deps.resolvers.some(({ name }) => name === source);
+    if (!isKnown) throw noSource(source);
+    return (await this.find(request)).evidence;
+  }
+
+  find(request: SearchRequest): Promise<Found> {
+    const { store, resolvers, untrustedOf } = this.#deps;
+    const sources = [...this.#entries.values()].map(({ source }) => source);
+    return searchKnowledge({ store, sources, resolvers, untrustedOf }, request);
+  }
+
+  /** How many files of a folder could be read as documents; more than so many are not counted. */
+  async countFiles(folder: string, endings: readonly string[] | null): Promise<{ files: number; more: boolean; problem: string | null }> {
+    const { reader, skipped } = this.#deps;
+    const job = { kind: 'scan', folder, only: null, endings, filesMax: COUNTED_MAX, skipped } as const;
+    try {
+      const { files, more, problem } = await reader.run<'scan'>(job);
+      return { files: files.length, more, problem };
+    } finally {
+      if (this.#pending === 0) await reader.rest();
+    }
+  }
+
+  /** Reads every document anew; resolves when that is done. */
+  async reindex(name: string | undefined): Promise<OpResult<'knowledge.reindex'>> {
+    const wanted = name === undefined ? [...this.#entries.values()] : [this.#find(name)];
+    const sum = { documents: 0, changed: 0, removed: 0, failed: 0 };
+    for (const entry of wanted) {
+      const report = await this.#index(entry, true);
+      for (const key of ['documents', 'changed', 'removed', 'failed'] as const) sum[key] += report[key];
+    }
+    return sum;
+  }
+
+  /** Resolves when everything that was begun is done. */
+  async settled(): Promise<void> {
+    while (this.#pending > 0) await this.#queue;
+  }
+
+  async dispose(): Promise<void> {
+    this.#closing.abort();
+    this.#callOffTakingOut?.();
+    for (const entry of this.#entries.values()) end(entry);
+    await this.#queue;
+  }
+
+  #view({ source, problem, progress }: Entry): SourceView {
+    const { name } = source;
+    const path = source.kind === 'directory' ? pathOf(source) : null;
+    return { name, kind: kindOf(source), path, ...this.#deps.store.counts(name), problem, progress };
+  }
+
+  #find(name: string): Entry {
+    const entry = this.#entries.get(name);
+    if (entry === undefined) throw noSource(name);
+    return entry;
+  }
+
+  #begin(entry: Entry): void {
+    this.#look(entry);
+    if (entry.source.kind === 'directory' && entry.source.watch) this.#follow(entry, entry.source);
+  }
+
+  /** One thing after the other. */
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    this.#pending += 1;
+    const ran = this.#queue.then(work);
+    this.#queue = ran
+      .catch(() => undefined)
+      .then(async () => {
+        this.#pending -= 1;
+        if (this.#pending === 0) await this.#deps.reader.rest();
+      });
+    return ran;
+  }
+
+  /** Fails with cancelled, and as the store does. */
+  #index(entry: Entry, anew: boolean): Promise<IndexReport> {
+    const signal = AbortSignal.any([this.#closing.signal, entry.gone.signal]);
+    return this.#enqueue(async () => {
+      try {
+        const tell = (done: number, total: number): void => void (entry.progress = { done, total });
+        const report = await indexSource(this.#deps, entry.source, { anew, signal, tell });
+        entry.problem = report.problem;
+        if (report.changed > 0) this.#deps.onIndexed();
+        return report;
+      } finally {
+        entry.progress = null;
+      }
+    });
+  }
+
+  /** In the background: what fails is kept to be shown. */
+  #look(entry: Entry): void {
+    const { name, kind } = entry.source;
+    this.#index(entry, false).catch((cause: unknown) => {
+      if (this.#closing.signal.aborted || entry.gone.signal.aborted) return;
+      entry.problem = toAppError(cause).message;
+      this.#deps.logger.log('warn', 'documents could not be indexed', { source: name, cause: String(cause) });
+    });
+    if (kind === 'directory') this.#lookIn(LOOK_MS, entry);
+  }
+
+  #lookIn(delayMs: number, entry: Entry): void {
+    if (this.#closing.signal.aborted || entry.gone.signal.aborted) return;
+    entry.callOff?.();
+    entry.callOff = this.#deps.later(delayMs, () => this.#look(entry));
+  }
+
+  #follow(entry: Entry, { folder, only }: DirectorySource): void {
+    try {
+      entry.watcher = watch(folder, { recursive: only === null, persistent: false }, () => this.#lookIn(SETTLE_MS, entry));
+      entry.watcher.on('error', () => entry.watcher?.close());
+    } catch {
+      // No folder yet, or none of this kind can be watched: the look from time to time finds what changed.
+    }
+  }
+
+  /** What is held of sources that are configured no more. */
+  #takeOutRest(): void {
+    const { store, logger } = this.#deps;
+    this.#enqueue(async () => {
+      for (const name of store.sources()) {
+        for (const [index, { path }] of store.seen(name).entries()) {
+          // It may have come back meanwhile.
+          if (this.#entries.has(name) || this.#closing.signal.aborted) break;
+          store.remove(name, path);
+          if (index % TAKEN_OUT_AT_ONCE === 0) await giveWay();
+        }
+      }
+    }).catch((cause: unknown) => {
+      logger.log('warn', 'documents of a source that is gone could not be taken out', { cause: String(cause) });
+    });
+  }
+}
+
+function newEntry(source: ConfiguredSource): Entry {
+  return { source, gone: new AbortController(), problem: null, progress: null, watcher: null, callOff: null };
+}
+
+function end({ gone, watcher, callOff }: Entry): void {
+  gone.abort();
+  watcher?.close();
+  callOff?.();
+}
+
+function kindOf(source: ConfiguredSource): 'inline' | 'directory' | 'file' {
+  return source.kind === 'directory' && source.only !== null ? 'file' : source.kind;
+}
+
+function pathOf({ folder, only }: DirectorySource): string {
+  return only === null ? folder : join(folder, only);
+}
+
+function giveWay(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+function noSource(name: string): AppError {
+  return new AppError('not_found', `There is no source ${name}.`, {
+    data: { hint: 'trayclaw knowledge list shows the sources there are; trayclaw knowledge add NAME PATH adds one.' },
+  });
+}

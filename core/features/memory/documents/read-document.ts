@@ -1,0 +1,162 @@
+// Reads one file and cuts it into passages. Runs in a thread of its own, because a document may be large, slow or made to do harm.
+
+import { hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import type { PassageDraft } from './knowledge-rows.ts';
+import { endingOf, formOf } from './document-forms.ts';
+import { cutIntoPassages, cutPages, withoutLines } from './passages.ts';
+
+/** Raised when documents are cut in another way: then all are read again. */
+export const readingVersion = 2;
+
+export interface FoundFile {
+  /** Relative to the folder, with forward slashes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+}
+
+export type DocumentJob =
+  | {
+      readonly kind: 'scan';
+      readonly folder: string;
+      /** The name of the one file that is wanted; null for all. */
+      readonly only: string | null;
+      readonly endings: readonly string[] | null;
+      readonly filesMax: number;
+      readonly skipped: readonly string[];
+    }
+  | { readonly kind: 'read'; readonly file: string; readonly bytesMax: number }
+  | { readonly kind: 'cut'; readonly markdown: string };
+
+export interface ReadDocument {
+  readonly sha256: string;
+  readonly title: string;
+  readonly mediaType: string;
+  readonly passages: readonly PassageDraft[];
+  /** A page somebody else makes readable first. */
+  readonly html: string | null;
+  readonly problem: string | null;
+}
+
+export interface DocumentResults {
+  readonly scan: { readonly files: readonly FoundFile[]; readonly more: boolean; readonly problem: string | null };
+  readonly read: ReadDocument;
+  readonly cut: { readonly passages: readonly PassageDraft[] };
+}
+
+const skippedFolders: ReadonlySet<string> = new Set(['node_modules', '__pycache__', 'target', 'dist', 'build', 'vendor']);
+const DEPTH_MAX = 32;
+
+export function runDocumentJob(job: DocumentJob): Promise<DocumentResults[keyof DocumentResults]> | DocumentResults[keyof DocumentResults] {
+  switch (job.kind) {
+    case 'scan':
+      return scan(job);
+    case 'read':
+      return readDocument(job.file, job.bytesMax);
+    case 'cut':
+      return { passages: withoutLines(cutIntoPassages(job.markdown, 'markdown')) };
+  }
+}
+
+/** Hidden files and folders, links and what build tools leave behind are not looked into. */
+function scan({ folder, only, endings, filesMax, skipped }: Extract<DocumentJob, { kind: 'scan' }>): DocumentResults['scan'] {
+  if (only !== null) return scanFile(folder, only);
+  const files: FoundFile[] = [];
+  const wanted = endings === null ? null : new Set(endings.map((ending) => ending.toLowerCase()));
+  let more = false;
+  const walk = (root: string, at: string, depth: number): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(at, entry.name);
+      if (more || entry.name.startsWith('.') || skipped.includes(path)) continue;
+      if (entry.isDirectory()) {
+        if (depth < DEPTH_MAX && !skippedFolders.has(entry.name)) tryWalk(root, path, depth + 1);
+      } else if (entry.isFile() && (wanted === null ? formOf(entry.name) !== null : wanted.has(endingOf(entry.name)))) {
+        const file = foundFile(root, path);
+        if (file === null) continue;
+        if (files.length >= filesMax) more = true;
+        else files.push(file);
+      }
+    }
+  };
+  const tryWalk = (root: string, at: string, depth: number): void => {
+    try {
+      walk(root, at, depth);
+    } catch {
+      // A folder below that may not be read, or that went away meanwhile, holds nothing for us.
+    }
+  };
+  try {
+    const root = realpathSync(folder);
+    walk(root, root, 0);
+  } catch {
+    return { files: [], more: false, problem: 'The folder is not there or may not be read.' };
+  }
+  return { files, more, problem: null };
+}
+
+/** Named by the person: hidden or not, and whatever its ending. */
+function scanFile(folder: string, name: string): DocumentResults['scan'] {
+  const nothing = { files: [], more: false, problem: 'The file is not there or may not be read.' };
+  try {
+    const root = realpathSync(folder);
+    const file = foundFile(root, join(root, name));
+    return file === null ? nothing : { files: [file], more: false, problem: null };
+  } catch {
+    return nothing;
+  }
+}
+
+/** `root` is real. Null for one that went away since its folder was read: the others beside it are still there. */
+function foundFile(root: string, path: string): FoundFile | null {
+  const facts = lstatSync(path, { throwIfNoEntry: false });
+  if (facts === undefined) return null;
+  const { size, mtimeMs } = facts;
+  return { path: relative(root, path).replaceAll(sep, '/'), sizeBytes: size, modifiedAtMs: Math.trunc(mtimeMs) };
+}
+
+async function readDocument(file: string, bytesMax: number): Promise<ReadDocument> {
+  const name = basename(file);
+  const { form, mediaType } = formOf(name) ?? { form: 'text' as const, mediaType: 'text/plain' };
+  const read = readBytes(file, bytesMax);
+  const about = { title: name, mediaType, passages: [], html: null };
+  if (typeof read === 'string') return { ...about, sha256: '', problem: read };
+  const sha256 = hash('sha256', read, 'hex');
+  if (form === 'pdf') return { ...about, sha256, ...(await readPdf(read)) };
+  if (read.subarray(0, 8192).includes(0)) return { ...about, sha256, problem: 'It is no text.' };
+  const text = new TextDecoder('utf-8').decode(read);
+  if (form === 'html') return { ...about, sha256, html: text, problem: null };
+  const title = form === 'markdown' ? (/^#\s+(.+?)\s*#*$/m.exec(text)?.[1] ?? name) : name;
+  return { ...about, sha256, title, passages: cutIntoPassages(text, form), problem: null };
+}
+
+/** What went wrong, in a sentence, where it cannot be read. Never follows a link that was put there after the look. */
+function readBytes(file: string, bytesMax: number): Buffer | string {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const facts = fstatSync(handle);
+    if (!facts.isFile()) return 'It is no file.';
+    if (facts.size > bytesMax) return `It is larger than ${bytesMax} bytes.`;
+    return readFileSync(handle);
+  } catch {
+    return 'It could not be read.';
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+async function readPdf(bytes: Buffer): Promise<Pick<ReadDocument, 'passages' | 'problem'> & { title?: string }> {
+  const { extractText, getDocumentProxy, getMeta } = await import('unpdf');
+  try {
+    const document = await getDocumentProxy(new Uint8Array(bytes));
+    const { text } = await extractText(document, { mergePages: false });
+    const { info } = await getMeta(document);
+    const title = typeof info['Title'] === 'string' && info['Title'].trim() !== '' ? { title: info['Title'].trim().slice(0, 200) } : {};
+    const passages = cutPages(text);
+    return { ...title, passages, problem: passages.length === 0 ? 'It holds no text, only pictures perhaps.' : null };
+  } catch {
+    return { passages: [], problem: 'It is no PDF that can be read, or it is locked.' };
+  }
+}

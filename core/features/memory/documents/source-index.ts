@@ -1,0 +1,137 @@
+// Brings the index of one source in step with its documents: what is new or changed is read, what is gone leaves, the rest is not touched.
+// A document goes in whole, in one transaction, so that an end in the middle leaves others for the next time and none by half.
+
+import { hash } from 'node:crypto';
+import { join, sep } from 'node:path';
+import type { Clock } from '../../../base/clock.ts';
+import { AppError, isAppError } from '../../../contracts/errors.ts';
+import type { SeenFile } from './knowledge-rows.ts';
+import { cutIntoPassages } from './passages.ts';
+import type { ConfiguredSource, DirectorySource, DocumentReader, InlineSource, KnowledgeStore, ReadPage } from './ports.ts';
+import { readingVersion, type FoundFile, type ReadDocument } from './read-document.ts';
+
+export interface SourceIndexDeps {
+  readonly store: KnowledgeStore;
+  readonly reader: DocumentReader;
+  readonly readPage: ReadPage;
+  readonly clock: Clock;
+  /** Folders that are never looked into: the program's own data. */
+  readonly skipped: readonly string[];
+}
+
+export interface IndexReport {
+  readonly documents: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly failed: number;
+  /** What is wrong with the source as a whole. */
+  readonly problem: string | null;
+}
+
+export interface IndexRun {
+  /** Every document is read again. */
+  readonly anew: boolean;
+  readonly signal: AbortSignal;
+  /** Files done, of so many. */
+  readonly tell: (done: number, total: number) => void;
+}
+
+/** Fails with cancelled. */
+export function indexSource(deps: SourceIndexDeps, source: ConfiguredSource, run: IndexRun): Promise<IndexReport> {
+  throwIfAborted(run.signal);
+  return source.kind === 'inline' ? Promise.resolve(indexInline(deps, source)) : indexDirectory(deps, source, run);
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) throw new AppError('cancelled', 'Reading documents was stopped.');
+}
+
+function indexInline({ store, clock }: SourceIndexDeps, { name, title, text }: InlineSource): IndexReport {
+  const sha256 = hash('sha256', `${title}\n${text}`, 'hex');
+  const known = store.seen(name);
+  const isSame = known.length === 1 && known[0]?.sha256 === sha256 && known[0].version === readingVersion;
+  const gone = known.filter(({ path }) => path !== title);
+  for (const { path } of gone) store.remove(name, path);
+  if (!isSame) {
+    const facts = { source: name, path: title, title, mediaType: 'text/markdown', sha256, sizeBytes: Buffer.byteLength(text) };
+    const passages = cutIntoPassages(text, 'markdown');
+    store.replace({ ...facts, modifiedAtMs: 0, version: readingVersion, problem: null }, passages, clock.nowMs());
+  }
+  return { documents: 1, changed: isSame ? 0 : 1, removed: gone.length, failed: 0, problem: null };
+}
+
+async function indexDirectory(deps: SourceIndexDeps, source: DirectorySource, { anew, signal, tell }: IndexRun): Promise<IndexReport> {
+  const { store, reader, skipped } = deps;
+  const { name, folder, only, endings, filesMax, refused } = source;
+  if (refused !== null) {
+    const removed = store.seen(name).filter(({ path }) => store.remove(name, path)).length;
+    return { documents: 0, changed: 0, removed, failed: 0, problem: refused };
+  }
+  const { files, more, problem } = await reader.run<'scan'>({ kind: 'scan', folder, only, endings, filesMax, skipped });
+  // A folder that is away for a moment, a disk that is not mounted, takes nothing out of the index.
+  if (problem !== null) return { documents: 0, changed: 0, removed: 0, failed: 0, problem };
+  const known = new Map(store.seen(name).map((file) => [file.path, file]));
+  let changed = 0;
+  for (const [done, file] of files.entries()) {
+    throwIfAborted(signal);
+    tell(done, files.length);
+    const before = known.get(file.path);
+    known.delete(file.path);
+    if (!anew && before !== undefined && isAsBefore(file, before)) continue;
+    if (await indexFile(deps, source, { file, before: anew ? undefined : before }, signal)) changed += 1;
+  }
+  throwIfAborted(signal);
+  const removed = more ? 0 : [...known.keys()].filter((path) => store.remove(name, path)).length;
+  const { documents, failed } = store.counts(name);
+  return { documents, changed, removed, failed, problem: more ? `There are more than ${filesMax} files; the rest is left out.` : null };
+}
+
+function isAsBefore(file: FoundFile, before: SeenFile): boolean {
+  return before.version === readingVersion && before.sizeBytes === file.sizeBytes && before.modifiedAtMs === file.modifiedAtMs;
+}
+
+interface FileLook {
+  readonly file: FoundFile;
+  /** How it was when it was read last, where that still counts. */
+  readonly before: SeenFile | undefined;
+}
+
+/** Returns that its content is another one. */
+async function indexFile(deps: SourceIndexDeps, source: DirectorySource, look: FileLook, signal: AbortSignal): Promise<boolean> {
+  const { name, folder, fileBytesMax } = source;
+  const { before } = look;
+  const { path, sizeBytes, modifiedAtMs } = look.file;
+  const { store, clock } = deps;
+  const file = join(folder, ...path.split('/'));
+  const read = await readSafely(deps, file, fileBytesMax, signal);
+  if (before !== undefined && before.sha256 === read.sha256 && before.version === readingVersion && read.problem === null) {
+    store.touch({ source: name, path, sizeBytes, modifiedAtMs });
+    return false;
+  }
+  const { sha256, title, mediaType, problem, passages } = read;
+  store.replace(
+    { source: name, path, title, mediaType, sha256, sizeBytes, modifiedAtMs, version: readingVersion, problem },
+    passages,
+    clock.nowMs(),
+  );
+  return true;
+}
+
+async function readSafely(
+  { reader, readPage }: SourceIndexDeps,
+  file: string,
+  bytesMax: number,
+  signal: AbortSignal,
+): Promise<ReadDocument> {
+  try {
+    const read = await reader.run<'read'>({ kind: 'read', file, bytesMax });
+    if (read.html === null) return read;
+    const { title, markdown } = await readPage(read.html, `file://${file.split(sep).join('/')}`, signal);
+    const { passages } = await reader.run<'cut'>({ kind: 'cut', markdown });
+    return { ...read, html: null, title: title === '' ? read.title : title, passages };
+  } catch (cause) {
+    if (signal.aborted || !isAppError(cause) || cause.code === 'cancelled') throw cause;
+    const title = file.slice(file.lastIndexOf(sep) + 1);
+    return { sha256: '', title, mediaType: 'application/octet-stream', passages: [], html: null, problem: cause.message };
+  }
+}

@@ -1,0 +1,53 @@
+// Operations on what is remembered. Thin: what they do is done in the book.
+
+import { mainAgentId } from '../../contracts/agents.ts';
+import { sharedScope, type memoryOps } from '../../contracts/features/memory.ts';
+import type { Caller, OpHandlers, OpResult } from '../../contracts/ops.ts';
+import type { MemoryBook } from './facts/memory-book.ts';
+
+type MemoryOps = Pick<OpHandlers, Extract<keyof typeof memoryOps, `memory.${string}`>>;
+
+interface Handled {
+  readonly memory: MemoryBook;
+  /** How search by meaning stands. */
+  readonly embedder: () => OpResult<'knowledge.list'>['embedder'];
+  /** Aborted when the instance closes. */
+  readonly closing: AbortSignal;
+}
+
+const LISTED = 100;
+const RECALLED = 10;
+const usualImportance = 0.5;
+
+/** Aborted when whoever asked has gone, or the program ends. */
+export function signalOf({ signal }: Caller, closing: AbortSignal): AbortSignal {
+  return signal === undefined ? closing : AbortSignal.any([signal, closing]);
+}
+
+export function createMemoryOps({ memory, embedder, closing }: Handled): MemoryOps {
+  return {
+    'memory.list': ({ limit = LISTED, offset = 0, ...query }) => ({ ...memory.list({ ...query, limit, offset }), embedder: embedder() }),
+    'memory.get': ({ memoryId }) => memory.get(memoryId),
+    'memory.recall': async ({ query, agentId = mainAgentId, limit = RECALLED }, caller) => ({
+      hits: await memory.recall({ query, agentId, limit, signal: signalOf(caller, closing) }),
+      embedder: embedder(),
+    }),
+    'memory.add': ({ text, kind = 'fact', scope = sharedScope, importance = usualImportance, pinned = false }, caller) => {
+      const origin = { by: 'person', actor: caller.actor, sessionId: null, turnId: null, untrusted: [] } as const;
+      return memory.get(memory.propose({ text, kind, scope, importance, pinned }, origin).memory.memoryId);
+    },
+    'memory.promote': ({ memoryId }, caller) => memory.promote(memoryId, caller.actor),
+    'memory.reject': ({ memoryId }, caller) => {
+      memory.reject(memoryId, caller.actor);
+      return { memoryId };
+    },
+    'memory.pin': ({ memoryId, pinned }, caller) => memory.pin(memoryId, pinned, caller.actor),
+    'memory.forget': ({ memoryId }, caller) => {
+      memory.forget(memoryId, caller.actor);
+      return { memoryId };
+    },
+    'memory.settle': ({ memoryId, otherId, keep }, caller) => memory.settle(memoryId, otherId, keep, caller.actor),
+    'memory.export': () => memory.export(),
+    'memory.import': ({ text, state = 'kept' }, caller) => memory.import(text, state, caller.actor),
+  };
+}

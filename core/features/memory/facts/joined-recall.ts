@@ -1,0 +1,90 @@
+// The own memory and those a program brings along, asked together; the best of all first. What is kept elsewhere stays there, and what a
+// store elsewhere was handed is not shown a second time.
+
+import { AppError } from '../../../contracts/errors.ts';
+import { memoryTextMax, sharedScope, type MemoryHit } from '../../../contracts/features/memory.ts';
+import type { MemorySource, RecalledText } from '../../../contracts/memory-ports.ts';
+import type { Recall, RecallRequest } from './ports.ts';
+
+export interface JoinedRecallDeps {
+  readonly own: Recall;
+  readonly sources: readonly MemorySource[];
+  readonly nowMs: () => number;
+}
+
+/** A turn waits for it. */
+const WITHIN_MS = 1_500;
+
+export class JoinedRecall implements Recall {
+  readonly #deps: JoinedRecallDeps;
+
+  /** Fails with invalid_config where a name does not fit or is there twice. */
+  constructor(deps: JoinedRecallDeps) {
+    this.#deps = deps;
+    const names = deps.sources.map(({ name }) => name);
+    const wrong = names.find((name, index) => !/^[a-z][a-z0-9_-]{0,39}$/i.test(name) || names.indexOf(name) !== index);
+    if (wrong !== undefined)
+      throw new AppError('invalid_config', `A source of memories cannot be called "${wrong}", or two have that name.`);
+  }
+
+  async recall(request: RecallRequest): Promise<MemoryHit[]> {
+    const [own, ...others] = await Promise.all([
+      this.#deps.own.recall(request),
+      ...this.#deps.sources.map((source) => this.#ask(source, request)),
+    ]);
+    const ownTexts = new Set(own.map(({ text }) => text));
+    const ownIds = new Set(own.map(({ memoryId }) => memoryId));
+    const foreign = others
+      .flat()
+      .filter(({ memoryId, text }) => !ownTexts.has(text) && !ownIds.has(memoryId.slice(memoryId.indexOf(':') + 1)));
+    return [...own, ...foreign].sort((a, b) => b.score - a.score).slice(0, request.limit);
+  }
+
+  /** Nothing of one that fails or is late; it is told to stop. */
+  async #ask(source: MemorySource, { query, agentId, limit, signal }: RecallRequest): Promise<MemoryHit[]> {
+    if (signal.aborted) return [];
+    const over = new AbortController();
+    const limited = AbortSignal.any([signal, over.signal]);
+    const timer = setTimeout(() => over.abort(), WITHIN_MS);
+    const late = new Promise<readonly []>((resolve) => {
+      limited.addEventListener('abort', () => resolve([]), { once: true });
+    });
+    // `async`, so that one that throws at once is left out as well.
+    const answer = (async () => source.recall({ text: query, agentId, limit }, limited))().catch(() => []);
+    const found = await Promise.race([answer, late]);
+    clearTimeout(timer);
+    over.abort();
+    const nowMs = this.#deps.nowMs();
+    return found.slice(0, limit).map((one, index) => hitOf(source.name, one, { nowMs, index }));
+  }
+}
+
+function hitOf(
+  source: string,
+  { id, text, kind = 'fact', score, atMs }: RecalledText,
+  { nowMs, index }: { nowMs: number; index: number },
+): MemoryHit {
+  const shown = text.slice(0, memoryTextMax);
+  return {
+    memoryId: `${source}:${id}`,
+    kind,
+    text: shown,
+    scope: sharedScope,
+    importance: 0.5,
+    origin: { by: 'import', actor: `source ${source}`, sessionId: null, turnId: null },
+    untrusted: [{ kind: 'mcp', where: source }],
+    state: 'kept',
+    rule: null,
+    pinned: false,
+    tier: 'full',
+    shown,
+    createdAtMs: atMs ?? nowMs,
+    // Of a use here no note is taken.
+    usedAtMs: nowMs,
+    uses: 0,
+    seenIn: 0,
+    contradictions: [],
+    score: Math.min(1, Math.max(0, score ?? 1 / (index + 1))),
+    foundBy: ['source'],
+  };
+}

@@ -1,0 +1,61 @@
+// For tests of memory alone: its rows on a real log in a folder of their own, and a person or an agent who says things.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { ManualClock } from '../../../base/clock.ts';
+import { RandomIds } from '../../../base/ids.ts';
+import { silentLogger } from '../../../base/logger.ts';
+import { systemSessionId } from '../../../contracts/events.ts';
+import { MemoryRows, memoryMigrations } from './memory-rows.ts';
+import { SessionLog, sessionMigrations } from '../../../store/session/session.ts';
+import { Storage } from '../../../store/storage/storage.ts';
+import { vectorMigrations } from '../vectors/vector-store.ts';
+import { MemoryBook } from './memory-book.ts';
+import { formResolver } from './contradictions.ts';
+import { MemoryRecall } from './recall.ts';
+import type { MemoryStore, ProposedBy } from './ports.ts';
+
+export function openBench(candidatesMax = 50) {
+  const home = mkdtempSync(join(tmpdir(), 'trayclaw-memory-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const storage = Storage.open({ home, migrations: [...sessionMigrations, ...vectorMigrations, ...memoryMigrations] });
+  onTestFinished(() => storage.dispose());
+  const clock = new ManualClock();
+  const rows = new MemoryRows(storage.db);
+  const log = new SessionLog({ storage, clock, logger: silentLogger, projections: [rows] });
+  const near: { row: number; similarity: number }[] = [];
+  const store: MemoryStore = {
+    append: (drafts) => void log.append(systemSessionId, drafts),
+    transact: (work) => log.transact(work),
+    find: (memoryId) => rows.find(memoryId),
+    at: (wanted) => rows.at(wanted),
+    findSame: (text, scope) => rows.findSame(text, scope),
+    list: (filter, limit, offset) => rows.list(filter, limit, offset),
+    pinned: (scopes, limit) => rows.pinned(scopes, limit),
+    counts: () => rows.counts(),
+    seenIn: (memoryId) => rows.seenIn(memoryId),
+    contradictionsOf: (memoryId) => rows.contradictionsOf(memoryId),
+    findWords: (query, limit) => rows.findWords(query, limit),
+    coverage: (query, row) => rows.coverage(query, row),
+    findMeaning: () => Promise.resolve(near),
+  };
+  const recall = new MemoryRecall({ store, clock });
+  const book = new MemoryBook({
+    store,
+    source: recall,
+    resolver: formResolver,
+    clock,
+    ids: new RandomIds(() => clock.nowMs()),
+    candidatesMax,
+  });
+  const says = (text: string, origin: Partial<ProposedBy> = {}, scope = 'shared') =>
+    book.propose(
+      { kind: 'fact', text, scope, importance: 0.5 },
+      { by: 'person', actor: 'ada', sessionId: null, turnId: null, untrusted: [], ...origin },
+    ).memory;
+  const found = async (query: string, agentId = 'main') =>
+    (await recall.recall({ query, agentId, limit: 10, signal: new AbortController().signal })).map(({ text }) => text);
+  return { clock, rows, log, store, recall, book, says, found, near };
+}

@@ -1,0 +1,284 @@
+// Everything that is done with memories: proposed, kept, promoted, pinned, settled, forgotten, read in and written out. Each change is an
+// event; what may be kept without a person is decided in promotion.ts alone.
+
+import type { Clock } from '../../../base/clock.ts';
+import type { IdSource } from '../../../base/ids.ts';
+import { AppError } from '../../../contracts/errors.ts';
+import {
+  memoryTextMax,
+  sharedScope,
+  type MemoryKind,
+  type MemoryState,
+  type MemoryHit,
+  type MemoryView,
+} from '../../../contracts/features/memory.ts';
+import type { KeptMemory, MemoryResolver } from '../../../contracts/memory-ports.ts';
+import type { MemoryCounts } from './memory-rows.ts';
+import { archivedBefore } from './decay.ts';
+import { readMemoryFile, writeMemoryFile } from './memory-file.ts';
+import type { Recall, MemoryStore, ProposedBy, RecallRequest } from './ports.ts';
+import { ruleFor } from './promotion.ts';
+import { noteUse, type UsePlace } from './memory-pack-source.ts';
+import { viewOf } from './view.ts';
+
+export interface MemoryBookDeps {
+  readonly store: MemoryStore;
+  readonly source: Recall;
+  readonly resolver: MemoryResolver;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** What waits for a person at most; the oldest makes room. */
+  readonly candidatesMax: number;
+}
+
+export interface Proposed {
+  readonly kind: MemoryKind;
+  readonly text: string;
+  readonly scope: string;
+  readonly importance: number;
+  readonly pinned?: boolean;
+  /** The id it gets; the same call made again finds it. */
+  readonly memoryId?: string;
+  readonly createdAtMs?: number;
+}
+
+export interface MemoryListQuery {
+  readonly query?: string | undefined;
+  readonly state?: MemoryState | undefined;
+  readonly kind?: MemoryKind | undefined;
+  readonly scope?: string | undefined;
+  readonly archived?: boolean | undefined;
+  readonly contradicted?: boolean | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Looked at for contradictions. */
+const NEIGHBOURS = 20;
+/** Of a search by a person, before it is filtered. */
+const SEARCHED = 500;
+const EXPORT_PAGE = 1_000;
+
+export class MemoryBook {
+  readonly #deps: MemoryBookDeps;
+
+  constructor(deps: MemoryBookDeps) {
+    this.#deps = deps;
+  }
+
+  /** Kept, or a candidate, or known already: then it counts as brought up once more. */
+  propose(proposed: Proposed, origin: ProposedBy): { memory: KeptMemory; isNew: boolean } {
+    const { store, ids } = this.#deps;
+    return store.transact(() => {
+      const text = proposed.text.trim().slice(0, memoryTextMax);
+      const known =
+        (proposed.memoryId === undefined ? null : store.find(proposed.memoryId)) ??
+        store.findSame(text, proposed.scope) ??
+        (proposed.scope === sharedScope ? null : store.findSame(text, sharedScope));
+      if (known !== null) return { memory: this.#repeat(known, proposed, origin), isNew: false };
+      const memoryId = proposed.memoryId ?? ids.next('mem');
+      const conflicts = this.#conflictsOf(text, proposed.scope);
+      const { untrusted, ...from } = origin;
+      const rule = ruleFor({ by: origin.by, untrusted, contradictions: conflicts.length, seenIn: origin.sessionId === null ? 0 : 1 });
+      const { kind, scope, importance, createdAtMs } = proposed;
+      store.append([
+        {
+          type: 'memory.remembered',
+          body: {
+            memory: { memoryId, kind, text, scope, importance, origin: from, untrusted: [...untrusted] },
+            state: rule === null ? 'candidate' : 'kept',
+            rule,
+            ...(proposed.pinned === true ? { pinned: true } : {}),
+            ...(createdAtMs === undefined ? {} : { createdAtMs }),
+          },
+        },
+        ...conflicts.map(({ otherId, reason }) => ({ type: 'memory.contradicted', body: { memoryId, otherId, reason } }) as const),
+      ]);
+      if (rule === null) this.#makeRoom();
+      return { memory: this.#find(memoryId), isNew: true };
+    });
+  }
+
+  get(memoryId: string): MemoryView {
+    return this.#view(this.#find(memoryId));
+  }
+
+  list({ query, limit, offset, ...filter }: MemoryListQuery): { memories: MemoryView[]; counts: MemoryCounts } {
+    const { store, clock } = this.#deps;
+    const usedSinceMs = filter.archived === true || filter.contradicted === true ? undefined : archivedBefore(clock.nowMs());
+    const found =
+      query === undefined
+        ? store.list({ ...filter, usedSinceMs }, limit, offset)
+        : this.#search(query, filter).slice(offset, offset + limit);
+    return { memories: found.map((memory) => this.#view(memory)), counts: store.counts() };
+  }
+
+  /** What is kept and contradicts it. */
+  keptAgainst(memoryId: string): string[] {
+    const { store } = this.#deps;
+    return store.contradictionsOf(memoryId).flatMap((one) => {
+      const other = store.find(one.memoryId === memoryId ? one.otherId : one.memoryId);
+      return other?.state === 'kept' ? [other.text] : [];
+    });
+  }
+
+  recall(request: RecallRequest): Promise<MemoryHit[]> {
+    return this.#deps.source.recall(request);
+  }
+
+  noteUse(used: readonly MemoryView[], place: Omit<UsePlace, 'nowMs'>): void {
+    noteUse(this.#deps.store, used, { ...place, nowMs: this.#deps.clock.nowMs() });
+  }
+
+  /** By a person alone. What it contradicts is looked for again: it may have been proposed before the other was there. */
+  promote(memoryId: string, by: string): MemoryView {
+    const memory = this.#find(memoryId);
+    if (memory.state === 'kept') throw new AppError('conflict', `${memoryId} is kept already.`);
+    const { store } = this.#deps;
+    store.transact(() => {
+      const known = new Set(store.contradictionsOf(memoryId).flatMap((one) => [one.memoryId, one.otherId]));
+      const conflicts = this.#conflictsOf(memory.text, memory.scope, memoryId).filter(({ otherId }) => !known.has(otherId));
+      store.append([
+        { type: 'memory.promoted', body: { memoryId, by, rule: 'a person accepted it' } },
+        ...conflicts.map(({ otherId, reason }) => ({ type: 'memory.contradicted', body: { memoryId, otherId, reason } }) as const),
+      ]);
+    });
+    return this.get(memoryId);
+  }
+
+  /** A candidate leaves; what is kept is forgotten instead. */
+  reject(memoryId: string, by: string): void {
+    if (this.#find(memoryId).state === 'kept') {
+      throw new AppError('conflict', `${memoryId} is kept; it is no candidate any more.`, { data: { hint: 'Forget it instead.' } });
+    }
+    this.#deps.store.append([{ type: 'memory.rejected', body: { memoryId, by } }]);
+  }
+
+  pin(memoryId: string, pinned: boolean, by: string): MemoryView {
+    if (this.#find(memoryId).state === 'candidate') {
+      throw new AppError('conflict', `${memoryId} is a candidate.`, { data: { hint: 'Accept it first.' } });
+    }
+    this.#deps.store.append([{ type: 'memory.pinned', body: { memoryId, pinned, by } }]);
+    return this.get(memoryId);
+  }
+
+  forget(memoryId: string, by: string, reason = ''): void {
+    this.#find(memoryId);
+    this.#deps.store.append([{ type: 'memory.forgotten', body: { memoryId, by, reason } }]);
+  }
+
+  /** Fails with not_found where the two contradict each other no longer. A candidate that wins is kept from then on. */
+  settle(memoryId: string, otherId: string, keep: 'this' | 'other' | 'both', by: string): { kept: string[] } {
+    const { store } = this.#deps;
+    const open = store.contradictionsOf(memoryId).some((one) => one.memoryId === otherId || one.otherId === otherId);
+    if (!open) throw new AppError('not_found', `Nothing is open between ${memoryId} and ${otherId}.`);
+    return store.transact(() => {
+      store.append([{ type: 'memory.settled', body: { memoryId, otherId, keep, by } }]);
+      const kept = keep === 'both' ? [memoryId, otherId] : [keep === 'this' ? memoryId : otherId];
+      for (const id of kept) {
+        if (store.find(id)?.state === 'candidate') {
+          store.append([{ type: 'memory.promoted', body: { memoryId: id, by, rule: 'a person settled it' } }]);
+        }
+      }
+      return { kept };
+    });
+  }
+
+  export(): { text: string; count: number } {
+    const kept: KeptMemory[] = [];
+    for (let offset = 0; ; offset += EXPORT_PAGE) {
+      const page = this.#deps.store.list({ state: 'kept' }, EXPORT_PAGE, offset);
+      kept.push(...page);
+      if (page.length < EXPORT_PAGE) break;
+    }
+    return { text: writeMemoryFile(kept), count: kept.length };
+  }
+
+  /** All or nothing. Fails with invalid_params that names the line. */
+  import(text: string, state: MemoryState, by: string): { added: number; known: number } {
+    const entries = readMemoryFile(text);
+    const { store } = this.#deps;
+    const untrusted = state === 'candidate' ? [{ kind: 'file', where: 'an imported file' } as const] : [];
+    return store.transact(() => {
+      let added = 0;
+      for (const { entry, createdAtMs } of entries) {
+        const origin = { by: 'import', actor: by, sessionId: null, turnId: null, untrusted } as const;
+        const proposed = { ...entry, pinned: entry.pinned && state === 'kept', ...(createdAtMs === null ? {} : { createdAtMs }) };
+        if (this.propose(proposed, origin).isNew) added += 1;
+      }
+      return { added, known: entries.length - added };
+    });
+  }
+
+  /** Candidates nobody looked at for as long as it takes a memory to fade. For once a day. */
+  dropStaleCandidates(): number {
+    const { store, clock } = this.#deps;
+    const before = archivedBefore(clock.nowMs());
+    const stale = store.list({ state: 'candidate' }, this.#deps.candidatesMax).filter(({ usedAtMs }) => usedAtMs < before);
+    for (const { memoryId } of stale) {
+      store.append([{ type: 'memory.forgotten', body: { memoryId, by: 'trayclaw', reason: 'nobody accepted it in time' } }]);
+    }
+    return stale.length;
+  }
+
+  /** A person who says it makes it kept; anybody else only makes it count once more. */
+  #repeat(known: KeptMemory, { pinned }: Proposed, { by, actor, sessionId, turnId, untrusted }: ProposedBy): KeptMemory {
+    const { store } = this.#deps;
+    const { memoryId } = known;
+    if (by !== 'person' && sessionId !== null && known.origin.turnId === turnId && known.origin.sessionId === sessionId) return known;
+    store.append([{ type: 'memory.repeated', body: { memoryId, sessionId, turnId, by: actor } }]);
+    if (known.state === 'candidate') {
+      const standing = {
+        by,
+        // Words of others do not become the person's by being repeated.
+        untrusted: [...known.untrusted, ...untrusted],
+        contradictions: store.contradictionsOf(memoryId).length,
+        seenIn: store.seenIn(memoryId),
+      };
+      const rule = ruleFor(standing);
+      if (rule !== null) store.append([{ type: 'memory.promoted', body: { memoryId, by: actor, rule } }]);
+    }
+    if (pinned === true && !known.pinned && by === 'person')
+      store.append([{ type: 'memory.pinned', body: { memoryId, pinned: true, by: actor } }]);
+    return this.#find(memoryId);
+  }
+
+  /** With what is kept and with other candidates: of two candidates a person may accept both. */
+  #conflictsOf(text: string, scope: string, ownId?: string): readonly { otherId: string; reason: string }[] {
+    const { store, resolver } = this.#deps;
+    const near = store
+      .at(store.findWords(text, NEIGHBOURS * 2).map(({ row }) => row))
+      .filter((other) => other.memoryId !== ownId && (scope === sharedScope || other.scope === sharedScope || other.scope === scope));
+    return resolver.contradictions(text, near.slice(0, NEIGHBOURS));
+  }
+
+  #search(query: string, filter: Pick<MemoryListQuery, 'state' | 'kind' | 'scope' | 'contradicted'>): KeptMemory[] {
+    const { store } = this.#deps;
+    return store
+      .at(store.findWords(query, SEARCHED).map(({ row }) => row))
+      .filter(
+        ({ state, kind, scope }) =>
+          [filter.state ?? state, filter.kind ?? kind, filter.scope ?? scope].join() === [state, kind, scope].join(),
+      )
+      .filter(({ memoryId }) => filter.contradicted !== true || store.contradictionsOf(memoryId).length > 0);
+  }
+
+  #makeRoom(): void {
+    const { store, candidatesMax } = this.#deps;
+    const surplus = store.counts().candidates - candidatesMax;
+    if (surplus <= 0) return;
+    for (const { memoryId } of store.list({ state: 'candidate' }, surplus, candidatesMax)) {
+      store.append([{ type: 'memory.forgotten', body: { memoryId, by: 'trayclaw', reason: 'there were too many candidates' } }]);
+    }
+  }
+
+  #view(memory: KeptMemory): MemoryView {
+    return viewOf(memory, this.#deps.store, this.#deps.clock.nowMs());
+  }
+
+  #find(memoryId: string): KeptMemory {
+    const memory = this.#deps.store.find(memoryId);
+    if (memory === null) throw new AppError('not_found', `There is no memory ${memoryId}.`);
+    return memory;
+  }
+}

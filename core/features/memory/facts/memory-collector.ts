@@ -1,0 +1,64 @@
+// Looks through what people said for what is worth remembering, behind the log by a cursor and never on the path of a turn. What it finds
+// becomes a candidate; words that are not the person's own are not looked at.
+
+import type { AnyEvent, EventOf, EventType } from '../../../contracts/events.ts';
+import { sharedScope } from '../../../contracts/features/memory.ts';
+import type { SliceQuery } from '../../../store/session/session.ts';
+import type { MemoryExtractor, Proposal } from '../../../contracts/memory-ports.ts';
+import type { ProposedBy } from './ports.ts';
+
+export interface CollectorDeps {
+  readonly book: { propose(proposal: Proposal & { readonly scope: string }, origin: ProposedBy): unknown };
+  readonly extractor: MemoryExtractor;
+  readonly reads: {
+    afterOfTypes(seq: number, limit: number, types: readonly EventType[]): { events: AnyEvent[]; scannedTo: number };
+    slice(sessionId: string, query: SliceQuery): AnyEvent[];
+  };
+  readonly cursor: { cursor: number };
+  readonly transact: <T>(work: () => T) => T;
+}
+
+const BATCH = 200;
+/** Marks that stand right before a message are its own. */
+const MARKS_LOOKED_AT = 5;
+
+export class MemoryCollector {
+  readonly #deps: CollectorDeps;
+
+  constructor(deps: CollectorDeps) {
+    this.#deps = deps;
+  }
+
+  /** Looks through up to one batch of what is new. Returns true when there may be more. */
+  catchUp(): boolean {
+    const { reads, cursor, transact } = this.#deps;
+    const from = cursor.cursor;
+    const { events, scannedTo } = reads.afterOfTypes(from, BATCH, ['user.message']);
+    if (scannedTo === from) return false;
+    // What was proposed and how far was looked are kept together: after a crash nothing is proposed twice, and nothing left out.
+    transact(() => {
+      for (const event of events) if (event.type === 'user.message') this.#lookThrough(event);
+      cursor.cursor = scannedTo;
+    });
+    // Its own events come after it; they alone are no reason to go on at once.
+    return events.length > 0 || scannedTo - from >= BATCH;
+  }
+
+  #lookThrough(event: EventOf<'user.message'>): void {
+    if (!this.#isOwnWords(event)) return;
+    const { sessionId, turnId, body } = event;
+    for (const { kind, text, importance } of this.#deps.extractor.extract({ sessionId, turnId, text: body.text })) {
+      const origin = { by: 'turn', actor: body.sender, sessionId, turnId, untrusted: [] } as const;
+      this.#deps.book.propose({ kind, text, importance, scope: sharedScope }, origin);
+    }
+  }
+
+  /** Neither passed on, nor a task of another agent, nor started by itself. */
+  #isOwnWords({ sessionId, sessionSeq, turnId, body }: EventOf<'user.message'>): boolean {
+    if (body.helper !== undefined || (body.bounds?.unattended ?? null) !== null) return false;
+    const before = this.#deps.reads.slice(sessionId, { types: ['taint.marked'], before: sessionSeq, limit: MARKS_LOOKED_AT, newest: true });
+    return !before.some(
+      (mark) => mark.type === 'taint.marked' && mark.turnId === turnId && mark.body.callId === null && mark.body.attached !== true,
+    );
+  }
+}

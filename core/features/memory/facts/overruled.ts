@@ -1,0 +1,21 @@
+// Which of two memories that contradict each other is told to a model, until a person settles it. Never both.
+
+import type { KeptMemory } from '../../../contracts/memory-ports.ts';
+import type { MemoryStore } from './ports.ts';
+
+/** Another one that is used as well contradicts it and comes first: the pinned one, else the newer one. */
+export function isOverruled(
+  memory: KeptMemory,
+  store: Pick<MemoryStore, 'find' | 'contradictionsOf'>,
+  isUsed: (other: KeptMemory) => boolean,
+): boolean {
+  return store.contradictionsOf(memory.memoryId).some(({ memoryId, otherId }) => {
+    const other = store.find(memoryId === memory.memoryId ? otherId : memoryId);
+    return other !== null && isUsed(other) && comesBefore(other, memory);
+  });
+}
+
+function comesBefore(a: KeptMemory, b: KeptMemory): boolean {
+  if (a.pinned !== b.pinned) return a.pinned;
+  return a.createdAtMs === b.createdAtMs ? a.row > b.row : a.createdAtMs > b.createdAtMs;
+}

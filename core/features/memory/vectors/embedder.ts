@@ -1,0 +1,180 @@
+// Texts made into vectors by a model the person configured: an OpenAI-compatible server, Ollama, or a GGUF file served by llama-server.
+// Owns batches, checks of what comes back, and the vectors of the last questions. Knows nothing of what the texts are for.
+
+import type { Clock } from '../../../base/clock.ts';
+import { AppError, isAppError } from '../../../contracts/errors.ts';
+import type { Config } from '../../../contracts/config.ts';
+import { ollamaFormat, openAiFormat, type EmbeddingFormat } from './embedding-formats.ts';
+import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
+
+export type EmbeddingsConfig = NonNullable<Config['embeddings']>;
+
+export interface EmbedderDeps {
+  readonly config: EmbeddingsConfig;
+  readonly fetch: typeof fetch;
+  /** Fails with secret_missing and its kin. */
+  readonly resolveSecret: (ref: string) => Promise<string>;
+  /** Takes secrets out of a text before it leaves. */
+  readonly redact: (text: string) => string;
+  /** Nothing is sent while everything is stopped. */
+  readonly isStopped: () => boolean;
+  /** What a text comes to in tokens, about: for the budget before it leaves, and where the server tells none. */
+  readonly estimate: (text: string) => number;
+  readonly spending: EmbeddingSpending;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Where a GGUF file is served, and the key for it; starts it. Only asked for that kind. */
+  readonly serve: (signal: AbortSignal) => Promise<{ readonly baseUrl: string; readonly key: string }>;
+}
+
+interface Asked {
+  readonly url: string;
+  readonly key: string | null;
+  readonly body: unknown;
+}
+
+const BATCH = 64;
+const TEXT_CHARS_MAX = 8_000;
+/** A question is asked while somebody waits for its answer. */
+const timeouts = { texts: 60_000, questions: 1_500 } as const;
+const QUERIES_KEPT = 200;
+const ANSWER_BYTES_MAX = 64_000_000;
+
+/** US dollars for a million tokens: nothing for what runs on this computer, null where nobody said. */
+export function embeddingPrice(config: EmbeddingsConfig): number | null {
+  if (config.kind === 'gguf') return 0;
+  if (config.kind === 'openai-compatible') return config.usdPerMillionTokens ?? null;
+  // Ollama passes these on to its cloud.
+  return /[:-]cloud$/.test(config.model) ? null : 0;
+}
+
+/** Names the model, where it is served, and its dimensions where they were asked for: what has another name has other vectors. */
+export function embeddingModelName(config: EmbeddingsConfig): string {
+  const size = config.dimensions === undefined ? '' : `@${config.dimensions}`;
+  return `${config.kind}:${config.kind === 'gguf' ? config.file : config.model}${size}`;
+}
+
+export class Embedder {
+  readonly model: string;
+  readonly #deps: EmbedderDeps;
+  readonly #format: EmbeddingFormat;
+  readonly #queries = new Map<string, Float32Array>();
+
+  constructor(deps: EmbedderDeps) {
+    this.#deps = deps;
+    const { config } = deps;
+    this.#format = config.kind === 'ollama' ? ollamaFormat : openAiFormat;
+    this.model = embeddingModelName(config);
+  }
+
+  /** One vector for each text, in order. Fails as a call of a model does; panic_engaged while everything is stopped. */
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (let from = 0; from < texts.length; from += BATCH) {
+      vectors.push(...(await this.#post(texts.slice(from, from + BATCH), 'texts', signal)));
+    }
+    return vectors;
+  }
+
+  /** Of a question. The last ones are kept. */
+  async embedQuery(text: string, signal: AbortSignal): Promise<Float32Array> {
+    const known = this.#queries.get(text);
+    if (known !== undefined) return known;
+    const [vector] = await this.#post([text], 'questions', signal);
+    if (vector === undefined) throw badReply('it answered with no vector');
+    if (this.#queries.size >= QUERIES_KEPT) {
+      const oldest = this.#queries.keys().next();
+      if (oldest.done !== true) this.#queries.delete(oldest.value);
+    }
+    this.#queries.set(text, vector);
+    return vector;
+  }
+
+  async #post(texts: readonly string[], purpose: EmbeddingUse['purpose'], signal: AbortSignal): Promise<Float32Array[]> {
+    const { config, isStopped, redact, estimate, spending, clock } = this.#deps;
+    if (isStopped()) throw new AppError('panic_engaged', 'Everything is stopped.');
+    const estimated = texts.reduce((sum, text) => sum + estimate(text.slice(0, TEXT_CHARS_MAX)), 0);
+    spending.admit(estimated);
+    const startedMs = clock.monotonicMs();
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(timeouts[purpose])]);
+    const { baseUrl, key } = config.kind === 'gguf' ? await this.#deps.serve(signal) : { baseUrl: config.baseUrl, key: await this.#key() };
+    const input = texts.map((text) => {
+      const sent = redact(text.slice(0, TEXT_CHARS_MAX));
+      // A server refuses an empty text; a space means as little.
+      return sent.trim() === '' ? '-' : sent;
+    });
+    const model = config.kind === 'gguf' ? 'gguf' : config.model;
+    const dimensions = config.kind === 'gguf' ? undefined : config.dimensions;
+    const url = `${baseUrl.replace(/\/+$/, '')}${this.#format.path}`;
+    const reply = await this.#ask({ url, key, body: this.#format.body({ model, input, dimensions }) }, limited, signal);
+    const read = this.#format.read(reply);
+    const told = read?.tokens ?? null;
+    const tookMs = clock.monotonicMs() - startedMs;
+    spending.record({ purpose, count: texts.length, tokens: told ?? estimated, tokensReported: told !== null, tookMs });
+    return this.#check(read?.vectors ?? null, texts.length);
+  }
+
+  async #key(): Promise<string | null> {
+    const { config, resolveSecret } = this.#deps;
+    return config.kind === 'openai-compatible' && config.apiKey !== undefined ? resolveSecret(config.apiKey) : null;
+  }
+
+  /** Nothing follows to another address: the texts are for this one. */
+  async #ask({ url, key, body }: Asked, limited: AbortSignal, signal: AbortSignal): Promise<unknown> {
+    const headers = { 'content-type': 'application/json', ...(key === null ? {} : { authorization: `Bearer ${key}` }) };
+    try {
+      const response = await this.#deps.fetch(url, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+        signal: limited,
+        redirect: 'error',
+      });
+      const text = await readBounded(response);
+      if (!response.ok) throw refusalOf(response.status, this.model, text);
+      return JSON.parse(text) as unknown;
+    } catch (cause) {
+      if (isAppError(cause)) throw cause;
+      if (signal.aborted) throw new AppError('cancelled', 'Embedding was stopped.', { cause });
+      if (limited.aborted)
+        throw new AppError('model_timeout', `The embedding model ${this.model} did not answer in time.`, { cause, isRetryable: true });
+      if (cause instanceof SyntaxError) throw badReply('its answer is not JSON');
+      throw new AppError('model_unavailable', `The embedding model ${this.model} could not be reached.`, { cause, isRetryable: true });
+    }
+  }
+
+  #check(vectors: readonly (readonly number[])[] | null, count: number): Float32Array[] {
+    if (vectors === null || vectors.length !== count) throw badReply('it did not answer with a vector for each text');
+    const wanted = this.#deps.config.dimensions ?? vectors[0]?.length ?? 0;
+    for (const vector of vectors) {
+      if (vector.length !== wanted || wanted < 8)
+        throw badReply(`it answered with ${vector.length} dimensions where ${wanted} were expected`);
+      if (!vector.every(Number.isFinite)) throw badReply('a vector holds something that is no number');
+    }
+    return vectors.map((vector) => Float32Array.from(vector));
+  }
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for await (const part of response.body ?? []) {
+    sizeBytes += part.byteLength;
+    if (sizeBytes > ANSWER_BYTES_MAX) throw badReply('its answer is too large');
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function refusalOf(status: number, model: string, text: string): AppError {
+  const said = text.slice(0, 200).replaceAll(/\s+/g, ' ');
+  if (status === 401 || status === 403) return new AppError('model_auth', `The embedding model ${model} refused the key.`);
+  if (status === 404) return new AppError('model_unknown', `The server does not have the embedding model ${model}: ${said}`);
+  if (status === 429) return new AppError('model_rate_limited', `The embedding model ${model} is asked too often.`, { isRetryable: true });
+  if (status >= 500)
+    return new AppError('model_unavailable', `The embedding model ${model} failed (${status}): ${said}`, { isRetryable: true });
+  return new AppError('model_rejected', `The embedding model ${model} refused the texts (${status}): ${said}`);
+}
+
+function badReply(why: string): AppError {
+  return new AppError('model_bad_reply', `The embedding model cannot be used: ${why}.`);
+}

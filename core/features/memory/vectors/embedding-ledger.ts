@@ -1,0 +1,92 @@
+// What embedding comes to: room for it in the budget of the day before anything leaves, and the record of it after. One event for a batch
+// of texts; questions, which are short and many, are gathered until a quiet moment.
+
+import type { Clock } from '../../../base/clock.ts';
+import { AppError } from '../../../contracts/errors.ts';
+import type { EventBodies } from '../../../contracts/events.ts';
+import type { EmbeddingSpending, EmbeddingUse } from './embedding-spending.ts';
+
+export interface EmbeddingLedgerDeps {
+  readonly model: string;
+  /** US dollars; null where the price is unknown, 0 where it runs on this computer. */
+  readonly usdPerMillionTokens: number | null;
+  readonly budget: {
+    checkDay(
+      nowMs: number,
+      estimate: { readonly inputTokens: number; readonly inputUsd: number | null; readonly tokens: number; readonly usd: number | null },
+    ): { readonly unit: 'usd' | 'tokens'; readonly limit: number } | null;
+    recordDay(spent: { readonly nowMs: number; readonly costUsd: number | null; readonly tokens: number }): void;
+  };
+  readonly append: (used: EventBodies['embedding.used']) => void;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
+const TOKENS_PER_PRICE = 1_000_000;
+/** Gathered at most before they are written down. */
+const QUESTIONS_MAX = 50;
+
+export class EmbeddingLedger implements EmbeddingSpending {
+  readonly #deps: EmbeddingLedgerDeps;
+  #questions: EmbeddingUse | null = null;
+
+  constructor(deps: EmbeddingLedgerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Why nothing is embedded for now, in a sentence; null where there is room. */
+  get problem(): string | null {
+    const breach = this.#breach(0);
+    if (breach === null) return null;
+    const limit = breach.unit === 'usd' ? `$${breach.limit}` : `${breach.limit} tokens`;
+    return `The budget of the day (${limit}) has no room for embedding; words alone are searched.`;
+  }
+
+  admit(tokens: number): void {
+    if (this.#breach(tokens) === null) return;
+    const message = this.problem ?? 'What is left of the budget of the day is too little for embedding; words alone are searched.';
+    throw new AppError('over_budget', message, { data: { hint: 'Raise budget.perDayUsd or budget.perDayTokens, or wait for tomorrow.' } });
+  }
+
+  record(use: EmbeddingUse): void {
+    const { budget, clock } = this.#deps;
+    budget.recordDay({ nowMs: clock.nowMs(), costUsd: this.#cost(use.tokens), tokens: use.tokens });
+    if (use.purpose === 'texts') {
+      this.#write(use);
+      return;
+    }
+    const before = this.#questions;
+    this.#questions = before === null ? use : together(before, use);
+    if (this.#questions.count >= QUESTIONS_MAX) this.flush();
+  }
+
+  /** Writes down the questions that were gathered. */
+  flush(): void {
+    const gathered = this.#questions;
+    this.#questions = null;
+    if (gathered !== null) this.#write(gathered);
+  }
+
+  #write(use: EmbeddingUse): void {
+    this.#deps.append({ model: this.#deps.model, ...use, costUsd: this.#cost(use.tokens) });
+  }
+
+  #breach(tokens: number) {
+    const usd = this.#cost(tokens);
+    return this.#deps.budget.checkDay(this.#deps.clock.nowMs(), { inputTokens: tokens, inputUsd: usd, tokens, usd });
+  }
+
+  #cost(tokens: number): number | null {
+    const { usdPerMillionTokens } = this.#deps;
+    return usdPerMillionTokens === null ? null : (tokens * usdPerMillionTokens) / TOKENS_PER_PRICE;
+  }
+}
+
+function together(a: EmbeddingUse, b: EmbeddingUse): EmbeddingUse {
+  return {
+    purpose: a.purpose,
+    count: a.count + b.count,
+    tokens: a.tokens + b.tokens,
+    tokensReported: a.tokensReported && b.tokensReported,
+    tookMs: a.tookMs + b.tookMs,
+  };
+}

@@ -1,0 +1,180 @@
+// Search by meaning, put together: the embedder, what it costs, the background work that gives each text its vector, and the rows near a
+// question. Without an embedder words alone are searched.
+
+import { resolve } from 'node:path';
+import type { Lifetimes } from '../../../base/disposable.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { systemSessionId } from '../../../contracts/events.ts';
+import type { OpResult } from '../../../contracts/ops.ts';
+import { estimateTokens } from '../../../mind/llm/llm.ts';
+import type { Spine } from '../../feature.ts';
+import type { KnowledgeRows } from '../documents/knowledge-rows.ts';
+import { memoryHash, type MemoryRows } from '../facts/memory-rows.ts';
+import { Embedder, embeddingModelName, embeddingPrice } from './embedder.ts';
+import { EmbeddingLedger } from './embedding-ledger.ts';
+import { LlamaServer } from './llama-server.ts';
+import { relevantOf } from './relevance.ts';
+import { VectorKeeper, type EmbeddedTexts } from './vector-keeper.ts';
+import type { VectorIndex, VectorStore } from './vector-store.ts';
+
+export type EmbeddingSpine = Pick<
+  Spine,
+  | 'config'
+  | 'clock'
+  | 'environment'
+  | 'home'
+  | 'later'
+  | 'logger'
+  | 'log'
+  | 'panic'
+  | 'secrets'
+  | 'budget'
+  | 'redactPrompt'
+  | 'instanceMarker'
+>;
+
+/** Where texts and their vectors are kept. */
+export interface MemoryStores {
+  readonly memories: MemoryRows;
+  readonly knowledge: KnowledgeRows;
+  readonly vectors: VectorStore;
+}
+
+/** Null without an embedder: then words alone are searched. */
+export function createEmbedding(spine: EmbeddingSpine, store: MemoryStores, lifetimes: Lifetimes) {
+  const { config, clock, environment, home, later, logger, log, panic, secrets, budget, redactPrompt } = spine;
+  const { embeddings } = config;
+  // Vectors of an earlier time leave with their texts although nobody asks for them.
+  if (embeddings === undefined && store.vectors.pinned === null) return null;
+  const indexes = openIndexes(logger, store.vectors);
+  if (indexes !== null) {
+    store.memories.useVectors(indexes.memory);
+    store.knowledge.useVectors(indexes.knowledge);
+  }
+  if (embeddings === undefined) return null;
+  if (indexes === null) return { problem: 'The library for search by meaning could not be loaded on this machine.' };
+  const { fetch } = globalThis;
+  const server =
+    embeddings.kind === 'gguf'
+      ? new LlamaServer({
+          program: embeddings.program,
+          file: resolve(home, embeddings.file),
+          clock,
+          environment,
+          marker: spine.instanceMarker,
+        })
+      : null;
+  if (server !== null) lifetimes.defer(() => server.dispose());
+  const ledger = new EmbeddingLedger({
+    model: embeddingModelName(embeddings),
+    usdPerMillionTokens: embeddingPrice(embeddings),
+    budget,
+    append: (body) => void log.append(systemSessionId, [{ type: 'embedding.used', body }]),
+    clock,
+  });
+  lifetimes.defer(() => ledger.flush());
+  const embedder = new Embedder({
+    config: embeddings,
+    estimate: estimateTokens,
+    spending: ledger,
+    clock,
+    fetch,
+    resolveSecret: (ref) => secrets.resolve(ref),
+    redact: redactPrompt,
+    isStopped: () => panic.engaged,
+    serve: (signal) => (server === null ? Promise.reject(new Error('nothing is served')) : server.address(signal)),
+  });
+  const keeper = lifetimes.add(
+    new VectorKeeper({
+      embedder,
+      place: store.vectors,
+      tables: [memoryTexts(store, indexes.memory), passageTexts(store, indexes.knowledge)],
+      transact: (work) => log.transact(work),
+      later,
+      logger,
+    }),
+  );
+  return { embedder, keeper, indexes, ledger };
+}
+export type Embedding = ReturnType<typeof createEmbedding>;
+
+function openIndexes(logger: Logger, vectors: VectorStore): { memory: VectorIndex; knowledge: VectorIndex } | null {
+  try {
+    return { memory: vectors.open('memory'), knowledge: vectors.open('knowledge') };
+  } catch (cause) {
+    logger.log('error', 'search by meaning is off', { cause: String(cause) });
+    return null;
+  }
+}
+
+function memoryTexts({ memories }: MemoryStores, index: VectorIndex): EmbeddedTexts {
+  return {
+    waiting: (limit) => memories.waiting(limit).map((one) => ({ ...one, textHash: memoryHash(one.text) })),
+    countWaiting: () => memories.countWaiting(),
+    whereIs: ({ row, textHash }) => (memories.at([row]).some(({ text }) => memoryHash(text) === textHash) ? 'in-its-row' : 'gone'),
+    put: ({ row, scope }, vector) => {
+      index.put(row, scope, vector);
+      memories.setEmbedded(row);
+    },
+    reset: () => memories.resetVectors(),
+  };
+}
+
+/** Passages have no scopes: whoever may search them may search all. */
+export const EVERYBODY = 'all';
+
+function passageTexts({ knowledge }: MemoryStores, index: VectorIndex): EmbeddedTexts {
+  return {
+    waiting: (limit) => knowledge.waiting(limit).map((one) => ({ ...one, scope: EVERYBODY })),
+    countWaiting: () => knowledge.countWaiting(),
+    whereIs: ({ row, textHash }) => {
+      if (knowledge.hashOf(row) === textHash) return 'in-its-row';
+      return knowledge.holds(textHash) ? 'elsewhere' : 'gone';
+    },
+    put: ({ row, scope }, vector) => {
+      index.put(row, scope, vector);
+      knowledge.setEmbedded(row);
+    },
+    reset: () => knowledge.resetVectors(),
+  };
+}
+
+/** Rows near a question. What fails, or takes too long, finds nothing: then words alone are searched. */
+export function createNearest(logger: Logger, { vectors }: MemoryStores, embedding: Embedding) {
+  return async (
+    which: 'memory' | 'knowledge',
+    query: string,
+    {
+      scopes,
+      limit,
+      hashOf,
+      signal,
+    }: { scopes: readonly string[]; limit: number; hashOf: (row: number) => string | null; signal: AbortSignal },
+  ) => {
+    const { pinned } = vectors;
+    if (embedding === null || 'problem' in embedding || pinned?.model !== embedding.embedder.model) return [];
+    if (embedding.ledger.problem !== null) return [];
+    try {
+      const asked = await embedding.embedder.embedQuery(query, signal);
+      if (asked.length !== pinned.dimensions) return [];
+      const found = embedding.indexes[which].nearest(asked, scopes, limit, (row) => {
+        const hash = hashOf(row);
+        return hash === null ? null : vectors.cached(hash);
+      });
+      return relevantOf(found, pinned.floor);
+    } catch (cause) {
+      if (!signal.aborted) logger.log('warn', 'a question could not be embedded', { cause: String(cause) });
+      return [];
+    }
+  };
+}
+
+export type Nearest = ReturnType<typeof createNearest>;
+
+export function embedderState(embedding: Embedding): OpResult<'knowledge.list'>['embedder'] {
+  const none = { model: null, dimensions: null, waiting: 0 };
+  if (embedding === null) return { ...none, problem: null };
+  if ('problem' in embedding) return { ...none, problem: embedding.problem };
+  const { state } = embedding.keeper;
+  return { ...state, problem: state.problem ?? embedding.ledger.problem };
+}

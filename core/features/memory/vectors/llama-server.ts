@@ -1,0 +1,135 @@
+// A GGUF file of the person's own, served by llama-server: started when it is first needed, on a free port of this computer alone, with a key
+// only this program knows, and ended with the program. Knows nothing of vectors.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { get } from 'node:http';
+import { createServer } from 'node:net';
+import { sleep } from '../../../base/deferred.ts';
+import type { Clock } from '../../../base/clock.ts';
+import { AppError } from '../../../contracts/errors.ts';
+
+export interface LlamaServerDeps {
+  readonly program: string;
+  readonly file: string;
+  readonly clock: Clock;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** By which the panic stop finds it, and the next start what a crash left. */
+  readonly marker: Readonly<Record<string, string>>;
+}
+
+const READY_WITHIN_MS = 60_000;
+const HEALTH_WITHIN_MS = 2_000;
+const ASKED_EVERY_MS = 100;
+const ENDS_WITHIN_MS = 3_000;
+/** What a program needs to find its libraries; none of the person's keys. */
+const passed = ['PATH', 'HOME', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TEMP', 'TMP', 'TMPDIR'] as const;
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly baseUrl: string;
+}
+
+export class LlamaServer {
+  readonly #deps: LlamaServerDeps;
+  readonly #key = randomBytes(24).toString('hex');
+  #running: Promise<Running> | null = null;
+  #child: ChildProcess | null = null;
+
+  constructor(deps: LlamaServerDeps) {
+    this.#deps = deps;
+  }
+
+  /** Where it answers, and the key for it. Fails with model_unavailable where it cannot be started, and tries anew the next time. */
+  async address(signal: AbortSignal): Promise<{ baseUrl: string; key: string }> {
+    const starting = (this.#running ??= this.#start(signal));
+    try {
+      const { child, baseUrl } = await starting;
+      if (child.exitCode === null && child.signalCode === null) return { baseUrl, key: this.#key };
+    } catch (cause) {
+      if (this.#running === starting) this.#running = null;
+      throw cause;
+    }
+    this.#running = null;
+    throw new AppError('model_unavailable', 'llama-server exited unexpectedly.', { isRetryable: true });
+  }
+
+  async dispose(): Promise<void> {
+    const child = this.#child;
+    this.#running = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill('SIGTERM');
+    const waited = new AbortController();
+    await Promise.race([gone, sleep(ENDS_WITHIN_MS, waited.signal)]);
+    waited.abort();
+    child.kill('SIGKILL');
+  }
+
+  async #start(signal: AbortSignal): Promise<Running> {
+    const { program, file, environment, marker } = this.#deps;
+    const port = await freePort();
+    const env = Object.fromEntries(passed.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])));
+    const args = ['--model', file, '--embedding', '--host', '127.0.0.1', '--port', String(port), '--no-webui'];
+    const child = spawn(program, args, { env: { ...env, ...marker, LLAMA_API_KEY: this.#key }, stdio: 'ignore', windowsHide: true });
+    this.#child = child;
+    const origin = `http://127.0.0.1:${port}`;
+    const failed = new Promise<never>((_, reject) => {
+      const fail = (cause?: unknown): void =>
+        reject(
+          new AppError('model_unavailable', `${program} could not be started for ${file}.`, {
+            cause,
+            data: { hint: 'Check embeddings.program and embeddings.file in config.yaml; llama-server comes with llama.cpp.' },
+          }),
+        );
+      child.once('error', fail);
+      child.once('exit', () => fail());
+    });
+    const over = new AbortController();
+    const ready = this.#untilReady(origin, AbortSignal.any([signal, over.signal]));
+    try {
+      await Promise.race([failed, ready]);
+    } catch (cause) {
+      child.kill('SIGKILL');
+      // Nobody is asked any more whether it is ready.
+      over.abort();
+      await ready.catch(() => undefined);
+      throw cause;
+    }
+    return { child, baseUrl: `${origin}/v1` };
+  }
+
+  async #untilReady(origin: string, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps;
+    const untilMs = clock.monotonicMs() + READY_WITHIN_MS;
+    while (clock.monotonicMs() < untilMs) {
+      if (signal.aborted) throw new AppError('cancelled', 'Starting llama-server was stopped.');
+      if (await isHealthy(origin, signal)) return;
+      await sleep(ASKED_EVERY_MS, signal);
+    }
+    throw new AppError('model_timeout', 'llama-server did not become ready within a minute.', { isRetryable: true });
+  }
+}
+
+/** One connection of its own, which leaves nothing open behind. Not listening yet, or too busy to say so: it is asked again. */
+function isHealthy(origin: string, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(`${origin}/health`, { agent: false, signal, timeout: HEALTH_WITHIN_MS }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.once('timeout', () => request.destroy(new Error('it did not answer in time')));
+    request.once('error', () => resolve(false));
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,17 @@
+// Loads sqlite-vec into a connection. Its library is a file of its own beside the packed program, where SQLite can open it.
+
+import { getLoadablePath } from 'sqlite-vec';
+import { AppError } from '../../../contracts/errors.ts';
+import type { SqlDatabase } from '../../../store/storage/storage.ts';
+
+/** Fails with store_failed where the library for this machine is not there. */
+export function loadVectorExtension(db: SqlDatabase): void {
+  try {
+    db.loadExtension(getLoadablePath().replace(/([/\\])app\.asar([/\\])/, '$1app.asar.unpacked$2'));
+  } catch (cause) {
+    throw new AppError('store_failed', 'The library for search by meaning (sqlite-vec) could not be loaded on this machine.', {
+      cause,
+      data: { hint: 'Full-text search still works. Reinstall TrayClaw, or remove embeddings from config.yaml.' },
+    });
+  }
+}

@@ -1,0 +1,146 @@
+// Gives every text its vector, in the background: one batch at a time, the cache first, the model pinned by what it answers. A failure is
+// kept to be shown and tried again later; searches go on by words meanwhile.
+
+import type { Later } from '../../../base/later.ts';
+import type { Logger } from '../../../base/logger.ts';
+import { toAppError } from '../../../contracts/errors.ts';
+import { referenceName } from './reference-texts.ts';
+import { measureFloor, referenceTexts } from './relevance.ts';
+
+export interface WaitingText {
+  readonly row: number;
+  readonly text: string;
+  readonly textHash: string;
+  readonly scope: string;
+}
+
+/** A table of texts that want vectors. */
+export interface EmbeddedTexts {
+  waiting(limit: number): readonly WaitingText[];
+  countWaiting(): number;
+  /** Whether its row still holds that text, or another row does: a row may have left, and its number be that of another text by now. */
+  whereIs(text: WaitingText): 'in-its-row' | 'elsewhere' | 'gone';
+  /** Puts the vector into the index and notes that. */
+  put(text: WaitingText, vector: Int8Array): void;
+  /** All vectors are gone: every text waits again. */
+  reset(): void;
+}
+
+/** Where vectors are kept. */
+export interface VectorPlace {
+  /** Returns that what was there is gone. Fails with store_failed. */
+  pin(model: string, dimensions: number): boolean;
+  readonly pinned: { readonly model: string; readonly dimensions: number; readonly floorBy: string | null } | null;
+  /** The similarity from which texts are related, by the pinned model, and what it was measured by. */
+  setFloor(model: string, floor: number, by: string): void;
+  cached(textHash: string): Int8Array | null;
+  keep(textHash: string, vector: Float32Array): void;
+}
+
+export interface VectorKeeperDeps {
+  readonly embedder: { readonly model: string; embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> };
+  readonly place: VectorPlace;
+  readonly tables: readonly EmbeddedTexts[];
+  readonly transact: <T>(work: () => T) => T;
+  readonly later: Later;
+  readonly logger: Logger;
+}
+
+const BATCH = 64;
+const PAUSE_MS = 5;
+const RETRY_MS = 30_000;
+
+export class VectorKeeper {
+  readonly #deps: VectorKeeperDeps;
+  readonly #closing = new AbortController();
+  #problem: string | null = null;
+  #isRunning = false;
+  #callOff: (() => void) | null = null;
+
+  constructor(deps: VectorKeeperDeps) {
+    this.#deps = deps;
+  }
+
+  get state(): { model: string; dimensions: number | null; waiting: number; problem: string | null } {
+    const { embedder, place, tables } = this.#deps;
+    const dimensions = place.pinned?.model === embedder.model ? place.pinned.dimensions : null;
+    const waiting = tables.reduce((sum, table) => sum + table.countWaiting(), 0);
+    return { model: embedder.model, dimensions, waiting, problem: this.#problem };
+  }
+
+  /** Something may be waiting. */
+  poke(): void {
+    if (this.#isRunning || this.#callOff !== null || this.#closing.signal.aborted) return;
+    void this.#run();
+  }
+
+  dispose(): void {
+    this.#closing.abort();
+    this.#callOff?.();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    let again: number | null = null;
+    try {
+      if (await this.#batch()) again = PAUSE_MS;
+      this.#problem = null;
+    } catch (cause) {
+      if (!this.#closing.signal.aborted) {
+        this.#problem = toAppError(cause).message;
+        this.#deps.logger.log('warn', 'texts could not be embedded', { cause: String(cause) });
+        again = RETRY_MS;
+      }
+    }
+    this.#isRunning = false;
+    if (again === null || this.#closing.signal.aborted) return;
+    this.#callOff = this.#deps.later(again, () => {
+      this.#callOff = null;
+      this.poke();
+    });
+  }
+
+  /** Returns that there may be more. */
+  async #batch(): Promise<boolean> {
+    for (const table of this.#deps.tables) {
+      const waiting = table.waiting(BATCH);
+      if (waiting.length === 0) continue;
+      await this.#embed(table, waiting);
+      return true;
+    }
+    await this.#measure();
+    return false;
+  }
+
+  /** Once for a model. */
+  async #measure(): Promise<void> {
+    const { embedder, place, transact } = this.#deps;
+    if (place.pinned?.model !== embedder.model || place.pinned.floorBy === referenceName) return;
+    const vectors = await embedder.embed(referenceTexts, this.#closing.signal);
+    if (!this.#closing.signal.aborted) transact(() => place.setFloor(embedder.model, measureFloor(vectors), referenceName));
+  }
+
+  async #embed(table: EmbeddedTexts, waiting: readonly WaitingText[]): Promise<void> {
+    const { embedder, place, transact, tables } = this.#deps;
+    // Vectors of another model are no use: they are made anew as if there were none.
+    const usable = place.pinned?.model === embedder.model;
+    const unknown = waiting.filter(({ textHash }) => !usable || place.cached(textHash) === null);
+    const missing = new Map(unknown.map(({ textHash, text }) => [textHash, text]));
+    const made = await embedder.embed([...missing.values()], this.#closing.signal);
+    const [first] = made;
+    if (this.#closing.signal.aborted) return;
+    transact(() => {
+      if (first !== undefined && place.pin(embedder.model, first.length)) for (const each of tables) each.reset();
+      const placed = waiting.map((text) => ({ text, at: table.whereIs(text) }));
+      const wanted = new Set(placed.flatMap(({ text, at }) => (at === 'gone' ? [] : [text.textHash])));
+      for (const [index, textHash] of [...missing.keys()].entries()) {
+        const vector = made[index];
+        if (vector !== undefined && wanted.has(textHash)) place.keep(textHash, vector);
+      }
+      for (const { text, at } of placed) {
+        const vector = at === 'in-its-row' ? place.cached(text.textHash) : null;
+        if (vector !== null) table.put(text, vector);
+      }
+    });
+  }
+}

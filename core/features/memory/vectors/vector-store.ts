@@ -1,0 +1,161 @@
+// Vectors of texts: one cache by the hash of the text, and for each table of texts an index of their signs by sqlite-vec. The model and its
+// number of dimensions are pinned; another model empties both. Knows no model and no text.
+
+import type { Migration, SqlDatabase } from '../../../store/storage/storage.ts';
+import { loadVectorExtension } from './load-extension.ts';
+import { fromInt8, signBits, similarity, toInt8 } from './vector-forms.ts';
+
+export const vectorMigrations: readonly Migration[] = [
+  {
+    id: 'embedding-001-vectors',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS embedding_model (
+          only_row INTEGER PRIMARY KEY CHECK (only_row = 1), model TEXT NOT NULL, dimensions INTEGER NOT NULL
+        ) STRICT;
+        -- Of one text, whoever has it: a byte for each dimension.
+        CREATE TABLE IF NOT EXISTS embedding_vectors (text_hash TEXT PRIMARY KEY, vector BLOB NOT NULL) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+  {
+    id: 'embedding-002-floor',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- The similarity from which texts are related, by this model, and the name of what it was measured by.
+        CREATE TABLE IF NOT EXISTS embedding_floor (model TEXT PRIMARY KEY, floor REAL NOT NULL, floor_by TEXT NOT NULL) STRICT, WITHOUT ROWID;
+      `);
+    },
+  },
+];
+
+export interface PinnedModel {
+  readonly model: string;
+  readonly dimensions: number;
+  /** The similarity from which texts are related, and the name of what it was measured by; null until it is measured. */
+  readonly floor: number | null;
+  readonly floorBy: string | null;
+}
+
+export interface NearRow {
+  readonly row: number;
+  /** Cosine, about -1 to 1. */
+  readonly similarity: number;
+}
+
+/** Found by their signs, then measured; sqlite-vec gets slow with more. */
+const MEASURED = 64;
+
+export class VectorStore {
+  readonly #db: SqlDatabase;
+  readonly #readPinned;
+  #isLoaded = false;
+
+  constructor(db: SqlDatabase) {
+    this.#db = db;
+    this.#readPinned = db.prepare<[], PinnedModel>(
+      'SELECT model, dimensions, floor, floor_by AS floorBy FROM embedding_model LEFT JOIN embedding_floor USING (model)',
+    );
+  }
+
+  /** As it stands in the file: what was pinned in a transaction that failed is not. */
+  get pinned(): PinnedModel | null {
+    return this.#readPinned.get() ?? null;
+  }
+
+  /** From here on vectors are those of this model. Returns that what was there is gone. Inside or outside of a transaction. */
+  pin(model: string, dimensions: number): boolean {
+    this.#load();
+    const { pinned } = this;
+    if (pinned?.model === model && pinned.dimensions === dimensions) return false;
+    this.#db.exec('DELETE FROM embedding_vectors');
+    for (const table of this.#indexTables()) this.#db.exec(`DROP TABLE "${table}"`);
+    this.#db.prepare('INSERT OR REPLACE INTO embedding_model (only_row, model, dimensions) VALUES (1, ?, ?)').run(model, dimensions);
+    return true;
+  }
+
+  /** For as long as the model is the same. */
+  setFloor(model: string, floor: number, by: string): void {
+    this.#db.prepare('INSERT OR REPLACE INTO embedding_floor (model, floor, floor_by) VALUES (?, ?, ?)').run(model, floor, by);
+  }
+
+  /** Loads what is needed to touch the indexes; before that `index` answers with one that holds nothing. */
+  #load(): void {
+    if (this.#isLoaded) return;
+    loadVectorExtension(this.#db);
+    this.#isLoaded = true;
+  }
+
+  /** The index of one table of texts. Fails with store_failed where the library for it is missing. */
+  open(name: string): VectorIndex {
+    this.#load();
+    return new VectorIndex(this.#db, name, () => this.pinned);
+  }
+
+  cached(textHash: string): Int8Array | null {
+    const blob = this.#db.prepare('SELECT vector FROM embedding_vectors WHERE text_hash = ?').pluck().get(textHash) as Buffer | undefined;
+    return blob === undefined ? null : fromInt8(blob);
+  }
+
+  keep(textHash: string, vector: Float32Array): void {
+    this.#db
+      .prepare('INSERT OR REPLACE INTO embedding_vectors (text_hash, vector) VALUES (?, ?)')
+      .run(textHash, Buffer.from(toInt8(vector).buffer));
+  }
+
+  #indexTables(): string[] {
+    return this.#db.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'vec_*_signs'").pluck().all() as string[];
+  }
+}
+
+export class VectorIndex {
+  readonly #db: SqlDatabase;
+  readonly #table: string;
+  readonly #pinned: () => PinnedModel | null;
+
+  constructor(db: SqlDatabase, name: string, pinned: () => PinnedModel | null) {
+    this.#db = db;
+    this.#table = `vec_${name}_signs`;
+    this.#pinned = pinned;
+  }
+
+  /** The table exists once a model is pinned; another model has another one. */
+  ensure(): boolean {
+    const pinned = this.#pinned();
+    if (pinned === null) return false;
+    const bits = Math.ceil(pinned.dimensions / 8) * 8;
+    this.#db.exec(
+      `CREATE VIRTUAL TABLE IF NOT EXISTS ${this.#table} USING vec0 (id INTEGER PRIMARY KEY, scope TEXT PARTITION KEY, signs bit[${bits}])`,
+    );
+    return true;
+  }
+
+  put(row: number, scope: string, vector: Int8Array): void {
+    this.remove(row);
+    this.#db.prepare(`INSERT INTO ${this.#table} (id, scope, signs) VALUES (?, ?, vec_bit(?))`).run(BigInt(row), scope, signBits(vector));
+  }
+
+  remove(row: number): void {
+    if (this.ensure()) this.#db.prepare(`DELETE FROM ${this.#table} WHERE id = ?`).run(BigInt(row));
+  }
+
+  /** Best first. `hashOf` tells the text of a row. */
+  nearest(vector: Float32Array, scopes: readonly string[], limit: number, vectorOf: (row: number) => Int8Array | null): NearRow[] {
+    if (!this.ensure()) return [];
+    const asked = toInt8(vector);
+    const statement = this.#db
+      .prepare(`SELECT id FROM ${this.#table} WHERE signs MATCH vec_bit(?) AND k = ${MEASURED} AND scope = ?`)
+      .pluck();
+    const signs = signBits(asked);
+    const rows = scopes.flatMap((scope) => statement.all(signs, scope) as number[]);
+    return rows
+      .flatMap((row) => {
+        const own = vectorOf(row);
+        return own === null ? [] : [{ row, similarity: similarity(asked, own) }];
+      })
+      .sort((a, b) => b.similarity - a.similarity)
+      .slice(0, limit);
+  }
+}

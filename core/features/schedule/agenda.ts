@@ -1,0 +1,141 @@
+// What an agent may plan by itself: tasks, and single times at which it takes something up again. Owns the limits on that: how deep, how
+// many a day, and never more rights than the turn that planned it.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type EventBodies } from '../../contracts/events.ts';
+import type { Schedule, Task } from '../../contracts/features/schedule.ts';
+import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { ScheduleBook } from './rows.ts';
+import type { Schedules } from './schedules.ts';
+
+interface Place {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly idempotencyKey: string;
+}
+
+interface FollowUp {
+  readonly prompt: string;
+  readonly when: { readonly inMinutes: number } | { readonly local: string; readonly zone?: string | undefined };
+}
+
+export interface AgendaDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly book: ScheduleBook;
+  readonly schedules: Schedules;
+  /** Whose words a session holds. */
+  sourcesOf(sessionId: string): readonly TaintSource[];
+}
+
+/** A follow-up of a follow-up of a follow-up is the last one. */
+const DEPTH_MAX = 3;
+const PER_DAY = 20;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const NAME_MAX = 60;
+
+export class Agenda {
+  readonly #deps: AgendaDeps;
+
+  constructor(deps: AgendaDeps) {
+    this.#deps = deps;
+  }
+
+  tasks(limit: number): Task[] {
+    return this.#deps.schedules.tasks('open', limit);
+  }
+
+  addTask(text: string, place: Place): Task {
+    const origin = { by: this.#agentOf(place), untrusted: this.#deps.sourcesOf(place.sessionId) };
+    return this.#deps.schedules.addTask({ text, taskId: `tsk_${place.idempotencyKey}`, sessionId: place.sessionId }, origin);
+  }
+
+  closeTask(taskId: string, how: 'done' | 'dropped', place: Place): Task {
+    return this.#deps.schedules.closeTask(taskId, how, this.#agentOf(place));
+  }
+
+  /** Fails with denied where it is too deep, too soon or too often, or as a schedule does. */
+  followUp({ prompt, when }: FollowUp, place: Place): { scheduleId: string; dueMs: number } {
+    const { book, clock, schedules } = this.#deps;
+    const scheduleId = `sch_${place.idempotencyKey}`;
+    const known = book.find(scheduleId)?.schedule;
+    if (known !== undefined) return { scheduleId, dueMs: dueOf(known) };
+    const nowMs = clock.nowMs();
+    const depth = (book.ofTurn(place.turnId)?.depth ?? 0) + 1;
+    if (depth > DEPTH_MAX) throw refuse(`A follow-up may plan another ${DEPTH_MAX - 1} times in a row, and this would be one more.`);
+    if (this.#plannedSince(nowMs - DAY_MS) >= PER_DAY) throw refuse(`There were ${PER_DAY} follow-ups within a day already.`);
+    const spec =
+      'inMinutes' in when ? ({ kind: 'at', atMs: nowMs + when.inMinutes * MINUTE_MS } as const) : ({ kind: 'at', ...when } as const);
+    const view = schedules.create(
+      {
+        name: prompt.slice(0, NAME_MAX),
+        prompt,
+        spec,
+        session: place.sessionId,
+        bounds: this.#boundsOf(place),
+        agentId: this.#startOf(place)?.agentId,
+      },
+      { by: this.#agentOf(place), depth, untrusted: this.#deps.sourcesOf(place.sessionId), scheduleId, soonestMs: nowMs + MINUTE_MS },
+    );
+    return { scheduleId, dueMs: dueOf(view) };
+  }
+
+  followUps({ sessionId }: Place): { scheduleId: string; prompt: string; dueMs: number }[] {
+    return this.#planned(sessionId).map((schedule) => ({
+      scheduleId: schedule.scheduleId,
+      prompt: schedule.prompt,
+      dueMs: dueOf(schedule),
+    }));
+  }
+
+  /** Only what an agent planned in the same conversation: a person's schedules are the person's. */
+  cancelFollowUp(scheduleId: string, place: Place): void {
+    if (!this.#planned(place.sessionId).some((schedule) => schedule.scheduleId === scheduleId)) {
+      throw new AppError('not_found', `Nothing with the id ${scheduleId} is planned in this conversation.`);
+    }
+    this.#deps.schedules.remove(scheduleId, this.#agentOf(place));
+  }
+
+  #planned(sessionId: string): Schedule[] {
+    const nowMs = this.#deps.clock.nowMs();
+    const all = this.#deps.book.all().map(({ schedule }) => schedule);
+    return all.filter((schedule) => schedule.depth > 0 && schedule.session === sessionId && dueOf(schedule) > nowMs);
+  }
+
+  /** From the log: removing one does not make room for another. */
+  #plannedSince(sinceMs: number): number {
+    const made = this.#deps.log.reads.slice(systemSessionId, { types: ['schedule.created'], limit: PER_DAY * 2, newest: true });
+    return made.filter(({ type, body, atMs }) => type === 'schedule.created' && body.schedule.depth > 0 && atMs > sinceMs).length;
+  }
+
+  /** No more than the turn that plans it has; what it does not say is as in any turn nobody watches. */
+  #boundsOf(place: Place): JobBounds {
+    const bounds = this.#startOf(place)?.bounds;
+    if (bounds === undefined) return jobBoundsSchema.parse({});
+    const { tools, classes, folders, hosts, steps, turnMs, usd, tokens, grants, unattended } = bounds;
+    return jobBoundsSchema.parse({ tools, classes, folders, hosts, steps, turnMs, usd, tokens, grants: grants && unattended !== null });
+  }
+
+  #startOf({ sessionId, turnId }: Place): EventBodies['turn.started'] | undefined {
+    const { log } = this.#deps;
+    const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
+    const started = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'turn.started');
+    return started?.type === 'turn.started' ? started.body : undefined;
+  }
+
+  #agentOf(place: Place): string {
+    return `agent ${this.#startOf(place)?.agentId ?? 'main'}`;
+  }
+}
+
+function dueOf({ spec }: Pick<Schedule, 'spec'>): number {
+  return spec.kind === 'at' ? spec.atMs : 0;
+}
+
+function refuse(message: string): AppError {
+  return new AppError('denied', message, { data: { hint: 'Say what is left to do, and let the person decide.' } });
+}

@@ -1,0 +1,40 @@
+// What the schedules say of their own health: a time that came and went is what a schedule is for not to have.
+
+import type { ScheduleView } from '../../contracts/features/schedule.ts';
+import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+
+const OVERDUE_MS = 600_000;
+
+interface Checked {
+  readonly schedules: () => readonly ScheduleView[];
+  readonly nowMs: () => number;
+}
+
+export function scheduleChecks(checked: Checked): HealthSource {
+  return { check: () => [checkSchedules(checked)] };
+}
+
+function checkSchedules({ schedules, nowMs }: Checked): Finding {
+  const enabled = schedules().filter((one) => one.enabled);
+  const ill = enabled.flatMap((schedule) => {
+    const why = whyIll(schedule, nowMs());
+    return why === null ? [] : [`${schedule.name} (${schedule.scheduleId}) ${why}`];
+  });
+  if (ill.length === 0)
+    return well('schedules', enabled.length === 0 ? 'Nothing is scheduled.' : `${counted(enabled.length, 'schedule')} on time.`);
+  const more = ill.length > 3 ? ` and ${ill.length - 3} more` : '';
+  return unwell(
+    'schedules',
+    `${ill.slice(0, 3).join('; ')}${more}.`,
+    'Run it now with trayclaw schedules run ID, or change or remove it: trayclaw schedules list',
+  );
+}
+
+/** A time that came and went without anybody being told is what a schedule is for not to have. */
+function whyIll({ spec, nextMs, last }: ScheduleView, nowMs: number): string | null {
+  const [newest] = last;
+  if (newest?.disposition === 'missed') return 'missed its last time';
+  if (newest?.disposition === 'refused') return `could not be started: ${newest.reason ?? 'it was refused'}`;
+  if (spec.kind === 'at') return newest === undefined && spec.atMs < nowMs - OVERDUE_MS ? 'is overdue' : null;
+  return nextMs.length === 0 ? 'can never be due' : null;
+}

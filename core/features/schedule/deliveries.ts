@@ -1,0 +1,92 @@
+// Takes the answers of scheduled turns to the chats they are meant for, once each: when a turn ends, and at start for those that ended
+// while nobody looked.
+
+import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { Notice } from '../../runtime/outbox/outbox.ts';
+import type { ScheduleBook } from './rows.ts';
+
+export interface DeliveriesDeps {
+  readonly log: SessionLog;
+  readonly book: ScheduleBook;
+  readonly logger: Logger;
+  /** The chat it is queued for; null when there is no such chat. Fails with queue_full or a store error. */
+  tell(to: string, notice: Notice): string | null;
+}
+
+/** Of each schedule that is looked at again at start. */
+const RECENT = 3;
+
+export class Deliveries {
+  readonly #deps: DeliveriesDeps;
+  readonly #stopListening: () => void;
+
+  constructor(deps: DeliveriesDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.log.onCommitted((events) => {
+      for (const event of events) this.#look(event);
+    });
+  }
+
+  dispose(): void {
+    this.#stopListening();
+  }
+
+  settle(): void {
+    const { book, log } = this.#deps;
+    for (const { schedule } of book.all()) {
+      if (schedule.deliver === null) continue;
+      for (const { turnId, sessionId } of book.fires(schedule.scheduleId, RECENT)) {
+        const row = turnId === undefined ? null : log.index.turn(turnId);
+        if (row === null || turnId === undefined || sessionId === undefined) continue;
+        for (const event of log.reads.turn(sessionId, turnId, row.firstSeq)) this.#look(event);
+      }
+    }
+  }
+
+  #look(event: AnyEvent): void {
+    if (event.type !== 'turn.finished' || event.turnId === null) return;
+    const deliver = this.#deps.book.ofTurn(event.turnId)?.deliver ?? null;
+    if (deliver === null) return;
+    const { turnId, sessionId, body } = event;
+    try {
+      const text = [wordsOf(body), ...this.#refused(sessionId, turnId)].join('\n\n');
+      this.#deps.tell(deliver, { text, sessionId, turnId, key: `schedule ${turnId}` });
+    } catch (cause) {
+      // It stays unread in its session.
+      this.#deps.logger.log('warn', 'the answer of a scheduled turn could not be sent', { turnId, cause: String(cause) });
+    }
+  }
+
+  /** Whatever the model makes of it: what was not allowed is told. */
+  #refused(sessionId: string, turnId: string): string[] {
+    const { log } = this.#deps;
+    const row = log.index.turn(turnId);
+    const lines = row === null ? [] : refusalsIn(log.reads.turn(sessionId, turnId, row.firstSeq));
+    if (lines.length === 0) return [];
+    const more = lines.length > TOLD_MAX ? [`- and ${lines.length - TOLD_MAX} more`] : [];
+    return [['Not done, because it was not allowed:', ...lines.slice(0, TOLD_MAX), ...more].join('\n')];
+  }
+}
+
+const TOLD_MAX = 5;
+const LINE_MAX = 200;
+
+function refusalsIn(events: readonly AnyEvent[]): string[] {
+  const asked = new Map<string, string>();
+  const refused = new Map<string, string>();
+  for (const { type, body } of events) {
+    if (type === 'approval.requested') asked.set(body.approval.approvalId, body.approval.summary);
+    if (type === 'policy.decided' && body.decision === 'deny') refused.set(body.callId, `${body.tool}: ${body.reason}`);
+    if (type !== 'approval.decided' || body.decision !== 'deny') continue;
+    const why = body.by === 'timeout' ? 'no answer in time' : `${body.by} said no`;
+    refused.set(body.callId, `${asked.get(body.approvalId) ?? 'a call'} (${why})`);
+  }
+  return [...refused.values()].map((line) => `- ${line.slice(0, LINE_MAX)}`);
+}
+
+function wordsOf({ status, text, error }: EventBodies['turn.finished']): string {
+  if (status === 'done' && text !== '') return text;
+  return `The scheduled turn ended as ${status}${error === null ? '' : `: ${error.message}`}.`;
+}

@@ -1,0 +1,113 @@
+// When something is due: the arithmetic of moments, intervals and cron lines over time zones. Reads no clock and sets no timer.
+//
+// Cron lines mean local time. Where clocks go forward, a time that does not exist is due at the first moment after the gap; where they go
+// back, a time that comes twice is due at the first of both. Lines with a * or a step in their hours or minutes follow real time instead:
+// they pass over the gap and are due in both of the repeated hours.
+
+import { Cron } from 'croner';
+import { AppError } from '../../contracts/errors.ts';
+import type { ScheduleSpec, ScheduleSpecInput } from '../../contracts/features/schedule.ts';
+
+const LINES_KEPT = 500;
+const DAY_MS = 86_400_000;
+
+export class DueTimes {
+  readonly #zone: string;
+  readonly #lines = new Map<string, Cron>();
+
+  /** `zone` holds where none is named: that of this machine. */
+  constructor(zone: string) {
+    this.#zone = zone;
+  }
+
+  /** Fails with invalid_params for a line, zone or moment that cannot be. */
+  settle(input: ScheduleSpecInput, nowMs: number): ScheduleSpec {
+    const spec = this.#fix(input, nowMs);
+    if (this.nextAfter(spec, nowMs) === null) {
+      throw new AppError('invalid_params', 'That time is never reached.', { data: { hint: 'Name a time that is still to come.' } });
+    }
+    return spec;
+  }
+
+  /** The first due time after a moment; null when there is none. */
+  nextAfter(spec: ScheduleSpec, afterMs: number): number | null {
+    switch (spec.kind) {
+      case 'at':
+        return spec.atMs > afterMs ? spec.atMs : null;
+      case 'every': {
+        const passed = Math.floor((afterMs - spec.anchorMs) / spec.everyMs) + 1;
+        return spec.anchorMs + Math.max(0, passed) * spec.everyMs;
+      }
+      case 'cron':
+        return this.#line(spec.expr, spec.zone).nextRun(new Date(afterMs))?.getTime() ?? null;
+    }
+  }
+
+  /** The due times in (after, until], oldest first, at most so many. */
+  between(spec: ScheduleSpec, span: { readonly afterMs: number; readonly untilMs: number; readonly max: number }): number[] {
+    const found: number[] = [];
+    let next = this.nextAfter(spec, span.afterMs);
+    while (next !== null && next <= span.untilMs && found.length < span.max) {
+      found.push(next);
+      next = this.nextAfter(spec, next);
+    }
+    return found;
+  }
+
+  #fix(input: ScheduleSpecInput, nowMs: number): ScheduleSpec {
+    switch (input.kind) {
+      case 'every':
+        return { kind: 'every', everyMs: input.everyMs, anchorMs: input.anchorMs ?? nowMs };
+      case 'cron':
+        return { kind: 'cron', expr: input.expr.trim(), zone: this.#known(input.zone) };
+      case 'at':
+        return 'atMs' in input ? { kind: 'at', atMs: input.atMs } : this.#atLocal(input.local, this.#known(input.zone));
+    }
+  }
+
+  #atLocal(local: string, zone: string): ScheduleSpec {
+    const [year, month, day, hour, minute] = local.split(/[-T:]/).map(Number);
+    const line = checked(() => new Cron(`0 ${minute} ${hour} ${day} ${month} * ${year}`, { ...options(zone), mode: '7-part' }));
+    // No zone is more than a day from UTC.
+    const atMs = line.nextRun(new Date(Date.parse(`${local}:00Z`) - 2 * DAY_MS))?.getTime();
+    if (atMs === undefined) throw new AppError('invalid_params', `There is no day ${local.slice(0, 10)}.`);
+    return { kind: 'at', atMs, local, zone };
+  }
+
+  #known(zone = this.#zone): string {
+    try {
+      return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone;
+    } catch {
+      throw new AppError('invalid_params', `There is no time zone ${JSON.stringify(zone)}.`, {
+        data: { hint: 'Use a name such as Europe/Berlin or UTC.' },
+      });
+    }
+  }
+
+  #line(expr: string, zone: string): Cron {
+    const key = `${zone} ${expr}`;
+    const known = this.#lines.get(key);
+    if (known !== undefined) return known;
+    const line = checked(() => new Cron(expr, { ...options(zone), mode: '5-part' }));
+    if (this.#lines.size >= LINES_KEPT) this.#lines.clear();
+    this.#lines.set(key, line);
+    return line;
+  }
+}
+
+/** Without a function to call, it is arithmetic alone and never sets a timer. */
+function options(zone: string) {
+  return { timezone: zone, fixedTimeRule: 'no-wildcard', paused: true } as const;
+}
+
+function checked(make: () => Cron): Cron {
+  try {
+    return make();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /, '') : String(cause);
+    throw new AppError('invalid_params', `That is not a time: ${why}.`, {
+      data: { hint: 'A cron line has five parts: minute, hour, day of month, month, day of week.' },
+      cause,
+    });
+  }
+}

@@ -1,0 +1,190 @@
+// Schedules, the heartbeat and the task list: what starts by itself, and when. A due time and a beat become a signal, and the signal a turn.
+
+import { join } from 'node:path';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft, type AnyEvent } from '../../contracts/events.ts';
+import type { ScheduleFired } from '../../contracts/features/schedule.ts';
+import type { PromptText } from '../../contracts/own-prompts.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { Agenda } from './agenda.ts';
+import { scheduleChecks } from './checks.ts';
+import { Clockwork } from './clockwork.ts';
+import { Deliveries } from './deliveries.ts';
+import { DueTimes } from './due-times.ts';
+import { readHeartbeatFile } from './heartbeat-file.ts';
+import { Heartbeat } from './heartbeat.ts';
+import { createScheduleOps } from './ops.ts';
+import { ScheduleBook, scheduleMigrations, type KeptSchedule } from './rows.ts';
+import { Schedules } from './schedules.ts';
+import { createAgendaTools } from './tools.ts';
+
+export { Agenda } from './agenda.ts';
+export { Clockwork } from './clockwork.ts';
+export { DueTimes } from './due-times.ts';
+export { ScheduleBook, scheduleMigrations } from './rows.ts';
+export { Schedules } from './schedules.ts';
+
+const MINUTE_MS = 60_000;
+const APPROVAL_MS = 30 * MINUTE_MS;
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'facts' | 'panic' | 'outbox' | 'sources'>;
+
+/** What the clock wants of other features. */
+interface Others {
+  /** Instructions of the program's own, as the person left them. */
+  readonly prompt: PromptText;
+  readonly signals: SignalPort;
+}
+
+interface SignalPort {
+  /** The turn it started. Fails as a message does. */
+  receive(signal: {
+    readonly source: 'schedule' | 'heartbeat';
+    readonly name: string;
+    readonly dedupeKey: string;
+    readonly text: string;
+    readonly data: null;
+    readonly attention: 'run';
+    readonly session: { readonly sessionId: string; readonly title: string };
+    readonly agentId: string;
+    readonly untrusted: readonly TaintSource[];
+    readonly bounds: TurnBounds;
+    also?(turnId: string): readonly AnyDraft[];
+  }): { readonly turnId?: string | undefined };
+}
+
+export const schedule = defineFeature({
+  name: 'schedule',
+  migrations: scheduleMigrations,
+  rows: ({ db }) => new ScheduleBook(db),
+  create: (spine: Taken, book: ScheduleBook, others: Others) => {
+    const { clock, ids, logger, later, log, panic, outbox, sources } = spine;
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const dueTimes = new DueTimes(zone);
+    const schedules = new Schedules({
+      log,
+      clock,
+      ids,
+      book,
+      dueTimes,
+      defaultAgentId: 'main',
+      approvalMs: APPROVAL_MS,
+      assertSession: (sessionId) => {
+        assertSession(log, sessionId);
+      },
+    });
+    const agenda = new Agenda({ log, clock, book, schedules, sourcesOf: (sessionId) => sources.ofSession(sessionId) });
+    const heartbeat = createHeartbeat(spine, book, zone, others);
+    const fire = (kept: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } => start(others.signals, kept, entry);
+    const clockwork = new Clockwork({
+      clock,
+      logger,
+      panic,
+      book,
+      dueTimes,
+      alarms: [heartbeat],
+      isOpen: (turnId) => isOpen(log.index.turn(turnId)?.status),
+      fire: (kept, entry) => void fire(kept, entry),
+      record: (entries) => {
+        schedules.record(entries);
+      },
+      rewind: (fromMs, toMs) => {
+        schedules.rewind(fromMs, toMs);
+      },
+      later,
+    });
+    const deliveries = new Deliveries({ log, logger, book, tell: (to, notice) => outbox.tell(to, notice) });
+    const stopListening = log.onCommitted((events) => {
+      if (events.some((event) => concernsClock(book, event))) clockwork.poke();
+    });
+    return {
+      handlers: createScheduleOps({ schedules, heartbeat, clockwork, fire }),
+      tools: createAgendaTools(agenda),
+      checks: [scheduleChecks({ schedules: () => schedules.list(), nowMs: () => clock.nowMs() })],
+      begin: () => {
+        heartbeat.settle();
+        deliveries.settle();
+        clockwork.start();
+      },
+      dispose: () => {
+        stopListening();
+        deliveries.dispose();
+        clockwork.dispose();
+        heartbeat.dispose();
+      },
+    };
+  },
+});
+
+function createHeartbeat({ config, ...spine }: Taken, book: ScheduleBook, zone: string, { prompt, signals }: Others): Heartbeat {
+  const { clock, logger, log, panic, outbox, sources, facts } = spine;
+  const path = join(facts.workspace, 'HEARTBEAT.md');
+  return new Heartbeat({
+    clock,
+    logger,
+    zone,
+    log,
+    book,
+    panic,
+    config: config.heartbeat,
+    instructions: () => prompt('trayclaw-heartbeat'),
+    // Written by an agent that had read words of others: then these may be theirs.
+    file: { path, read: async () => ({ text: await readHeartbeatFile(path), untrusted: sources.ofFile(path) }) },
+    beat: ({ prompt: text, sessionId, title, ...about }) => {
+      signals.receive({
+        ...about,
+        source: 'heartbeat',
+        name: 'heartbeat',
+        text,
+        data: null,
+        attention: 'run',
+        session: { sessionId, title },
+        agentId: config.heartbeat.agent,
+        bounds: unattendedBounds(jobBoundsOf(config.heartbeat), config.signals.limits.approvalMinutes * MINUTE_MS),
+      });
+    },
+    tell: (to, notice) => outbox.tell(to, notice),
+  });
+}
+
+function start(signals: SignalPort, { schedule: wanted }: KeptSchedule, entry: ScheduleFired): { sessionId: string; turnId: string } {
+  const { scheduleId, name, prompt, agentId, untrusted } = wanted;
+  const sessionId = sessionOf(wanted, entry.dueMs);
+  const { turnId } = signals.receive({
+    source: 'schedule',
+    name: scheduleId,
+    dedupeKey: `${entry.dueMs}${entry.by === undefined ? '' : ' by hand'}`,
+    text: prompt,
+    data: null,
+    attention: 'run',
+    session: { sessionId, title: name },
+    agentId,
+    untrusted,
+    bounds: unattendedBounds(wanted.bounds, wanted.approvalMs),
+    also: (started) => [{ type: 'schedule.fired', body: { ...entry, turnId: started, sessionId } }],
+  });
+  return { sessionId, turnId: turnId ?? '' };
+}
+
+function assertSession(log: Spine['log'], sessionId: string): void {
+  if (sessionId === systemSessionId || log.index.session(sessionId) === null) {
+    throw new AppError('not_found', `There is no session ${sessionId}.`);
+  }
+}
+
+/** A schedule that changed, or the end of a turn that one of them may wait for. */
+function concernsClock(book: ScheduleBook, { type, turnId }: AnyEvent): boolean {
+  if (type === 'schedule.created' || type === 'schedule.changed') return true;
+  return type === 'turn.finished' && turnId !== null && book.ofTurn(turnId) !== null;
+}
+
+function isOpen(status: string | undefined): boolean {
+  return status === 'queued' || status === 'running' || status === 'waiting';
+}
+
+function sessionOf({ session, scheduleId }: KeptSchedule['schedule'], dueMs: number): string {
+  if (session === 'own') return `schedule-${scheduleId}`;
+  return session === 'new' ? `schedule-${scheduleId}-${dueMs}` : session;
+}

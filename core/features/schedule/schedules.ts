@@ -1,0 +1,242 @@
+// Schedules and the task list: making, changing and showing them. Every change is an event before it holds; nothing here starts a turn
+// but through the port of the clockwork.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { Schedule, ScheduleFired, ScheduleSpecInput, ScheduleView, Task } from '../../contracts/features/schedule.ts';
+import { jobBoundsSchema, type JobBounds } from '../../contracts/turn-bounds.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { DueTimes } from './due-times.ts';
+import type { KeptSchedule, ScheduleBook } from './rows.ts';
+
+export interface ScheduleWish {
+  readonly name: string;
+  readonly prompt: string;
+  readonly spec: ScheduleSpecInput;
+  readonly agentId?: string | undefined;
+  readonly session?: string | undefined;
+  readonly missed?: Schedule['missed'] | undefined;
+  readonly bounds?: JobBounds | undefined;
+  readonly approvalMs?: number | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly deliver?: string | null | undefined;
+}
+
+/** What an agent's schedule brings along beside its wish. */
+export interface Origin {
+  readonly by: string;
+  readonly depth?: number;
+  readonly untrusted?: readonly TaintSource[];
+  readonly scheduleId?: string;
+  /** Not before this. */
+  readonly soonestMs?: number;
+}
+
+export interface SchedulesDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly book: ScheduleBook;
+  readonly dueTimes: DueTimes;
+  readonly defaultAgentId: string;
+  readonly approvalMs: number;
+  /** Fails with not_found for an id no session has. */
+  assertSession(sessionId: string): void;
+}
+
+const SCHEDULES_MAX = 200;
+const TASKS_MAX = 200;
+const SHOWN_NEXT = 5;
+const SHOWN_LAST = 5;
+/** A time that is over is kept this long, so that a person sees what became of it. */
+const OVER_MS = 7 * 86_400_000;
+/** Due times counted in the entry of a pause; a longer one says "at least". */
+const PAUSE_COUNT_MAX = 1_000;
+
+export class Schedules {
+  readonly #deps: SchedulesDeps;
+
+  constructor(deps: SchedulesDeps) {
+    this.#deps = deps;
+  }
+
+  list(): ScheduleView[] {
+    return this.#deps.book
+      .all()
+      .map((kept) => this.#view(kept, SHOWN_LAST))
+      .sort((a, b) => (a.nextMs[0] ?? Infinity) - (b.nextMs[0] ?? Infinity) || a.createdAtMs - b.createdAtMs);
+  }
+
+  get(scheduleId: string, fires = SHOWN_LAST): ScheduleView {
+    return this.#view(this.#find(scheduleId), fires);
+  }
+
+  /** Fails with invalid_params, not_found for its session, or queue_full. */
+  create(wish: ScheduleWish, origin: Origin): ScheduleView {
+    const { log, clock, ids, dueTimes, defaultAgentId, approvalMs } = this.#deps;
+    const nowMs = clock.nowMs();
+    const spec = dueTimes.settle(wish.spec, nowMs);
+    if (origin.soonestMs !== undefined && (dueTimes.nextAfter(spec, nowMs) ?? 0) < origin.soonestMs) {
+      throw new AppError('denied', 'That is less than a minute away.');
+    }
+    const schedule: Schedule = {
+      scheduleId: origin.scheduleId ?? ids.next('sch'),
+      name: wish.name,
+      prompt: wish.prompt,
+      spec,
+      agentId: wish.agentId ?? defaultAgentId,
+      session: this.#sessionOf(wish.session ?? 'own'),
+      missed: wish.missed ?? 'once',
+      bounds: wish.bounds ?? jobBoundsSchema.parse({}),
+      approvalMs: wish.approvalMs ?? approvalMs,
+      enabled: wish.enabled ?? true,
+      createdBy: origin.by,
+      createdAtMs: nowMs,
+      deliver: wish.deliver ?? null,
+      depth: origin.depth ?? 0,
+      untrusted: [...(origin.untrusted ?? [])],
+    };
+    const removals = this.#makeRoom(nowMs);
+    log.append(systemSessionId, [...removals, { type: 'schedule.created', body: { schedule } }], true);
+    return this.get(schedule.scheduleId);
+  }
+
+  update(scheduleId: string, wish: { readonly [K in keyof ScheduleWish]?: ScheduleWish[K] | undefined }, by: string): ScheduleView {
+    const kept = this.#find(scheduleId);
+    const { spec, session, ...rest } = wish;
+    const nowMs = this.#deps.clock.nowMs();
+    const schedule: Schedule = {
+      ...kept.schedule,
+      ...withoutUndefined(rest),
+      ...(spec === undefined ? {} : { spec: this.#deps.dueTimes.settle(spec, nowMs) }),
+      ...(session === undefined ? {} : { session: this.#sessionOf(session) }),
+    };
+    const paused = !kept.schedule.enabled && schedule.enabled ? this.#pausedTimes(kept, nowMs) : [];
+    this.#deps.log.append(systemSessionId, [...paused, { type: 'schedule.changed', body: { schedule, by } }], true);
+    return this.get(scheduleId);
+  }
+
+  remove(scheduleId: string, by: string): void {
+    this.#find(scheduleId);
+    this.#deps.log.append(systemSessionId, [{ type: 'schedule.removed', body: { scheduleId, by } }], true);
+  }
+
+  preview(spec: ScheduleSpecInput, count: number): number[] {
+    const { clock, dueTimes } = this.#deps;
+    const nowMs = clock.nowMs();
+    return dueTimes.between(dueTimes.settle(spec, nowMs), { afterMs: nowMs, untilMs: Infinity, max: count });
+  }
+
+  /** For a firing beside its times. */
+  firingNow(scheduleId: string, by: string): { kept: KeptSchedule; entry: ScheduleFired } {
+    return { kept: this.#find(scheduleId), entry: { scheduleId, dueMs: this.#deps.clock.nowMs(), disposition: 'run', by } };
+  }
+
+  record(entries: readonly ScheduleFired[]): void {
+    this.#deps.log.append(
+      systemSessionId,
+      entries.map((body) => ({ type: 'schedule.fired', body })),
+      true,
+    );
+  }
+
+  rewind(fromMs: number, toMs: number): void {
+    this.#deps.log.append(systemSessionId, [{ type: 'schedule.rewound', body: { fromMs, toMs } }], true);
+  }
+
+  tasks(which: 'open' | 'all', limit: number): Task[] {
+    return this.#deps.book.tasks(which, limit);
+  }
+
+  /** Fails with queue_full. `taskId` makes a repeated call the same task. */
+  addTask(task: { readonly text: string; readonly taskId?: string; readonly sessionId?: string }, origin: Origin): Task {
+    const { log, ids, book } = this.#deps;
+    const { text, taskId = ids.next('tsk'), sessionId = null } = task;
+    const known = book.task(taskId);
+    if (known !== null) return known;
+    if (book.openTasks >= TASKS_MAX) {
+      throw new AppError('queue_full', `The task list holds ${TASKS_MAX} open tasks already.`, {
+        data: { hint: 'Close or drop some first.' },
+      });
+    }
+    const body = { taskId, text, by: origin.by, sessionId, untrusted: [...(origin.untrusted ?? [])] };
+    log.append(systemSessionId, [{ type: 'task.added', body }], true);
+    return this.#task(taskId);
+  }
+
+  closeTask(taskId: string, how: 'done' | 'dropped', by: string): Task {
+    const task = this.#task(taskId);
+    if (task.state !== 'open') return task;
+    this.#deps.log.append(systemSessionId, [{ type: 'task.closed', body: { taskId, how, by } }], true);
+    return this.#task(taskId);
+  }
+
+  #task(taskId: string): Task {
+    const task = this.#deps.book.task(taskId);
+    if (task === null) throw new AppError('not_found', `There is no task ${taskId}.`);
+    return task;
+  }
+
+  #find(scheduleId: string): KeptSchedule {
+    const kept = this.#deps.book.find(scheduleId);
+    if (kept === null) throw new AppError('not_found', `There is no schedule ${scheduleId}.`);
+    return kept;
+  }
+
+  #view(kept: KeptSchedule, fires: number): ScheduleView {
+    const { book, clock, dueTimes, log } = this.#deps;
+    const { schedule } = kept;
+    const afterMs = Math.max(kept.doneMs, clock.nowMs());
+    const nextMs = schedule.enabled ? dueTimes.between(schedule.spec, { afterMs, untilMs: Infinity, max: SHOWN_NEXT }) : [];
+    const last = book.fires(schedule.scheduleId, fires).map((fired) => ({
+      ...fired,
+      status: fired.turnId === undefined ? null : (log.index.turn(fired.turnId)?.status ?? null),
+    }));
+    return { ...schedule, nextMs, last };
+  }
+
+  #sessionOf(session: string): string {
+    if (session !== 'own' && session !== 'new') this.#deps.assertSession(session);
+    return session;
+  }
+
+  /** Times that are over leave first when there are too many. */
+  #makeRoom(nowMs: number): AnyDraft[] {
+    const all = this.#deps.book.all();
+    const over = all.filter(
+      ({ schedule, doneMs }) => schedule.spec.kind === 'at' && schedule.spec.atMs <= doneMs && schedule.spec.atMs < nowMs - OVER_MS,
+    );
+    if (all.length - over.length >= SCHEDULES_MAX) {
+      throw new AppError('queue_full', `There are ${SCHEDULES_MAX} schedules already.`, { data: { hint: 'Remove some first.' } });
+    }
+    return over.map(({ schedule }) => ({ type: 'schedule.removed', body: { scheduleId: schedule.scheduleId, by: 'schedule' } }));
+  }
+
+  /** The due times of a pause that ends, in one entry. */
+  #pausedTimes({ schedule, doneMs }: KeptSchedule, nowMs: number): AnyDraft[] {
+    const dues = this.#deps.dueTimes.between(schedule.spec, { afterMs: doneMs, untilMs: nowMs, max: PAUSE_COUNT_MAX });
+    const [first] = dues;
+    if (first === undefined) return [];
+    const isAll = dues.length < PAUSE_COUNT_MAX;
+    const untilMs = isAll ? (dues.at(-1) ?? first) : nowMs;
+    const body: ScheduleFired = {
+      scheduleId: schedule.scheduleId,
+      dueMs: first,
+      disposition: 'paused',
+      untilMs,
+      count: dues.length,
+      ...(isAll ? {} : { atLeast: true }),
+      reason: 'It was paused.',
+    };
+    return [{ type: 'schedule.fired', body }];
+  }
+}
+
+function withoutUndefined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}

@@ -1,0 +1,94 @@
+// Webhooks: which there are, who may call them, and what a call says. The secret is compared in constant time, guesses are slowed down,
+// and everything in the body counts as words of somebody else.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { parseJson } from '../../base/json.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { Attention } from '../../contracts/features/signals.ts';
+import { signalOrigin } from './signal-words.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { SignalHub, SignalResult } from './signal-hub.ts';
+
+export interface SignalTarget {
+  readonly attention: Attention;
+  readonly agent?: string | undefined;
+  readonly session?: string | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly perTurnUsd?: number | undefined;
+}
+
+export interface HookGateDeps {
+  readonly hub: Pick<SignalHub, 'receive'>;
+  readonly clock: Clock;
+  readonly webhooks: Readonly<Record<string, SignalTarget & { readonly secret: string }>>;
+  /** Fails where the secret is missing. */
+  secret(ref: string): Promise<string>;
+  boundsOf(target: Pick<SignalTarget, 'tools' | 'perTurnUsd'>): TurnBounds;
+}
+
+export interface HookCall {
+  readonly name: string;
+  readonly secret: string;
+  readonly body: string;
+  readonly dedupeKey?: string | undefined;
+}
+
+const GUESSES_MAX = 10;
+const MINUTE_MS = 60_000;
+const TEXT_KEYS = ['text', 'message', 'title'] as const;
+
+export class HookGate {
+  readonly #deps: HookGateDeps;
+  /** When wrong secrets came within the last minute, over all names: a guesser of names is one as well. */
+  #guesses: number[] = [];
+
+  constructor(deps: HookGateDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails with unauthorized for a wrong name or secret alike, rate_limited, or as a signal does. */
+  async call(call: HookCall): Promise<SignalResult> {
+    const hook = Object.hasOwn(this.#deps.webhooks, call.name) ? this.#deps.webhooks[call.name] : undefined;
+    const expected = hook === undefined ? '' : await this.#deps.secret(hook.secret);
+    // Compared for an unknown name as well: the time it takes tells nobody which names there are.
+    const isRight = timingSafeEqual(digest(call.secret), digest(expected)) && expected !== '';
+    if (hook === undefined || !isRight) throw this.#refuse();
+    const { text, data } = readBody(call.body);
+    const { attention, agent = 'main', session = `signal-${call.name}` } = hook;
+    return this.#deps.hub.receive({
+      source: 'webhook',
+      name: call.name,
+      dedupeKey: call.dedupeKey ?? createHash('sha256').update(call.body).digest('hex'),
+      text,
+      data,
+      attention,
+      session: { sessionId: session, title: `Signals of ${call.name}` },
+      agentId: agent,
+      untrusted: [signalOrigin({ source: 'webhook', name: call.name })],
+      bounds: this.#deps.boundsOf(hook),
+    });
+  }
+
+  /** The right secret always passes, so nobody can lock the sender out by guessing. */
+  #refuse(): AppError {
+    const nowMs = this.#deps.clock.monotonicMs();
+    this.#guesses = this.#guesses.filter((atMs) => nowMs - atMs < MINUTE_MS);
+    if (this.#guesses.length >= GUESSES_MAX) return new AppError('rate_limited', 'Too many calls with a wrong name or secret.');
+    this.#guesses.push(nowMs);
+    return new AppError('unauthorized', 'There is no such webhook, or its secret is wrong.');
+  }
+}
+
+/** A body that is JSON is kept as data, and says its text itself where it has one; anything else is the text. */
+function readBody(body: string): { text: string; data: string | null } {
+  const parsed = parseJson(body);
+  if (!parsed.ok || typeof parsed.value !== 'object' || parsed.value === null) return { text: body, data: null };
+  const fields = parsed.value as Readonly<Record<string, unknown>>;
+  const key = TEXT_KEYS.find((name) => typeof fields[name] === 'string');
+  return { text: key === undefined ? '' : String(fields[key]), data: body };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,68 @@
+// Operations on signals: what came in, one from a program of this user, and one over a webhook.
+
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import { signalOrigin } from './signal-words.ts';
+import type { signalOps } from '../../contracts/features/signals.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { HookGate } from './hook-gate.ts';
+import type { SignalBook } from './rows.ts';
+import type { SignalHub } from './signal-hub.ts';
+
+type SignalOps = Pick<OpHandlers, keyof typeof signalOps>;
+
+interface Handled {
+  readonly book: Pick<SignalBook, 'page'>;
+  readonly hub: Pick<SignalHub, 'receive'>;
+  readonly hooks: HookGate;
+  readonly ids: IdSource;
+  /** The bounds of a turn nobody sits at. */
+  boundsOf(given: { readonly tools?: readonly string[]; readonly perTurnUsd?: number }): TurnBounds;
+}
+
+const SHOWN = 50;
+const DATA_MAX = 100_000;
+
+export function createSignalOps(deps: Handled): SignalOps {
+  return {
+    'signal.list': ({ source, before = Number.MAX_SAFE_INTEGER, limit = SHOWN }) => {
+      // One more than is wanted tells whether there is a next page.
+      const rows = deps.book.page({ source, before, limit: limit + 1 });
+      const signals = rows.slice(0, limit);
+      return { signals, nextBefore: rows.length > limit ? (signals.at(-1)?.seq ?? null) : null };
+    },
+    'signal.send': (params) => send(deps, params),
+    'signal.hook': async (call, caller) => {
+      assertDoor(caller);
+      const { signalId, repeated } = await deps.hooks.call(call);
+      return { signalId, repeated };
+    },
+  };
+}
+
+function send(deps: Handled, params: OpParsed<'signal.send'>): OpResult<'signal.send'> {
+  const { name, text, attention = 'observe', sessionId = `signal-${name}`, agentId = 'main' } = params;
+  if (sessionId === systemSessionId) throw new AppError('not_found', `There is no session ${sessionId}.`);
+  const data = params.data === undefined ? null : JSON.stringify(params.data);
+  if ((data?.length ?? 0) > DATA_MAX) throw new AppError('invalid_params', `The data is longer than ${DATA_MAX} characters.`);
+  return deps.hub.receive({
+    source: 'app',
+    name,
+    dedupeKey: params.dedupeKey ?? deps.ids.next('sig'),
+    text,
+    data,
+    attention,
+    session: { sessionId, title: `Signals of ${name}` },
+    agentId,
+    // A program may pass on anything: its words are not the person's.
+    untrusted: [signalOrigin({ source: 'app', name })],
+    bounds: deps.boundsOf({}),
+  });
+}
+
+/** The window is a page: what it shows must not be able to knock at webhooks in its name. */
+function assertDoor(caller: Caller): void {
+  if (caller.channel === 'window') throw new AppError('forbidden', 'A webhook is called over its own address.');
+}

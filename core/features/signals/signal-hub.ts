@@ -1,0 +1,193 @@
+// The bus of signals: whatever comes in from outside or by the clock has one form, is told from what was there before, and gets the
+// attention it is due. Owns dedupe and limits; a turn is started by the turn runtime, what it may do is the gate's.
+
+import { AppError, isAppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { Attention, SignalDisposition, SignalReceived, SignalSource } from '../../contracts/features/signals.ts';
+import { frameSignal, tellSignals } from './signal-words.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import type { TurnBounds } from '../../contracts/turn-bounds.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { SignalBook } from './rows.ts';
+
+export interface Signal {
+  readonly source: SignalSource;
+  readonly name: string;
+  readonly dedupeKey: string;
+  readonly text: string;
+  readonly data: string | null;
+  readonly attention: Attention;
+  readonly session: { readonly sessionId: string; readonly title: string };
+  readonly agentId: string;
+  /** Whose words they are, where they are not the person's own. */
+  readonly untrusted: readonly TaintSource[];
+  readonly bounds: TurnBounds;
+  /** What else belongs into the transaction that starts its turn. In the system session. */
+  also?(turnId: string): readonly AnyDraft[];
+}
+
+export type SignalResult = SignalReceived & { readonly repeated: boolean };
+
+export interface SignalLimits {
+  readonly runsPerHour: number;
+  readonly perMinute: number;
+  readonly queued: number;
+  readonly textMax: number;
+}
+
+export interface SignalHubDeps {
+  readonly log: SessionLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly book: SignalBook;
+  readonly limits: SignalLimits;
+  readonly turns: TurnPort;
+}
+
+/** What the bus uses of the turn runtime. */
+interface TurnPort {
+  submit(message: {
+    readonly sessionId: string;
+    readonly agentId: string;
+    readonly text: string;
+    readonly channel: string;
+    readonly sender: string;
+    readonly dedupeKey: string;
+    readonly untrusted?: readonly TaintSource[];
+    readonly bounds: TurnBounds;
+    readonly before: readonly AnyDraft[];
+    alongside(turnId: string): void;
+  }): { sessionId: string; turnId: string };
+  appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): unknown;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const NAMES_MAX = 1_000;
+
+export class SignalHub {
+  readonly #deps: SignalHubDeps;
+  /** When signals of a name came within the last minute. */
+  readonly #recent = new Map<string, number[]>();
+
+  constructor(deps: SignalHubDeps) {
+    this.#deps = deps;
+  }
+
+  /** On the disk before it returns. Fails with rate_limited, and with what a message fails with where a turn is to start. */
+  receive(signal: Signal): SignalResult {
+    const { book } = this.#deps;
+    const known = book.find(signal.source, signal.name, signal.dedupeKey);
+    if (known !== null) {
+      const { seq: _seq, atMs: _atMs, ...before } = known;
+      return { ...before, repeated: true };
+    }
+    const isOutside = signal.source !== 'schedule' && signal.source !== 'heartbeat';
+    if (isOutside) this.#assertRate(signal);
+    return { ...this.#attend(signal, isOutside), repeated: false };
+  }
+
+  #attend(signal: Signal, isOutside: boolean): SignalReceived {
+    const { sessionId } = signal.session;
+    switch (signal.attention) {
+      case 'observe':
+        return this.#record(signal, 'recorded', {});
+      case 'queue': {
+        const { book, limits } = this.#deps;
+        if (book.countWaiting(sessionId) < limits.queued) return this.#record(signal, 'queued', { sessionId });
+        return this.#record(signal, 'limited', { sessionId, reason: `${limits.queued} signals wait for this session already.` });
+      }
+      case 'interrupt':
+        return this.#steer(signal) ?? this.#run(signal, isOutside);
+      case 'run':
+        return this.#run(signal, isOutside);
+    }
+  }
+
+  /** Null when no turn of its session is under way. */
+  #steer(signal: Signal): SignalReceived | null {
+    const { log, turns, limits } = this.#deps;
+    const { sessionId } = signal.session;
+    const turn = log.index.lastTurn(sessionId);
+    if (turn === null || (turn.status !== 'running' && turn.status !== 'waiting')) return null;
+    const body = this.#bodyOf(signal, 'steered', { sessionId, turnId: turn.turnId });
+    turns.appendToTurn(sessionId, turn.turnId, tellSignals(turn.turnId, [body], limits.textMax), () => {
+      log.append(systemSessionId, [{ type: 'signal.received', body }]);
+    });
+    return body;
+  }
+
+  #run(signal: Signal, isOutside: boolean): SignalReceived {
+    const { log, clock, book, limits, turns } = this.#deps;
+    const { sessionId, title } = signal.session;
+    if (isOutside && book.runsSince(clock.nowMs() - HOUR_MS) >= limits.runsPerHour) {
+      return this.#record(signal, 'limited', { sessionId, reason: `Signals have started ${limits.runsPerHour} turns within an hour.` });
+    }
+    const isNew = log.index.session(sessionId) === null;
+    const created = { title, agentId: signal.agentId, channel: signal.source, forkedFrom: null };
+    let received: SignalReceived | null = null;
+    const tell = (turnId: string): SignalReceived => {
+      const body = this.#bodyOf(signal, 'run', { sessionId, turnId });
+      log.append(systemSessionId, [{ type: 'signal.received', body }, ...(signal.also?.(turnId) ?? [])]);
+      return body;
+    };
+    try {
+      const { turnId } = turns.submit({
+        sessionId,
+        agentId: signal.agentId,
+        text: frameSignal(signal, limits.textMax),
+        channel: signal.source,
+        sender: `${signal.source} ${signal.name}`,
+        dedupeKey: `${signal.name} ${signal.dedupeKey}`,
+        ...(signal.untrusted.length === 0 ? {} : { untrusted: signal.untrusted }),
+        bounds: signal.bounds,
+        before: isNew ? [{ type: 'session.created', body: created }] : [],
+        alongside: (started) => {
+          received = tell(started);
+        },
+      });
+      // The message was there before this signal was written down: what belongs to it is made up for.
+      return received ?? log.transact(() => tell(turnId), true);
+    } catch (cause) {
+      // The clockwork keeps account of its own times; what came from outside is written down with why nothing came of it.
+      if (!isOutside || !isAppError(cause) || cause.code.startsWith('store_')) throw cause;
+      return this.#record(signal, 'refused', { sessionId, reason: cause.message });
+    }
+  }
+
+  #record(signal: Signal, disposition: SignalDisposition, more: Pick<SignalReceived, 'reason'> & { sessionId?: string }): SignalReceived {
+    const body = this.#bodyOf(signal, disposition, more);
+    this.#deps.log.append(systemSessionId, [{ type: 'signal.received', body }], true);
+    return body;
+  }
+
+  #bodyOf(
+    signal: Signal,
+    disposition: SignalDisposition,
+    more: { readonly sessionId?: string; readonly turnId?: string; readonly reason?: string | undefined },
+  ): SignalReceived {
+    const { source, name, dedupeKey, attention } = signal;
+    const { textMax } = this.#deps.limits;
+    const { sessionId = null, ...rest } = more;
+    // The words of a turn stand in its message.
+    const text = disposition === 'run' ? '' : signal.text.slice(0, textMax);
+    const data = disposition === 'run' ? null : (signal.data?.slice(0, textMax) ?? null);
+    const signalId = this.#deps.ids.next('sig');
+    return { signalId, source, name, dedupeKey, text, data, attention, disposition, sessionId, ...rest };
+  }
+
+  /** Before anything is written: a flood of signals must not become a flood of entries. */
+  #assertRate({ source, name }: Signal): void {
+    const { clock, limits } = this.#deps;
+    const key = `${source} ${name}`;
+    const nowMs = clock.monotonicMs();
+    const recent = (this.#recent.get(key) ?? []).filter((atMs) => nowMs - atMs < MINUTE_MS);
+    if (recent.length >= limits.perMinute) {
+      throw new AppError('rate_limited', `More than ${limits.perMinute} signals "${name}" came within a minute.`, { isRetryable: true });
+    }
+    if (this.#recent.size >= NAMES_MAX) this.#recent.clear();
+    this.#recent.set(key, [...recent, nowMs]);
+  }
+}

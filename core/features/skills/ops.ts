@@ -1,0 +1,135 @@
+// Operations on skills: what there is, what is wrong with it, and what only a person says of it. What a skill is belongs to the book.
+
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isInside } from '../../base/inside-folder.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Caller, OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';
+import type { skillOps, SkillTrustTarget } from '../../contracts/features/skills.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { FactContext } from '../../contracts/tools.ts';
+import type { Checkpoints } from '../../store/checkpoint/checkpoint.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { SkillBook } from './skill-book.ts';
+import type { importSkills, ImportWish } from './skill-import.ts';
+import { contentOf, removableFolder, takeAway } from './skill-removal.ts';
+
+type SkillOps = Pick<OpHandlers, keyof typeof skillOps>;
+
+interface Handled {
+  readonly skills: SkillBook;
+  readonly log: SessionLog;
+  readonly ids: IdSource;
+  readonly facts: FactContext;
+  readonly panic: { readonly engaged: boolean };
+  readonly checkpoints: Pick<Checkpoints, 'take' | 'after'>;
+  readonly tools: { list(): readonly { readonly name: string }[] };
+  /** Copies skills into the workspace. */
+  importSkills(wish: Omit<ImportWish, 'into'>): ReturnType<typeof importSkills>;
+}
+
+export function createSkillOps(deps: Handled): SkillOps {
+  const { skills } = deps;
+  return {
+    'skill.list': ({ query }) => {
+      const found = query === undefined ? null : skills.shortlist(query, new Set(deps.tools.list().map(({ name }) => name)));
+      return {
+        skills: found === null ? skills.list() : found.map(({ name }) => skills.listed(name)),
+        refused: [...skills.refused],
+        folders: skills.roots.map((root) => ({ ...root })),
+      };
+    },
+    'skill.get': ({ name }) => skills.get(name),
+    'skill.lint': ({ name, path }) => ({
+      results: skills.lint(path === undefined ? skills.skill(name ?? '').folder : realFolder(path, deps)),
+    }),
+    'skill.import': ({ path, sha256, replace }, caller) => {
+      const from = realFolder(path, deps);
+      const done = deps.importSkills({ from, sha256: sha256 ?? null, replace: replace ?? false });
+      for (const one of done.imported) {
+        const about = { name: one.name, from, path: one.path, sha256: one.sha256, by: caller.actor };
+        deps.log.append(systemSessionId, [{ type: 'skill.imported', body: about }], true);
+      }
+      skills.reload();
+      return { imported: done.imported.map((one) => ({ ...one, findings: [...one.findings] })), skipped: done.skipped };
+    },
+    'skill.remove': ({ name }, caller) => removeSkill(deps, name, caller),
+    'skill.trust': (params, caller) => {
+      const { target, name } = targetOf(params, deps);
+      const trusted = params.trusted ?? true;
+      deps.log.append(systemSessionId, [{ type: 'skill.trusted', body: { name, target, trusted, by: caller.actor } }], true);
+      skills.reload();
+      return { skills: skills.list().filter(({ path }) => isInside(path, target.path)) };
+    },
+    'skill.configure': ({ name, enabled }, caller) => {
+      skills.skill(name);
+      deps.log.append(systemSessionId, [{ type: 'skill.configured', body: { name, enabled, by: caller.actor } }], true);
+      return skills.listed(name);
+    },
+    'skill.reload': () => skills.reload(),
+  };
+}
+
+/** A copy is kept as before a call that writes, so that undo puts it back. */
+async function removeSkill(deps: Handled, name: string, caller: Caller): Promise<OpResult<'skill.remove'>> {
+  if (deps.panic.engaged) throw new AppError('panic_engaged', 'Nothing can be removed while everything is stopped.');
+  const { checkpoints, skills, log } = deps;
+  skills.reload();
+  const path = removableFolder(skills, name);
+  const sha256 = contentOf(path);
+  const taken = await checkpoints.take([path]);
+  const unkept = taken.flatMap(({ before }) => (before.kind === 'unknown' ? [before.reason] : []))[0];
+  if (unkept !== undefined || sha256 === '')
+    throw new AppError('conflict', `No copy of ${path} can be kept, because ${unkept ?? 'it has more than 500 files or 50 MB'}.`, {
+      data: { hint: 'Nothing was removed. Delete the folder yourself if you do not need it.' },
+    });
+  const callId = deps.ids.next('call');
+  log.append(systemSessionId, [{ type: 'checkpoint.taken', body: { callId, files: taken } }], true);
+  try {
+    takeAway(path, sha256);
+    log.append(systemSessionId, [{ type: 'skill.removed', body: { name, path, sha256, callId, by: caller.actor } }]);
+  } finally {
+    log.append(systemSessionId, [{ type: 'checkpoint.closed', body: { callId, files: await checkpoints.after(taken) } }], true);
+    skills.reload();
+  }
+  return { name, path, callId };
+}
+
+interface Target {
+  readonly target: SkillTrustTarget;
+  readonly name: string | null;
+}
+
+function targetOf({ name, folder, sha256, trusted }: OpParsed<'skill.trust'>, deps: Handled): Target {
+  if (folder !== undefined) return { target: { kind: 'folder', path: trustedFolder(folder, trusted ?? true, deps) }, name: null };
+  const view = deps.skills.get(name ?? '');
+  if (view.trust === 'bundled') {
+    throw new AppError('invalid_params', `${view.name} comes with the program and is always trusted.`, {
+      data: { hint: `Switch it off with: trayclaw skills disable ${view.name}` },
+    });
+  }
+  if (sha256 !== undefined && sha256 !== view.sha256) {
+    throw new AppError('conflict', `The files of ${view.name} are no longer those you were shown.`, {
+      data: { hint: 'Look at it again, then trust that.' },
+    });
+  }
+  return { target: { kind: 'content', path: view.path, sha256: view.sha256 }, name: view.name };
+}
+
+/** What the agent may write to is never trusted beforehand: only each content of it, once somebody saw it. */
+function trustedFolder(folder: string, trusted: boolean, deps: Handled): string {
+  const real = realFolder(folder, deps);
+  const { workspace, extraFolders } = deps.facts;
+  const written = [workspace, ...extraFolders].find((open) => isInside(real, open) || isInside(open, real));
+  if (!trusted || written === undefined) return real;
+  throw new AppError('invalid_params', `The agent itself can write in ${written}, so this folder cannot be trusted as a whole.`, {
+    data: { hint: 'Trust its skills one by one: trayclaw skills trust NAME' },
+  });
+}
+
+function realFolder(path: string, { facts }: Handled): string {
+  const full = resolve(facts.workspace, path);
+  if (!existsSync(full)) throw new AppError('not_found', `There is no folder ${full}.`);
+  return realpathSync(full);
+}

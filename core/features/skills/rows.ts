@@ -1,0 +1,97 @@
+// What people decided about skills, and which were opened in a turn: rows kept in step with the log. Decides nothing.
+
+import type { AnyEvent } from '../../contracts/events.ts';
+import type { SkillTrustTarget } from '../../contracts/features/skills.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+export const skillMigrations: readonly Migration[] = [
+  {
+    id: 'skill-001-tables',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        -- A path has one trust: of the folder (no hash), or of one content.
+        CREATE TABLE IF NOT EXISTS skill_trust (path TEXT PRIMARY KEY, kind TEXT NOT NULL, sha256 TEXT) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS skill_disabled (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS skill_opened (
+          turn_id TEXT NOT NULL, name TEXT NOT NULL, session_id TEXT NOT NULL, depth INTEGER NOT NULL, call_id TEXT, PRIMARY KEY (turn_id, name)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS skill_opened_session ON skill_opened (session_id);
+      `);
+    },
+  },
+];
+
+export interface OpenedSkill {
+  readonly name: string;
+  readonly depth: number;
+  /** The call that opened it. */
+  readonly callId: string | null;
+}
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    trust: db.prepare(
+      'INSERT INTO skill_trust (path, kind, sha256) VALUES (?, ?, ?) ON CONFLICT (path) DO UPDATE SET kind = excluded.kind, sha256 = excluded.sha256',
+    ),
+    distrust: db.prepare('DELETE FROM skill_trust WHERE path = ?'),
+    trusted: db.prepare('SELECT path, kind, sha256 FROM skill_trust ORDER BY path'),
+    disable: db.prepare('INSERT OR IGNORE INTO skill_disabled (name) VALUES (?)'),
+    enable: db.prepare('DELETE FROM skill_disabled WHERE name = ?'),
+    disabled: db.prepare('SELECT name FROM skill_disabled').pluck(),
+    open: db.prepare('INSERT OR IGNORE INTO skill_opened (turn_id, name, session_id, depth, call_id) VALUES (?, ?, ?, ?, ?)'),
+    opened: db.prepare('SELECT name, depth, call_id AS callId FROM skill_opened WHERE turn_id = ? ORDER BY depth, name'),
+    forget: db.prepare('DELETE FROM skill_opened WHERE session_id = ?'),
+  };
+}
+
+export class SkillRows {
+  readonly #sql: ReturnType<typeof prepareAll>;
+  /** What skills are looked at with each time; read again after a change. */
+  #trusted: readonly SkillTrustTarget[] | null = null;
+  #disabled: ReadonlySet<string> | null = null;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  apply(event: AnyEvent): void {
+    switch (event.type) {
+      case 'skill.trusted': {
+        const { target, trusted } = event.body;
+        if (trusted) this.#sql.trust.run(target.path, target.kind, target.kind === 'content' ? target.sha256 : null);
+        else this.#sql.distrust.run(target.path);
+        this.#trusted = null;
+        return;
+      }
+      case 'skill.configured':
+        (event.body.enabled ? this.#sql.enable : this.#sql.disable).run(event.body.name);
+        this.#disabled = null;
+        return;
+      case 'skill.expanded':
+        if (event.turnId !== null && event.body.file === null) {
+          const { name, depth, callId } = event.body;
+          this.#sql.open.run(event.turnId, name, event.sessionId, depth, callId);
+        }
+        return;
+      case 'session.deleted':
+        this.#sql.forget.run(event.body.sessionId);
+        return;
+      default:
+    }
+  }
+
+  get trusted(): readonly SkillTrustTarget[] {
+    this.#trusted ??= this.#sql.trusted.all() as SkillTrustTarget[];
+    return this.#trusted;
+  }
+
+  get disabled(): ReadonlySet<string> {
+    this.#disabled ??= new Set(this.#sql.disabled.all() as string[]);
+    return this.#disabled;
+  }
+
+  openedIn(turnId: string): readonly OpenedSkill[] {
+    return this.#sql.opened.all(turnId) as OpenedSkill[];
+  }
+}

@@ -1,0 +1,133 @@
+// Finds skills on the disk and reads what belongs to one: its SKILL.md, the names and sizes of its other files, one hash over all of it.
+// Follows no links, has a limit on everything, writes nothing.
+
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { err, ok, type Result } from '../../base/result.ts';
+import { readSkillFile, SKILL_BYTES_MAX, type FileRefusal, type SkillFile } from './skill-file.ts';
+
+const DEPTH_MAX = 6;
+const FOLDERS_MAX = 5_000;
+const SKILLS_MAX = 2_000;
+const FILES_MAX = 500;
+export const TREE_BYTES_MAX = 50_000_000;
+const passedOver: ReadonlySet<string> = new Set(['.git', 'node_modules', '__pycache__', '.venv', '.DS_Store']);
+const fileNames = ['SKILL.md', 'skill.md'];
+
+export interface FoundSkill {
+  readonly folder: string;
+  readonly fileName: string;
+}
+
+/** Folders with a SKILL.md below `root`, and `root` itself where it is one. Below a skill there is no other. In order of their names. */
+export function findSkills(root: string): FoundSkill[] {
+  const found: FoundSkill[] = [];
+  let looked = 0;
+  const walk = (folder: string, depth: number): void => {
+    looked += 1;
+    if (looked > FOLDERS_MAX || found.length >= SKILLS_MAX) return;
+    const entries = entriesOf(folder);
+    const fileName = fileNames.find((name) => entries.some((entry) => entry.isFile() && entry.name === name));
+    if (fileName !== undefined) {
+      found.push({ folder, fileName });
+      return;
+    }
+    if (depth >= DEPTH_MAX) return;
+    for (const entry of entries) if (entry.isDirectory() && !passedOver.has(entry.name)) walk(join(folder, entry.name), depth + 1);
+  };
+  walk(root, 0);
+  return found;
+}
+
+export interface TreeFile {
+  /** Relative, with forward slashes. */
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+/** Its files, SKILL.md too, sorted. Null where there are more, or they are larger, than a skill may have. */
+export function listTree(folder: string): readonly TreeFile[] | null {
+  const files: TreeFile[] = [];
+  let bytes = 0;
+  const walk = (at: string, below: string, depth: number): boolean => {
+    if (depth > DEPTH_MAX) return false;
+    for (const entry of entriesOf(at)) {
+      if (passedOver.has(entry.name)) continue;
+      const path = below === '' ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) {
+        if (!walk(join(at, entry.name), path, depth + 1)) return false;
+      } else if (entry.isFile()) {
+        const sizeBytes = sizeOf(join(at, entry.name));
+        bytes += sizeBytes;
+        files.push({ path, sizeBytes });
+        if (files.length > FILES_MAX || bytes > TREE_BYTES_MAX) return false;
+      }
+    }
+    return true;
+  };
+  if (!walk(folder, '', 0)) return null;
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Links in a skill's folder: what they lead to is not part of it, so it is not trusted with it. */
+export function hasLinks(folder: string): boolean {
+  const walk = (at: string, depth: number): boolean =>
+    entriesOf(at).some((entry) => {
+      if (entry.isSymbolicLink()) return true;
+      return entry.isDirectory() && !passedOver.has(entry.name) && depth < DEPTH_MAX && walk(join(at, entry.name), depth + 1);
+    });
+  return walk(folder, 0);
+}
+
+/** Of names, lengths and contents of all files, in a form nothing can be moved within. Throws where a file cannot be read. */
+export function hashTree(folder: string, files: readonly TreeFile[]): string {
+  const digest = createHash('sha256');
+  for (const { path } of files) {
+    const content = readFileSync(join(folder, path));
+    digest.update(`${path}\0${content.length}\0`).update(content).update('\0');
+  }
+  return digest.digest('hex');
+}
+
+export interface ReadSkill {
+  readonly file: SkillFile;
+  readonly source: string;
+  readonly files: readonly TreeFile[];
+}
+
+export function readSkill({ folder, fileName }: FoundSkill): Result<ReadSkill, FileRefusal> {
+  const path = join(folder, fileName);
+  try {
+    if (sizeOf(path) > SKILL_BYTES_MAX)
+      return err({ reason: 'Its SKILL.md is larger than 1 MB.', hint: 'Move most of it to separate files.' });
+    const source = readFileSync(path, 'utf8');
+    const file = readSkillFile(source);
+    if (!file.ok) return file;
+    const files = listTree(folder);
+    if (files === null) return err({ reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' });
+    return ok({ file: file.value, source, files });
+  } catch (cause) {
+    return err({
+      reason: `It cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      hint: 'Make it readable for this user.',
+    });
+  }
+}
+
+export function folderNameOf(folder: string): string {
+  return basename(folder);
+}
+
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    // Gone, or not ours to read: then there is nothing in it.
+    return [];
+  }
+}
+
+function sizeOf(path: string): number {
+  return lstatSync(path).size;
+}

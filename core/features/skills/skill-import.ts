@@ -1,0 +1,139 @@
+// Copies skills from a folder into the workspace: looked at whole before anything is written, checked against a published hash where there
+// is one, each put in its place by one rename. Trusts nothing and runs nothing.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
+import { renameOver } from '../../base/rename-over.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { RefusedSkill, SkillFinding } from '../../contracts/features/skills.ts';
+import { convertLayersSkill, hashLayersSkill, isLayersShape } from './layers-shape.ts';
+import { findSkills, folderNameOf, hashTree, hasLinks, listTree, type FoundSkill } from './skill-folders.ts';
+import { readSkillFile } from './skill-file.ts';
+import { readHead } from './skill-head.ts';
+import { lintSkill } from './skill-lint.ts';
+
+export interface ImportWish {
+  readonly from: string;
+  /** The folder they go to, one folder each. */
+  readonly into: string;
+  readonly sha256: string | null;
+  readonly replace: boolean;
+}
+
+export interface ImportedSkill {
+  readonly name: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly converted: boolean;
+  readonly findings: readonly SkillFinding[];
+}
+
+interface Planned {
+  readonly name: string;
+  readonly files: ReadonlyMap<string, Uint8Array | string>;
+  readonly converted: boolean;
+}
+
+/** Fails with not_found where there is none, with conflict for a name that is taken or a hash that does not fit; then nothing was written. */
+export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; skipped: RefusedSkill[] } {
+  const found = findSkills(wish.from);
+  if (found.length === 0) {
+    throw new AppError('not_found', `There is no SKILL.md in ${wish.from} or below it.`, {
+      data: { hint: 'Name the folder that holds the SKILL.md, or one around several.' },
+    });
+  }
+  if (wish.sha256 !== null && found.length > 1) {
+    throw new AppError('invalid_params', 'A hash belongs to one skill, and there are several in this folder.', {
+      data: { hint: 'Name the folder of the one.' },
+    });
+  }
+  const plans: Planned[] = [];
+  const skipped: RefusedSkill[] = [];
+  for (const one of found) {
+    const plan = planOne(one, wish.sha256);
+    if ('reason' in plan) skipped.push({ path: one.folder, ...plan });
+    else plans.push(plan);
+  }
+  assertFree(plans, wish);
+  return { imported: plans.map((plan) => put(plan, wish.into)), skipped };
+}
+
+function planOne({ folder, fileName }: FoundSkill, sha256: string | null): Planned | { reason: string; hint: string } {
+  const files = listTree(folder);
+  if (files === null) return { reason: 'It has more than 500 files or 50 MB.', hint: 'Remove what does not belong to the skill.' };
+  if (hasLinks(folder)) return { reason: 'It holds links to other places.', hint: 'Put the files themselves in their place.' };
+  const contents = new Map(files.map(({ path }) => [path, readFileSync(join(folder, path))] as const));
+  const source = contents.get(fileName)?.toString('utf8') ?? '';
+  const folderName = folderNameOf(folder);
+  const isOfLayers = isLayersShape(source) && !source.trimStart().startsWith('---');
+  assertHash(isOfLayers ? hashLayersSkill(contents) : hashTree(folder, files), sha256);
+  if (isOfLayers) return { ...convertLayersSkill(contents, folderName), converted: true };
+  const read = readSkillFile(source);
+  if (!read.ok) return read.error;
+  const { name, description } = readHead(read.value.head, folderName, read.value.body);
+  if (name === '' || description === '')
+    return { reason: 'It has no name or says nothing of what it is for.', hint: 'Add both to its head.' };
+  if (fileName !== 'SKILL.md') {
+    contents.set('SKILL.md', contents.get(fileName) ?? Buffer.alloc(0));
+    contents.delete(fileName);
+  }
+  return { name, files: contents, converted: false };
+}
+
+function assertHash(actual: string, wanted: string | null): void {
+  if (wanted === null || wanted === actual) return;
+  throw new AppError('conflict', `The content is not what was published: its hash is ${actual}.`, {
+    data: { hint: 'Nothing was copied. Get the skill again from where the hash comes from.' },
+  });
+}
+
+function assertFree(plans: readonly Planned[], { into, replace }: ImportWish): void {
+  const names = plans.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined)
+    throw new AppError('conflict', `Two of these skills are called ${twice}.`, { data: { hint: 'Import them one by one.' } });
+  const taken = replace ? undefined : names.find((name) => existsSync(join(into, name)));
+  if (taken === undefined) return;
+  throw new AppError('conflict', `There is already a skill ${taken} in ${into}.`, {
+    data: { hint: 'Nothing was copied. Use --replace to put this one in its place.' },
+  });
+}
+
+function put({ name, files, converted }: Planned, into: string): ImportedSkill {
+  const place = join(into, name);
+  const coming = join(into, `.coming-${randomBytes(6).toString('hex')}`);
+  const leaving = join(into, `.leaving-${randomBytes(6).toString('hex')}`);
+  try {
+    for (const [path, content] of files) {
+      const target = join(coming, path);
+      makeFolders({ mkdirSync, statSync }, dirname(target));
+      writeFileSync(target, content, { mode: 0o600, flag: 'wx' });
+    }
+    if (existsSync(place)) renameOver({ renameSync }, place, leaving);
+    renameOver({ renameSync }, coming, place);
+  } finally {
+    rmSync(coming, { recursive: true, force: true });
+    rmSync(leaving, { recursive: true, force: true });
+  }
+  const tree = listTree(place) ?? [];
+  return {
+    name,
+    path: place,
+    sha256: hashTree(place, tree),
+    converted,
+    findings: findingsOf(
+      place,
+      tree.map(({ path }) => path),
+    ),
+  };
+}
+
+function findingsOf(place: string, files: readonly string[]): SkillFinding[] {
+  const read = readSkillFile(readFileSync(join(place, 'SKILL.md'), 'utf8'));
+  if (!read.ok) return [];
+  const folderName = folderNameOf(place);
+  const head = readHead(read.value.head, folderName, read.value.body);
+  return lintSkill({ file: read.value, head, folderName, fileName: 'SKILL.md', files, tools: null });
+}

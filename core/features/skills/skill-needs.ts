@@ -1,0 +1,93 @@
+// What a skill needs against what there is: platform, programs, variables, settings, tools. Looks; installs nothing.
+
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { SkillRequirement } from '../../contracts/features/skills.ts';
+import type { SkillHead } from './skill-head.ts';
+
+export interface Surroundings {
+  readonly platform: NodeJS.Platform;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The configuration that holds. */
+  readonly config: Readonly<Record<string, unknown>>;
+  hasProgram(name: string): boolean;
+}
+
+/** Only what it names; empty for a skill that needs nothing. Tools and skills are told by whoever knows them. */
+export function checkNeeds({ needs }: SkillHead, around: Surroundings): SkillRequirement[] {
+  const { os, bins, anyBins, env, config, install } = needs;
+  const requirement = (kind: SkillRequirement['kind'], name: string, isMet: boolean, hint: string | null = null): SkillRequirement => ({
+    kind,
+    name,
+    isMet,
+    hint,
+  });
+  return [
+    ...(os.length === 0 ? [] : [requirement('os', os.join(' '), os.includes(around.platform))]),
+    ...bins.map((name) => requirement('bin', name, around.hasProgram(name), install.get(name) ?? null)),
+    ...(anyBins.length === 0 ? [] : [requirement('any-bin', anyBins.join(' '), anyBins.some((name) => around.hasProgram(name)), firstHint(anyBins, install))]), // prettier-ignore
+    ...env.map((name) => requirement('env', name, (around.environment[name] ?? '') !== '')),
+    ...config.map((name) => requirement('config', name, isTruthyAt(around.config, name))),
+  ];
+}
+
+/** `always` forgives everything but the platform. */
+export function areMet(requirements: readonly SkillRequirement[], { needs }: SkillHead): boolean {
+  return requirements.every(({ kind, isMet }) => isMet || (needs.always && kind !== 'os'));
+}
+
+/** Looks along PATH once per name; what was found is remembered until `forget`. */
+export class ProgramFinder {
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #platform: NodeJS.Platform;
+  readonly #known = new Map<string, boolean>();
+
+  constructor(environment: Readonly<Record<string, string | undefined>>, platform: NodeJS.Platform) {
+    this.#environment = environment;
+    this.#platform = platform;
+  }
+
+  has(name: string): boolean {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const found = this.#find(name);
+    this.#known.set(name, found);
+    return found;
+  }
+
+  /** A program may have been installed. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #find(name: string): boolean {
+    // A name, not a way to a file: a skill has no say in where programs are looked for.
+    if (!/^[\w.+-]{1,100}$/.test(name)) return false;
+    const folders = (this.#environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+    const endings = this.#platform === 'win32' ? ['', ...(this.#environment['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];
+    return folders.some((folder) => endings.some((ending) => isProgram(join(folder, name + ending))));
+  }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    // Not there, or not to be run: the same here.
+    return false;
+  }
+}
+
+function isTruthyAt(config: Readonly<Record<string, unknown>>, path: string): boolean {
+  let value: unknown = config;
+  for (const key of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return false;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return Boolean(value);
+}
+
+function firstHint(names: readonly string[], install: ReadonlyMap<string, string>): string | null {
+  return names.map((name) => install.get(name)).find((hint) => hint !== undefined) ?? null;
+}

@@ -1,0 +1,142 @@
+// Runs composed skills: a run is a helper whose model is the skill's own list of steps. So every step is a call like any other: gated, bounded,
+// paid for by the caller, recorded, resumed after a crash. Owns who may run what, how deep, and that no skill runs itself.
+
+import { AppError } from '../../contracts/errors.ts';
+import { noUsage, type ChatMessage, type ModelInfo, type ModelReply, type ReplyCall } from '../../contracts/llm.ts';
+import type { TaintSource } from '../../contracts/tools.ts';
+import { isTrusted, type LoadedSkill } from './loaded-skill.ts';
+import { nextStep, readSteps, type SkillSteps, type StepDone } from './skill-steps.ts';
+
+interface RunPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string;
+}
+
+/** The queue of helpers, as far as a run uses it. */
+export interface RunHelpers {
+  call(
+    from: RunPlace,
+    wanted: { readonly task: string; readonly label: string; readonly model: string; readonly mode: 'wait' },
+  ): { readonly jobId: string };
+  /** Rejects with `cancelled` when the signal aborts. */
+  whenFinished(
+    jobId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly helperSessionId: string | null; readonly status: string | null; readonly text: string }>;
+  /** The models of the helpers above a turn, nearest first; null for one with the agent's own. */
+  modelsAbove(turnId: string): readonly (string | null)[];
+  sourcesOf(sessionId: string): readonly TaintSource[];
+}
+
+export interface SkillRunsDeps {
+  readonly skills: { fresh(name: string): LoadedSkill };
+  /** Fails with denied for one that is switched off or gone. */
+  readonly assertUsable: (name: string) => void;
+  readonly depthMax: number;
+  readonly helpers: RunHelpers;
+  readonly nextCallId: () => string;
+}
+
+const PREFIX = 'skill/';
+const INPUT_CHARS_MAX = 50_000;
+
+export function isSkillModel(ref: string): boolean {
+  return ref.startsWith(PREFIX);
+}
+
+export class SkillRuns {
+  readonly #deps: SkillRunsDeps;
+
+  constructor(deps: SkillRunsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails with not_found, with denied for one that may not run, with invalid_arguments for an input that does not fit, or as a helper does. */
+  async run(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    place: RunPlace & { readonly signal: AbortSignal },
+  ): Promise<{ readonly text: string; readonly isError: boolean; readonly untrusted: readonly TaintSource[] }> {
+    const helpers = this.#deps.helpers;
+    this.#assertPlace(name, helpers.modelsAbove(place.turnId));
+    const task = taskOf(name, this.#steps(name), input);
+    const { sessionId, turnId, callId } = place;
+    const { jobId } = helpers.call(
+      { sessionId, turnId, callId },
+      { task, label: `skill ${name}`, model: `${PREFIX}${name}`, mode: 'wait' },
+    );
+    const ended = await helpers.whenFinished(jobId, place.signal);
+    const untrusted = helpers.sourcesOf(ended.helperSessionId ?? '');
+    if (ended.status === 'done') return { text: ended.text, isError: false, untrusted };
+    return { text: ended.text === '' ? `The skill ${name} was ended: ${ended.status ?? 'failed'}.` : ended.text, isError: true, untrusted };
+  }
+
+  /** What the "model" of such a run is said to be: it costs nothing. */
+  info(ref: string): ModelInfo {
+    return { ref, contextTokens: 1_000_000, inputUsdPerMillion: 0, cachedInputUsdPerMillion: 0, outputUsdPerMillion: 0 };
+  }
+
+  /** The next step. Looks at the skill again each time: files that changed meanwhile end the run. Fails with tool_failed or denied. */
+  reply(ref: string, messages: readonly ChatMessage[]): ModelReply {
+    const name = ref.slice(PREFIX.length);
+    const next = nextStep(name, this.#steps(name), inputIn(messages), doneIn(messages));
+    if (next.kind === 'failed') throw new AppError('tool_failed', next.message);
+    const calls: ReplyCall[] =
+      next.kind === 'call' ? [{ id: this.#deps.nextCallId(), tool: next.tool, args: JSON.stringify(next.args) }] : [];
+    const finishReason = next.kind === 'call' ? 'tool_calls' : 'stop';
+    return { text: next.kind === 'end' ? next.text : '', reasoning: '', calls, usage: noUsage, usageReported: true, finishReason };
+  }
+
+  #steps(name: string): SkillSteps {
+    const skill = this.#deps.skills.fresh(name);
+    this.#deps.assertUsable(name);
+    if (!isTrusted(skill)) {
+      throw new AppError('denied', `The skill ${name} is not run: you have not trusted its files as they are now.`, {
+        data: { hint: `Look at it, then trust it with: trayclaw skills trust ${name}` },
+      });
+    }
+    const steps = readSteps(skill.folder, skill.files);
+    if (steps === null)
+      throw new AppError('not_found', `The skill ${name} has no steps to run; it is instructions.`, {
+        data: { hint: 'Open it and follow them.' },
+      });
+    if (!steps.ok) throw new AppError('denied', `The skill ${name} cannot be run. ${steps.error}`);
+    return steps.value;
+  }
+
+  #assertPlace(name: string, above: readonly (string | null)[]): void {
+    const chain = above.flatMap((model) => (model !== null && isSkillModel(model) ? [model.slice(PREFIX.length)] : [])).reverse();
+    const path = [...chain, name].join(' → ');
+    if (chain.includes(name)) throw new AppError('denied', `A skill does not run itself: ${path}.`);
+    if (chain.length < this.#deps.depthMax) return;
+    throw new AppError('denied', `Skills run skills ${this.#deps.depthMax} levels deep, and ${path} is one more.`, {
+      data: { hint: 'The user may raise skills.depth.' },
+    });
+  }
+}
+
+const INPUT_LINE = 'Input: ';
+
+function taskOf(name: string, { input: declared }: SkillSteps, input: Readonly<Record<string, unknown>>): string {
+  const missing = Object.keys(declared).filter((key) => !Object.hasOwn(input, key));
+  const unknown = Object.keys(input).filter((key) => !Object.hasOwn(declared, key));
+  const text = JSON.stringify(input);
+  if (missing.length > 0 || unknown.length > 0 || text.length > INPUT_CHARS_MAX) {
+    const takes = Object.entries(declared).map(([key, about]) => `${key} (${about})`);
+    const wrong = missing.length > 0 ? `lacks ${missing.join(', ')}` : unknown.length > 0 ? `has ${unknown.join(', ')}` : 'is too large';
+    throw new AppError('invalid_arguments', `The input ${wrong}. The skill ${name} takes: ${takes.join('; ') || 'nothing'}.`);
+  }
+  return `Run the skill ${name}.\n${INPUT_LINE}${text}`;
+}
+
+function inputIn(messages: readonly ChatMessage[]): Readonly<Record<string, unknown>> {
+  const task = messages.find(({ role }) => role === 'user')?.text ?? '';
+  const line = task.split('\n').find((one) => one.startsWith(INPUT_LINE));
+  if (line === undefined) throw new AppError('tool_failed', 'The input of the skill is no longer in its session.');
+  return JSON.parse(line.slice(INPUT_LINE.length)) as Readonly<Record<string, unknown>>;
+}
+
+function doneIn(messages: readonly ChatMessage[]): StepDone[] {
+  return messages.flatMap((message) => (message.role === 'tool' ? [{ text: message.text, isError: message.isError }] : []));
+}

@@ -1,0 +1,83 @@
+// What of the skills goes into a pack: a card for each that fits the message, and the beginning of the instructions of those the person
+// named or of one that fits by far best. Records what was chosen.
+
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { SkillListing } from '../../contracts/features/skills.ts';
+import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts';
+import type { Scored } from './skill-index.ts';
+import type { ShownSkill } from './skill-reader.ts';
+
+export interface SkillSourceDeps {
+  readonly skills: {
+    shortlist(query: string, offered: ReadonlySet<string>): Scored[];
+    listed(name: string): SkillListing;
+    has(name: string): boolean;
+  };
+  readonly reader: { instructions(name: string): ShownSkill };
+  record(sessionId: string, drafts: readonly AnyDraft[]): void;
+}
+
+export interface SkillSource<S extends string> {
+  readonly section: S;
+  select(request: PackSourceRequest): Promise<readonly PackPart[]>;
+}
+
+const NAMED_MAX = 8;
+const CARD_CHARS_MAX = 600;
+const EXCERPT_CHARS_MAX = 24_000;
+/** From here on, and twice as good as the next, one is taken as meant. */
+const CLEAR_SCORE = 7;
+
+export function createSkillSources(deps: SkillSourceDeps): readonly [SkillSource<'skill_cards'>, SkillSource<'skill_excerpt'>] {
+  return [
+    { section: 'skill_cards', select: (request) => Promise.resolve(selectCards(deps, request)) },
+    { section: 'skill_excerpt', select: (request) => Promise.resolve(selectExcerpts(deps, request)) },
+  ];
+}
+
+function selectCards(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
+  const scored = choose(deps, request);
+  const excerpts = excerptNames(deps, request, scored);
+  if (scored.length + excerpts.length > 0) {
+    const skills = scored.map(({ name, score }) => ({ name, version: deps.skills.listed(name).version, score }));
+    deps.record(request.session, [{ type: 'skill.selected', body: { agentId: request.agent, skills, excerpts: [...excerpts] } }]);
+  }
+  return scored.map(({ name, score }) => {
+    const { description, version } = deps.skills.listed(name);
+    const text = `${name}: ${description.replaceAll(/\s+/g, ' ')}`;
+    return { id: `skill:${name}`, title: name, text: text.slice(0, CARD_CHARS_MAX), source: sourceWords(name, version), score };
+  });
+}
+
+function selectExcerpts(deps: SkillSourceDeps, request: PackSourceRequest): PackPart[] {
+  const names = excerptNames(deps, request, choose(deps, request));
+  return names.map((name) => {
+    const { text, untrusted } = deps.reader.instructions(name);
+    const source = sourceWords(name, deps.skills.listed(name).version);
+    const cut = { charsMax: EXCERPT_CHARS_MAX, note: `cut; the skill tool gives all of it: {"action":"open","name":"${name}"}` };
+    return { id: `skill-text:${name}`, title: name, text, cut, source, ...(untrusted.length === 0 ? {} : { tainted: untrusted }) };
+  });
+}
+
+/** Without the tool that opens skills, cards would promise what cannot be had. */
+function choose({ skills }: SkillSourceDeps, { query, tools }: PackSourceRequest): Scored[] {
+  const offered = new Set(tools.map(({ name }) => name));
+  return offered.has('skill') ? skills.shortlist(query, offered) : [];
+}
+
+/** Those the person named with `$name`, as they stand; else the one that is clearly meant. */
+function excerptNames({ skills }: SkillSourceDeps, { query }: PackSourceRequest, scored: readonly Scored[]): readonly string[] {
+  const named = [...new Set([...query.matchAll(/(?<![\w$])\$([a-z0-9]+(?:-[a-z0-9]+)*)/g)].map(([, name = '']) => name))];
+  const known = named.filter((name) => skills.has(name) && isOpen(skills.listed(name))).slice(0, NAMED_MAX);
+  if (known.length > 0) return known;
+  const [first, second] = scored;
+  return first !== undefined && first.score >= CLEAR_SCORE && first.score >= 2 * (second?.score ?? 0) ? [first.name] : [];
+}
+
+function isOpen({ isEnabled, status }: SkillListing): boolean {
+  return isEnabled && status !== 'sunset';
+}
+
+function sourceWords(name: string, version: string | null): string {
+  return `skill ${name}${version === null ? '' : ` ${version}`}`;
+}

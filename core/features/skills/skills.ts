@@ -1,0 +1,152 @@
+// Skills: what the agent knows how to do. Found in folders, read, linted, trusted by a person, shortlisted for a task and opened within
+// bounds; the steps of composed ones are calls of a helper.
+
+import { mkdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { makeFolders } from '../../base/make-folders.ts';
+import { realOf } from '../../guard/workspace/workspace.ts';
+import type { AnyDraft } from '../../contracts/events.ts';
+import type { ModelReply } from '../../contracts/llm.ts';
+import type { FactContext } from '../../contracts/tools.ts';
+import type { ModelPort } from '../../runtime/turns/turns.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { bundledSkills } from './bundled-skills.ts';
+import { createSkillOps } from './ops.ts';
+import { skillMigrations, SkillRows } from './rows.ts';
+import { SkillBook, type SkillRoot } from './skill-book.ts';
+import { importSkills } from './skill-import.ts';
+import { ProgramFinder } from './skill-needs.ts';
+import { SkillReader } from './skill-reader.ts';
+import { isSkillModel, SkillRuns, type RunHelpers } from './skill-runs.ts';
+import { createSkillSources } from './skill-sources.ts';
+import { SkillWatch } from './skill-watch.ts';
+import { createSkillTool, type SkillPort } from './tool.ts';
+
+export { bundledSkills } from './bundled-skills.ts';
+export { isSkillModel } from './skill-runs.ts';
+
+type Taken = Pick<
+  Spine,
+  'config' | 'clock' | 'later' | 'ids' | 'logger' | 'log' | 'environment' | 'facts' | 'panic' | 'checkpoints' | 'tools' | 'sources'
+>;
+
+/** Beyond the time of a helper, for its end to be told. */
+const RUN_GRACE_MS = 60_000;
+
+export const skills = defineFeature({
+  name: 'skills',
+  migrations: skillMigrations,
+  rows: ({ db }) => new SkillRows(db),
+  create: (spine: Taken, rows: SkillRows, helpers: Omit<RunHelpers, 'sourcesOf'>) => {
+    const { config, clock, later, ids, logger, log, environment, facts, tools } = spine;
+    const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts);
+    const finder = new ProgramFinder(environment, process.platform);
+    const own = join(facts.workspace, 'skills');
+    const roots = skillRoots(config.skills.folders, facts, own);
+    const book = new SkillBook({
+      roots,
+      rows,
+      clock,
+      logger,
+      record,
+      config: config.skills,
+      around: { platform: process.platform, environment, config, hasProgram: (name) => finder.has(name) },
+      tools: () => new Set(tools.schemas().map(({ name }) => name)),
+    });
+    const reader = new SkillReader({
+      skills: book,
+      record,
+      config: config.skills,
+      today: () => new Date(clock.nowMs()).toISOString().slice(0, 10),
+      disabled: () => rows.disabled,
+      openedIn: (turnId) => rows.openedIn(turnId),
+    });
+    const runs = new SkillRuns({
+      skills: book,
+      assertUsable: (name) => reader.assertUsable(name),
+      depthMax: config.skills.depth,
+      helpers: runHelpers(helpers, spine.sources),
+      nextCallId: () => ids.next('call'),
+    });
+    const reload = () => {
+      finder.forget();
+      return book.reload();
+    };
+    const watch = new SkillWatch({ roots, logger, later, reload });
+    const runMs = Math.round(config.helpers.minutes * 60_000) + RUN_GRACE_MS;
+    return {
+      handlers: createSkillOps({ ...spine, skills: book, importSkills: importInto(own) }),
+      tools: [createSkillTool(toolPort(book, reader, runs), runMs)],
+      packSources: createSkillSources({ skills: book, reader, record }),
+      list: () => book.list(),
+      refusesFiles: (paths: readonly string[]) => book.refusalOf(paths),
+      runsAsModels: (models: ModelPort) => withSkillRuns(models, runs),
+      begin: () => {
+        watch.start();
+      },
+      dispose: () => {
+        watch.dispose();
+      },
+    };
+  },
+});
+
+function runHelpers(queue: Omit<RunHelpers, 'sourcesOf'>, sources: Spine['sources']): RunHelpers {
+  return {
+    call: (from, wanted) => queue.call(from, wanted),
+    whenFinished: (jobId, signal) => queue.whenFinished(jobId, signal),
+    modelsAbove: (turnId) => queue.modelsAbove(turnId),
+    sourcesOf: (sessionId) => sources.ofSession(sessionId),
+  };
+}
+
+function importInto(own: string): (wish: Omit<Parameters<typeof importSkills>[0], 'into'>) => ReturnType<typeof importSkills> {
+  return (wish) => {
+    makeFolders({ mkdirSync, statSync }, own);
+    return importSkills({ ...wish, into: own });
+  };
+}
+
+/** The models as turns see them: a run of a skill is answered by its steps, everything else by the models. */
+function withSkillRuns(models: ModelPort, runs: SkillRuns): ModelPort {
+  return {
+    defaultRef: () => models.defaultRef(),
+    defaultChoice: () => models.defaultChoice(),
+    info: (ref) => (isSkillModel(ref) ? runs.info(ref) : models.info(ref)),
+    askWindow: (ref, signal) => (isSkillModel(ref) ? null : (models.askWindow?.(ref, signal) ?? null)),
+    cost: (ref, usage) => (isSkillModel(ref) ? 0 : models.cost(ref, usage)),
+    stream: (ref, request, sink, options) =>
+      isSkillModel(ref) ? streamSteps(() => runs.reply(ref, request.messages)) : models.stream(ref, request, sink, options),
+  };
+}
+
+/** Rejects where the steps fail, as a model does. */
+async function streamSteps(reply: () => ModelReply) {
+  return Promise.resolve({ ...reply(), firstTokenMs: null });
+}
+
+function toolPort(skillBook: SkillBook, reader: SkillReader, runs: SkillRuns): SkillPort {
+  return {
+    find: (query) => {
+      const all = skillBook.list().filter(({ isOffered }) => isOffered);
+      if (query === null) return all;
+      const known = new Set(all.flatMap(({ tools }) => tools));
+      return skillBook.shortlist(query, known, 10).map(({ name }) => skillBook.listed(name));
+    },
+    open: (name, place) => reader.open(name, place),
+    read: (name, file, offset, place) => reader.read(name, file, offset, place),
+    run: (name, input, place) => runs.run(name, input, place),
+  };
+}
+
+function skillRoots(folders: readonly string[], { workspace }: FactContext, own: string): SkillRoot[] {
+  const bundled = bundledSkills();
+  return [
+    { path: own, origin: 'workspace' },
+    { path: join(workspace, '.agents', 'skills'), origin: 'workspace' },
+    { path: join(homedir(), '.agents', 'skills'), origin: 'person' },
+    ...folders.map((folder): SkillRoot => ({ path: realOf(resolve(workspace, folder)), origin: 'folder' })),
+    ...(bundled === null ? [] : [{ path: bundled, origin: 'bundled' } as const]),
+  ];
+}

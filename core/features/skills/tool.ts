@@ -1,0 +1,101 @@
+// The skill tool: instructions for kinds of work, and the files that go with them, when they are asked for. It reads; what the
+// instructions say to run goes through the other tools and the gate like anything else.
+
+import * as z from 'zod';
+import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
+import { defineTool, shownPath } from '../../hands/tools/tools.ts';
+
+export interface SkillPlace {
+  readonly sessionId: string;
+  readonly turnId: string;
+  readonly callId: string | null;
+}
+
+export interface ShownText {
+  readonly text: string;
+  /** Whose words these are where they are not the person's own. */
+  readonly untrusted: readonly TaintSource[];
+}
+
+/** What the tool uses of the skills. All fail with an AppError that says why. */
+export interface SkillPort {
+  /** Those that fit, best first; all that may be used where there is no query. */
+  find(query: string | null): readonly { readonly name: string; readonly description: string }[];
+  open(name: string, place: SkillPlace): ShownText;
+  read(name: string, file: string, offset: number, place: SkillPlace): ShownText;
+  /** Performs the steps of a composed skill, each behind the gate. Fails with an AppError, or says in its result what failed. */
+  run(
+    name: string,
+    input: Readonly<Record<string, unknown>>,
+    place: SkillPlace & { readonly callId: string; readonly signal: AbortSignal },
+  ): Promise<ShownText & { readonly isError: boolean }>;
+}
+
+const LISTED = 50;
+
+const name = z.string().min(1).max(64).describe('Name of the skill.');
+const input = z.discriminatedUnion('action', [
+  z.strictObject({
+    action: z.literal('list'),
+    query: z.string().min(1).max(1000).optional().describe('Words of the task; all when left out.'),
+  }),
+  z.strictObject({ action: z.literal('open'), name }),
+  z.strictObject({
+    action: z.literal('read'),
+    name,
+    file: z.string().min(1).max(500).describe('A file of the skill, as its resources list it.'),
+    offset: z.number().int().min(0).default(0).describe('First character to show.'),
+  }),
+  z.strictObject({
+    action: z.literal('run'),
+    name,
+    input: z.record(z.string(), z.unknown()).default({}).describe('What its steps take, as opening it says.'),
+  }),
+]);
+
+const looksOnly: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
+
+/** `runMs`: how long the steps of a composed skill may take. */
+export function createSkillTool(port: SkillPort, runMs: number): ToolDefinition {
+  return defineTool({
+    name: 'skill',
+    description:
+      'Instructions for kinds of work. Before a task that one fits, open it and follow it; read its files when it says so. Its scripts are run with exec.',
+    input,
+    class: 'read',
+    shows: { verb: 'use_skills', target: ['name', 'query'] },
+    // A run that is made again meets the same helper, by the id of the call.
+    idempotency: () => 'pure',
+    timeoutMs: runMs,
+    facts: () => looksOnly,
+    summarize: (args) => {
+      if (args.action === 'list') return 'look for skills';
+      if (args.action === 'run') return `run the steps of the skill ${shownPath(args.name)}`;
+      return args.action === 'open'
+        ? `open the skill ${shownPath(args.name)}`
+        : `read ${shownPath(args.file)} of the skill ${shownPath(args.name)}`;
+    },
+    async run(args, context) {
+      if (args.action === 'run') {
+        const { text, untrusted, isError } = await port.run(args.name, args.input, {
+          ...placeOf(context),
+          callId: context.idempotencyKey,
+          signal: context.signal,
+        });
+        return { forModel: text, untrusted, isError };
+      }
+      if (args.action === 'list') {
+        const found = port.find(args.query ?? null).slice(0, LISTED);
+        const lines = found.map((skill) => `${skill.name}: ${skill.description.replaceAll(/\s+/g, ' ').slice(0, 300)}`);
+        return { forModel: lines.length === 0 ? 'No skill fits.' : lines.join('\n') };
+      }
+      const place = placeOf(context);
+      const shown = args.action === 'open' ? port.open(args.name, place) : port.read(args.name, args.file, args.offset, place);
+      return { forModel: shown.text, untrusted: shown.untrusted };
+    },
+  });
+}
+
+function placeOf({ sessionId, turnId, callId }: ToolContext): SkillPlace {
+  return { sessionId, turnId, callId };
+}

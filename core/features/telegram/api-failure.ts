@@ -1,0 +1,105 @@
+// What a failed call of the Bot API means: the one place that looks at codes and words of the server and of the network. What it tells
+// never holds the address of a call, because the token is part of it.
+
+import type { GrammyError, HttpError } from 'grammy/web';
+
+export type ApiFailure =
+  /** The server said no; nothing was done. */
+  | { readonly kind: 'refused'; readonly why: Refusal; readonly words: string }
+  | { readonly kind: 'flood'; readonly retryAfterMs: number }
+  /** The request did not leave, or nobody could be reached. */
+  | { readonly kind: 'unreachable'; readonly words: string }
+  /** It may have been done. */
+  | { readonly kind: 'unknown'; readonly words: string }
+  | { readonly kind: 'aborted' };
+
+export type Refusal =
+  | 'unauthorized'
+  | 'conflict'
+  | 'webhook'
+  | 'blocked'
+  | 'no_chat'
+  | 'parse'
+  | 'not_modified'
+  | 'not_found'
+  | 'no_message'
+  | 'stale_query'
+  | 'too_big'
+  | 'other';
+
+/** Before a byte of the request was sent. */
+const neverSent: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const FLOOD_MS_MAX = 3_600_000;
+
+export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
+  if (isFromServer(cause)) return ofServer(cause);
+  if (signal?.aborted === true) return { kind: 'aborted' };
+  const code = codeOf(isOfNetwork(cause) ? cause.error : cause);
+  if (neverSent.has(code)) return { kind: 'unreachable', words: `the server of Telegram could not be reached (${code})` };
+  return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === '' ? '' : ` (${code})`}` };
+}
+
+/** What fetch fails with says nothing: its cause does. */
+function codeOf(error: unknown): string {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  const said = cause?.code ?? code;
+  return typeof said === 'string' ? said : '';
+}
+
+/** By their names: the classes come with the client, which is loaded where there is a bot and not before. */
+function isFromServer(cause: unknown): cause is GrammyError {
+  return cause instanceof Error && cause.name === 'GrammyError' && 'error_code' in cause;
+}
+
+function isOfNetwork(cause: unknown): cause is HttpError {
+  return cause instanceof Error && cause.name === 'HttpError' && 'error' in cause;
+}
+
+function ofServer({ error_code: code, parameters, ...told }: GrammyError): ApiFailure {
+  // A server that is not Telegram's own may give no reason, whatever the type says.
+  const reason: unknown = told.description;
+  const description = typeof reason === 'string' ? reason : 'no reason was given';
+  if (code === 429) return { kind: 'flood', retryAfterMs: Math.min((parameters.retry_after ?? 1) * 1000, FLOOD_MS_MAX) };
+  // A gateway that gave up cannot tell what the server behind it did.
+  if (code >= 500) return { kind: 'unknown', words: `Telegram had an internal error (${code})` };
+  return { kind: 'refused', why: refusalOf(code, description), words: description.slice(0, 300) };
+}
+
+const byWords: readonly (readonly [words: string, why: Refusal])[] = [
+  ["can't parse entities", 'parse'],
+  ['message is not modified', 'not_modified'],
+  ['message to edit not found', 'no_message'],
+  ["message can't be edited", 'no_message'],
+  ['query is too old', 'stale_query'],
+  ['chat not found', 'no_chat'],
+  ['file is too big', 'too_big'],
+];
+
+function refusalOf(code: number, description: string): Refusal {
+  switch (code) {
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'blocked';
+    // A token that never was one; of a method, one this server does not have.
+    case 404:
+      return 'not_found';
+    case 409:
+      return description.includes('webhook') ? 'webhook' : 'conflict';
+    case 413:
+      return 'too_big';
+    default:
+      return byWords.find(([words]) => description.includes(words))?.[1] ?? 'other';
+  }
+}

@@ -1,0 +1,178 @@
+// What a person can say with a slash. Each is answered by itself; what decides something goes through the same operations as at every other
+// door. The panic stop asks nothing and waits for nothing; releasing it is for the desktop.
+
+import type { Claw } from '../../contracts/claw.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import type { Caller } from '../../contracts/ops.ts';
+import type { Approval } from '../../contracts/policy.ts';
+import { freshMs, type Questions } from './questions.ts';
+
+export const botCommands = [
+  { command: 'help', description: 'what I understand' },
+  { command: 'status', description: 'what runs, what waits, what it cost' },
+  { command: 'new', description: 'begin a new conversation' },
+  { command: 'sessions', description: 'conversations; with a number: switch to that one' },
+  { command: 'approve', description: 'say yes once to what waits; with a number where several do' },
+  { command: 'deny', description: 'say no to what waits' },
+  { command: 'budget', description: 'the limits; with an amount in dollars: allow more today' },
+  { command: 'stop', description: 'stop what runs in this conversation' },
+  { command: 'panic', description: 'stop everything at once' },
+] as const;
+
+export interface CommandDeps {
+  readonly claw: Pick<Claw, 'op'>;
+  readonly questions: Pick<Questions, 'decide'>;
+  readonly approvals: { pendingApprovals(): Approval[] };
+  /** Turns of the session that have not ended. */
+  readonly openTurns: (sessionId: string) => string[];
+}
+
+export interface CommandCall {
+  readonly name: string;
+  readonly rest: string;
+  readonly userId: string;
+  readonly chatId: string;
+  /** How long ago at most it was written. */
+  readonly waitedMs: number;
+}
+
+export interface CommandAnswer {
+  readonly text: string;
+  /** The one thing that is told while everything is stopped. */
+  readonly aboutPanic?: true;
+}
+
+/** Null where the text is no command. In a group only what is said to this bot is one. */
+export function readCommand(text: string, username: string): { name: string; rest: string } | null {
+  const [, name, to, rest = ''] = /^\/([A-Za-z0-9_]{1,32})(?:@(\w+))?(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
+  if (name === undefined || (to !== undefined && to.toLowerCase() !== username.toLowerCase())) return null;
+  return { name: name.toLowerCase(), rest: rest.trim() };
+}
+
+/** Changes nothing, and may be done again. */
+export function isHarmless({ name, rest }: { readonly name: string; readonly rest: string }): boolean {
+  const effects = Object.hasOwn(commands, name) && !['start', 'help', 'status'].includes(name);
+  return !effects || (rest === '' && (name === 'sessions' || name === 'budget'));
+}
+
+type Command = (deps: CommandDeps, call: CommandCall, caller: Caller) => Promise<CommandAnswer> | CommandAnswer;
+
+/** Never rejects. */
+export async function runCommand(deps: CommandDeps, call: CommandCall): Promise<CommandAnswer> {
+  const caller: Caller = { channel: 'telegram', actor: `telegram:${call.userId}` };
+  const command = Object.hasOwn(commands, call.name) ? commands[call.name] : undefined;
+  try {
+    return command === undefined ? { text: `I do not know /${call.name}.\n\n${help}` } : await command(deps, call, caller);
+  } catch (cause) {
+    const { message, hint } = toAppError(cause);
+    return { text: hint === undefined ? message : `${message}\n${hint}`, ...(call.name === 'panic' ? { aboutPanic: true } : {}) };
+  }
+}
+
+const help = botCommands.map(({ command, description }) => `/${command} ${description}`).join('\n');
+
+const commands: Readonly<Record<string, Command>> = {
+  start: () => ({ text: `You are paired. Write what you want done; I ask before anything risky.\n\n${help}` }),
+  help: () => ({ text: help }),
+  status: async (deps, { chatId }, caller) => ({ text: await describeStatus(deps, chatId, caller) }),
+  new: async ({ claw }, { chatId }, caller) => {
+    await claw.op('chat.bind', { chat: { channel: 'telegram', chatId } }, caller);
+    return { text: 'A new conversation begins with your next message.' };
+  },
+  sessions: chooseSession,
+  approve: (deps, call) => decide(deps, call, 'once'),
+  deny: (deps, call) => decide(deps, call, 'deny'),
+  budget: showBudget,
+  stop: stopTurns,
+  panic: async ({ claw }, { rest }, caller) => {
+    const reason = rest === '' ? 'Asked for over Telegram.' : rest.slice(0, 500);
+    const { killed, tookMs } = await claw.op('panic.engage', { reason }, caller);
+    const ended = killed === 1 ? '1 process was ended' : `${killed} processes were ended`;
+    const took = tookMs === null ? '' : ` within ${Math.round(tookMs)} ms`;
+    return { text: `Everything is stopped; ${ended}${took}. It is released at the computer only.`, aboutPanic: true };
+  },
+};
+
+async function describeStatus({ claw, approvals }: CommandDeps, chatId: string, caller: Caller): Promise<string> {
+  const panic = await claw.op('panic.status', {}, caller);
+  const { sessions } = await claw.op('session.list', { limit: 100 }, caller);
+  const running = sessions.filter(({ status }) => status === 'running').length;
+  const pending = approvals.pendingApprovals().length;
+  const { today } = await claw.op('usage.get', { by: 'day', days: 1 }, caller);
+  const { chats } = await claw.op('chat.list', { channel: 'telegram' }, caller);
+  const bound = chats.find((chat) => chat.chatId === chatId)?.sessionId ?? null;
+  const title = sessions.find(({ sessionId }) => sessionId === bound)?.title;
+  return [
+    panic.engaged
+      ? 'Everything is stopped (panic). It is released at the computer.'
+      : running === 0
+        ? 'Nothing runs.'
+        : `${running} at work.`,
+    pending === 0 ? 'Nothing is waiting for you.' : `${pending} waiting for your decision: /approve, /deny.`,
+    `Today: ${today.turns} turns, ${today.costUsd === null ? 'cost unknown' : `$${today.costUsd.toFixed(2)}`}.`,
+    title === undefined ? 'Your next message begins a new conversation.' : `This conversation: ${title}`,
+  ].join('\n');
+}
+
+const SESSIONS_SHOWN = 10;
+
+async function chooseSession({ claw }: CommandDeps, { rest, chatId }: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const { sessions: all } = await claw.op('session.list', { limit: 50 }, caller);
+  const sessions = all.filter(({ archived }) => !archived).slice(0, SESSIONS_SHOWN);
+  if (rest === '') {
+    const lines = sessions.map(
+      ({ title, status }, at) => `${at + 1}. ${title === '' ? 'Untitled' : title}${status === 'running' ? ' (at work)' : ''}`,
+    );
+    return { text: lines.length === 0 ? 'There are no conversations yet.' : `${lines.join('\n')}\n\nGo on with one: /sessions 1` };
+  }
+  const chosen = /^\d{1,3}$/.test(rest) ? sessions[Number(rest) - 1] : undefined;
+  if (chosen === undefined) return { text: `There is no conversation ${rest.slice(0, 20)}. See /sessions.` };
+  await claw.op('chat.bind', { chat: { channel: 'telegram', chatId }, sessionId: chosen.sessionId }, caller);
+  return { text: `This chat now continues: ${chosen.title === '' ? 'Untitled' : chosen.title}` };
+}
+
+async function decide(
+  { questions, approvals }: CommandDeps,
+  { rest, userId, waitedMs }: CommandCall,
+  choice: 'once' | 'deny',
+): Promise<CommandAnswer> {
+  const pending = approvals.pendingApprovals();
+  if (pending.length === 0) return { text: 'Nothing is waiting for you.' };
+  const word = choice === 'once' ? 'approve' : 'deny';
+  if (rest === '' && pending.length > 1) {
+    return { text: `${pending.map(({ summary }, at) => `${at + 1}. ${summary}`).join('\n')}\n\nWhich one? /${word} 1` };
+  }
+  const approval =
+    rest === '' ? pending[0] : (pending[Number(/^\d{1,3}$/.exec(rest)?.[0] ?? 0) - 1] ?? pending.find((one) => one.approvalId === rest));
+  if (approval === undefined) return { text: `Nothing with the number ${rest.slice(0, 20)} waits.` };
+  // A number said long ago may have meant another question.
+  if (waitedMs > freshMs) return { text: 'That was written a while ago. Say it again if it still holds.' };
+  return { text: `${approval.summary}\n${await questions.decide(approval, choice, userId)}` };
+}
+
+async function showBudget({ claw }: CommandDeps, { rest, waitedMs }: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const amount = /^\$?(\d{1,6}(?:\.\d{1,2})?)$/.exec(rest)?.[1];
+  if (rest !== '' && amount === undefined) return { text: 'Say an amount in dollars, such as /budget 1.50' };
+  if (amount !== undefined && waitedMs > freshMs) return { text: 'That was written a while ago. Say it again if it still holds.' };
+  const { budgets } =
+    amount === undefined
+      ? await claw.op('budget.get', {}, caller)
+      : await claw.op('budget.allow', { scope: 'day', usd: Number(amount) }, caller);
+  const lines = budgets.map(({ scope, unit, limit, spent }) => {
+    const show = (value: number): string => (unit === 'usd' ? `$${value.toFixed(2)}` : `${value} tokens`);
+    return `${scope}: ${show(spent)} of ${limit === null ? 'no limit' : show(limit)}`;
+  });
+  return { text: lines.length === 0 ? 'No limits are set.' : lines.join('\n') };
+}
+
+async function stopTurns({ claw, openTurns }: CommandDeps, { chatId }: CommandCall, caller: Caller): Promise<CommandAnswer> {
+  const { chats } = await claw.op('chat.list', { channel: 'telegram' }, caller);
+  const sessionId = chats.find((chat) => chat.chatId === chatId)?.sessionId ?? null;
+  if (sessionId === null) return { text: 'Nothing runs in this conversation.' };
+  const open = openTurns(sessionId);
+  for (const turnId of open) {
+    // One that ended a moment ago needs no stop.
+    await claw.op('turn.cancel', { turnId }, caller).catch(() => null);
+  }
+  return { text: open.length === 0 ? 'Nothing runs in this conversation.' : open.length === 1 ? 'Stopped.' : `${open.length} stopped.` };
+}

@@ -1,0 +1,168 @@
+// Pairing: a one-use code shown at the desktop, sent to the bot by whoever has it, and confirmed at the desktop again. Identity is the
+// numeric user id in a private chat and nothing else. Knows no network.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import type { IdSource } from '../../base/ids.ts';
+import { AppError } from '../../contracts/errors.ts';
+import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
+import type { Caller, OpResult } from '../../contracts/ops.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { PairingRow, TelegramStore } from './rows.ts';
+
+/** Without 0, O, 1, I and L, which people take for one another. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
+const CODE_LENGTH = 8;
+const CODE_MS = 3_600_000;
+const PENDING_MAX = 3;
+/** Wrong codes of one person within an hour, and of all people together. */
+const WRONG_MAX = 5;
+const WRONG_TOTAL_MAX = 30;
+const PEOPLE_COUNTED_MAX = 1000;
+
+export interface PairingDeps {
+  readonly log: SessionLog;
+  readonly store: TelegramStore;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  /** Uniform, from 0 up to and not including `below`. */
+  readonly randomInt: (below: number) => number;
+}
+
+export type ClaimResult = 'claimed' | 'wrong' | 'too_many';
+
+export class Pairing {
+  readonly #deps: PairingDeps;
+  readonly #wrong = new Map<string, number[]>();
+  #wrongTotal: number[] = [];
+
+  constructor(deps: PairingDeps) {
+    this.#deps = deps;
+  }
+
+  /** Fails with `rate_limited` while three codes wait. */
+  offer(caller: Caller): { pairingId: string; code: string; expiresAtMs: number } {
+    const { log, ids, clock, randomInt } = this.#deps;
+    notOverTelegram(caller);
+    this.#endExpired();
+    if (this.#deps.store.pairings().length >= PENDING_MAX) {
+      throw new AppError('rate_limited', `${PENDING_MAX} pairing codes wait already.`, {
+        data: { hint: 'Confirm or refuse one (trayclaw telegram list), or wait an hour.' },
+      });
+    }
+    const code = Array.from({ length: CODE_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)] ?? '').join('');
+    const pairingId = ids.next('pair');
+    const expiresAtMs = clock.nowMs() + CODE_MS;
+    const body = { pairingId, codeHash: hashCode(pairingId, code), expiresAtMs, by: caller.actor };
+    log.append(systemSessionId, [{ type: 'telegram.pairing_offered', body }], true);
+    return { pairingId, code, expiresAtMs };
+  }
+
+  /** What somebody sent, where it has the form of a code; the drafts belong into the transaction of the update. */
+  claim(text: string, from: { userId: string; chatId: string; name: string }): { result: ClaimResult; drafts: AnyDraft[] } {
+    if (this.#isLimited(from.userId)) return { result: 'too_many', drafts: [] };
+    const code = text.toUpperCase();
+    const nowMs = this.#deps.clock.nowMs();
+    const offered = this.#deps.store.pairings().find((row) => row.userId === null && row.expiresAtMs > nowMs && holds(row, code));
+    if (offered === undefined) {
+      this.#countWrong(from.userId, nowMs);
+      return { result: 'wrong', drafts: [] };
+    }
+    return { result: 'claimed', drafts: [{ type: 'telegram.pairing_claimed', body: { pairingId: offered.pairingId, ...from } }] };
+  }
+
+  /** Fails with `not_found`, `conflict` (nobody sent the code yet) or `forbidden` (asked for over Telegram). Returns who it is. */
+  confirm(pairingId: string, caller: Caller): { userId: string; chatId: string; name: string } {
+    notOverTelegram(caller);
+    const row = this.#find(pairingId);
+    const { userId, chatId, name } = row;
+    if (userId === null || chatId === null || name === null) {
+      throw new AppError('conflict', 'No one has sent this code to the bot yet.', { data: { hint: 'Send it to the bot, then confirm.' } });
+    }
+    const person = { userId, chatId, name };
+    this.#deps.log.append(systemSessionId, [{ type: 'telegram.paired', body: { pairingId, ...person, by: caller.actor } }], true);
+    return person;
+  }
+
+  refuse(pairingId: string, caller: Caller): void {
+    notOverTelegram(caller);
+    const row = this.#find(pairingId);
+    this.#end(row, 'refused', caller.actor);
+  }
+
+  /** Fails with `not_found`. */
+  revoke(userId: string, caller: Caller): void {
+    notOverTelegram(caller);
+    if (this.#deps.store.person(userId) === null) throw new AppError('not_found', `No one with the Telegram id ${userId} is paired.`);
+    this.#deps.log.append(systemSessionId, [{ type: 'telegram.revoked', body: { userId, by: caller.actor } }], true);
+  }
+
+  list(): OpResult<'telegram.list'> {
+    const nowMs = this.#deps.clock.nowMs();
+    const live = this.#deps.store.pairings().filter((row) => row.expiresAtMs > nowMs);
+    return {
+      people: this.#deps.store.people(),
+      pairings: live.map(({ pairingId, expiresAtMs, userId, name }) => ({
+        pairingId,
+        expiresAtMs,
+        claimedBy: userId === null ? null : { userId, name: name ?? '' },
+      })),
+    };
+  }
+
+  #find(pairingId: string): PairingRow {
+    const row = this.#deps.store.pairings().find((one) => one.pairingId === pairingId);
+    if (row === undefined || row.expiresAtMs <= this.#deps.clock.nowMs()) {
+      throw new AppError('not_found', `No pairing ${pairingId} waits; a code holds for an hour.`, {
+        data: { hint: 'Show a new one with: trayclaw telegram pair' },
+      });
+    }
+    return row;
+  }
+
+  #endExpired(): void {
+    const nowMs = this.#deps.clock.nowMs();
+    for (const row of this.#deps.store.pairings()) if (row.expiresAtMs <= nowMs) this.#end(row, 'expired', 'clock');
+  }
+
+  #end({ pairingId }: PairingRow, reason: 'expired' | 'refused', by: string): void {
+    this.#deps.log.append(systemSessionId, [{ type: 'telegram.pairing_ended', body: { pairingId, reason, by } }], true);
+  }
+
+  #isLimited(userId: string): boolean {
+    const since = this.#deps.clock.nowMs() - CODE_MS;
+    this.#wrongTotal = this.#wrongTotal.filter((atMs) => atMs > since);
+    const own = (this.#wrong.get(userId) ?? []).filter((atMs) => atMs > since);
+    return own.length >= WRONG_MAX || this.#wrongTotal.length >= WRONG_TOTAL_MAX;
+  }
+
+  #countWrong(userId: string, nowMs: number): void {
+    const own = (this.#wrong.get(userId) ?? []).filter((atMs) => atMs > nowMs - CODE_MS);
+    this.#wrong.delete(userId);
+    this.#wrong.set(userId, [...own, nowMs]);
+    this.#wrongTotal.push(nowMs);
+    for (const oldest of this.#wrong.keys()) {
+      if (this.#wrong.size <= PEOPLE_COUNTED_MAX) break;
+      this.#wrong.delete(oldest);
+    }
+  }
+}
+
+/** Eight characters of the alphabet, in any case, and nothing else. */
+export function looksLikeCode(text: string): boolean {
+  return text.length === CODE_LENGTH && [...text.toUpperCase()].every((character) => ALPHABET.includes(character));
+}
+
+/** Who talks to the agent is decided where the agent runs: a paired phone must not pair another. */
+function notOverTelegram(caller: Caller): void {
+  if (caller.channel === 'telegram') throw new AppError('forbidden', 'People are paired and revoked at the computer only.');
+}
+
+/** With its own salt, so that the same code twice does not show. */
+function hashCode(pairingId: string, code: string): string {
+  return createHash('sha256').update(`${pairingId}:${code}`).digest('hex');
+}
+
+function holds(row: PairingRow, code: string): boolean {
+  return timingSafeEqual(Buffer.from(row.codeHash, 'hex'), Buffer.from(hashCode(row.pairingId, code), 'hex'));
+}

@@ -1,0 +1,163 @@
+// The one loop that asks for updates: backs off, obeys floods, stops where another program polls, and goes on by itself. It hands each update
+// on and waits for nothing that happens to it, so that a button is heard while a turn waits for it.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { TelegramState } from '../../contracts/features/telegram.ts';
+import { readFailure, type ApiFailure } from './api-failure.ts';
+import type { BotApi, Update } from './bot-api.ts';
+import type { Taken } from './intake.ts';
+import type { TelegramStore } from './rows.ts';
+
+export interface PollerDeps {
+  readonly api: Pick<BotApi, 'getUpdates'>;
+  readonly store: TelegramStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly botId: string;
+  /** What the lease is for, and who holds it. */
+  readonly tokenHash: string;
+  readonly holder: string;
+  readonly pollSeconds: number;
+  /** Resolves false at once when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<boolean>;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Has its effect, or its beginning, before it returns. `waitedMs`: how long ago at most the updates of this poll came in. */
+  readonly take: (updates: readonly Update[], waitedMs: number) => Taken;
+  readonly tell: (state: TelegramState, problem: string | null) => void;
+}
+
+/** Why the loop ended. */
+export type PollEnd = 'stopped' | 'refused' | 'lease_lost';
+
+const BACKOFF_MS = 1_000;
+const OFFLINE_MS_MAX = 60_000;
+const CONFLICT_MS = 30_000;
+const CONFLICT_MS_MAX = 15 * 60_000;
+/** A server that answers at once with nothing is not asked again at once. */
+const QUICK_MS = 500;
+/** One missed answer is no news. */
+const OFFLINE_AFTER = 3;
+/** After the store itself failed. */
+const STORE_MS = 5_000;
+/** Something urgent comes first and is not to be disturbed. */
+const LATER_MS = 300;
+
+export class Poller {
+  readonly #deps: PollerDeps;
+  #failures = 0;
+  #conflicts = 0;
+  /** The last poll went well: the next may wait for something to come. */
+  #isSure = false;
+
+  constructor(deps: PollerDeps) {
+    this.#deps = deps;
+  }
+
+  async run(signal: AbortSignal): Promise<PollEnd> {
+    const { store, tokenHash, holder, clock } = this.#deps;
+    // The age of what the first poll brings is counted from the last one of whoever polled before.
+    store.holdLease(tokenHash, holder, store.lease(tokenHash)?.polledAtMs ?? clock.nowMs());
+    while (!signal.aborted) {
+      if (store.lease(tokenHash)?.holder !== holder) return 'lease_lost';
+      const end = await this.#pollOnce(signal);
+      if (end !== null) return end;
+    }
+    return 'stopped';
+  }
+
+  async #pollOnce(signal: AbortSignal): Promise<PollEnd | null> {
+    const { api, store, botId, pollSeconds, clock, wait } = this.#deps;
+    const startedMs = clock.monotonicMs();
+    let updates: Update[];
+    try {
+      updates = await api.getUpdates(
+        { offset: store.askFrom(botId, clock.nowMs()), timeoutSeconds: this.#isSure ? pollSeconds : 0 },
+        signal,
+      );
+    } catch (cause) {
+      return this.#fail(readFailure(cause, signal), signal);
+    }
+    const wasSure = this.#isSure;
+    this.#isSure = true;
+    this.#failures = 0;
+    this.#conflicts = 0;
+    this.#deps.tell('running', null);
+    const waitMs = this.#takeAll(updates);
+    if (waitMs > 0) return this.#pause(waitMs, signal);
+    const tookMs = clock.monotonicMs() - startedMs;
+    if (wasSure && updates.length === 0 && tookMs < QUICK_MS) await wait(QUICK_MS, signal);
+    return null;
+  }
+
+  /** How long to leave what was not taken, which then comes again; 0 where all was. */
+  #takeAll(updates: readonly Update[]): number {
+    const { store, botId, tokenHash, holder, clock } = this.#deps;
+    const nowMs = clock.nowMs();
+    const from = store.askFrom(botId, nowMs);
+    const waitedMs = nowMs - (store.lease(tokenHash)?.polledAtMs ?? 0);
+    // A server that does not honour the offset repeats itself.
+    const fresh = updates.filter((update) => update.update_id >= from);
+    // A clock that was set back tells nothing about ages.
+    try {
+      const ageMs = waitedMs < 0 ? Number.MAX_SAFE_INTEGER : waitedMs;
+      const taken = fresh.length === 0 ? 'taken' : this.#deps.take(fresh, ageMs);
+      if (taken === 'later') return LATER_MS;
+      // What is left comes again, and is as old then as it is now.
+      if (taken === 'partly') return 0;
+      // What somebody else has taken over meanwhile is not taken back.
+      if (store.lease(tokenHash)?.holder === holder) store.holdLease(tokenHash, holder, clock.nowMs());
+      return 0;
+    } catch (cause) {
+      this.#deps.logger.log('error', 'updates of Telegram could not be kept', { cause: String(cause) });
+      return STORE_MS;
+    }
+  }
+
+  async #fail(failure: ApiFailure, signal: AbortSignal): Promise<PollEnd | null> {
+    this.#isSure = false;
+    if (failure.kind === 'aborted') return 'stopped';
+    if (failure.kind === 'flood') return this.#pause(failure.retryAfterMs, signal);
+    if (failure.kind === 'refused') {
+      const { why } = failure;
+      if (why === 'unauthorized' || why === 'not_found') {
+        this.#deps.tell(
+          'refused',
+          'Telegram does not take the token of the bot: it was revoked, or never was one. Set the new one of @BotFather.',
+        );
+        return 'refused';
+      }
+      if (why === 'conflict' || why === 'webhook') return this.#yield(why, signal);
+    }
+    this.#failures += 1;
+    const { words } = failure;
+    this.#deps.logger.log('warn', 'updates of Telegram could not be fetched', { words, failures: this.#failures });
+    if (this.#failures >= OFFLINE_AFTER) {
+      this.#deps.tell('offline', 'The Telegram server cannot be reached. TrayClaw keeps trying; Telegram keeps new messages for a day.');
+    }
+    return this.#pause(growing(BACKOFF_MS, this.#failures, OFFLINE_MS_MAX, this.#deps.random), signal);
+  }
+
+  /** Somebody else gets the updates: whoever goes on asking only takes turns in throwing the other out. */
+  #yield(why: 'conflict' | 'webhook', signal: AbortSignal): Promise<null> {
+    this.#conflicts += 1;
+    const what =
+      why === 'webhook'
+        ? 'A webhook is set for this bot, so updates go there. Remove it (deleteWebhook), or create a separate bot for this computer.'
+        : 'Another program polls this bot: most likely TrayClaw on another computer or with another data folder, or another program with the same token. Stop it there, or create a separate bot for this computer.';
+    this.#deps.tell('conflict', what);
+    return this.#pause(growing(CONFLICT_MS, this.#conflicts, CONFLICT_MS_MAX, this.#deps.random), signal);
+  }
+
+  async #pause(ms: number, signal: AbortSignal): Promise<null> {
+    await this.#deps.wait(ms, signal);
+    return null;
+  }
+}
+
+/** Doubles with each time, with up to a quarter more or less so that two never meet in step. */
+function growing(firstMs: number, times: number, maxMs: number, random: () => number): number {
+  const base = Math.min(firstMs * 2 ** Math.min(times - 1, 20), maxMs);
+  return Math.round(base * (0.75 + random() / 2));
+}

@@ -1,0 +1,186 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLogger } from '../../base/logger.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import type { OutboundItem } from '../../contracts/channels.ts';
+import { AppError } from '../../contracts/errors.ts';
+import type { Approval } from '../../contracts/policy.ts';
+import { parseHtml } from '../../../tests/doubles/telegram/entities.ts';
+import { toTelegramPieces } from './markdown-html.ts';
+import { freshMs, howAnswered, questionText, Questions } from './questions.ts';
+import { approvalOf, openBench } from './telegram-test-bench.ts';
+
+function open() {
+  const bench = openBench(onTestFinished);
+  const approvals = new Map<string, Approval>([['apr_1', approvalOf('apr_1')]]);
+  const queued: Omit<OutboundItem, 'outboundId'>[] = [];
+  const decided: unknown[] = [];
+  const op = (name: string, params: { approvalId: string; decision: 'approve' | 'deny' }, caller: unknown): Promise<Approval> => {
+    const approval = approvals.get(params.approvalId);
+    if (approval?.state !== 'pending') return Promise.reject(new AppError('approval_not_pending', 'This was already answered.'));
+    decided.push([name, params, caller]);
+    const state = params.decision === 'approve' ? 'approved' : 'denied';
+    const after: Approval = { ...approval, state, decidedBy: 'telegram:42' };
+    approvals.set(params.approvalId, after);
+    return Promise.resolve(after);
+  };
+  let drawn = 0;
+  const questions = new Questions({
+    ...bench,
+    logger: silentLogger,
+    approvals: {
+      approval: (approvalId) => approvals.get(approvalId) ?? null,
+      pendingApprovals: () => [...approvals.values()].filter(({ state }) => state === 'pending'),
+    },
+    claw: { op } as unknown as Pick<Claw, 'op'>,
+    nonce: () => `nonce-number-${String(++drawn).padStart(8, '0')}`,
+    queue: (item) => `out_${queued.push(item)}`,
+    keep: (text, name) => ({ sha256: 'x', name, mediaType: 'text/plain', sizeBytes: text.length }),
+  });
+  bench.pair('42', 'Ada');
+  questions.askOpen();
+  const data = (at: number, button = 0): string => queued[at]?.buttons?.flat()[button]?.data ?? '';
+  return { ...bench, approvals, queued, decided, questions, data };
+}
+
+const ada = { userId: '42', chatId: '42', waitedMs: 0 };
+const notYours = 'This question was not asked of you.';
+
+test('everybody who is paired is asked once, each with a nonce of their own that fits into a button', () => {
+  const { questions, queued, pair, store } = open();
+  pair('43', 'Bob');
+  questions.askOpen();
+  questions.askOpen();
+  expect(queued.map(({ to, kind, idempotencyKey }) => [to.chatId, kind, idempotencyKey])).toEqual([
+    ['42', 'question', 'telegram-question:apr_1:42:1'],
+    ['43', 'question', 'telegram-question:apr_1:43:1'],
+  ]);
+  expect(queued.flatMap(({ buttons = [] }) => buttons.flat()).every(({ data }) => Buffer.byteLength(data) <= 64)).toBe(true);
+  expect(new Set(store.questionsOf('apr_1').map(({ nonce }) => nonce)).size).toBe(2);
+});
+
+test('one that may not have arrived is asked again, and only its new button counts', async () => {
+  const { questions, queued, log, data, decided } = open();
+  log.append('system', [{ type: 'outbound.uncertain', body: { outboundId: 'out_1', part: 0, reason: 'the program ended' } }]);
+  questions.askOpen();
+  questions.askOpen();
+  expect(queued.map(({ idempotencyKey }) => idempotencyKey)).toEqual(['telegram-question:apr_1:42:1', 'telegram-question:apr_1:42:2']);
+  expect(await questions.press({ ...ada, data: data(0) })).toBe('This button belongs to nothing that is asked.');
+  expect(await questions.press({ ...ada, data: data(1) })).toBe('Answered here: approved.');
+  expect(decided).toHaveLength(1);
+});
+
+test('a press decides as the person who made it', async () => {
+  const { questions, decided, data } = open();
+  expect(await questions.press({ ...ada, data: data(0, 1) })).toBe('Answered here: denied.');
+  expect(decided).toEqual([['approval.decide', { approvalId: 'apr_1', decision: 'deny' }, { channel: 'telegram', actor: 'telegram:42' }]]);
+});
+
+test('nobody but the person who was asked, in the chat where it was asked', async () => {
+  const { questions, decided, data, pair } = open();
+  pair('43', 'Bob');
+  expect(await questions.press({ ...ada, userId: '66', chatId: '66', data: data(0) })).toBe(notYours);
+  expect(await questions.press({ ...ada, userId: '43', chatId: '43', data: data(0) })).toBe(notYours);
+  expect(await questions.press({ ...ada, userId: '43', data: data(0) })).toBe(notYours);
+  expect(await questions.press({ ...ada, chatId: '-500', data: data(0) })).toBe(notYours);
+  expect(decided).toEqual([]);
+});
+
+test('who is no longer paired decides nothing', async () => {
+  const { questions, decided, data, log } = open();
+  log.append('system', [{ type: 'telegram.revoked', body: { userId: '42', by: 'cli' } }]);
+  expect(await questions.press({ ...ada, data: data(0) })).toBe(notYours);
+  expect(decided).toEqual([]);
+});
+
+test.each(['ap:nonce-number-99999999:y', 'ap:apr_1:y', 'ap::y', 'apr_1', '', 'ap:nonce-number-00000001:x'])(
+  'the data %j belongs to nothing that is asked',
+  async (data) => {
+    const { questions, decided } = open();
+    expect(await questions.press({ ...ada, data })).toBe('This button belongs to nothing that is asked.');
+    expect(decided).toEqual([]);
+  },
+);
+
+test('a button answers its own question and no other', async () => {
+  const { questions, approvals, data, decided, queued } = open();
+  approvals.set('apr_2', approvalOf('apr_2'));
+  questions.askOpen();
+  expect(queued).toHaveLength(2);
+  await questions.press({ ...ada, data: data(1) });
+  expect(decided).toMatchObject([['approval.decide', { approvalId: 'apr_2' }, {}]]);
+  expect(approvals.get('apr_1')?.state).toBe('pending');
+});
+
+test('a question is answered once, from whichever door', async () => {
+  const { questions, data, decided, approvals } = open();
+  await questions.press({ ...ada, data: data(0) });
+  expect(await questions.press({ ...ada, data: data(0, 1) })).toBe('Answered here: approved.');
+  expect(decided).toHaveLength(1);
+  approvals.set('apr_1', approvalOf('apr_1', { state: 'denied', decidedBy: 'window' }));
+  expect(await questions.press({ ...ada, data: data(0) })).toBe('Answered in the window: denied.');
+  expect(decided).toHaveLength(1);
+});
+
+test('a question that was closed in the chat cannot be answered there any more', async () => {
+  const { questions, data, decided, store } = open();
+  const [question] = store.questionsOf('apr_1');
+  if (question !== undefined) questions.close(question);
+  await questions.press({ ...ada, data: data(0) });
+  expect(decided).toEqual([]);
+});
+
+test('what may have been pressed long ago decides nothing; a press is never older than its question', async () => {
+  const { questions, data, decided, clock } = open();
+  clock.advance(freshMs + 1);
+  expect(await questions.press({ ...ada, waitedMs: freshMs + 1, data: data(0) })).toMatch(/Press again/);
+  expect(decided).toEqual([]);
+  expect(await questions.press({ ...ada, waitedMs: 30_000, data: data(0) })).toBe('Answered here: approved.');
+  const fresh = open();
+  expect(await fresh.questions.press({ ...ada, waitedMs: Number.MAX_SAFE_INTEGER, data: fresh.data(0) })).toBe('Answered here: approved.');
+});
+
+test('a clock that was set back makes a press old', async () => {
+  const { questions, data, decided, clock } = open();
+  clock.advance(-3_600_000);
+  expect(await questions.press({ ...ada, waitedMs: Number.MAX_SAFE_INTEGER, data: data(0) })).toMatch(/Press again/);
+  expect(decided).toEqual([]);
+});
+
+test('fifteen minutes are offered only where they would cover something, and given only then', async () => {
+  const { questions, approvals, queued, decided, data } = open();
+  expect(queued[0]?.buttons?.flat()).toHaveLength(2);
+  await questions.press({ ...ada, data: data(0).replace(/:y$/, ':m') });
+  expect(decided).toMatchObject([['approval.decide', { scope: { kind: 'once' } }, {}]]);
+  approvals.set('apr_2', approvalOf('apr_2', { widerScope: '`rm` in notes/' }));
+  questions.askOpen();
+  await questions.press({ ...ada, data: data(1, 2) });
+  expect(decided[1]).toMatchObject(['approval.decide', { scope: { kind: 'minutes', minutes: 15 } }, {}]);
+});
+
+test('a call is shown exactly as it is, formats nothing of the question, and goes along as a file where it is long', () => {
+  const shown = (approval: Approval): string =>
+    toTelegramPieces(questionText(approval).text, 3_700)
+      .map(({ html }) => parseHtml(html).text)
+      .join('|');
+  expect(shown(approvalOf('a'))).toBe(
+    'Wants to run rm -rf *notes*\nIt may change files.\nCommands are asked about.\n{"command":"rm -rf `x` ```notes```"}',
+  );
+  const long = approvalOf('a', { args: 'x'.repeat(5_000), summary: 's'.repeat(5_000), risk: 'r'.repeat(5_000), reason: '*'.repeat(5_000) });
+  expect(questionText(long).rest).toBe('x'.repeat(5_000));
+  expect(toTelegramPieces(questionText(long).text, 3_700)).toHaveLength(1);
+});
+
+test('how a question was answered', () => {
+  const told = (change: Partial<Approval>): string => howAnswered(approvalOf('a', change));
+  expect([
+    told({ state: 'approved', decidedBy: 'cli' }),
+    told({ state: 'approved', decidedBy: 'window', scope: { kind: 'minutes', minutes: 15 } }),
+    told({ state: 'denied', decidedBy: 'timeout' }),
+    told({ state: 'withdrawn' }),
+  ]).toEqual([
+    'Answered at the command line: approved.',
+    'Answered in the window: approved for 15 min.',
+    'Answered by timeout: denied.',
+    'No longer asked: the turn has ended.',
+  ]);
+});

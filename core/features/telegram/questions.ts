@@ -1,0 +1,195 @@
+// Questions of the gate in the chats of the people who are paired: asked with buttons, answered once from whichever door comes first, and
+// then saying how. A press counts only from the person, the chat and the question it was made for, and only while it is fresh.
+
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { OutboundItem } from '../../contracts/channels.ts';
+import type { Claw } from '../../contracts/claw.ts';
+import { toAppError } from '../../contracts/errors.ts';
+import { systemSessionId } from '../../contracts/events.ts';
+import type { Approval, GrantScope } from '../../contracts/policy.ts';
+import type { ArtifactRef } from '../../contracts/tools.ts';
+import { answeredWords } from '../../contracts/turn-words.ts';
+import type { SessionLog } from '../../store/session/session.ts';
+import type { QuestionRow, TelegramStore } from './rows.ts';
+
+export interface QuestionDeps {
+  readonly log: SessionLog;
+  readonly store: TelegramStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
+  readonly claw: Pick<Claw, 'op'>;
+  /** Letters and digits that nobody can guess. */
+  readonly nonce: () => string;
+  readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
+  /** Keeps a text as a file to send along. */
+  readonly keep: (text: string, name: string, sessionId: string) => ArtifactRef;
+}
+
+export interface Press {
+  readonly userId: string;
+  readonly chatId: string;
+  readonly data: string;
+  /** How long ago at most it was made. */
+  readonly waitedMs: number;
+}
+
+type Choice = 'once' | 'minutes' | 'deny';
+const letters = { y: 'once', m: 'minutes', n: 'deny' } as const;
+const MINUTES = 15;
+const ASKS_MAX = 20;
+/** What was pressed or written longer ago decides nothing. */
+export const freshMs = 10 * 60_000;
+const SHOWN_MAX = 2_200;
+/** Of each sentence: all of a question fits into one message. */
+const PLAIN_MAX = 250;
+
+export class Questions {
+  readonly #deps: QuestionDeps;
+
+  constructor(deps: QuestionDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks everybody who is paired what they were not asked yet. */
+  askOpen(): void {
+    for (const approval of this.#deps.approvals.pendingApprovals()) this.ask(approval);
+  }
+
+  ask(approval: Approval): void {
+    const { store } = this.#deps;
+    const asked = new Map(store.questionsOf(approval.approvalId).map((question) => [question.userId, question]));
+    for (const { userId, chatId } of store.people()) {
+      const before = asked.get(userId);
+      // One of which nobody knows whether it arrived is asked again: twice is answered once, and not at all holds the turn up for ever.
+      if (before === undefined || (before.lost && before.asks < ASKS_MAX))
+        this.#askOne(approval, { userId, chatId, asks: before?.asks ?? 0 });
+    }
+  }
+
+  #askOne(approval: Approval, { userId, chatId, asks }: { userId: string; chatId: string; asks: number }): void {
+    const { log, queue, keep, nonce: draw } = this.#deps;
+    const { approvalId, sessionId } = approval;
+    const nonce = draw();
+    const { text, rest } = questionText(approval);
+    const files = rest === null ? [] : [keep(rest, 'call.txt', sessionId)];
+    log.transact(() => {
+      const outboundId = queue({
+        to: { channel: 'telegram', chatId },
+        kind: 'question',
+        text,
+        files,
+        buttons: buttonsOf(approval, nonce),
+        idempotencyKey: `telegram-question:${approvalId}:${userId}:${asks + 1}`,
+        sessionId,
+        turnId: null,
+      });
+      log.append(systemSessionId, [{ type: 'telegram.asked', body: { approvalId, userId, chatId, nonce, outboundId } }]);
+    });
+  }
+
+  /** What the person is told under the button. Decides at once or not at all. */
+  async press({ userId, chatId, data, waitedMs }: Press): Promise<string> {
+    const { store, clock, approvals } = this.#deps;
+    const [, nonce = '', letter = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([ymn])$/.exec(data) ?? [];
+    const question = nonce === '' ? null : store.questionByNonce(nonce);
+    if (question === null) return 'This button belongs to nothing that is asked.';
+    if (store.person(userId) === null || question.userId !== userId || question.chatId !== chatId)
+      return 'This question was not asked of you.';
+    const approval = approvals.approval(question.approvalId);
+    if (approval === null) return 'There is no such question any more.';
+    if (approval.state !== 'pending' || question.closed) return howAnswered(approval);
+    // A press cannot be older than its question.
+    if (Math.min(waitedMs, ageOf(question, clock.nowMs())) > freshMs)
+      return 'That may have been pressed a while ago. Press again if it still holds.';
+    return this.decide(approval, letters[letter as keyof typeof letters], userId);
+  }
+
+  async decide(approval: Approval, choice: Choice, userId: string): Promise<string> {
+    const { claw, approvals } = this.#deps;
+    const { approvalId } = approval;
+    const scope: GrantScope =
+      choice === 'minutes' && approval.widerScope !== null ? { kind: 'minutes', minutes: MINUTES } : { kind: 'once' };
+    const answer = choice === 'deny' ? ({ decision: 'deny' } as const) : ({ decision: 'approve', scope } as const);
+    try {
+      return howAnswered(await claw.op('approval.decide', { approvalId, ...answer }, { channel: 'telegram', actor: `telegram:${userId}` }));
+    } catch (cause) {
+      const now = approvals.approval(approvalId);
+      // Another door was quicker.
+      return now !== null && now.state !== 'pending' ? howAnswered(now) : toAppError(cause).message;
+    }
+  }
+
+  /** Questions whose chats still show buttons although they were answered. */
+  answered(): { readonly question: QuestionRow; readonly approval: Approval }[] {
+    return this.#deps.store.openQuestions().flatMap((question) => {
+      const approval = this.#deps.approvals.approval(question.approvalId);
+      return approval === null || approval.state === 'pending' || question.messageId === null ? [] : [{ question, approval }];
+    });
+  }
+
+  approvalOf({ approvalId }: QuestionRow): Approval | null {
+    return this.#deps.approvals.approval(approvalId);
+  }
+
+  close({ approvalId, userId }: QuestionRow): void {
+    this.#deps.log.append(systemSessionId, [{ type: 'telegram.question_closed', body: { approvalId, userId } }]);
+  }
+}
+
+/** A clock that was set back makes everything old. */
+function ageOf({ askedAtMs }: QuestionRow, nowMs: number): number {
+  return nowMs < askedAtMs ? Number.MAX_SAFE_INTEGER : nowMs - askedAtMs;
+}
+
+function buttonsOf({ widerScope }: Approval, nonce: string): NonNullable<OutboundItem['buttons']> {
+  return [
+    [
+      { label: 'Approve once', data: `ap:${nonce}:y` },
+      { label: 'Deny', data: `ap:${nonce}:n` },
+    ],
+    ...(widerScope === null ? [] : [[{ label: `Approve for ${MINUTES} min`, data: `ap:${nonce}:m` }]]),
+  ];
+}
+
+/** The call exactly as it would run; `rest` is the whole of it where it is too long to be read in a chat. */
+export function questionText(approval: Approval): { text: string; rest: string | null } {
+  const { summary, risk, reason, args, widerScope, origin, facts } = approval;
+  const exact = facts.command?.line ?? args;
+  const isLong = exact.length > SHOWN_MAX;
+  const shown = isLong ? `${exact.slice(0, SHOWN_MAX)}…` : exact;
+  const sources = (origin?.taint ?? []).map(({ where }) => where);
+  const lines = [
+    ...(facts.does === undefined ? [] : [`**${plain(facts.does)}**`]),
+    `**${plain(summary)}**`,
+    plain(risk),
+    plain(reason),
+    fenced(shown),
+    ...(isLong ? ['The whole call is in the file.'] : []),
+    ...(sources.length === 0 ? [] : [`It may follow content from: ${plain(sources.slice(0, 5).join(', '))}`]),
+    ...(widerScope === null ? [] : [`For ${MINUTES} min covers: ${plain(widerScope)}`]),
+  ];
+  return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
+}
+
+/** Words of a call are shown as they are and format nothing. */
+function plain(text: string): string {
+  return text
+    .slice(0, PLAIN_MAX)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\\`*_~[\]#>-]/g, String.raw`\$&`)
+    .trim();
+}
+
+/** A fence longer than any inside. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+/** "Answered in the window: denied." */
+export function howAnswered(approval: Approval): string {
+  return answeredWords(approval, 'telegram:');
+}

@@ -1,0 +1,102 @@
+// A message of Telegram as this door needs it: who wrote it where, its words, its files, what it answers, whether it was passed on. Pure.
+// Names people chose are shown and nothing else; ids decide.
+
+import type { Message, User } from 'grammy/types';
+import type { HeldMessage } from '../../contracts/features/telegram.ts';
+
+export interface Bot {
+  readonly botId: string;
+  readonly username: string;
+}
+
+const NAME_MAX = 100;
+const QUOTE_MAX = 4_000;
+
+/** Null for what nobody wrote to the bot: channels, other bots, messages without a sender. */
+export function readMessage(message: Message, updateId: number, bot: Bot): HeldMessage | null {
+  const { from, chat } = message;
+  if (from === undefined || from.is_bot || message.sender_chat !== undefined) return null;
+  const kind = chat.type === 'private' ? 'private' : chat.type === 'group' || chat.type === 'supergroup' ? 'group' : null;
+  if (kind === null) return null;
+  // A private chat has the id of the person in it; anything else is none.
+  if (kind === 'private' && chat.id !== from.id) return null;
+  return {
+    botId: bot.botId,
+    updateId,
+    chatId: String(chat.id),
+    kind,
+    senderId: String(from.id),
+    senderName: nameOf(from),
+    messageId: String(message.message_id),
+    text: message.text ?? message.caption ?? '',
+    files: filesOf(message),
+    replyTo: answeredBy(message, bot),
+    forwardedFrom: originOf(message),
+    mentioned: mentions(message, bot),
+    atMs: message.date * 1000,
+    ...(message.media_group_id === undefined ? {} : { albumId: message.media_group_id }),
+  };
+}
+
+export function nameOf(user: User): string {
+  return [user.first_name, user.last_name]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ')
+    .slice(0, NAME_MAX);
+}
+
+function filesOf(message: Message): HeldMessage['files'] {
+  const { document, photo, audio, voice, video, animation } = message;
+  // An animation comes as a document as well.
+  if (animation !== undefined) return [fileOf(animation, animation.file_name ?? 'animation.mp4', animation.mime_type)];
+  const largest = photo?.at(-1);
+  return [
+    ...(document === undefined ? [] : [fileOf(document, document.file_name ?? 'file', document.mime_type)]),
+    ...(largest === undefined ? [] : [fileOf(largest, 'photo.jpg', 'image/jpeg')]),
+    ...(audio === undefined ? [] : [fileOf(audio, audio.file_name ?? 'audio', audio.mime_type)]),
+    ...(voice === undefined ? [] : [fileOf(voice, 'voice.ogg', voice.mime_type)]),
+    ...(video === undefined ? [] : [fileOf(video, video.file_name ?? 'video.mp4', video.mime_type)]),
+  ];
+}
+
+/** The name is only shown: it never becomes part of a path. */
+function fileOf(file: { file_id: string; file_size?: number }, name: string, mediaType: string | undefined): HeldMessage['files'][number] {
+  const plain = name.replaceAll(/[\p{C}/\\]/gu, '_').slice(0, NAME_MAX);
+  return { fileId: file.file_id, name: plain === '' ? 'file' : plain, mediaType: mediaType ?? null, sizeBytes: file.file_size ?? null };
+}
+
+function answeredBy({ reply_to_message: answered, quote, external_reply: elsewhere }: Message, { botId }: Bot): HeldMessage['replyTo'] {
+  if (elsewhere !== undefined) return { text: (quote?.text ?? '').slice(0, QUOTE_MAX), fromAgent: false, messageId: null };
+  if (answered === undefined) return null;
+  const text = quote?.text ?? answered.text ?? answered.caption ?? '';
+  return { text: text.slice(0, QUOTE_MAX), fromAgent: String(answered.from?.id) === botId, messageId: String(answered.message_id) };
+}
+
+function originOf({ forward_origin: origin }: Message): string | null {
+  if (origin === undefined) return null;
+  switch (origin.type) {
+    case 'user':
+      return `${nameOf(origin.sender_user)} (${origin.sender_user.id})`;
+    case 'hidden_user':
+      return origin.sender_user_name.slice(0, NAME_MAX);
+    case 'chat':
+      return chatName(origin.sender_chat);
+    case 'channel':
+      return chatName(origin.chat);
+  }
+}
+
+function chatName(chat: { id: number; title?: string | undefined }): string {
+  return `${(chat.title ?? 'a chat').slice(0, NAME_MAX)} (${chat.id})`;
+}
+
+function mentions(message: Message, { botId, username }: Bot): boolean {
+  if (String(message.reply_to_message?.from?.id) === botId) return true;
+  const text = message.text ?? message.caption ?? '';
+  return (message.entities ?? message.caption_entities ?? []).some((entity) => {
+    if (entity.type === 'text_mention') return String(entity.user.id) === botId;
+    if (entity.type !== 'mention' && entity.type !== 'bot_command') return false;
+    const words = text.slice(entity.offset, entity.offset + entity.length).toLowerCase();
+    return entity.type === 'mention' ? words === `@${username.toLowerCase()}` : words.endsWith(`@${username.toLowerCase()}`);
+  });
+}

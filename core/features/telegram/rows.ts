@@ -1,0 +1,211 @@
+// The rows of the Telegram bot, kept in step with its events in the transaction of the append: who is paired, how far updates are taken,
+// messages whose files are still to come, questions that were asked. Decides nothing; the lease alone is no event.
+
+import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
+import { heldMessageSchema, type HeldMessage, type TelegramPerson } from '../../contracts/features/telegram.ts';
+import type { Migration, SqlDatabase } from '../../store/storage/storage.ts';
+
+export const telegramMigrations: readonly Migration[] = [
+  {
+    id: 'telegram-001',
+    minSafeVersion: 1,
+    up: (db) => {
+      db.exec(`
+        CREATE TABLE IF NOT EXISTS telegram_offsets (
+          bot_id TEXT PRIMARY KEY, next_offset INTEGER NOT NULL, taken_at_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telegram_leases (token_hash TEXT PRIMARY KEY, holder TEXT NOT NULL, polled_at_ms INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telegram_people (
+          user_id TEXT PRIMARY KEY, chat_id TEXT NOT NULL, name TEXT NOT NULL, paired_at_ms INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telegram_pairings (
+          pairing_id TEXT PRIMARY KEY, code_hash TEXT NOT NULL, expires_at_ms INTEGER NOT NULL, user_id TEXT, chat_id TEXT, name TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telegram_held (
+          bot_id TEXT NOT NULL, update_id INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (bot_id, update_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telegram_questions (
+          approval_id TEXT NOT NULL, user_id TEXT NOT NULL, chat_id TEXT NOT NULL, nonce TEXT NOT NULL UNIQUE, outbound_id TEXT NOT NULL,
+          asked_at_ms INTEGER NOT NULL, message_id TEXT, closed INTEGER NOT NULL,
+          asks INTEGER NOT NULL DEFAULT 1, lost INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (approval_id, user_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS telegram_questions_open ON telegram_questions (approval_id) WHERE closed = 0;
+        CREATE TABLE IF NOT EXISTS telegram_previews (turn_id TEXT PRIMARY KEY, chat_id TEXT NOT NULL, message_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS telegram_pause (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), paused INTEGER NOT NULL) STRICT;
+      `);
+    },
+  },
+];
+
+/** After a week without any update the server may give lower numbers than before; those it was told of are forgotten there by then. */
+const RENUMBERED_MS = 6 * 86_400_000;
+
+export interface PairingRow {
+  readonly pairingId: string;
+  readonly codeHash: string;
+  readonly expiresAtMs: number;
+  readonly userId: string | null;
+  readonly chatId: string | null;
+  readonly name: string | null;
+}
+
+export interface QuestionRow {
+  readonly approvalId: string;
+  readonly userId: string;
+  readonly chatId: string;
+  readonly nonce: string;
+  readonly outboundId: string;
+  readonly askedAtMs: number;
+  /** Null until it has arrived in the chat. */
+  readonly messageId: string | null;
+  readonly closed: boolean;
+  /** How often it was asked, and whether nobody knows if the last time arrived. */
+  readonly asks: number;
+  readonly lost: boolean;
+}
+
+const questionColumns =
+  'approval_id AS approvalId, user_id AS userId, chat_id AS chatId, nonce, outbound_id AS outboundId, asked_at_ms AS askedAtMs, message_id AS messageId, closed, asks, lost';
+const personColumns = 'user_id AS userId, chat_id AS chatId, name, paired_at_ms AS pairedAtMs';
+const pairingColumns =
+  'pairing_id AS pairingId, code_hash AS codeHash, expires_at_ms AS expiresAtMs, user_id AS userId, chat_id AS chatId, name';
+
+function prepareAll(db: SqlDatabase) {
+  return {
+    offset: db.prepare('SELECT next_offset AS offset, taken_at_ms AS takenAtMs FROM telegram_offsets WHERE bot_id = ?'),
+    // Never back, or what was taken would be taken again; but see RENUMBERED_MS.
+    putOffset: db.prepare(
+      `INSERT INTO telegram_offsets (bot_id, next_offset, taken_at_ms) VALUES (?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET
+       next_offset = iif(excluded.taken_at_ms - taken_at_ms > ${RENUMBERED_MS}, excluded.next_offset, max(next_offset, excluded.next_offset)),
+       taken_at_ms = excluded.taken_at_ms`,
+    ),
+    lease: db.prepare('SELECT holder, polled_at_ms AS polledAtMs FROM telegram_leases WHERE token_hash = ?'),
+    putLease: db.prepare('INSERT OR REPLACE INTO telegram_leases (token_hash, holder, polled_at_ms) VALUES (?, ?, ?)'),
+    people: db.prepare(`SELECT ${personColumns} FROM telegram_people ORDER BY paired_at_ms, user_id`),
+    person: db.prepare(`SELECT ${personColumns} FROM telegram_people WHERE user_id = ?`),
+    putPerson: db.prepare('INSERT OR REPLACE INTO telegram_people (user_id, chat_id, name, paired_at_ms) VALUES (?, ?, ?, ?)'),
+    dropPerson: db.prepare('DELETE FROM telegram_people WHERE user_id = ?'),
+    pairings: db.prepare(`SELECT ${pairingColumns} FROM telegram_pairings ORDER BY expires_at_ms, pairing_id`),
+    offerPairing: db.prepare('INSERT OR REPLACE INTO telegram_pairings (pairing_id, code_hash, expires_at_ms) VALUES (?, ?, ?)'),
+    claimPairing: db.prepare('UPDATE telegram_pairings SET user_id = ?, chat_id = ?, name = ? WHERE pairing_id = ?'),
+    dropPairing: db.prepare('DELETE FROM telegram_pairings WHERE pairing_id = ?'),
+    held: db.prepare('SELECT body FROM telegram_held ORDER BY bot_id, update_id'),
+    hold: db.prepare('INSERT OR REPLACE INTO telegram_held (bot_id, update_id, body) VALUES (?, ?, ?)'),
+    release: db.prepare('DELETE FROM telegram_held WHERE bot_id = ? AND update_id = ?'),
+    ask: db.prepare(
+      `INSERT INTO telegram_questions (approval_id, user_id, chat_id, nonce, outbound_id, asked_at_ms, closed) VALUES (?, ?, ?, ?, ?, ?, 0)
+       ON CONFLICT (approval_id, user_id) DO UPDATE SET nonce = excluded.nonce, outbound_id = excluded.outbound_id,
+       asked_at_ms = excluded.asked_at_ms, message_id = NULL, closed = 0, lost = 0, asks = asks + 1`,
+    ),
+    lose: db.prepare('UPDATE telegram_questions SET lost = 1 WHERE outbound_id = ?'),
+    askedIn: db.prepare('UPDATE telegram_questions SET message_id = ? WHERE outbound_id = ?'),
+    putPreview: db.prepare('INSERT OR REPLACE INTO telegram_previews (turn_id, chat_id, message_id) VALUES (?, ?, ?)'),
+    preview: db.prepare('SELECT chat_id AS chatId, message_id AS messageId FROM telegram_previews WHERE turn_id = ?'),
+    closeQuestion: db.prepare('UPDATE telegram_questions SET closed = 1 WHERE approval_id = ? AND user_id = ?'),
+    questionsOf: db.prepare(`SELECT ${questionColumns} FROM telegram_questions WHERE approval_id = ?`),
+    byNonce: db.prepare(`SELECT ${questionColumns} FROM telegram_questions WHERE nonce = ?`),
+    openQuestions: db.prepare(`SELECT ${questionColumns} FROM telegram_questions WHERE closed = 0 ORDER BY asked_at_ms`),
+    paused: db.prepare('SELECT paused FROM telegram_pause'),
+    setPaused: db.prepare('INSERT OR REPLACE INTO telegram_pause (only_row, paused) VALUES (1, ?)'),
+  };
+}
+
+type Sql = ReturnType<typeof prepareAll>;
+
+export class TelegramStore {
+  readonly #sql: Sql;
+
+  constructor(db: SqlDatabase) {
+    this.#sql = prepareAll(db);
+  }
+
+  /** Called for every event inside its transaction. */
+  apply(event: AnyEvent): void {
+    const change = changes[event.type] as ((sql: Sql, event: AnyEvent) => void) | undefined;
+    change?.(this.#sql, event);
+  }
+
+  /** The first update that was not taken yet; 0 for a bot that has had none, or none for so long that they are numbered anew. */
+  askFrom(botId: string, nowMs: number): number {
+    const row = this.#sql.offset.get(botId) as { offset: number; takenAtMs: number } | undefined;
+    return row === undefined || nowMs - row.takenAtMs > RENUMBERED_MS ? 0 : row.offset;
+  }
+
+  lease(tokenHash: string): { readonly holder: string; readonly polledAtMs: number } | null {
+    return (this.#sql.lease.get(tokenHash) as { holder: string; polledAtMs: number } | undefined) ?? null;
+  }
+
+  holdLease(tokenHash: string, holder: string, polledAtMs: number): void {
+    this.#sql.putLease.run(tokenHash, holder, polledAtMs);
+  }
+
+  people(): TelegramPerson[] {
+    return this.#sql.people.all() as TelegramPerson[];
+  }
+
+  person(userId: string): TelegramPerson | null {
+    return (this.#sql.person.get(userId) as TelegramPerson | undefined) ?? null;
+  }
+
+  pairings(): PairingRow[] {
+    return this.#sql.pairings.all() as PairingRow[];
+  }
+
+  held(): HeldMessage[] {
+    return (this.#sql.held.all() as { body: string }[]).map(({ body }) => heldMessageSchema.parse(JSON.parse(body)));
+  }
+
+  questionsOf(approvalId: string): QuestionRow[] {
+    return this.#sql.questionsOf.all(approvalId).map(toQuestion);
+  }
+
+  questionByNonce(nonce: string): QuestionRow | null {
+    const row = this.#sql.byNonce.get(nonce);
+    return row === undefined ? null : toQuestion(row);
+  }
+
+  openQuestions(): QuestionRow[] {
+    return this.#sql.openQuestions.all().map(toQuestion);
+  }
+
+  /** The message in which a turn said what it had so far; null where it had none. */
+  preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
+    return (this.#sql.preview.get(turnId) as { chatId: string; messageId: string } | undefined) ?? null;
+  }
+
+  get isPaused(): boolean {
+    return (this.#sql.paused.get() as { paused: number } | undefined)?.paused === 1;
+  }
+}
+
+function toQuestion(row: unknown): QuestionRow {
+  const { closed, lost, ...rest } = row as Omit<QuestionRow, 'closed' | 'lost'> & { closed: number; lost: number };
+  return { ...rest, closed: closed === 1, lost: lost === 1 };
+}
+
+type Changes = {
+  readonly [T in EventType]?: (sql: Sql, event: EventOf<T>) => void;
+};
+
+const changes: Changes = {
+  'telegram.updates_taken': (sql, { body, atMs }) => void sql.putOffset.run(body.botId, body.offset, atMs),
+  'telegram.message_held': (sql, { body: { message } }) => void sql.hold.run(message.botId, message.updateId, JSON.stringify(message)),
+  'telegram.message_passed': (sql, { body }) => void sql.release.run(body.botId, body.updateId),
+  'telegram.pairing_offered': (sql, { body }) => void sql.offerPairing.run(body.pairingId, body.codeHash, body.expiresAtMs),
+  'telegram.pairing_claimed': (sql, { body }) => void sql.claimPairing.run(body.userId, body.chatId, body.name, body.pairingId),
+  'telegram.pairing_ended': (sql, { body }) => void sql.dropPairing.run(body.pairingId),
+  'telegram.paired': (sql, { body, atMs }) => {
+    sql.dropPairing.run(body.pairingId);
+    sql.putPerson.run(body.userId, body.chatId, body.name, atMs);
+  },
+  'telegram.revoked': (sql, { body }) => void sql.dropPerson.run(body.userId),
+  'telegram.paused': (sql) => void sql.setPaused.run(1),
+  'telegram.resumed': (sql) => void sql.setPaused.run(0),
+  'telegram.asked': (sql, { body, atMs }) => {
+    sql.ask.run(body.approvalId, body.userId, body.chatId, body.nonce, body.outboundId, atMs);
+  },
+  'telegram.preview_sent': (sql, { body }) => void sql.putPreview.run(body.turnId, body.chatId, body.messageId),
+  'outbound.part_sent': (sql, { body }) => void (body.part === 0 && sql.askedIn.run(body.messageId, body.outboundId)),
+  'outbound.uncertain': (sql, { body }) => void sql.lose.run(body.outboundId),
+  'telegram.question_closed': (sql, { body }) => void sql.closeQuestion.run(body.approvalId, body.userId),
+};

@@ -1,0 +1,26 @@
+// People nobody paired: they are counted, told one polite line an hour, and that is all. Nothing of them is kept.
+
+import type { Clock } from '../../base/clock.ts';
+
+const HOUR_MS = 3_600_000;
+const TOLD_AN_HOUR_MAX = 30;
+const line = 'This is a private bot. If it is yours: show a code at the computer (trayclaw telegram pair) and send it here.';
+
+export class Strangers {
+  readonly #clock: Clock;
+  readonly #toldAtMs = new Map<string, number>();
+  count = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  meet(userId: string, tell: (words: string) => void): void {
+    this.count += 1;
+    const nowMs = this.#clock.monotonicMs();
+    for (const [id, atMs] of this.#toldAtMs) if (nowMs - atMs >= HOUR_MS) this.#toldAtMs.delete(id);
+    if (this.#toldAtMs.has(userId) || this.#toldAtMs.size >= TOLD_AN_HOUR_MAX) return;
+    this.#toldAtMs.set(userId, nowMs);
+    tell(line);
+  }
+}

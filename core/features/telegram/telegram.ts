@@ -1,0 +1,67 @@
+// Telegram: a bot of the person's own as a channel. Pairing, chats, approvals with buttons, files; what it is told to do goes through the
+// operations, what it sends through the outbox.
+
+import { randomBytes, randomInt } from 'node:crypto';
+import { sleep } from '../../base/deferred.ts';
+import { channelRulesSchema } from '../../contracts/channels.ts';
+import { defineFeature, type Spine } from '../feature.ts';
+import { telegramChecks } from './checks.ts';
+import { TelegramStore, telegramMigrations } from './rows.ts';
+import { Telegram, type TelegramDeps } from './telegram-bot.ts';
+
+type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy' | 'secrets' | 'outbox' | 'artifacts'>;
+
+const POLL_SECONDS = 30;
+
+export const telegram = defineFeature({
+  name: 'telegram',
+  migrations: telegramMigrations,
+  rows: ({ db }) => new TelegramStore(db),
+  /** `wait` rests between two tries. */
+  create: (spine: Taken, store: TelegramStore, wait: TelegramDeps['wait'] = sleep) => {
+    const { config, clock, ids, logger, log, policy, secrets, outbox, artifacts } = spine;
+    const { token, apiRoot = 'https://api.telegram.org', ...rules } = config.channels.telegram ?? {};
+    const bot = new Telegram({
+      log,
+      clock,
+      ids,
+      logger,
+      store,
+      approvals: policy,
+      rules: channelRulesSchema.parse(rules),
+      source: token === undefined ? null : { apiRoot: apiRoot.replace(/\/+$/, ''), resolveToken: () => secrets.resolve(token) },
+      pollSeconds: POLL_SECONDS,
+      fileBytesMax: config.attachments.fileBytesMax,
+      fetch,
+      random: Math.random,
+      randomInt: (below) => randomInt(below),
+      nonce: () => randomBytes(15).toString('base64url'),
+      wait,
+      every,
+      queue: (item) => outbox.queue(item),
+      keep: (text, name, sessionId) => artifacts.put(text, { name, mediaType: 'text/plain', sessionId }),
+      readFile: (sha256) => readKept(artifacts, sha256),
+    });
+    return {
+      handlers: bot.handlers,
+      checks: [telegramChecks(() => bot.status())],
+      channel: (claw: Parameters<Telegram['channel']>[0]) => bot.channel(claw),
+    };
+  },
+});
+
+/** What is gone or damaged is not sent; the health check tells of it. */
+function readKept(artifacts: Spine['artifacts'], sha256: string): Uint8Array | null {
+  try {
+    return artifacts.read(sha256);
+  } catch {
+    return null;
+  }
+}
+
+function every(ms: number, run: () => void): () => void {
+  const timer = setInterval(run, ms).unref();
+  return () => {
+    clearInterval(timer);
+  };
+}

@@ -1,0 +1,59 @@
+// Turns for parts that are made before the turn runtime, because it is made of them: its tools, its hooks, its pack sources. A call
+// before the runtime is there is refused like one while it closes; nothing calls before `begin`.
+
+import { AppError } from '../../contracts/errors.ts';
+import type { AnyDraft, AnyEvent } from '../../contracts/events.ts';
+import type { InboundMessage } from './inbound.ts';
+
+/** What a part beside the turns may ask of them. */
+export interface TurnPort {
+  readonly runningTurns: number;
+  /** Fails with queue_full, panic_engaged, shutting_down or a store error. */
+  submit(message: InboundMessage): { sessionId: string; turnId: string };
+  retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string };
+  cancel(turnId: string, reason: string, by: 'person' | 'panic'): void;
+  appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[];
+  forgetSession(sessionId: string): void;
+}
+
+export class DeferredTurns implements TurnPort {
+  #turns: (TurnPort & { dispose(): Promise<void> }) | null = null;
+
+  /** Once, when the runtime is there. */
+  resolve(turns: TurnPort & { dispose(): Promise<void> }): void {
+    this.#turns = turns;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#turns?.dispose();
+  }
+
+  get runningTurns(): number {
+    return this.#turns?.runningTurns ?? 0;
+  }
+
+  submit(message: InboundMessage): { sessionId: string; turnId: string } {
+    return this.#ready.submit(message);
+  }
+
+  retry(turnId: string, options: { readonly model: string | null; readonly by: string }): { sessionId: string; turnId: string } {
+    return this.#ready.retry(turnId, options);
+  }
+
+  cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
+    this.#ready.cancel(turnId, reason, by);
+  }
+
+  appendToTurn(sessionId: string, turnId: string, drafts: readonly AnyDraft[], alongside?: () => void): readonly AnyEvent[] {
+    return this.#ready.appendToTurn(sessionId, turnId, drafts, alongside);
+  }
+
+  forgetSession(sessionId: string): void {
+    this.#ready.forgetSession(sessionId);
+  }
+
+  get #ready(): TurnPort {
+    if (this.#turns === null) throw new AppError('shutting_down', 'No turn can be started yet.');
+    return this.#turns;
+  }
+}
