@@ -65,7 +65,7 @@ export interface FaultHooks {
 }
 
 /** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
-export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'doors';
+export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'channels' | 'doors';
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };
 

@@ -15,7 +15,7 @@ import type { Base, Store } from './compose-base.ts';
 import type { Guard } from './compose-guard.ts';
 
 export function composeOutbox(base: Base, { log, outbound, chats }: Store, { panic }: Guard): Outbox {
-  const { clock, ids, logger, crashPoints, lifetimes } = base;
+  const { clock, ids, logger, crashPoints, lifetimes, safetyOf } = base;
   return lifetimes.add(
     new Outbox({
       log,
@@ -27,6 +27,7 @@ export function composeOutbox(base: Base, { log, outbound, chats }: Store, { pan
       panic,
       crashPoints,
       after: systemLater,
+      redactDeep: (value) => safetyOf('channels').redactDeep(value),
     }),
   );
 }
@@ -59,7 +60,7 @@ interface Reached {
 }
 
 export function composeControlplane(
-  { ids, safety, config }: Base,
+  { ids, config }: Base,
   { log, safeArtifacts, chats, outbound }: Store,
   { facts, workspaces }: Guard,
   { turns, outbox, agents }: Reached,
@@ -75,7 +76,6 @@ export function composeControlplane(
       chat: (chat) => chats.chat(chat),
       sessionOfMessage: (chat, messageId) => outbound.sessionOfMessage(chat, messageId),
     },
-    redact: (text) => safety.redact(text).text,
     attachments: { artifacts: safeArtifacts, limits: config.attachments, facts },
   });
 }

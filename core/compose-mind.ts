@@ -3,6 +3,7 @@
 
 import { closeSync, constants, lstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
 import type { PromptText } from './contracts/own-prompts.ts';
 import type { AgentRegistry } from './agent/registry/registry.ts';
@@ -59,6 +60,7 @@ export function composeMind(base: Base, store: Store, guard: Guard, { models, le
     meter: learning,
     system,
     redact: (text) => safetyOf('prompt').redact(text).text,
+    secretsVersion: () => safetyOf('prompt').version,
     readAttachment: (sha256, lengthMax) => safeArtifacts.read(sha256, { offset: 0, length: lengthMax }),
   });
   const sources = config.context.projectFile ? [composeProject(base, store, guard), ...packSources] : packSources;
@@ -128,12 +130,10 @@ export function composeCompaction(
   mind: Mind & { readonly agents: AgentRegistry },
   turns: TurnRuntime,
 ): Compaction {
-  const { config, clock, ids, logger, lifetimes, safety } = base;
-  const { agents } = mind;
-  const { models } = mind;
+  const { config, clock, ids, logger, lifetimes, safety, safetyOf } = base;
+  const { agents, models, prompt } = mind;
   const { summaries } = config.context;
   const count = estimateTokens;
-  const prompt: PromptText = (name) => safety.redact(mind.prompt(name)).text;
   const compaction = new Compaction({
     clock,
     ids,
@@ -154,7 +154,8 @@ export function composeCompaction(
     },
     record: (sessionId, drafts) => void turns.record(sessionId, drafts),
     write: (job, place, { signal, onSpent }) => {
-      const asking = createAskSummary({ clock, later: systemLater, budget, models, count }, place);
+      const redact = (said: string): Redacted => safetyOf('prompt').redact(said).text;
+      const asking = createAskSummary({ clock, later: systemLater, budget, models, count, redact }, place);
       const ask = summaries.mode === 'model' ? asking : () => Promise.resolve({ refused: 'the settings want no model for it' });
       return new Summarizer({ count, ask, prompt, onSpent }).write(job, signal);
     },

@@ -3,6 +3,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from './base/clock.ts';
+import type { Redacted } from './base/redacted.ts';
 import { systemLater } from './base/later.ts';
 import { Lifetimes } from './base/disposable.ts';
 import { Emitter } from './base/emitter.ts';
@@ -66,7 +67,7 @@ function composeHands(base: Base, store: Store, guard: Guard) {
   const instanceMarker = instanceMarkerOf(guard.facts.home);
   const trees = new ProcessTrees({ clock, logger, table: createProcessTable(process.platform), environment, instanceMarker });
   const outbox = composeOutbox(base, store, guard);
-  const redact = (text: string): string => safetyOf('tool-results').redact(text).text;
+  const redact = (text: string): Redacted => safetyOf('tool-results').redact(text).text;
   const { outputBytesMax } = config.tools;
   const tools = new ToolHost({ tools: [], clock, logger, outputBytesMax, artifacts: store.safeArtifacts, redact });
   return { instanceMarker, trees, tools, outbox };

@@ -2,6 +2,7 @@
 // has to be able to do. Knows no channel by name.
 
 import * as z from 'zod';
+import type { Redacted } from '../base/redacted.ts';
 import type { Attachment } from './attachments.ts';
 import { artifactRefSchema } from './tools.ts';
 
@@ -95,7 +96,7 @@ export interface PartContent {
 }
 
 export interface OutboundPart extends PartContent {
-  readonly item: OutboundItem;
+  readonly item: Redacted<OutboundItem>;
   /** From 0. */
   readonly part: number;
   readonly parts: number;
@@ -120,7 +121,7 @@ export interface ChannelPort {
   /** The other side delivers a part once per `idempotencyKey`, so that a part of unknown fate can be sent again. */
   readonly deduplicates?: boolean;
   /** How an item becomes parts, at least one; the same for the same item. */
-  split(item: OutboundItem): readonly PartContent[];
+  split(item: Redacted<OutboundItem>): readonly PartContent[];
   /** Never throws what `SendOutcome` can say; what it throws counts as unknown. */
   send(part: OutboundPart, signal: AbortSignal): Promise<SendOutcome>;
 }

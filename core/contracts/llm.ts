@@ -1,5 +1,6 @@
 // The model port's wire-neutral shapes: messages, tool schemas, requests, replies, usage.
 
+import type { Redacted } from '../base/redacted.ts';
 import * as z from 'zod';
 
 export const usageSchema = z.object({
@@ -70,6 +71,13 @@ export interface ModelRequest {
   readonly tail?: string;
   readonly maxOutputTokens?: number;
 }
+
+/** A request as the runtime hands it on: what is said in it was redacted. */
+export type SafeRequest = Omit<ModelRequest, 'modelId' | 'system' | 'messages' | 'tail'> & {
+  readonly system: Redacted;
+  readonly messages: readonly Redacted<ChatMessage>[];
+  readonly tail?: Redacted;
+};
 
 export interface ReplyCall {
   readonly id: string;

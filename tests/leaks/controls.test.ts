@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod';
+import { stillRedacted } from '../../core/base/redacted.ts';
 import type { FaultHooks, RedactedSink } from '../../core/compose.ts';
 import { SafetyChecks } from '../../core/guard/safety/safety.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
@@ -196,7 +197,7 @@ test('the arguments of a call', async () => {
     return got.flatMap((text) => ['the call was made', ...report('a call', text)]);
   };
   expect(await check({})).toEqual([]);
-  expect(await check(replace({ redactJson: (text) => ({ text, found: [] }) }))).toEqual([
+  expect(await check(replace({ redactJson: (text) => ({ text: stillRedacted(text), found: [] }) }))).toEqual([
     'the call was made',
     'the secret stands in a call',
   ]);

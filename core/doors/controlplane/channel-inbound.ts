@@ -1,6 +1,7 @@
 // A message of a chat: whether it is listened to, whose words it holds, and the session it belongs to. One way for every channel;
 // a channel adds nothing to these rules and answers for nothing but the ids it reports.
 
+import type { Redacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
 import type { Attachment } from '../../contracts/attachments.ts';
@@ -28,7 +29,6 @@ export interface InboundDeps {
   readonly chats: ChatPort;
   /** Which agent takes what comes in where. */
   readonly agents: { route(from: { readonly channel: string; readonly chatId: string | null }): string };
-  redact(text: string): string;
 }
 
 type Rules = Pick<Channel, 'name' | 'identities' | 'rules'>;
@@ -114,13 +114,15 @@ function placeOf(deps: InboundDeps, channel: Rules, inbound: ChannelInbound, cha
   const bound = chats.chat(chat)?.sessionId ?? null;
   const session = bound === null ? null : log.index.session(bound);
   if (session !== null && !session.archived) {
-    const title = session.title === '' ? titleOf(deps.redact(inbound.text)) : '';
-    const before: AnyDraft[] = title === '' ? [] : [{ type: 'session.renamed', body: { title } }];
+    const before = (text: Redacted): AnyDraft[] => {
+      const title = session.title === '' ? titleOf(text) : '';
+      return title === '' ? [] : [{ type: 'session.renamed', body: { title } }];
+    };
     return { sessionId: session.sessionId, agentId: session.agentId, before };
   }
   const sessionId = ids.next('ses');
   const agentId = channel.rules.agent ?? agents.route({ channel: chat.channel, chatId: chat.chatId });
-  const created = { title: titleOf(deps.redact(inbound.text)), agentId, channel: channel.name, forkedFrom: null };
+  const created = { agentId, channel: channel.name, forkedFrom: null };
   const title = inbound.chatTitle ?? inbound.senderName;
   const binding: AnyDraft = {
     type: 'chat.bound',
@@ -129,7 +131,7 @@ function placeOf(deps: InboundDeps, channel: Rules, inbound: ChannelInbound, cha
   return {
     sessionId,
     agentId,
-    before: [{ type: 'session.created', body: created }],
+    before: (text) => [{ type: 'session.created', body: { title: titleOf(text), ...created } }],
     alongside: () => {
       log.append(systemSessionId, [binding]);
     },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stillRedacted } from '../../base/redacted.ts';
 import { CountingIds } from '../../base/ids.ts';
 import type { DirectCall, InboundMessage } from '../../runtime/turns/turns.ts';
 import { Controlplane, type ControlplaneDeps } from './controlplane.ts';
@@ -12,7 +13,6 @@ function open() {
   const deps = {
     ids: new CountingIds(),
     agents: { route: () => 'main', assertKnown: () => undefined },
-    redact: (text: string) => text,
     log: { index: { session: (sessionId: string) => (sessionId === 'there' ? known : null) } },
     attachments: { limits: { fileBytesMax: 1, messageBytesMax: 1, filesMax: 1 } },
     runtime: {
@@ -30,11 +30,14 @@ function open() {
   return { plane: new Controlplane(deps), messages, calls };
 }
 
+/** As the runtime writes it. */
+const opened = ({ text, before }: InboundMessage) => (typeof before === 'function' ? before(stillRedacted(text)) : before);
+
 test('a message without a session begins one, named after its first line', () => {
   const { plane, messages } = open();
   expect(plane.receive({ text: `  ${'long words '.repeat(20)}\nmore` }, cli)).toEqual({ sessionId: 'ses_1', turnId: 'trn_1' });
   expect(messages).toMatchObject([{ agentId: 'main', channel: 'cli', sender: 'ada', dedupeKey: null }]);
-  const [created] = messages[0]?.before ?? [];
+  const [created] = messages.flatMap(opened);
   expect(created).toMatchObject({
     type: 'session.created',
     body: { channel: 'cli', title: expect.stringMatching(/^long words .*…$/) as string },
@@ -46,7 +49,7 @@ test('a session that is there goes on with its agent; one that a client names is
   plane.receive({ text: 'hi', sessionId: 'there', dedupeKey: 'k' }, cli);
   plane.receive({ text: 'hi', sessionId: 'mine-1.x_y', agentId: 'coder' }, cli);
   plane.runTool({ tool: 'calc', args: { expression: '1' } }, cli);
-  expect(messages.map(({ sessionId, agentId, dedupeKey, before }) => [sessionId, agentId, dedupeKey, before.length])).toEqual([
+  expect(messages.map((message) => [message.sessionId, message.agentId, message.dedupeKey, opened(message).length])).toEqual([
     ['there', 'writer', 'k', 0],
     ['mine-1.x_y', 'coder', null, 1],
   ]);

@@ -29,8 +29,6 @@ export interface ControlplaneDeps {
   readonly workspaces: Pick<Workspaces, 'choose' | 'configured'>;
   readonly chats: ChatPort;
   readonly outbox: { open: ChannelLink['open'] };
-  /** A title is cut out of a message: half a secret would be recognised by nobody. */
-  redact(text: string): string;
 }
 
 const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
@@ -44,7 +42,7 @@ export class Controlplane {
 
   /** Returns as soon as the message is committed. Fails with invalid_params, panic_engaged, queue_full or a store error. */
   receive(params: OpParsed<'message.send'>, caller: Caller): { sessionId: string; turnId: string } {
-    const { sessionId, agentId, before } = this.#resolve({ ...params, title: titleOf(this.#deps.redact(params.text)) }, caller);
+    const { sessionId, agentId, opening } = this.#resolve(params, caller);
     // Before anything is kept; a message without files is refused where it is known whether it came before.
     if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], {
@@ -61,7 +59,7 @@ export class Controlplane {
       dedupeKey: params.dedupeKey ?? null,
       ...(params.model === undefined ? {} : { model: params.model }),
       ...(params.forwardedFrom === undefined ? {} : { untrusted: [{ kind: 'message', where: params.forwardedFrom }] }),
-      before,
+      before: (text) => opening(titleOf(text)),
     });
   }
 
@@ -106,8 +104,9 @@ export class Controlplane {
 
   runTool(params: OpParsed<'tool.run'>, caller: Caller): { sessionId: string; turnId: string; callId: string } {
     const args = typeof params.args === 'string' ? params.args : JSON.stringify(params.args ?? {});
-    const { workspace, ...place } = this.#resolve({ sessionId: params.sessionId, title: `Direct: ${params.tool}` }, caller);
-    return this.#deps.runtime.runTool({ ...place, workspace, tool: params.tool, args, channel: caller.channel });
+    const { opening, ...place } = this.#resolve({ sessionId: params.sessionId }, caller);
+    const before = opening(`Direct: ${params.tool}`);
+    return this.#deps.runtime.runTool({ ...place, before, tool: params.tool, args, channel: caller.channel });
   }
 
   /** The first event of a new session; for one without a title, the title. A session a client names is made on first use. */
@@ -119,12 +118,11 @@ export class Controlplane {
     const known = wanted.sessionId === undefined ? null : log.index.session(wanted.sessionId);
     if (known === null) return this.#begin(wanted, chosen ?? null, caller);
     if (chosen !== undefined && chosen !== known.workspace) throw worksElsewhere(known.workspace ?? workspaces.configured);
-    const isNamed = known.title !== '' || wanted.title === '';
-    const before: AnyDraft[] = isNamed ? [] : [{ type: 'session.renamed', body: { title: wanted.title } }];
-    return { sessionId: known.sessionId, agentId: wanted.agentId ?? known.agentId, workspace: known.workspace, before };
+    const opening: Place['opening'] = (title) => (known.title !== '' || title === '' ? [] : [{ type: 'session.renamed', body: { title } }]);
+    return { sessionId: known.sessionId, agentId: wanted.agentId ?? known.agentId, workspace: known.workspace, opening };
   }
 
-  #begin({ sessionId: named, agentId: wanted, title }: Wanted, workspace: string | null, { channel }: Caller): Place {
+  #begin({ sessionId: named, agentId: wanted }: Wanted, workspace: string | null, { channel }: Caller): Place {
     if (named !== undefined && (!SESSION_ID.test(named) || named.startsWith(helperSessionPrefix))) {
       throw new AppError('invalid_params', `"${named}" cannot be the id of a session.`, {
         data: { hint: 'Use up to 100 letters, digits, dots, dashes and underscores.' },
@@ -132,18 +130,19 @@ export class Controlplane {
     }
     const sessionId = named ?? this.#deps.ids.next('ses');
     const agentId = wanted ?? this.#deps.agents.route({ channel, chatId: null });
-    const body = { title, agentId, channel, forkedFrom: null, ...(workspace === null ? {} : { workspace }) };
-    return { sessionId, agentId, workspace, before: [{ type: 'session.created', body }] };
+    const body = { agentId, channel, forkedFrom: null, ...(workspace === null ? {} : { workspace }) };
+    return { sessionId, agentId, workspace, opening: (title) => [{ type: 'session.created', body: { title, ...body } }] };
   }
 }
 
-type Wanted = Partial<Pick<OpParsed<'message.send'>, 'sessionId' | 'agentId' | 'workspace'>> & { readonly title: string };
+type Wanted = Partial<Pick<OpParsed<'message.send'>, 'sessionId' | 'agentId' | 'workspace'>>;
 
 interface Place {
   readonly sessionId: string;
   readonly agentId: string;
   readonly workspace: string | null;
-  readonly before: AnyDraft[];
+  /** Its first event, or its title where it has none yet. */
+  readonly opening: (title: string) => AnyDraft[];
 }
 
 function worksElsewhere(workspace: string): AppError {

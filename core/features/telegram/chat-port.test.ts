@@ -1,5 +1,6 @@
 import { GrammyError, HttpError } from 'grammy/web';
 import { expect, test } from 'vitest';
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ChannelPort, OutboundItem, SendOutcome } from '../../contracts/channels.ts';
 import type { FileMessage, TextMessage } from './bot-api.ts';
 import { createChatPort } from './chat-port.ts';
@@ -10,17 +11,18 @@ const network = (code: string): HttpError =>
   new HttpError('failed', new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) }));
 const noMessage = refused(400, 'Bad Request: message to edit not found');
 
-const itemOf = (change: Partial<OutboundItem> = {}): OutboundItem => ({
-  outboundId: 'out_1',
-  to: { channel: 'telegram', chatId: '42' },
-  kind: 'reply',
-  text: 'some **words**',
-  files: [],
-  idempotencyKey: 'k',
-  sessionId: 'ses_1',
-  turnId: 'trn_1',
-  ...change,
-});
+const itemOf = (change: Partial<OutboundItem> = {}): Redacted<OutboundItem> =>
+  stillRedacted({
+    outboundId: 'out_1',
+    to: { channel: 'telegram', chatId: '42' },
+    kind: 'reply',
+    text: 'some **words**',
+    files: [],
+    idempotencyKey: 'k',
+    sessionId: 'ses_1',
+    turnId: 'trn_1',
+    ...change,
+  });
 
 function open(failures: Error[] = [], more: { preview?: string; answer?: string } = {}) {
   const texts: TextMessage[] = [];
@@ -44,7 +46,7 @@ function open(failures: Error[] = [], more: { preview?: string; answer?: string 
   return { port, texts, files, edits };
 }
 
-async function sendAll(port: ChannelPort, item: OutboundItem): Promise<SendOutcome[]> {
+async function sendAll(port: ChannelPort, item: Redacted<OutboundItem>): Promise<SendOutcome[]> {
   const parts = port.split(item);
   const outcomes: SendOutcome[] = [];
   for (const [part, content] of parts.entries()) {

@@ -1,6 +1,7 @@
 // Redaction inside structured data: JSON text stays JSON, and a secret that two fields make together (a key and its value) is found too.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { Redaction } from './redactor.ts';
 
 export interface TextRedactor {
@@ -16,12 +17,12 @@ export function redactJson(redactor: TextRedactor, text: string): Redaction {
   const parsed = parseJson(text);
   if (!parsed.ok) return asText;
   // A find that reaches into the syntax would break it: string by string then.
-  return { text: JSON.stringify(redactDeep(redactor, parsed.value)), found: asText.found };
+  return { text: stillRedacted(JSON.stringify(redactDeep(redactor, parsed.value))), found: asText.found };
 }
 
 /** The very same value when nothing was found. Keys are redacted like values. */
-export function redactDeep<T>(redactor: TextRedactor, value: T): T {
-  return walk(redactor, value, 0) as T;
+export function redactDeep<T>(redactor: TextRedactor, value: T): Redacted<T> {
+  return stillRedacted(walk(redactor, value, 0) as T);
 }
 
 function walk(redactor: TextRedactor, value: unknown, depth: number): unknown {

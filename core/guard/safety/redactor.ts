@@ -1,6 +1,7 @@
 // Finds secrets in text: registered values in any of their forms first, then recognisable patterns, and replaces them.
 // Looks at the text as it stands, as it reads with its escapes undone, and into runs of base64 and hex. Keeps no text.
 
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { createContextRules } from './context-rules.ts';
 import { encodedRuns, openRun } from './encoded-runs.ts';
 import { rankOfSecret, type PatternRule } from './pattern-rule.ts';
@@ -14,7 +15,7 @@ import { ValueFinder, type FoundForm } from './value-finder.ts';
 
 export interface Redaction {
   /** The very same string when nothing was found. */
-  readonly text: string;
+  readonly text: Redacted;
   /** Names of what was found, each once, in order. */
   readonly found: readonly string[];
 }
@@ -39,7 +40,8 @@ const VALUES_MAX = 2000;
 const TELLABLE_MIN = 8;
 /** Texts known to hold nothing: how many, how long each may be, and all together. */
 const CLEAN_MAX = 1_000;
-const CLEAN_LENGTH_MAX = 16_384;
+/** A whole result of a tool is no longer. */
+const CLEAN_LENGTH_MAX = 65_536;
 const CLEAN_TOTAL_LENGTH_MAX = 1_000_000;
 /** Escapes inside escapes: JSON in JSON in a URL. */
 const UNESCAPED_MAX = 3;
@@ -65,6 +67,7 @@ export class Redactor {
   #reach = REACH_MIN;
   readonly #clean = new Set<string>();
   #cleanLength = 0;
+  #version = 0;
 
   constructor(options: RedactorOptions) {
     this.#personal = options.personal;
@@ -72,6 +75,11 @@ export class Redactor {
     for (const rule of this.#rules) for (const trigger of rule.triggers) rulesOf.set(trigger, [...(rulesOf.get(trigger) ?? []), rule]);
     this.#triggers = new TriggerScanner([...rulesOf.keys()]);
     this.#rulesOfTrigger = [...rulesOf.values()];
+  }
+
+  /** Another number whenever other things are taken out than before: what was looked through by then has to be again. */
+  get version(): number {
+    return this.#version;
   }
 
   /**
@@ -103,13 +111,13 @@ export class Redactor {
   }
 
   redact(text: string): Redaction {
-    if (text.length < TELLABLE_MIN || this.#clean.has(text)) return { text, found: [] };
+    if (text.length < TELLABLE_MIN || this.#clean.has(text)) return { text: stillRedacted(text), found: [] };
     const { spans } = this.analyse(text, false);
     if (spans.length === 0) {
       this.#remember(text);
-      return { text, found: [] };
+      return { text: stillRedacted(text), found: [] };
     }
-    return { text: renderSpans(text, spans), found: [...new Set(spans.map((span) => span.name))] };
+    return { text: stillRedacted(renderSpans(text, spans)), found: [...new Set(spans.map((span) => span.name))] };
   }
 
   /** Registered values only, wherever they stand. */
@@ -134,6 +142,7 @@ export class Redactor {
   }
 
   #forgetClean(): void {
+    this.#version += 1;
     this.#clean.clear();
     this.#cleanLength = 0;
   }

@@ -1,6 +1,7 @@
 // Makes one well-formed result of whatever a run ended with: bounds what the model sees, spills the whole to an artifact.
 
 import { hash } from 'node:crypto';
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { isAppError } from '../../contracts/errors.ts';
 import { isPlainObject } from '../../base/json.ts';
 import type { ArtifactRef, ArtifactSink, TaintSource, ToolContext, ToolOutcome, ToolResult } from '../../contracts/tools.ts';
@@ -10,8 +11,8 @@ import type { RaceEnd } from './race-run.ts';
 
 export interface HostedResult {
   readonly outcome: Extract<ToolOutcome, 'ok' | 'error' | 'cancelled' | 'timeout'>;
-  readonly forModel: string;
-  readonly forUser: string;
+  readonly forModel: Redacted;
+  readonly forUser: Redacted;
   readonly silent: boolean;
   readonly isAsync: boolean;
   /** Settles when the work of an asynchronous call is over. */
@@ -29,7 +30,7 @@ export interface HostedResult {
 export interface BoundOptions {
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
-  redact(text: string): string;
+  redact(text: string): Redacted;
   onSpillFailure(cause: unknown): void;
 }
 
@@ -62,7 +63,7 @@ export function hostResult(
 ): Omit<HostedResult, 'tookMs'> {
   const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
   // Before any cut: half a secret is recognised by nobody.
-  const whole = result.forModel === '' ? '(no output)' : options.redact(result.forModel);
+  const whole = result.forModel === '' ? stillRedacted('(no output)') : options.redact(result.forModel);
   const artifacts = [...(result.artifacts ?? [])];
   let forModel = whole;
   if (isLongerThan(whole, options.outputBytesMax)) {
@@ -73,7 +74,7 @@ export function hostResult(
   return {
     outcome,
     forModel,
-    forUser: typeof result.forUser === 'string' ? cutEnd(options.redact(result.forUser), options.outputBytesMax) : forModel,
+    forUser: typeof result.forUser === 'string' ? stillRedacted(cutEnd(options.redact(result.forUser), options.outputBytesMax)) : forModel,
     silent: result.silent === true,
     isAsync: result.isAsync === true,
     ...(result.ended === undefined ? {} : { ended: result.ended }),
@@ -94,13 +95,13 @@ export function formatSeconds(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-function cutWithNote(whole: string, ref: ArtifactRef | null, bytesMax: number): string {
+function cutWithNote(whole: Redacted, ref: ArtifactRef | null, bytesMax: number): Redacted {
   const { head, tail, droppedBytes } = cutMiddle(whole, Math.max(0, bytesMax - NOTE_BYTES_MAX));
   const gap = head === '' || head.endsWith('\n') ? '' : '\n';
-  return `${head}${gap}${missingNote(droppedBytes, ref)}\n${tail}`;
+  return stillRedacted(`${head}${gap}${missingNote(droppedBytes, ref)}\n${tail}`);
 }
 
-function spill(whole: string, toolName: string, context: ToolContext, options: BoundOptions): ArtifactRef | null {
+function spill(whole: Redacted, toolName: string, context: ToolContext, options: BoundOptions): ArtifactRef | null {
   try {
     return options.artifacts.put(whole, {
       name: `${toolName}-${context.callId}.txt`.slice(-120),

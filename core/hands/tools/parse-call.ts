@@ -2,7 +2,7 @@
 // runs nothing.
 
 import { hash } from 'node:crypto';
-import { canonicalJson, parseJson } from '../../base/json.ts';
+import { canonicalJson, isPlainObject, parseJson } from '../../base/json.ts';
 import { err, ok, type Result } from '../../base/result.ts';
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -14,7 +14,7 @@ export const argsBytesMax = 1_000_000;
 export interface ParsedCall {
   readonly tool: ToolDefinition;
   readonly name: string;
-  /** What the tool's schema made of the arguments, defaults filled in. */
+  /** What the tool's schema made of the arguments, defaults filled in; frozen, so that what runs is what was judged. */
   readonly args: unknown;
   /** The text as it came, or `{}` where it was empty. */
   readonly argsJson: string;
@@ -43,12 +43,18 @@ export function parseCall(tool: ToolDefinition, argsJson: string, sendable: Send
       return err(invalid(tool.name, problems.join('; '), problems));
     }
     const argsHash = hash('sha256', canonicalJson(json.value), 'hex');
-    return ok({ tool, name: tool.name, args: checked.data, argsJson: text, argsHash });
+    return ok({ tool, name: tool.name, args: frozen(checked.data), argsJson: text, argsHash });
   } catch (cause) {
     // Only text nested thousands of levels deep gets here: recursion runs out of stack.
     if (cause instanceof RangeError) return err(invalid(tool.name, 'are nested too deeply', []));
     throw cause;
   }
+}
+
+function frozen(value: unknown): unknown {
+  if (!Array.isArray(value) && !(isPlainObject(value) && Object.getPrototypeOf(value) === Object.prototype)) return value;
+  Object.values(value).forEach(frozen);
+  return Object.freeze(value);
 }
 
 function invalid(tool: string, what: string, problems: readonly string[]): AppError {

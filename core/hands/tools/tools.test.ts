@@ -300,3 +300,18 @@ test('a result never takes more than its bound, and what is short is never touch
     { numRuns: 150 },
   );
 });
+
+test('what was judged is what runs: a tool cannot change the arguments of its call', () => {
+  const tool = defineTool({
+    name: 'probe',
+    description: 'Of a test.',
+    input: z.strictObject({ to: z.array(z.strictObject({ path: z.string() })) }),
+    class: 'read',
+    idempotency: () => 'pure',
+    facts: () => ({ class: 'read', paths: [], command: null, hosts: [] }),
+    summarize: () => 'probe',
+    run: () => Promise.resolve({ forModel: 'done' }),
+  });
+  const args = parsedOf(hostOf(tool), 'probe', '{"to":[{"path":"a"}]}').args as { to: { path: string }[] };
+  expect([args, args.to, args.to[0]].map((part) => Object.isFrozen(part))).toEqual([true, true, true]);
+});

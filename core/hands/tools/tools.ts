@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { assert } from '../../base/assert.ts';
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { Logger } from '../../base/logger.ts';
 import { err, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -37,7 +38,7 @@ export interface ToolHostOptions {
   readonly outputBytesMax: number;
   readonly artifacts: ArtifactSink;
   /** Takes secrets out of every result before anything of it is cut or kept. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: (text: string) => Redacted;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -53,7 +54,7 @@ export class ToolHost {
   readonly #logger: Logger;
   readonly #outputBytesMax: number;
   readonly #artifacts: ArtifactSink;
-  readonly #redact: (text: string) => string;
+  readonly #redact: (text: string) => Redacted;
   #schemas: readonly ToolSchema[] | null = null;
 
   constructor(options: ToolHostOptions) {
@@ -61,7 +62,7 @@ export class ToolHost {
     this.#logger = options.logger;
     this.#outputBytesMax = options.outputBytesMax;
     this.#artifacts = options.artifacts;
-    this.#redact = options.redact ?? ((text) => text);
+    this.#redact = options.redact ?? stillRedacted;
     for (const tool of options.tools) this.register(tool);
   }
 

@@ -2,6 +2,7 @@
 // Order: system, identity, rules and task, tools; summary, recent messages; memory, knowledge, skills, open approvals. What comes before
 // the messages stays the same from request to request, and what comes after them is said in one request only.
 
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ChatMessage, ModelInfo, ToolSchema } from '../../contracts/llm.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import { packAddenda, packReasons, packSectionOrder, packThings } from '../../contracts/pack-words.ts';
@@ -46,11 +47,11 @@ export interface PackRequest {
 
 export interface Pack {
   readonly event: EventBodies['pack.built'];
-  readonly system: string;
+  readonly system: Redacted;
   readonly tools: readonly ToolSchema[];
-  readonly messages: readonly ChatMessage[];
+  readonly messages: readonly Redacted<ChatMessage>[];
   /** Said after the messages, in this request only. */
-  readonly tail: string | undefined;
+  readonly tail: Redacted | undefined;
 }
 
 /** What is known of how a model counts. */
@@ -66,7 +67,9 @@ export interface ContextDeps {
   /** The standing instructions; the same text as long as nothing it tells has changed. */
   readonly system: SystemPrompt;
   /** Takes secrets out of a text before a model sees it. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: (text: string) => Redacted;
+  /** Another number whenever more is known to be secret: conversations in use are looked through again then. */
+  readonly secretsVersion?: () => number;
   /** The beginning of a file that was sent along. May throw; then the model is told that it could not be read. */
   readonly readAttachment?: ReadAttachment;
 }
@@ -108,7 +111,7 @@ export class ContextPacker {
       count: (text) => this.#countKept(counter, text),
       scale,
       spendable: spendable(budgetTokens),
-      redact: this.#deps.redact ?? ((text) => text),
+      redact: this.#deps.redact ?? stillRedacted,
     });
     const selected = request.selected ?? null;
     const system = this.#instructions(builder, request, selected);
@@ -149,14 +152,15 @@ export class ContextPacker {
     };
   }
 
-  #instructions(builder: SectionBuilder, request: PackRequest, selected: SelectedParts | null): string {
-    return [
+  #instructions(builder: SectionBuilder, request: PackRequest, selected: SelectedParts | null): Redacted {
+    const parts: readonly Redacted[] = [
       builder.system(this.#deps.system(request.workspace ?? null)),
       builder.text('identity', request.identity ?? ''),
       builder.instructions('identity', selected),
       builder.rules(request.rules ?? []),
       builder.instructions('task', selected),
-    ].join('');
+    ];
+    return stillRedacted(parts.join(''));
   }
 
   /** Oldest exchanges first, then long results, then steps of the newest exchange, and words only where nothing else is left. */

@@ -1,6 +1,7 @@
 // The messages of one conversation with what is known of each: its size, its place in the log, its turn. Owns what leaves and what is cut.
 // `messages` is one array object that only grows until something leaves. Knows nothing of events but what a summary covers.
 
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { EventBodies } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { cutMessage, forceShorter, type Shortened } from './shorten-messages.ts';
@@ -27,7 +28,7 @@ export interface TokenCounter {
 /** The newest summary, and how far it reaches. */
 export interface HeldSummary {
   readonly summaryId: string;
-  readonly text: string;
+  readonly text: Redacted;
   readonly toSessionSeq: number;
 }
 
@@ -48,7 +49,7 @@ const FORCED_CHARS_TO = 8;
 const DIGEST_SHARE = 0.15;
 
 export class MessageRows {
-  #messages: ChatMessage[] = [];
+  #messages: Redacted<ChatMessage>[] = [];
   #tokens: number[] = [];
   #seqs: number[] = [];
   #turns: (string | null)[] = [];
@@ -60,13 +61,13 @@ export class MessageRows {
   #unsummed = { messages: 0, tokens: 0 };
   #counter: TokenCounter;
   /** The note that stands for steps left out of the newest exchange, and what it says. */
-  #digest: { readonly note: ChatMessage; readonly steps: StepsDigest } | null = null;
+  #digest: { readonly note: Redacted<ChatMessage>; readonly steps: StepsDigest } | null = null;
 
   constructor(counter: TokenCounter) {
     this.#counter = counter;
   }
 
-  get messages(): readonly ChatMessage[] {
+  get messages(): readonly Redacted<ChatMessage>[] {
     return this.#messages;
   }
 
@@ -116,12 +117,16 @@ export class MessageRows {
   countWith(counter: TokenCounter): void {
     if (counter.id === this.#counter.id) return;
     this.#counter = counter;
+    this.#countAgain();
+  }
+
+  #countAgain(): void {
     this.#tokens = this.#messages.map((message) => this.#count(message));
     this.#totalTokens = sum(this.#tokens);
     this.#unsummed = { ...this.#unsummed, tokens: this.#heldTokens };
   }
 
-  add(message: ChatMessage, { sessionSeq, turnId }: Place): void {
+  add(message: Redacted<ChatMessage>, { sessionSeq, turnId }: Place): void {
     // Read again from the log, a summary may come before the words it covers.
     if (this.#summary !== null && sessionSeq <= this.#summary.toSessionSeq) return;
     const tokens = this.#count(message);
@@ -131,6 +136,20 @@ export class MessageRows {
     this.#turns.push(turnId);
     this.#totalTokens += tokens;
     this.#unsummed = { messages: this.#unsummed.messages + 1, tokens: this.#unsummed.tokens + tokens };
+  }
+
+  /** All that is held is looked through again, because more is known to be secret; where that changes anything the past is a new array. */
+  protected lookAgain(safe: (message: ChatMessage) => Redacted<ChatMessage>, redact: (text: string) => Redacted): void {
+    const messages = this.#messages.map(safe);
+    if (this.#summary !== null) this.#summary = { ...this.#summary, text: redact(this.#summary.text) };
+    if (this.#digest !== null) {
+      const { note, steps } = this.#digest;
+      const now = messages[this.#messages.indexOf(note)] ?? note;
+      this.#digest = { note: now, steps: { ...steps, lines: steps.lines.map(redact) } };
+    }
+    if (messages.every((message, index) => message === this.#messages[index])) return;
+    this.#messages = messages;
+    this.#countAgain();
   }
 
   /** Takes out a whole turn. */
@@ -186,7 +205,7 @@ export class MessageRows {
     const place = this.at(end);
     const all = withSteps(known?.steps ?? noSteps, this.#messages.slice(known === null ? from : from + 1, end));
     const steps = fitSteps(all, digestTokens, (text) => this.#counter.count(text));
-    const note: ChatMessage = { role: 'note', text: showSteps(steps) };
+    const note = stillRedacted<ChatMessage>({ role: 'note', text: showSteps(steps) });
     this.#digest = { note, steps };
     const noteTokens = this.#count(note);
     const put = <T>(list: readonly T[], item: T): T[] => [...list.slice(0, from), item, ...list.slice(end)];
@@ -230,7 +249,7 @@ export class MessageRows {
       cuts.push({ what: cut.what, fromTokens: tokens, toTokens });
       this.#totalTokens += toTokens - tokens;
       this.#tokens[index] = toTokens;
-      return cut.message;
+      return stillRedacted(cut.message);
     });
     if (cuts.length > 0) this.#messages = messages;
     return cuts;
@@ -248,14 +267,15 @@ export class MessageRows {
   /** What it covers leaves, however much was said meanwhile; an older summary than the one held changes nothing. */
   sumUp(
     { summaryId, text, covers }: Pick<EventBodies['summary.written'], 'summaryId' | 'text' | 'covers'>,
-    redact: (text: string) => string,
+    redact: (text: string) => Redacted,
   ): void {
     const { toSessionSeq } = covers;
     if (this.#summary !== null && this.#summary.toSessionSeq >= toSessionSeq) return;
     const kept = this.#seqs.findIndex((seq, index) => index >= this.#head && seq > toSessionSeq);
     this.#forget(0, kept < 0 ? this.#messages.length : kept);
-    this.#summary = { summaryId, text, toSessionSeq };
-    const note: ChatMessage = { role: 'note', text: showSummary(redact(text)) };
+    const safe = redact(text);
+    this.#summary = { summaryId, text: safe, toSessionSeq };
+    const note = stillRedacted<ChatMessage>({ role: 'note', text: showSummary(safe) });
     const tokens = this.#count(note);
     this.#unsummed = { messages: this.#messages.length, tokens: this.#totalTokens };
     this.#head = 1;

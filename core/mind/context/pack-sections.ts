@@ -1,6 +1,7 @@
 // The sections of a pack around its messages: the instructions before them, the material after them, and the tools. Each within its
 // share; what does not fit is left out whole or cut, and said so. Counts with the counter of the model.
 
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
 import { packReasons, packThings } from '../../contracts/pack-words.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -34,6 +35,7 @@ interface PartLooks {
   readonly sizeOf: (shown: string) => number;
 }
 
+const nothing = stillRedacted('');
 /** A beginning shorter than this tells nothing. */
 const BEGINNING_CHARS_MIN = 200;
 
@@ -46,11 +48,11 @@ export class SectionBuilder {
   readonly #count: (text: string) => number;
   readonly #scale: TokenScale;
   readonly #spendable: number;
-  readonly #redact: (text: string) => string;
+  readonly #redact: (text: string) => Redacted;
   /** What material may still take. */
   #free = Number.POSITIVE_INFINITY;
 
-  constructor(how: { count: (text: string) => number; scale: TokenScale; spendable: number; redact: (text: string) => string }) {
+  constructor(how: { count: (text: string) => number; scale: TokenScale; spendable: number; redact: (text: string) => Redacted }) {
     this.#count = how.count;
     this.#scale = how.scale;
     this.#spendable = how.spendable;
@@ -70,23 +72,24 @@ export class SectionBuilder {
   }
 
   /** The standing instructions; they are always whole. */
-  system(text: string): string {
+  system(given: string): Redacted {
+    const text = this.#redact(given);
     this.sections.push({ name: 'system', tokens: this.fixed(text), items: 1 });
     return text;
   }
 
   /** One text that is cut in the middle where it is too long. */
-  text(section: PackSection, given: string): string {
-    if (given === '') return '';
+  text(section: PackSection, given: string): Redacted {
+    if (given === '') return nothing;
     const text = this.#fitText(section, this.#redact(given));
-    if (text === '') return '';
+    if (text === '') return nothing;
     this.sections.push({ name: section, tokens: this.fixed(text) + 2, items: 1 });
-    return `\n\n${text}`;
+    return stillRedacted(`\n\n${text}`);
   }
 
   /** A rule is shown word for word or not at all; the newest are the first to stay. */
-  rules(rules: readonly string[]): string {
-    if (rules.length === 0) return '';
+  rules(rules: readonly string[]): Redacted {
+    if (rules.length === 0) return nothing;
     const title = 'Rules the person pinned. They hold all the time, whatever else is said below:';
     const max = this.#max('rules');
     const shown: string[] = [];
@@ -100,22 +103,22 @@ export class SectionBuilder {
         tokens += size;
       } else this.#drop(packThings.rule, size, packReasons.rules);
     }
-    if (shown.length === 0) return '';
+    if (shown.length === 0) return nothing;
     this.sections.push({ name: 'rules', tokens, items: shown.length });
-    return `\n\n${[title, ...shown, ...(shown.length < rules.length ? [leftOut] : [])].join('\n')}`;
+    return stillRedacted(`\n\n${[title, ...shown, ...(shown.length < rules.length ? [leftOut] : [])].join('\n')}`);
   }
 
   /** Parts that instruct: those that fit, whole. */
-  instructions(section: 'identity' | 'task', selected: SelectedParts | null): string {
+  instructions(section: 'identity' | 'task', selected: SelectedParts | null): Redacted {
     const taken = this.#take(section, selected, {
       show: (part) => `## ${part.title}\n${part.text}`,
       sizeOf: (text) => this.fixed(text) + 2,
     });
-    return taken.length === 0 ? '' : `\n\n${taken.join('\n\n')}`;
+    return taken.length === 0 ? nothing : stillRedacted(`\n\n${taken.join('\n\n')}`);
   }
 
   /** Material after the messages; empty where there is none. */
-  tail(selected: SelectedParts | null, approvals: readonly string[]): string {
+  tail(selected: SelectedParts | null, approvals: readonly string[]): Redacted {
     const blocks: string[] = [];
     const headTokens = this.flow(tailHead) + 6;
     const free = this.#spendable * (1 - MESSAGES_SHARE_MIN) - this.tokens - headTokens;
@@ -128,9 +131,9 @@ export class SectionBuilder {
       add(title, this.#take(section, selected, { show: showPart, sizeOf: (text) => this.flow(text) + 2, titleTokens }));
     }
     add(approvalsTitle, this.#approvals(approvals, this.flow(approvalsTitle) + 2));
-    if (blocks.length === 0) return '';
+    if (blocks.length === 0) return nothing;
     this.sections.push({ name: 'about_material', tokens: headTokens, items: 1 });
-    return [tailHead, ...blocks].join('\n\n');
+    return stillRedacted([tailHead, ...blocks].join('\n\n'));
   }
 
   /** Tools beyond what a request takes. */
@@ -190,7 +193,7 @@ export class SectionBuilder {
     let tokens = how.titleTokens ?? 0;
     const parts = selected?.parts[section] ?? [];
     for (const [index, given] of parts.entries()) {
-      const part = { ...given, title: this.#redact(given.title), text: this.#redact(given.text) };
+      const part = { ...given, title: this.#redact(given.title), text: this.#redact(given.text), source: this.#redact(given.source) };
       const fitting = this.#fitPart(section, part, how, { tokens: max - tokens, parts: parts.length - index });
       if (fitting === null) continue;
       shown.push(fitting.text);

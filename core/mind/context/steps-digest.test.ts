@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { stillRedacted } from '../../base/redacted.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { estimateQuarter } from './context-bench.ts';
 import { MessageRows } from './message-rows.ts';
@@ -11,7 +12,7 @@ const step = (at: number, result = `all ${at} tests pass`, isError = false): Cha
 
 function longTurn(steps: number): MessageRows {
   const rows = new MessageRows({ id: 'quarter', count: estimateQuarter });
-  const add = (message: ChatMessage, sessionSeq: number): void => rows.add(message, { sessionSeq, turnId: 't' });
+  const add = (message: ChatMessage, sessionSeq: number): void => rows.add(stillRedacted(message), { sessionSeq, turnId: 't' });
   add({ role: 'user', text: 'Mend the build.' }, 1);
   for (let at = 0; at < steps; at++) {
     const log = `${'compiling a file of the project\n'.repeat(40)}error in part ${at}: port 47${at} is taken\n${'done\n'.repeat(20)}`;
@@ -66,8 +67,9 @@ test('through a turn of any length the newest steps stay whole, older ones as li
 
 test('what the person says in between stays word for word, and steps after it get a note of their own', () => {
   const rows = longTurn(40);
-  rows.add({ role: 'user', text: 'And keep the port 8080.' }, { sessionSeq: 50, turnId: 't' });
-  for (let at = 50; at < 80; at++) for (const message of step(at, 'x '.repeat(900))) rows.add(message, { sessionSeq: at + 2, turnId: 't' });
+  rows.add(stillRedacted({ role: 'user', text: 'And keep the port 8080.' }), { sessionSeq: 50, turnId: 't' });
+  for (let at = 50; at < 80; at++)
+    for (const message of step(at, 'x '.repeat(900))) rows.add(stillRedacted(message), { sessionSeq: at + 2, turnId: 't' });
   rows.dropSteps(3_200);
   const roles = rows.messages.map(({ role, text }) => (role === 'user' ? text : role));
   expect(roles.slice(0, 2)).toEqual(['Mend the build.', 'note']);

@@ -2,12 +2,13 @@
 // Append-only: `messages` is one array object until something is dropped, so adapters can keep what they serialised. A summary stands
 // at its beginning, in place of the messages it covers.
 
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { timedOut } from '../../contracts/policy.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 import { withFiles, type ReadAttachment } from './attached-files.ts';
-import { MessageRows, type Place } from './message-rows.ts';
+import { MessageRows, type HeldSummary, type Place } from './message-rows.ts';
 
 export type TranscriptEvent = { [T in AnyEvent['type']]: Pick<EventOf<T>, 'type' | 'turnId' | 'sessionSeq' | 'body'> }[AnyEvent['type']];
 
@@ -28,7 +29,9 @@ const noAnswer =
 export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
   /** Sees every text on its way to the model, once. */
-  readonly redact?: (text: string) => string;
+  readonly redact?: (text: string) => Redacted;
+  /** Another number whenever more is known to be secret. */
+  readonly secretsVersion?: () => number;
   readonly readAttachment?: ReadAttachment;
 }
 
@@ -40,13 +43,35 @@ export class Transcript extends MessageRows {
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();
   /** What must wait until every open call has its result. */
   #deferred: { readonly message: ChatMessage; readonly turnId: string | null }[] = [];
-  readonly #redact: (text: string) => string;
+  readonly #redact: (text: string) => Redacted;
+  readonly #secretsVersion: () => number;
+  #lookedAt: number;
   readonly #readAttachment: ReadAttachment | undefined;
 
   constructor(deps: TranscriptDeps) {
     super({ id: 'estimate', count: deps.estimate });
-    this.#redact = deps.redact ?? ((text) => text);
+    this.#redact = deps.redact ?? stillRedacted;
+    this.#secretsVersion = deps.secretsVersion ?? ((): number => 0);
+    this.#lookedAt = this.#secretsVersion();
     this.#readAttachment = deps.readAttachment;
+  }
+
+  /** Whoever sends them gets them as free of secrets as is known by then: one may have been said before it was known to be one. */
+  override get messages(): readonly Redacted<ChatMessage>[] {
+    this.#lookAgain();
+    return super.messages;
+  }
+
+  override get summary(): HeldSummary | null {
+    this.#lookAgain();
+    return super.summary;
+  }
+
+  #lookAgain(): void {
+    const version = this.#secretsVersion();
+    if (version === this.#lookedAt) return;
+    this.#lookedAt = version;
+    this.lookAgain((message) => this.#withoutSecrets(message), this.#redact);
   }
 
   apply(event: TranscriptEvent): void {
@@ -183,11 +208,12 @@ export class Transcript extends MessageRows {
   }
 
   /** Arguments were redacted as JSON when the call was recorded; one that still holds a secret learned of since becomes an empty call. */
-  #withoutSecrets(message: ChatMessage): ChatMessage {
+  #withoutSecrets(message: ChatMessage): Redacted<ChatMessage> {
     const text = this.#redact(message.text);
     const safe = text === message.text ? message : { ...message, text };
-    if (safe.role !== 'assistant' || safe.calls.every((call) => this.#redact(call.args) === call.args)) return safe;
-    return { ...safe, calls: safe.calls.map((call) => (this.#redact(call.args) === call.args ? call : { ...call, args: '{}' })) };
+    if (safe.role !== 'assistant' || safe.calls.length === 0) return stillRedacted(safe);
+    const calls = safe.calls.map((call) => (this.#redact(call.args) === call.args ? call : { ...call, args: '{}' }));
+    return stillRedacted(calls.every((call, index) => call === safe.calls[index]) ? safe : { ...safe, calls });
   }
 
   #push(unsafe: ChatMessage, place: Place): void {

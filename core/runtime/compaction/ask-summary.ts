@@ -3,8 +3,9 @@
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import { AppError } from '../../contracts/errors.ts';
-import type { DeltaSink, ModelReply, ModelRequest, Usage } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelReply, ModelRequest, SafeRequest, Usage } from '../../contracts/llm.ts';
 import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
 import type { AskModel } from '../../mind/compress/compress.ts';
 
@@ -16,9 +17,11 @@ export interface AskSummaryDeps {
   };
   readonly models: {
     cost(ref: string, usage: Usage): number | null;
-    stream(ref: string, request: Omit<ModelRequest, 'modelId'>, sink: DeltaSink, options: { signal: AbortSignal }): Promise<ModelReply>;
+    stream(ref: string, request: SafeRequest, sink: DeltaSink, options: { signal: AbortSignal }): Promise<ModelReply>;
   };
   count(text: string): number;
+  /** What is asked leaves the program here. */
+  redact(text: string): Redacted;
 }
 
 export interface SummaryPlace {
@@ -48,8 +51,8 @@ export function createAskSummary(deps: AskSummaryDeps, { model, sessionId, summa
     let spent: Parameters<typeof admission.reservation.settle>[0] = null;
     try {
       if (signal.aborted) throw new AppError('cancelled', 'It was stopped before the model was asked.');
-      const messages = [{ role: 'user' as const, text }];
-      const request = { system, tools: noTools, messages, maxOutputTokens };
+      const messages = [stillRedacted({ role: 'user' as const, text: deps.redact(text) })];
+      const request = { system: deps.redact(system), tools: noTools, messages, maxOutputTokens };
       const reply = await deps.models.stream(model, request, { text: () => undefined }, { signal: AbortSignal.any([signal, late.signal]) });
       const costUsd = deps.models.cost(model, reply.usage);
       spent = { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };

@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
+import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { Later } from '../../base/later.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ChatAddress, ChannelPort, OutboundItem, OutboundPart, PartContent, SendOutcome } from '../../contracts/channels.ts';
@@ -12,6 +13,8 @@ import { hookMessage, tellMessageHooks } from './message-hooks.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { OutboundRow, OutboundRows } from './outbound-rows.ts';
 
+type SafeRow = OutboundRow & { readonly item: Redacted<OutboundItem> };
+
 export interface DispatchDeps {
   readonly log: SessionLog;
   readonly rows: OutboundRows;
@@ -20,6 +23,8 @@ export interface DispatchDeps {
   readonly panic: { readonly engaged: boolean };
   readonly crashPoints: { reach(point: 'outbound-sending' | 'outbound-sent'): void };
   readonly after: Later;
+  /** What leaves is looked through as it leaves: it may have waited, and more may be known to be secret by now. */
+  redactDeep<T>(value: T): Redacted<T>;
 }
 
 const CHATS_AT_ONCE = 8;
@@ -122,11 +127,16 @@ export class Dispatch {
     return this.#deps.rows.head(chat, this.#deps.panic.engaged);
   }
 
+  /** Before it is cut into parts: half a secret is recognised by nobody. */
+  #safe(row: OutboundRow | null): SafeRow | null {
+    return row === null ? null : { ...row, item: this.#deps.redactDeep(row.item) };
+  }
+
   async #run(chat: ChatAddress, isDue: boolean): Promise<void> {
     let waitsNoMore = isDue;
     while (!this.#closing.signal.aborted) {
       const port = this.#ports.get(chat.channel);
-      const row = this.#head(chat);
+      const row = this.#safe(this.#head(chat));
       if (port === undefined || row === null) return;
       const waitMs = waitsNoMore ? 0 : this.#waitOf(row);
       waitsNoMore = false;
@@ -139,7 +149,7 @@ export class Dispatch {
   }
 
   /** Asked once for each item, before any of it leaves; not again where a person wants it sent. */
-  async #mayLeave(row: OutboundRow): Promise<boolean> {
+  async #mayLeave(row: SafeRow): Promise<boolean> {
     if (this.#hooks === null || row.part > 0 || row.attempt > 0 || row.wanted) return true;
     const refusal = await hookMessage(this.#hooks, this.#placeOf(row), this.#closing.signal, (ran) => {
       this.#note(row, [{ type: 'hook.ran', body: ran }]);
@@ -153,7 +163,7 @@ export class Dispatch {
     return { item, agentId: this.#deps.log.index.session(sessionId)?.agentId ?? 'main' };
   }
 
-  async #sendPart(row: OutboundRow, port: ChannelPort): Promise<void> {
+  async #sendPart(row: SafeRow, port: ChannelPort): Promise<void> {
     const { outboundId, item, part } = row;
     const parts = partsOf(item, port);
     const content = parts[part];
@@ -259,11 +269,11 @@ function keyOf({ channel, chatId }: ChatAddress): string {
 }
 
 /** A file the channel would refuse is named in the text instead: the words are not held up by it. */
-function partsOf(item: OutboundItem, port: ChannelPort): readonly PartContent[] {
+function partsOf(item: Redacted<OutboundItem>, port: ChannelPort): readonly PartContent[] {
   const tooLarge = item.files.filter(({ sizeBytes }) => sizeBytes > port.maxFileBytes);
   if (tooLarge.length === 0) return port.split(item);
   const names = tooLarge.map(({ name, sizeBytes }) => `${name} (${sizeBytes} bytes)`).join(', ');
   const note = `Not sent, because ${port.name} takes files of at most ${port.maxFileBytes} bytes: ${names}`;
   const text = item.text === '' ? note : `${item.text}\n\n${note}`;
-  return port.split({ ...item, text, files: item.files.filter((file) => !tooLarge.includes(file)) });
+  return port.split(stillRedacted({ ...item, text, files: item.files.filter((file) => !tooLarge.includes(file)) }));
 }

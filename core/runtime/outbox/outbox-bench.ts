@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from '../../base/clock.ts';
+import { stillRedacted } from '../../base/redacted.ts';
 import { CountingIds } from '../../base/ids.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { ChannelPort, ChatAddress, NewOutbound, OutboundPart, SendOutcome } from '../../contracts/channels.ts';
@@ -75,7 +76,7 @@ export class OutboxBench {
     this.log = new SessionLog({ storage: this.storage, clock: this.clock, logger: this.logger, projections: [this.rows, this.chats] });
     this.#timers = [];
     const { log, rows, chats, clock, ids, logger, panic } = this;
-    const parts = { log, rows, chats, clock, ids, logger, panic };
+    const parts = { log, rows, chats, clock, ids, logger, panic, redactDeep: stillRedacted };
     this.outbox = new Outbox({ ...parts, crashPoints: { reach: () => undefined }, after: (ms, run) => this.#after(ms, run) });
   }
 

@@ -1,12 +1,27 @@
 // Where the calls of a turn happen: the folder of its session as the context tools are judged and run with, and the question whether that
 // folder is trusted. Each look asks the disk whether it still is the folder a person trusted.
 
+import { ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { RequestedCall } from '../../contracts/llm.ts';
 import type { CallFacts, FactContext } from '../../contracts/tools.ts';
 import { openWorkspaceTool } from '../../contracts/workspace-ops.ts';
+import type { CallState } from '../../agent/brain/brain.ts';
 import type { ParsedCall, TurnDeps } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
+
+/**
+ * What the call's arguments say, read once in its turn: its judgement, its run and its check are about the very same. Read again where the
+ * tool behind the name is another one by now. Fails as `ToolPort.parse` does.
+ */
+export function parseOnce({ deps: { tools }, parsedCalls }: RunningTurn, { callId, tool, args }: CallState): Result<ParsedCall, AppError> {
+  const known = parsedCalls.get(callId);
+  if (known?.given === args && tools.get(tool) === known.call.tool) return ok(known.call);
+  const parsed = tools.parse(tool, args);
+  if (parsed.ok) parsedCalls.set(callId, { given: args, call: parsed.value });
+  else parsedCalls.delete(callId);
+  return parsed;
+}
 
 /** Fails with `denied` while the folder is not trusted. The question for that trust needs none. */
 export function contextOf({ deps, place, workspace }: RunningTurn, { tool }: ParsedCall): FactContext {

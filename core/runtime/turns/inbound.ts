@@ -1,5 +1,6 @@
 // What comes in: a message, or a call a person makes directly, each with where it came from.
 
+import type { Redacted } from '../../base/redacted.ts';
 import type { AnyDraft, EventBodies } from '../../contracts/events.ts';
 import type { ArtifactRef, TaintSource } from '../../contracts/tools.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
@@ -16,8 +17,8 @@ export interface InboundMessage {
   readonly dedupeKey: string | null;
   /** Where the words come from when they are not the sender's own: a forwarded message, a group anyone can write in. */
   readonly untrusted?: readonly TaintSource[];
-  /** What else belongs into the same transaction, before the message: a new session's first event. */
-  readonly before: readonly AnyDraft[];
+  /** What else belongs into the same transaction, before the message: a new session's first event, its title cut out of the message. */
+  readonly before: readonly AnyDraft[] | ((text: Redacted) => readonly AnyDraft[]);
   /** Files sent along, and where what they hold comes from. */
   readonly attached?: { readonly files: readonly ArtifactRef[]; readonly sources: readonly TaintSource[] };
   /** What the turn it begins may use; left out for one without bounds. */
@@ -71,7 +72,7 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
 /** The message as the log keeps it. */
 export function messageBody(
   { channel, sender, dedupeKey, attached, bounds, helper, model, chat }: InboundMessage,
-  text: string,
+  text: Redacted,
 ): EventBodies['user.message'] {
   const files = attached?.files ?? [];
   return {

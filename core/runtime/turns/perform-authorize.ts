@@ -6,7 +6,7 @@ import type { Grant } from '../../contracts/policy.ts';
 import type { CallState, Intent } from '../../agent/brain/brain.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { CallTaint, JudgedCall as TaintedCall } from '../../guard/taint/taint.ts';
-import { contextOf, factsOf, refuseInternal } from './call-facts.ts';
+import { contextOf, factsOf, parseOnce, refuseInternal } from './call-facts.ts';
 import type { ParsedCall } from './ports.ts';
 import { hookCall } from './hooks-of-turn.ts';
 import { reviewCall } from './review-call.ts';
@@ -33,7 +33,7 @@ export function authorizeCall(runner: RunningTurn, call: CallState): Promise<voi
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: withheldError(call.tool, call.withheld).toBody() });
     return null;
   }
-  const parsed = runner.deps.tools.parse(call.tool, call.args);
+  const parsed = parseOnce(runner, call);
   if (!parsed.ok) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
     return null;

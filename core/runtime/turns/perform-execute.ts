@@ -10,7 +10,7 @@ import type { Copies } from '../../guard/taint/taint.ts';
 import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-files.ts';
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
-import { contextOf, factsOf } from './call-facts.ts';
+import { contextOf, factsOf, parseOnce } from './call-facts.ts';
 import { afterReviews, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
 import type { HostedResult, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
@@ -79,7 +79,7 @@ async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise
 /** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is reviewed. */
 function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
-  const parsed = deps.tools.parse(call.tool, call.args);
+  const parsed = parseOnce(runner, call);
   if (!parsed.ok) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: parsed.error.toBody() });
     return null;
@@ -214,6 +214,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
   finish(runner, call, result, isMarked);
+  if (parsed.tool.verify === undefined) runner.parsedCalls.delete(call.callId);
   crashPoints.reach('after-result');
 }
 
@@ -269,15 +270,14 @@ function markSources(runner: RunningTurn, call: CallState, parsed: ParsedCall, {
 }
 
 function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMarked: boolean): void {
-  const redact = (text: string): string => runner.deps.redact(text);
   runner.emit(
     'tool.finished',
     {
       callId: call.callId,
       tool: call.tool,
       outcome: result.outcome,
-      forModel: redact(result.forModel),
-      forUser: redact(result.forUser),
+      forModel: result.forModel,
+      forUser: result.forUser,
       silent: result.silent,
       isAsync: result.isAsync,
       artifacts: [...result.artifacts],
@@ -294,7 +294,7 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
       args: call.args,
       summary: '',
       outcome: result.outcome,
-      result: redact(result.forModel),
+      result: result.forModel,
     },
   }));
   // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
@@ -359,9 +359,10 @@ export async function performVerify(runner: RunningTurn, intent: Extract<Intent,
 }
 
 async function verifyCall(runner: RunningTurn, call: CallState): Promise<{ ok: boolean; detail: string }> {
-  const parsed = runner.deps.tools.parse(call.tool, call.args);
+  const parsed = parseOnce(runner, call);
   if (!parsed.ok) return { ok: false, detail: parsed.error.message };
   const { tool, args } = parsed.value;
+  runner.parsedCalls.delete(call.callId);
   if (tool.verify === undefined) return { ok: true, detail: 'nothing to check' };
   try {
     return await tool.verify(

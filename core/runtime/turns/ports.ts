@@ -1,5 +1,6 @@
 // What the turn runtime needs of the floors below, as narrow as it uses it. compose.ts passes the real ones.
 
+import type { Redacted } from '../../base/redacted.ts';
 import type { Result } from '../../base/result.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -9,7 +10,7 @@ import type { AppError } from '../../contracts/errors.ts';
 import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
-import type { DeltaSink, ModelInfo, ModelReply, ModelRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
+import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
 import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
@@ -33,7 +34,7 @@ export interface ModelPort {
   /** Fails with an AppError: `model_*`, or `cancelled` once the signal aborts. */
   stream(
     ref: string,
-    request: Omit<ModelRequest, 'modelId'>,
+    request: SafeRequest,
     sink: DeltaSink,
     options: { signal: AbortSignal; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
   ): Promise<ModelReply & { firstTokenMs: number | null }>;
@@ -208,9 +209,9 @@ export interface TurnDeps {
   /** Marks every child process of this data folder. */
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** Takes known secrets out of a text before the model, the log or a person sees it. */
-  redact(text: string): string;
+  redact(text: string): Redacted;
   /** The same for JSON, which stays JSON; `found` names what was taken out. */
-  redactJson(text: string): { readonly text: string; readonly found: readonly string[] };
+  redactJson(text: string): { readonly text: Redacted; readonly found: readonly string[] };
   /** The same for text that comes in pieces: what `push` and `end` return is without secrets, also those cut in two. */
   redactStream(): RedactedStream;
   /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */

@@ -1,5 +1,6 @@
 // What performing a step sees of the turn it belongs to. The runner is the only one that implements it.
 
+import type { Redacted } from '../../base/redacted.ts';
 import type { DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
@@ -8,7 +9,7 @@ import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { RefusedPack, SelectedParts, Transcript } from '../../mind/context/context.ts';
-import type { TurnDeps } from './ports.ts';
+import type { ParsedCall, TurnDeps } from './ports.ts';
 
 /** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
 export type Step = 'next' | 'rest' | 'halt';
@@ -21,10 +22,10 @@ export interface TurnPlace {
 /** As it was built: what comes into the conversation afterwards is for the next one. */
 export interface ShownPack {
   readonly packId: string;
-  readonly system: string;
+  readonly system: Redacted;
   readonly tools: readonly ToolSchema[];
-  readonly messages: readonly ChatMessage[];
-  readonly tail: string | undefined;
+  readonly messages: readonly Redacted<ChatMessage>[];
+  readonly tail: Redacted | undefined;
   /** The pack that told the tail. */
   readonly tailOf: string;
   /** Estimated size of the request. */
@@ -58,6 +59,8 @@ export interface RunningTurn {
   readonly abort: AbortController;
   /** What each call touches, as it was last looked at. */
   readonly callFacts: Map<string, CallFacts>;
+  /** What each call's arguments say, and the text they were read from. */
+  readonly parsedCalls: Map<string, { readonly given: string; readonly call: ParsedCall }>;
   /** How often each call was judged anew because it was another by the time it was to run. */
   readonly drifts: Map<string, number>;
   /** True once the program closes: nothing more is recorded. */

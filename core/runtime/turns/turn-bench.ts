@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { ManualClock } from '../../base/clock.ts';
 import { CountingIds } from '../../base/ids.ts';
 import { silentLogger, type Logger } from '../../base/logger.ts';
+import { stillRedacted } from '../../base/redacted.ts';
 import { configSchema, type ConfigInput } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft, AnyEvent, EventBodies, EventOf, EventType } from '../../contracts/events.ts';
@@ -207,8 +208,8 @@ export class TurnBench {
       },
       instanceMarker: { TRAYCLAW_INSTANCE: 'test' },
       estimate: (text) => Math.ceil(text.length / 4),
-      redact: (text) => text,
-      redactJson: (text) => ({ text, found: [] }),
+      redact: stillRedacted,
+      redactJson: (text) => ({ text: stillRedacted(text), found: [] }),
       redactStream: () => ({ push: (piece) => piece, end: () => '' }),
       unfinishedAt: (text) => text.length,
       searchSessions: (query, limit) => this.log.search.find(query, limit),

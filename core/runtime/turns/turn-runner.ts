@@ -31,6 +31,7 @@ export class TurnRunner implements RunningTurn {
   /** Aborts whatever the turn is doing now. */
   readonly abort = new AbortController();
   readonly callFacts = new Map<string, CallFacts>();
+  readonly parsedCalls: RunningTurn['parsedCalls'] = new Map();
   chosen: ChosenParts | null = null;
   refused: RefusedPack | null = null;
   readonly drifts = new Map<string, number>();

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { stillRedacted } from '../../base/redacted.ts';
 import { configSchema } from '../../contracts/config.ts';
 import { AppError } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -14,6 +15,9 @@ const usage = { inputTokens: 400, outputTokens: 20, cachedInputTokens: 0 };
 /** What a model would do that says all it was given. */
 const honest = ({ messages }: Pick<ModelRequest, 'messages'>): string =>
   [...(messages[0]?.text ?? '').matchAll(/^(?:person|agent|- ).*$/gm)].map(([line]) => line).join('\n');
+
+/** Another secret than what is taken out of the summary itself. */
+const withoutFish = (text: string) => stillRedacted(text.replaceAll('swordfish', '[redacted:FISH]'));
 
 interface Options extends BenchOptions {
   readonly writes?: (request: Omit<ModelRequest, 'modelId'>, signal: AbortSignal) => string | Promise<string>;
@@ -65,7 +69,7 @@ function open(options: Options = {}) {
         new Summarizer({
           count,
           onSpent,
-          ask: createAskSummary({ clock, later, budget: { reserve: () => admission }, models, count }, place),
+          ask: createAskSummary({ clock, later, budget: { reserve: () => admission }, models, count, redact: withoutFish }, place),
         }).write(job, signal),
       redact: (text) => text.replaceAll('hunter2', '[redacted:KEY]'),
     });
@@ -213,6 +217,13 @@ test('no secret that was learned of since is kept in a summary', async () => {
   await talk(11, (turn) => (turn === 1 ? 'the password is hunter2' : `words ${turn}`));
   await quiet();
   expect([written()[0]?.text.includes('hunter2'), written()[0]?.text.includes('[redacted:KEY]')]).toEqual([false, true]);
+});
+
+test('what is to be summed up leaves without what is known to be a secret', async () => {
+  const { talk, quiet, asked } = open();
+  await talk(11, (turn) => (turn === 1 ? 'the password is swordfish' : `words ${turn}`));
+  await quiet();
+  expect([asked.join().includes('swordfish'), asked.join().includes('[redacted:FISH]')]).toEqual([false, true]);
 });
 
 test('a fork takes the summary along, with the places of its own log', async () => {

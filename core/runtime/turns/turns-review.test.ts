@@ -122,3 +122,27 @@ test('stopping a turn does not wait for its review', async () => {
   expect(await bench.rest(turnId)).toBe('cancelled');
   hangs.resolve({ decision: 'allow', reason: '' });
 });
+
+test('a tool that is replaced during the review is read and run as what it is by then', async () => {
+  const instead: string[] = [];
+  const other = defineTool({
+    name: 'wipe',
+    description: 'wipe',
+    input: z.strictObject({ gently: z.boolean().default(true) }),
+    class: 'destructive',
+    idempotency: () => 'unsafe',
+    facts: (_args, { workspace }) => ({ class: 'destructive', paths: [], command: { line: 'wipe', cwd: workspace }, hosts: [] }),
+    summarize: () => 'wipe',
+    run: ({ gently }) => {
+      instead.push(`gently: ${gently}`);
+      return Promise.resolve({ forModel: 'done' });
+    },
+  });
+  const { bench, ran } = createBench(() => {
+    bench.tools.register(other);
+    return { decision: 'allow', reason: '' };
+  }, allows('wipe'));
+  bench.script.push({ calls: [['wipe', {}]] });
+  expect(await bench.ask('go')).toBe('done');
+  expect([ran, instead]).toEqual([[], ['gently: true']]);
+});

@@ -80,7 +80,8 @@ export class TurnRuntime {
     const { sessionId } = message;
     const text = this.#deps.redact(message.text);
     const { again } = message;
-    const before = again === undefined ? message.before : supersede(again, turnId);
+    const opening = typeof message.before === 'function' ? message.before(text) : message.before;
+    const before = again === undefined ? opening : supersede(again, turnId);
     const starts = !this.#lanes.isBusy(sessionId);
     const notes = this.#deps.notes?.waiting(sessionId);
     if (before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);

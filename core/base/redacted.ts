@@ -1,0 +1,11 @@
+// The brand of what was looked through for secrets: text, and values made of text. It costs nothing at run time; it makes a way out that
+// asks for it impossible to reach with anything else.
+
+declare const looked: unique symbol;
+
+export type Redacted<T = string> = T & { readonly [looked]: true };
+
+/** For the redactor itself, and for what is made only of redacted text and the program's own words: a piece cut out, two joined. */
+export function stillRedacted<T>(made: T): Redacted<T> {
+  return made as Redacted<T>;
+}
