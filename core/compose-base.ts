@@ -23,10 +23,12 @@ import { deadLetters } from './features/dead-letters/dead-letters.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { identity } from './features/identity/identity.ts';
 import { memory } from './features/memory/memory.ts';
+import { loadPlugins, PluginBook, plugins, assertPlugin, type PluginFile } from './features/plugins/plugins.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { realOf } from './guard/workspace/workspace.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
@@ -77,7 +79,7 @@ const migrations = [
   ...modelMigrations,
   ...outboxMigrations,
   ...telemetryMigrations,
-  ...[deadLetters, helpers, identity, memory, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /** Those of the features; each keeps its own. */
@@ -87,6 +89,7 @@ function openRows(storage: Storage) {
     helpers: helpers.rows(storage),
     identity: identity.rows(storage),
     memory: memory.rows(storage),
+    plugins: plugins.rows(storage),
     schedule: schedule.rows(storage),
     signals: signals.rows(storage),
     skills: skills.rows(storage),
@@ -123,14 +126,45 @@ function composeSinks({ config, home, logger, safetyOf }: Base): JsonlSink[] {
   return packLog === undefined ? [] : [new JsonlSink({ path: resolve(home, packLog), logger, redact })];
 }
 
-export function composeStore(base: Base) {
-  const { home, lifetimes, clock, logger, crashPoints, safetyOf } = base;
+/** The database, and what is approved in it of the program's own plugins. */
+export async function openData({ home, lifetimes, crashPoints, config, options }: Base) {
   const storage = lifetimes.add(Storage.open({ home, migrations: migrations.map((step) => withCrashPoints(step, crashPoints)) }));
+  const rows = openRows(storage);
+  const brought = (options.features ?? []).map((feature): PluginFile => {
+    assertPlugin(feature);
+    return { path: null, sha256: null, state: 'loaded', problem: null, plugin: feature };
+  });
+  const { files } = config.plugins;
+  if (files.length === 0) return { storage, rows, pluginFiles: brought };
+  const { path = 'workspace', extraFolders } = config.workspace;
+  const written = [path, ...extraFolders].map((folder) => realOf(resolve(home, folder)));
+  const found = await loadPlugins({ home, files, written, approved: (at) => rows.plugins.approved(at) });
+  return { storage, rows, pluginFiles: [...brought, ...withoutTwins(found, brought)] };
+}
+type Data = Awaited<ReturnType<typeof openData>>;
+
+/** Of two with one name the first counts. */
+function withoutTwins(found: readonly PluginFile[], brought: readonly PluginFile[]): PluginFile[] {
+  const names = new Set(brought.map(({ plugin }) => plugin?.name));
+  return found.map((file) => {
+    if (file.plugin === null || !names.has(file.plugin.name)) {
+      names.add(file.plugin?.name);
+      return file;
+    }
+    return { ...file, plugin: null, state: 'failed', problem: `There is another plugin with the name ${file.plugin.name}.` };
+  });
+}
+
+export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
+  const { home, lifetimes, clock, logger, safetyOf } = base;
+  const pluginBook = new PluginBook(
+    storage,
+    pluginFiles.flatMap(({ plugin }) => plugin ?? []),
+  );
   const policy = new PolicyStore(storage.db);
   const marks = new TaintStore(storage.db);
   const checkpointRows = new CheckpointRows(storage.db);
   const continuity = new ContinuityRows(storage.db);
-  const rows = openRows(storage);
   const outbound = new OutboundRows(storage.db);
   const chats = new ChatRows(storage.db);
   const artifacts = new ArtifactStore({ db: storage.db, folder: join(home, 'artifacts'), clock });
@@ -151,6 +185,8 @@ export function composeStore(base: Base) {
     known,
     rows.identity,
     continuity,
+    rows.plugins,
+    pluginBook,
   ];
   const head = composeHead(base, storage);
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
@@ -176,6 +212,8 @@ export function composeStore(base: Base) {
     outbound,
     chats,
     rows,
+    pluginFiles,
+    pluginBook,
   };
 }
 export type Store = ReturnType<typeof composeStore>;

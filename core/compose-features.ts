@@ -8,6 +8,7 @@ import { helpers } from './features/helpers/helpers.ts';
 import { hooks } from './features/hooks/hooks.ts';
 import { identity } from './features/identity/identity.ts';
 import { memory } from './features/memory/memory.ts';
+import { plugins } from './features/plugins/plugins.ts';
 import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
@@ -24,7 +25,7 @@ interface Hands extends Pick<Spine, 'tools' | 'outbox' | 'instanceMarker'> {
 /** Last made, first disposed; those that turns are made of outlive the turns, the others do not. */
 export function composeFeatures(base: Base, store: Store, guard: Guard, hands: Hands) {
   const { options, lifetimes, safetyOf } = base;
-  const { rows } = store;
+  const { rows, pluginFiles: files, pluginBook: book } = store;
   const turns = new DeferredTurns();
   const spine = spineOf(base, store, guard, { ...hands, turns });
   const all: Wing[] = [];
@@ -50,6 +51,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const scheduled = add(schedule.create(spine, rows.schedule, { prompt, signals: signalled.hub }));
   const letters = add(deadLetters.create(spine, rows.deadLetters));
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
+  const plugged = add(plugins.create(spine, rows.plugins, { files, book }));
   return {
     turns,
     agents,
@@ -72,6 +74,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
       ...scheduled.handlers,
       ...letters.handlers,
       ...bot.handlers,
+      ...plugged.handlers,
     },
   };
 }

@@ -17,7 +17,7 @@ import { TurnRuntime, type TurnDeps } from './runtime/turns/turns.ts';
 import { Upkeep } from './runtime/upkeep/upkeep.ts';
 import { LocalClaw } from './doors/ops/ops.ts';
 import { composeChats, composeControlplane, composeOutbox, composeWeb, joinChannels } from './compose-channels.ts';
-import { composeBase, composeStore, instanceMarkerOf, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
+import { composeBase, composeStore, instanceMarkerOf, openData, type Base, type Store, type RuntimeOptions } from './compose-base.ts';
 import { composeFeatures, type Features } from './compose-features.ts';
 import { composeGuard, type Guard } from './compose-guard.ts';
 import { composeCompaction, composeMind, composeModels, type Mind } from './compose-mind.ts';
@@ -41,7 +41,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
   const lifetimes = new Lifetimes();
   try {
     const base = composeBase({ ...options, home }, loaded, lifetimes);
-    const store = composeStore(base);
+    const store = composeStore(base, await openData(base));
     const guard = composeGuard(base, store);
     const hands = composeHands(base, store, guard);
     const models = composeModels(base, store, guard);

@@ -53,6 +53,16 @@ export type { OwnPromptName } from './contracts/own-prompts.ts';
 export type { OpName, OpParams, OpResult } from './contracts/ops.ts';
 export type { CallFacts, FactContext, ToolContext, ToolDefinition, ToolResult } from './contracts/tools.ts';
 export { AppError } from './contracts/errors.ts';
+export type {
+  Plugin,
+  PluginDatabase,
+  PluginEvent,
+  PluginMigration,
+  PluginOperation,
+  PluginParts,
+  PluginSpine,
+} from './contracts/plugin.ts';
+export { defineFeature } from './contracts/define-plugin.ts';
 export { createAgent } from './doors/library/library.ts';
 export { defineTool } from './hands/tools/tools.ts';
 
@@ -74,6 +84,7 @@ export async function createTrayClaw(options: TrayClawOptions): Promise<TrayClaw
     notices: claw.notices,
     close: () => claw.close(),
     ask: (text, askOptions) => ask(claw, text, askOptions ?? {}),
+    call: async (operation, params) => (await claw.op('plugin.call', { operation, params: params ?? {} })).result,
     agent: (agent) => createAgent(claw, typeof agent === 'string' ? { agentId: agent } : agent),
   };
 }

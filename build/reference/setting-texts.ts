@@ -169,6 +169,10 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   'heartbeat.tools': all('The only tools it may use.'),
   'heartbeat.perTurnUsd': none('What one check may cost.'),
   hooks: text('Programs that run before and after what the agent does; see [hooks](../guide/hooks.md).'),
+  'plugins.files': none(
+    'Files or package folders with features of your own; see [plugins](../guide/plugins.md). Relative ones are below the data folder.',
+  ),
+  'plugins.settings.NAME.NAME': none('By the name of a plugin: its settings, as the plugin says.'),
   'deadLetters.retries': text('How often an unattended turn is retried after a temporary failure.'),
   'deadLetters.firstWaitMs': text('The delay before the first retry. It doubles with each.'),
   'deadLetters.longestWaitMs': text('The longest delay between two retries.'),

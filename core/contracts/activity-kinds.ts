@@ -143,6 +143,8 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'memory.contradicted': 'memory',
   'memory.settled': 'memory',
   'memory.forgotten': 'memory',
+  'plugin.recorded': 'system',
+  'plugin.approved': 'decision',
 };
 
 /** An event of a later program is none of the known ones and counts as the system's. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { mindSections } from './features/memory.ts';
+import { pluginsConfigSchema } from './features/plugins.ts';
 import { heartbeatConfigSchema } from './features/schedule.ts';
 import { signalsConfigSchema } from './features/signals.ts';
 import { channelRules } from './channels.ts';
@@ -265,6 +266,8 @@ export const configSchema = z.strictObject({
     })
     .prefault({}),
   deadLetters: deadLettersConfigSchema,
+  /** Features of the person's own. */
+  plugins: pluginsConfigSchema,
   /** Programs of the person's own, run before and after what the agent does. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
   /** What a model is shown of a conversation that has grown long. */

@@ -21,6 +21,7 @@ import {
   grantSchema,
 } from './policy.ts';
 import { identityEvents } from './features/identity.ts';
+import { pluginEvents } from './features/plugins.ts';
 import { scheduleEvents } from './features/schedule.ts';
 import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
@@ -324,6 +325,7 @@ const bodies = {
   ...skillEvents,
   ...identityEvents,
   ...continuityEvents,
+  ...pluginEvents,
 } as const;
 
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };

@@ -11,6 +11,7 @@ import type { LibraryHook } from './features/hooks.ts';
 import type { KnowledgeResolver } from './knowledge-ports.ts';
 import type { MemoryExtractor, MemoryResolver, MemorySource } from './memory-ports.ts';
 import type { AskResult } from './op-results.ts';
+import type { Plugin } from './plugin.ts';
 import type { OwnPromptName } from './own-prompts.ts';
 import type { ToolDefinition } from './tools.ts';
 
@@ -21,6 +22,8 @@ export interface TrayClawOptions {
   readonly config?: ConfigInput;
   /** Further tools, behind the same gate as the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
+  /** Features of the program's own: tools, operations, settings, events and rows in one; see `defineFeature`. */
+  readonly features?: readonly Plugin[];
   /** Further channels, behind the same rules and the same outbox as the built-in ones. */
   readonly channels?: readonly Channel[];
   /** Asked before and told after what the agent does; can only make it stricter. */
@@ -112,6 +115,8 @@ export interface AgentSession extends AgentTalk {
 }
 
 export interface TrayClaw extends HostedClaw {
+  /** An operation of a feature, such as `weather.report`. Fails with unknown_op, invalid_params, or as the feature does. */
+  call(operation: string, params?: unknown): Promise<unknown>;
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
   /** An agent by its id or with more to say; the main one unless told. */

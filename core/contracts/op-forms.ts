@@ -8,6 +8,7 @@ import type { OpForm } from './command-form.ts';
 import { boundForms, gateForms } from './gate-forms.ts';
 import { memoryForms } from './memory-forms.ts';
 import type { OpName } from './ops.ts';
+import { pluginForms } from './plugin-forms.ts';
 import { scheduleForms } from './schedule-forms.ts';
 import { sessionForms } from './session-forms.ts';
 import { settingForms } from './setting-forms.ts';
@@ -25,6 +26,7 @@ export const opGroups = {
   'Agents, identity, prompts': agentForms,
   'Schedules, tasks, signals': scheduleForms,
   'Channels and delivery': channelForms,
+  Plugins: pluginForms,
   'Models, settings, secrets': settingForms,
   'Activity, health, recovery': careForms,
 } as const;
@@ -41,6 +43,7 @@ const forms = {
   ...agentForms,
   ...scheduleForms,
   ...channelForms,
+  ...pluginForms,
   ...settingForms,
   ...careForms,
 } as const;

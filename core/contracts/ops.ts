@@ -42,6 +42,7 @@ import { healthOps } from './recovery-ops.ts';
 import { memoryOps } from './features/memory.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';
+import { pluginOps } from './features/plugins.ts';
 import { scheduleOps } from './features/schedule.ts';
 import { sessionOps } from './session-ops.ts';
 import { signalOps } from './features/signals.ts';
@@ -193,6 +194,7 @@ export const opTable = {
   ...identityOps,
   ...workspaceOps,
   ...providerOps,
+  ...pluginOps,
 
   'audit.verify': {
     params: none,

@@ -196,7 +196,7 @@ test('a call that the gate or a person refused says so, and why', () => {
   expect(Object.values(calls).map((one) => [one.callId, one.state, notDone(one)])).toEqual([
     ['gate', 'denied', 'Never.'],
     ['no', 'denied', 'Not done: ada said no: Not today.'],
-    ['late', 'denied', 'Not done: nobody answered in time.'],
+    ['late', 'denied', 'Not done: no answer in time.'],
     ['gone', 'skipped', 'Not done: the turn has ended.'],
     ['odd', 'error', 'There is no such tool.'],
   ]);

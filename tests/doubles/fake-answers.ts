@@ -10,6 +10,7 @@ import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts'
 import type { BudgetState, Grant } from '../../core/contracts/policy.ts';
 import type { FakeClaw } from './fake-claw.ts';
 import { memoryAnswers } from './memory-commands.ts';
+import { pluginAnswers } from './plugin-commands.ts';
 import { skillAnswers } from './skill-commands.ts';
 
 export const vaultStatus = { store: 'vault', locked: true, hasVault: true, detail: 'Kept in the vault.' } as const;
@@ -180,6 +181,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
   const panic = { engaged: true, sinceMs: 5, reason: null, killed: 2, tookMs: 30 };
   return {
     ...skillAnswers,
+    ...pluginAnswers,
     'schedule.list': () => ({ schedules: [scheduleView], clockJump: null }),
     'schedule.get': () => scheduleView,
     'schedule.create': () => scheduleView,

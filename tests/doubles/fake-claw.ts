@@ -77,6 +77,8 @@ export class FakeClaw implements HostedRuntime {
     this.calls.push({ name, params: parsed.data, caller: caller === undefined ? null : { channel: caller.channel, actor: caller.actor } });
     const handlers: Partial<OpHandlers> = { ...this.#own(), ...this.answers };
     const handler = handlers[name] as ((params: unknown, caller: Caller) => OpResult<N> | Promise<OpResult<N>>) | undefined;
+    // As a runtime without plugins.
+    if (handler === undefined && name === 'plugin.call') throw new AppError('unknown_op', 'There is no such operation.');
     if (handler === undefined) throw new AppError('not_found', `the fake has no answer for ${name}`);
     return handler(parsed.data, caller ?? { channel: 'library', actor: 'test' });
   }

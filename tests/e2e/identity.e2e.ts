@@ -70,7 +70,7 @@ test('an agent is described in a form; versions are told apart, and each change 
   await versions.getByText('Back to version 1.').waitFor();
   expect(await main.getByLabel('Role').inputValue()).toBe('You keep the books.');
   await page.getByRole('button', { name: 'Undo', exact: true }).click();
-  await versions.getByText('version 2 again.').waitFor();
+  await versions.getByText('Back to version 2.').waitFor();
   await expect.poll(() => main.getByLabel('Role').inputValue(), { timeout: 10_000 }).toBe('You keep the books of a small shop.');
   expect((await capsuleOf(window)).version).toBe(4);
   expect(window.incidents).toEqual([]);

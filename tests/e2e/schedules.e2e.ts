@@ -43,13 +43,13 @@ test('one is made with its times shown as the host computes them, and bounded as
   const times = form.getByRole('list', { name: 'Next due' }).getByRole('listitem');
   await expect.poll(() => times.count()).toBe(5);
   expect(await times.allInnerTexts()).toEqual(Array.from({ length: 5 }, () => expect.stringMatching(/^(Mon|Tue|Wed|Thu|Fri).*08:00$/)));
-  await form.getByLabel('Rule', { exact: true }).fill('61 8 * * *');
+  await form.getByLabel('Cron rule', { exact: true }).fill('61 8 * * *');
   await expect.poll(() => times.count()).toBe(0);
   expect(await form.getByRole('status', { name: 'Next due' }).innerText()).not.toBe('');
   await form.getByRole('button', { name: 'Add schedule' }).click();
   await form.getByRole('alert').waitFor();
   expect(await schedulesOf(window)).toEqual([]);
-  await form.getByLabel('Rule', { exact: true }).fill('0 8 * * 1-5');
+  await form.getByLabel('Cron rule', { exact: true }).fill('0 8 * * 1-5');
   await form.getByText('What it may use').click();
   await form.getByLabel('Maximum US dollars').fill('0.25');
   await form.getByLabel('Maximum model calls').fill('4');
@@ -89,7 +89,7 @@ test('run now, paused and gone on with, changed, removed after a moment of grace
   await card.getByRole('button', { name: 'Change Morning look' }).click();
   const form = page.getByRole('form', { name: 'Change the schedule' });
   await form.getByRole('radio', { name: 'Every…' }).check();
-  await form.getByLabel('Every').fill('90');
+  await form.getByLabel('Every', { exact: true }).fill('90');
   await form.getByLabel('Unit').selectOption({ label: 'minutes' });
   await form.getByRole('button', { name: 'Save' }).click();
   await card.getByText('every 90 minutes').waitFor();

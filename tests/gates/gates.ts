@@ -7,6 +7,7 @@ import { grantGates } from './areas/grant-gates.ts';
 import { memoryGates } from './areas/memory-gates.ts';
 import { modelGates } from './areas/model-gates.ts';
 import { networkGates } from './areas/network-gates.ts';
+import { pluginGates } from './areas/plugin-gates.ts';
 import { policyGates } from './areas/policy-gates.ts';
 import { logGates } from './areas/log-gates.ts';
 import { runtimeGates } from './areas/runtime-gates.ts';
@@ -36,6 +37,7 @@ export const gates: readonly Gate[] = [
   ...doorGates,
   ...signalGates,
   ...skillGates,
+  ...pluginGates,
   ...telegramGates,
   ...contextGates,
   ...workspaceGates,

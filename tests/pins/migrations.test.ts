@@ -9,6 +9,7 @@ import { deadLetters } from '../../core/features/dead-letters/dead-letters.ts';
 import { helpers } from '../../core/features/helpers/helpers.ts';
 import { identity } from '../../core/features/identity/identity.ts';
 import { memory } from '../../core/features/memory/memory.ts';
+import { plugins } from '../../core/features/plugins/plugins.ts';
 import { schedule } from '../../core/features/schedule/schedule.ts';
 import { signals } from '../../core/features/signals/signals.ts';
 import { skills } from '../../core/features/skills/skills.ts';
@@ -36,7 +37,7 @@ const migrations = [
   ...modelMigrations,
   ...outboxMigrations,
   ...telemetryMigrations,
-  ...[deadLetters, helpers, identity, memory, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 function schemaOf({ db }: Storage): unknown {

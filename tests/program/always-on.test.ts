@@ -256,7 +256,7 @@ test('the agent keeps tasks freely and asks before it plans to start by itself',
   expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'waiting' });
   expect((await claw.op('task.list', {})).tasks).toMatchObject([{ text: 'Ask for the invoice', by: 'agent main', sessionId }]);
   const [approval] = (await claw.op('approval.list', {})).approvals;
-  expect(approval).toMatchObject({ tool: 'schedule', risk: expect.stringContaining('by itself') });
+  expect(approval).toMatchObject({ tool: 'schedule', risk: expect.stringContaining('on its own') });
   expect((await claw.op('schedule.list', {})).schedules).toEqual([]);
   await claw.op('approval.decide', { approvalId: approval?.approvalId ?? '', decision: 'approve' });
   expect(await claw.op('turn.wait', { turnId })).toMatchObject({ status: 'done' });

@@ -9,7 +9,7 @@ import { opForms } from '../../core/contracts/op-forms.ts';
 import { opTable, type OpName, type OpResult } from '../../core/contracts/ops.ts';
 import type { GrantScope } from '../../core/contracts/policy.ts';
 import { runCli, type CliParts } from '../../core/doors/cli/cli.ts';
-import type { TrayClaw } from '../../core/index.ts';
+import { defineFeature, type TrayClaw } from '../../core/index.ts';
 import { commandExamples } from '../../build/reference/command-page.ts';
 import { FakeClaw } from '../doubles/fake-claw.ts';
 import { fakeParts, FakeTerminal, foundInstance } from '../doubles/fake-terminal.ts';
@@ -29,7 +29,15 @@ const elsewhere: Readonly<Record<string, string>> = {
   'chats bind': 'no chat is known',
   'outbox settle': 'nothing was sent',
   'dlq retry': 'no turn failed',
+  'plugins approve': 'there is no such file',
 };
+
+/** What the example of `plugins call` asks. */
+const weather = defineFeature({
+  name: 'weather',
+  operations: { report: { about: 'Reports.', params: z.strictObject({ city: z.string() }), result: z.object({ degrees: z.number() }) } },
+  create: () => ({ handlers: { report: () => ({ degrees: 21 }) } }),
+});
 
 const examples = commandExamples();
 let home: TestHome;
@@ -47,7 +55,7 @@ beforeAll(async () => {
   home = new TestHome();
   home.env['TRAYCLAW_VAULT_PASSPHRASE'] = 'a passphrase';
   home.configure({ models: { default: 'demo/offline' }, budget: { perDayUsd: 5 } });
-  claw = await home.open();
+  claw = await home.open({ features: [weather] });
   put('notes.txt', 'Plain notes.');
   put('style.md', 'Be brief.');
   put('key.txt', 'sk-a-long-value-of-a-key');

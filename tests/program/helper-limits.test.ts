@@ -191,7 +191,7 @@ test('a call too many is refused while the others wait, and a person ends one', 
   await asking;
   const results = bodies(await eventsOf(claw), 'tool.finished').filter(({ tool }) => tool === 'subagent');
   expect(results.map(({ forModel }) => forModel).sort()).toEqual([
-    expect.stringContaining('1 calls of helpers are waiting already'),
+    expect.stringContaining('1 subagent calls are already waiting'),
     expect.stringContaining('was stopped'),
     'leaf',
   ]);

@@ -76,10 +76,7 @@ test('a scheduled turn asks in the chat, is denied by the clock, and its end wit
   expect(question.buttons.flat().map(({ text }) => text)).toContain('Approve once');
   const told = await rig.hears(/^Everything is tidy\./);
   expect(told.text).toMatch(/Not done, because it was not allowed:\n.*Wants to write made\.txt .*\(no answer in time\)\n.*exec: /);
-  await until(
-    () => question.buttons.length === 0 && /by the clock, because nobody did: denied/.test(question.text),
-    'the question says how',
-  );
+  await until(() => question.buttons.length === 0 && /by timeout: denied/.test(question.text), 'the question says how');
   expect(existsSync(join(rig.home.workspace, 'made.txt'))).toBe(false);
   expect(existsSync(join(rig.home.workspace, 'ran.txt'))).toBe(false);
   expect(await rig.claw.op('schedule.get', { scheduleId })).toMatchObject({ last: [{ disposition: 'run', status: 'done' }] });

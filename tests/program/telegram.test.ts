@@ -266,7 +266,7 @@ test('commands: status, new, sessions, budget, help for the unknown, deny by num
   rig.ada.write('write it');
   await rig.hears(/Wants to write d\.md/);
   rig.ada.write('/status');
-  await rig.hears(/1 waiting for your yes or no/);
+  await rig.hears(/1 waiting for your decision/);
   rig.ada.write('/deny');
   await rig.hears(/Answered here: denied/);
   await rig.hears('It is written.');

@@ -72,6 +72,11 @@ export class ApiRoutes {
   }
 
   #runOp(api: ApiRequest, name: string): Promise<void> {
+    if (!isOpName(name) && /^[a-z][a-z0-9-]*\.[a-z]\w*$/.test(name)) {
+      const call = async (params: unknown, caller: Caller): Promise<unknown> =>
+        (await this.#options.claw.op('plugin.call', { operation: name, params }, caller)).result;
+      return this.#run(api, call);
+    }
     if (!isOpName(name))
       return refuse(api, refusal(new AppError('unknown_op', `There is no operation with the name ${JSON.stringify(name.slice(0, 100))}.`)));
     // The table's own schema is the check: claw.op takes whatever came and refuses what does not fit.

@@ -55,7 +55,8 @@ type OtherFamily =
   | 'prompt'
   | 'workspace'
   | 'model'
-  | 'provider';
+  | 'provider'
+  | 'plugin';
 type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: Deps): AuditOps {

@@ -43,7 +43,7 @@ import {
 } from './vectors/embedding.ts';
 import { vectorMigrations, VectorStore } from './vectors/vector-store.ts';
 
-export { KnowledgeRows, knowledgeMigrations } from './documents/knowledge-rows.ts';
+export { KnowledgeRows } from './documents/knowledge-rows.ts';
 export { memoryHash, MemoryRows, memoryMigrations } from './facts/memory-rows.ts';
 export type { MemoryStore } from './facts/ports.ts';
 export { MemoryRecall } from './facts/recall.ts';

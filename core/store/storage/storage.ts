@@ -87,6 +87,11 @@ export class Storage {
     }
   }
 
+  /** Further changes of the schema, which only what was read of the data could tell. */
+  migrate(migrations: readonly Migration[]): void {
+    migrate(this.db, migrations);
+  }
+
   get inTransaction(): boolean {
     return this.#depth > 0;
   }

@@ -51,6 +51,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     prompts: 'prompt files, in versions',
     rules: 'rules the model is shown in every request, word for word',
     skills: 'instructions for kinds of work',
+    plugins: 'features of your own, approved by you',
     memory: 'long-term memory',
     knowledge: 'indexed documents',
     schedule: 'scheduled tasks',

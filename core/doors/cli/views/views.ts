@@ -43,6 +43,7 @@ const viewFiles: { readonly [F in FamilyOf<CommandOp>]: () => Promise<ViewsOf<F>
   usage: async () => (await import('./care.ts')).usageViews,
   dlq: async () => (await import('./care.ts')).deadLetterViews,
   backup: async () => (await import('./care.ts')).backupViews,
+  plugin: async () => (await import('./plugins.ts')).pluginViews,
 };
 
 export async function findView<N extends OpName>(op: N): Promise<View<N>> {

@@ -112,6 +112,8 @@ export const events = {
   notSummedUp: 'The conversation was not summarized',
   rulePinned: (by: string) => `Rule pinned by ${by}`,
   ruleUnpinned: (by: string) => `Rule unpinned by ${by}`,
+  pluginApproved: (by: string) => `Plugin approved by ${by}`,
+  pluginRecorded: (plugin: string, name: string) => `Plugin ${plugin}: ${name}`,
   hookRan: (name: string, on: string, outcome: string) => `Hook ${name} (${on}): ${outcome}`,
   hookOutcomes: { passed: 'no objection', denied: 'denied it', asked: 'requires approval', failed: 'failed', skipped: 'not run' },
   schedule: {

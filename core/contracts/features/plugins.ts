@@ -1,0 +1,58 @@
+// Plugins: features that a program or a file of the person's own brings along; the settings, the events and the operations. A part of the
+// tables in events.ts, ops.ts and config.ts.
+
+import * as z from 'zod';
+import { none } from '../op-params.ts';
+
+export const pluginNameSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{1,30}$/, 'must be 2 to 31 small letters, digits or dashes, and begin with a letter');
+
+export const pluginsConfigSchema = z
+  .strictObject({
+    /** A file or the folder of a package, absolute or below the data folder. Loaded once a person approved it as it is. */
+    files: z.array(z.string().min(1).max(4096)).max(50).default([]),
+    /** By the plugin's name; the plugin itself says what fits. */
+    settings: z.record(pluginNameSchema, z.record(z.string(), z.unknown())).default({}),
+  })
+  .prefault({});
+
+const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex');
+
+export const pluginEvents = {
+  /** What a plugin wrote down. Its name stands before that of the event, and what the body holds is the plugin's own affair. */
+  'plugin.recorded': z.object({ plugin: z.string(), name: z.string(), body: z.unknown() }),
+  /** A person allowed what is at the path to run as part of the program, as long as it has this content. */
+  'plugin.approved': z.object({ path: z.string(), sha256: z.string(), by: z.string() }),
+} as const;
+
+/** loaded: it runs. waiting: nobody approved it as it is. refused: it may not be loaded from there. failed: see `problem`. */
+const pluginStateSchema = z.enum(['loaded', 'waiting', 'refused', 'failed']);
+
+const pluginViewSchema = z.object({
+  /** Null until it was loaded. */
+  name: z.string().nullable(),
+  /** Null for one of the program around the runtime. */
+  path: z.string().nullable(),
+  sha256: z.string().nullable(),
+  state: pluginStateSchema,
+  problem: z.string().nullable(),
+  /** Its operations, with the JSON Schema of their parameters. */
+  operations: z.array(z.object({ name: z.string(), about: z.string(), params: z.record(z.string(), z.unknown()) })),
+  tools: z.array(z.string()),
+});
+export type PluginView = z.infer<typeof pluginViewSchema>;
+
+export const pluginOps = {
+  'plugin.list': { params: none, result: z.object({ plugins: z.array(pluginViewSchema) }) },
+  /** Loaded from the next start on, and asked about again when its content changes. `sha256` is what the person was shown. */
+  'plugin.approve': {
+    params: z.strictObject({ path: z.string().min(1).max(4096), sha256: sha256Schema }),
+    result: z.object({ path: z.string(), sha256: z.string() }),
+  },
+  /** An operation of a plugin. Fails with unknown_op, invalid_params, or as the plugin does. */
+  'plugin.call': {
+    params: z.strictObject({ operation: z.string().min(1).max(200), params: z.unknown() }),
+    result: z.object({ result: z.unknown() }),
+  },
+} as const;

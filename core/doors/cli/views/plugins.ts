@@ -1,0 +1,25 @@
+// How plugins are shown, and what one of them answered.
+
+import type { ViewsOf } from '../kernel/view.ts';
+import { table } from '../table.ts';
+
+export const pluginViews: ViewsOf<'plugin'> = {
+  'plugin.list': {
+    json: ({ plugins }) => plugins,
+    show: ({ plugins }) =>
+      table(
+        ['PLUGIN', 'STATE', 'PATH', 'SHA256', 'OFFERS', ''],
+        plugins.map((one) => [
+          one.name ?? '-',
+          one.state,
+          one.path ?? 'the program',
+          one.sha256 ?? '-',
+          [...one.operations.map(({ name }) => name), ...one.tools].join(' ') || '-',
+          one.problem ?? '',
+        ]),
+        'There are no plugins.',
+      ),
+  },
+  'plugin.approve': { show: ({ path }) => `Approved ${path} as it is now. It is loaded from the next start on.` },
+  'plugin.call': { json: ({ result }) => result, show: ({ result }) => JSON.stringify(result, null, 2) ?? 'It answered nothing.' },
+};

@@ -1,0 +1,65 @@
+// Brings the files named in config.yaml into the program: only with the content a person approved, and from nowhere the agent may write.
+// A plugin that cannot be loaded is told of and stops nothing.
+
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { isInside } from '../../base/inside-folder.ts';
+import { isPlainObject } from '../../base/json.ts';
+import type { PluginView } from '../../contracts/features/plugins.ts';
+import type { Plugin } from '../../contracts/plugin.ts';
+import { assertPlugin } from './check-plugin.ts';
+import { readPluginContent, type PluginContent } from './plugin-content.ts';
+
+export interface PluginFile extends Pick<PluginView, 'path' | 'sha256' | 'state' | 'problem'> {
+  readonly plugin: Plugin | null;
+}
+
+export interface LoadWish {
+  readonly home: string;
+  readonly files: readonly string[];
+  /** Real folders the agent may write in. */
+  readonly written: readonly string[];
+  /** The content a person approved at a path. */
+  approved(path: string): string | null;
+}
+
+export async function loadPlugins(wish: LoadWish): Promise<PluginFile[]> {
+  const loaded: PluginFile[] = [];
+  for (const file of wish.files) loaded.push(await loadOne(wish, resolve(wish.home, file)));
+  return loaded;
+}
+
+async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
+  let content: PluginContent;
+  try {
+    content = readPluginContent(path);
+  } catch (cause) {
+    return { path, sha256: null, state: 'failed', problem: wordsOf(cause), plugin: null };
+  }
+  const about = { path: content.path, sha256: content.sha256, plugin: null };
+  const written = wish.written.find((folder) => isInside(content.path, folder) || isInside(folder, content.path));
+  if (written !== undefined)
+    return { ...about, state: 'refused', problem: `The agent itself can write in ${written}. Move the plugin elsewhere.` };
+  const approved = wish.approved(content.path);
+  if (approved !== content.sha256) {
+    const what = approved === null ? 'Nobody approved it yet.' : 'It has changed since it was approved.';
+    return { ...about, state: 'waiting', problem: `${what} Look at it, then: trayclaw plugins approve ${content.path} ${content.sha256}` };
+  }
+  try {
+    // The content is part of the address: what was loaded before under another content stays another module.
+    const module: unknown = await import(`${pathToFileURL(content.entry).href}?${content.sha256.slice(0, 16)}`);
+    const plugin = isPlainObject(module) || typeof module === 'object' ? featureOf(module) : undefined;
+    assertPlugin(plugin);
+    return { ...about, state: 'loaded', problem: null, plugin };
+  } catch (cause) {
+    return { ...about, state: 'failed', problem: wordsOf(cause) };
+  }
+}
+
+function featureOf(module: object | null): unknown {
+  return module !== null && 'feature' in module ? module.feature : undefined;
+}
+
+function wordsOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

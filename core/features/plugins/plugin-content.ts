@@ -1,0 +1,61 @@
+// What a plugin's file or folder holds, as one hash: of every byte that may run. Reads and decides nothing.
+
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { isPlainObject, parseJson } from '../../base/json.ts';
+
+export interface PluginContent {
+  /** Real path of the file or folder. */
+  readonly path: string;
+  /** The file that is loaded. */
+  readonly entry: string;
+  readonly sha256: string;
+}
+
+const BYTES_MAX = 50_000_000;
+const FILES_MAX = 10_000;
+
+/** Throws an Error that says what is wrong. */
+export function readPluginContent(given: string): PluginContent {
+  const path = realpathSync(given);
+  const isFolder = statSync(path).isDirectory();
+  const files = isFolder ? filesBelow(path) : [path];
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for (const file of files) {
+    const content = readFileSync(file);
+    bytes += content.length;
+    if (bytes > BYTES_MAX) throw new Error(`It holds more than ${BYTES_MAX / 1_000_000} MB.`);
+    if (!isFolder && namesOtherFiles(content.toString('utf8')))
+      throw new Error('It imports files beside it, which its hash would not cover. Name its folder in place of the file.');
+    // Lengths before texts: no two trees are written alike.
+    const name = relative(path, file).split(sep).join('/');
+    hash.update(`${Buffer.byteLength(name)} ${name} ${content.length} `).update(content);
+  }
+  return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex') };
+}
+
+/** Sorted. A link could lead to what is hashed nowhere. */
+function filesBelow(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  if (entries.length > FILES_MAX) throw new Error(`It holds more than ${FILES_MAX} files.`);
+  const odd = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
+  if (odd !== undefined) throw new Error(`${join(odd.parentPath, odd.name)} is a link or no ordinary file.`);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+function entryOf(folder: string): string {
+  const manifest = parseJson(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const main = manifest.ok && isPlainObject(manifest.value) ? manifest.value['main'] : undefined;
+  const entry = realpathSync(join(folder, typeof main === 'string' ? main : 'index.js'));
+  if (!entry.startsWith(folder + sep)) throw new Error('Its package.json names a main file outside of it.');
+  return entry;
+}
+
+function namesOtherFiles(source: string): boolean {
+  return /(?:from|import|require)\s*\(?\s*['"`](?:\.{1,2}\/|\/|file:)/.test(source);
+}

@@ -1,0 +1,42 @@
+// For tests only: commands on plugins, each with the operation it comes to, and what the fake answers. It has one plugin, weather.
+
+import { AppError } from '../../core/contracts/errors.ts';
+import type { OpHandlers, OpName } from '../../core/contracts/ops.ts';
+import type { PluginView } from '../../core/contracts/features/plugins.ts';
+
+const sha256 = 'a'.repeat(64);
+const weather: PluginView = {
+  name: 'weather',
+  path: '/plugins/weather.mjs',
+  sha256,
+  state: 'loaded',
+  problem: null,
+  operations: [{ name: 'weather.report', about: 'Reports.', params: {} }],
+  tools: [],
+};
+const report = { degrees: 21 };
+
+export const pluginAnswers: Pick<OpHandlers, 'plugin.list' | 'plugin.approve' | 'plugin.call'> = {
+  'plugin.list': () => ({ plugins: [weather] }),
+  'plugin.approve': (given) => given,
+  'plugin.call': ({ operation }) => {
+    if (operation !== 'weather.report') throw new AppError('unknown_op', `There is no operation ${operation}.`);
+    return { result: report };
+  },
+};
+
+export const pluginCommands: readonly { argv: string[]; op: OpName; params: unknown; json: unknown }[] = [
+  { argv: ['plugins', 'list'], op: 'plugin.list', params: {}, json: [weather] },
+  {
+    argv: ['plugins', 'approve', 'weather.mjs', sha256],
+    op: 'plugin.approve',
+    params: { path: '/work-folder/weather.mjs', sha256 },
+    json: { path: '/work-folder/weather.mjs', sha256 },
+  },
+  {
+    argv: ['plugins', 'call', 'weather.report', '{"city":"Oslo"}'],
+    op: 'plugin.call',
+    params: { operation: 'weather.report', params: { city: 'Oslo' } },
+    json: report,
+  },
+];

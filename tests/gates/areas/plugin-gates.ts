@@ -1,0 +1,73 @@
+// What is loaded into the program: only what a person approved as it is, and nothing the agent could have written. Data, as in the other areas.
+
+import type { Gate } from '../gate.ts';
+
+const suites = ['tests/program/plugins.test.ts'];
+const load = 'core/features/plugins/load-plugins.ts';
+const ops = 'core/features/plugins/ops.ts';
+
+export const pluginGates: readonly Gate[] = [
+  {
+    name: 'plugin/approved',
+    prevents: 'a plugin runs that nobody approved, or that has changed since',
+    file: load,
+    text: 'if (approved !== content.sha256) {',
+    instead: 'if (false) {',
+    suites,
+    only: 'only once a person approved',
+  },
+  {
+    name: 'plugin/changed',
+    prevents: 'a plugin runs with another content than a person approved',
+    file: load,
+    text: 'if (approved !== content.sha256) {',
+    instead: 'if (approved === null) {',
+    suites,
+    only: 'only once a person approved',
+  },
+  {
+    name: 'plugin/written-by-the-agent',
+    prevents: 'a plugin is loaded from where a tool may write',
+    file: load,
+    text: 'if (written !== undefined)',
+    instead: 'if (written === null)',
+    suites,
+    only: 'where the agent may write',
+  },
+  {
+    name: 'plugin/as-shown',
+    prevents: 'an approval holds for a content the person was not shown',
+    file: ops,
+    text: 'if (sha256 !== given.sha256) {',
+    instead: 'if (false) {',
+    suites,
+    only: 'only once a person approved',
+  },
+  {
+    name: 'plugin/person-behind-the-door',
+    prevents: 'a plugin is approved through a door behind which nobody sits',
+    file: ops,
+    text: 'if (!doorsOfPeople.includes(caller.channel))',
+    instead: 'if (false)',
+    suites,
+    only: 'without a person behind it',
+  },
+  {
+    name: 'plugin/person-only',
+    prevents: 'a command line that a tool started approves a plugin',
+    file: 'core/contracts/plugin-forms.ts',
+    text: "the next start on, until they change',\n    forPerson: true,",
+    instead: "the next start on, until they change',",
+    suites: ['tests/program/plugins.test.ts'],
+    only: 'a command line that a tool started',
+  },
+  {
+    name: 'plugin/other-files',
+    prevents: 'a file brings others along that its hash does not cover',
+    file: 'core/features/plugins/plugin-content.ts',
+    text: "if (!isFolder && namesOtherFiles(content.toString('utf8')))",
+    instead: 'if (false)',
+    suites,
+    only: 'a file that names others',
+  },
+];

@@ -1,0 +1,191 @@
+// Features that a program or an approved file brings along: what they add, and that nothing of them runs before a person said so.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import * as z from 'zod';
+import { createTrayClaw, defineFeature, defineTool, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
+import type { OpName } from '../../core/contracts/ops.ts';
+import { runCli } from '../../core/doors/cli/cli.ts';
+import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';
+
+const noted = z.object({ city: z.string(), degrees: z.number() });
+
+/** A tool, an operation, a setting, an event and rows. */
+const weather = defineFeature({
+  name: 'weather',
+  settings: z.strictObject({ unit: z.enum(['celsius', 'fahrenheit']).default('celsius') }),
+  events: { noted },
+  operations: {
+    report: {
+      about: 'Reports.',
+      params: z.strictObject({ city: z.string() }),
+      result: z.object({ degrees: z.number().nullable(), unit: z.string() }),
+    },
+  },
+  migrations: [
+    { id: 'weather-001', up: (db) => db.exec('CREATE TABLE IF NOT EXISTS weather_cities (city TEXT PRIMARY KEY, degrees REAL) STRICT') },
+  ],
+  rows: (db) => ({
+    apply: ({ body }: { body: unknown }) => {
+      const { city, degrees } = noted.parse(body);
+      db.run('INSERT INTO weather_cities VALUES (?, ?) ON CONFLICT (city) DO UPDATE SET degrees = excluded.degrees', city, degrees);
+    },
+    in: (city: string) =>
+      z.array(z.object({ degrees: z.number() })).parse(db.all('SELECT degrees FROM weather_cities WHERE city = ?', city))[0]?.degrees ??
+      null,
+  }),
+  create: ({ settings, record }, rows) => ({
+    handlers: { report: ({ city }: { city: string }) => ({ degrees: rows.in(city), unit: settings.unit }) },
+    tools: [
+      defineTool({
+        name: 'note_weather',
+        description: 'Notes the weather.',
+        input: noted,
+        class: 'write',
+        idempotency: () => 'idempotent',
+        facts: () => ({ class: 'write', paths: [], command: null, hosts: [] }),
+        summarize: ({ city }) => `note the weather in ${city}`,
+        run: (args) => {
+          record('noted', args);
+          return Promise.resolve({ forModel: 'Noted.' });
+        },
+      }),
+    ],
+  }),
+});
+
+class Place {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'trayclaw-plugins-')));
+  readonly home = join(this.folder, 'home');
+  readonly file = join(this.folder, 'greeter.mjs');
+  readonly #open: TrayClaw[] = [];
+
+  constructor() {
+    mkdirSync(join(this.home, 'workspace'), { recursive: true });
+    onTestFinished(async () => {
+      for (const claw of this.#open) await claw.close();
+      rmSync(this.folder, { recursive: true, force: true });
+    });
+  }
+
+  async start(files: readonly string[], more: Partial<TrayClawOptions> = {}): Promise<TrayClaw> {
+    for (const claw of this.#open.splice(0)) await claw.close();
+    const claw = await createTrayClaw({ home: this.home, environment: {}, config: { plugins: { files: [...files] } }, ...more });
+    this.#open.push(claw);
+    return claw;
+  }
+
+  /** It leaves a mark in the process when it runs. */
+  write(mark: string, file = this.file): void {
+    const source = `globalThis.trayclawTestMarks = [...(globalThis.trayclawTestMarks ?? []), ${JSON.stringify(mark)}];
+      export const feature = { name: 'greeter', create: () => ({ tools: [] }) };`;
+    writeFileSync(file, source);
+  }
+}
+
+const marks = (): readonly string[] => (globalThis as { trayclawTestMarks?: readonly string[] }).trayclawTestMarks ?? [];
+const only = async (claw: TrayClaw) => (await claw.op('plugin.list', {})).plugins[0];
+
+test('a feature of a program adds an operation, a tool behind the gate, an event, rows and a setting', async () => {
+  const place = new Place();
+  const options = { features: [weather], config: { plugins: { settings: { weather: { unit: 'fahrenheit' } } } } };
+  const claw = await place.start([], options);
+  expect(await claw.call('weather.report', { city: 'Oslo' })).toEqual({ degrees: null, unit: 'fahrenheit' });
+  const asked = await claw.op('tool.run', { tool: 'note_weather', args: { city: 'Oslo', degrees: 21 }, wait: false });
+  // Nobody allowed it yet: it asks like every tool that writes.
+  expect([asked.outcome, asked.pending?.length]).toEqual(['waiting', 1]);
+  await claw.op('approval.decide', { approvalId: asked.pending?.[0]?.approvalId ?? '', decision: 'approve' });
+  await claw.whenIdle();
+  expect(await claw.call('weather.report', { city: 'Oslo' })).toMatchObject({ degrees: 21 });
+  for await (const event of claw.events({ after: 0, sessionId: 'system' })) {
+    if (event.type !== 'plugin.recorded') continue;
+    expect(event.body).toEqual({ plugin: 'weather', name: 'noted', body: { city: 'Oslo', degrees: 21 } });
+    break;
+  }
+  expect(await claw.op('audit.verify', {})).toMatchObject({ ok: true });
+  const again = await place.start([], options);
+  expect(await again.call('weather.report', { city: 'Oslo' })).toMatchObject({ degrees: 21 });
+});
+
+test('what does not fit is refused by name: parameters, operations, settings, names', async () => {
+  const place = new Place();
+  const claw = await place.start([], { features: [weather] });
+  await expect(claw.call('weather.report', { town: 'Oslo' })).rejects.toMatchObject({ code: 'invalid_params' });
+  await expect(claw.call('weather.forecast', {})).rejects.toMatchObject({ code: 'unknown_op' });
+  await expect(claw.op('weather.report' as OpName, {})).rejects.toMatchObject({ code: 'unknown_op' });
+  const unfit = { features: [weather], config: { plugins: { settings: { weather: { unit: 'kelvin' } } } } };
+  await expect(place.start([], unfit)).rejects.toMatchObject({ code: 'invalid_config' });
+  await expect(place.start([], { features: [{ ...weather, name: 'session' }] })).rejects.toMatchObject({ code: 'invalid_config' });
+  const stranger = [{ id: 'policy-9', up: () => undefined }];
+  await expect(place.start([], { features: [{ ...weather, migrations: stranger }] })).rejects.toMatchObject({ code: 'invalid_config' });
+});
+
+test('a file runs only once a person approved it, and not when it has changed since', async () => {
+  const place = new Place();
+  place.write('first');
+  const claw = await place.start([place.file]);
+  const seen = await only(claw);
+  expect([seen?.state, marks()]).toEqual(['waiting', []]);
+  const shown = { path: place.file, sha256: seen?.sha256 ?? '' };
+  await expect(claw.op('plugin.approve', { ...shown, sha256: '0'.repeat(64) })).rejects.toMatchObject({ code: 'conflict' });
+  await claw.op('plugin.approve', shown);
+  const second = await place.start([place.file]);
+  expect([(await only(second))?.state, marks()]).toEqual(['loaded', ['first']]);
+  place.write('changed');
+  const third = await place.start([place.file]);
+  expect(await only(third)).toMatchObject({ state: 'waiting', problem: expect.stringContaining('changed') as string });
+  expect(marks()).toEqual(['first']);
+});
+
+test('nothing is loaded from where the agent may write, approved or not', async () => {
+  const place = new Place();
+  const file = join(place.home, 'workspace', 'greeter.mjs');
+  place.write('workspace', file);
+  const claw = await place.start([file]);
+  const seen = await only(claw);
+  await claw.op('plugin.approve', { path: file, sha256: seen?.sha256 ?? '' });
+  const again = await place.start([file]);
+  expect([(await only(again))?.state, marks().includes('workspace')]).toEqual(['refused', false]);
+});
+
+test('no door without a person behind it approves a plugin', async () => {
+  const place = new Place();
+  place.write('remote');
+  const claw = await place.start([place.file]);
+  const shown = { path: place.file, sha256: (await only(claw))?.sha256 ?? '' };
+  for (const channel of ['http', 'telegram'] as const) {
+    await expect(claw.op('plugin.approve', shown, { channel, actor: channel })).rejects.toMatchObject({ code: 'forbidden' });
+  }
+  await claw.op('panic.engage', {});
+  await expect(claw.op('plugin.approve', shown)).rejects.toMatchObject({ code: 'panic_engaged' });
+});
+
+test('a command line that a tool started approves nothing and calls nothing', async () => {
+  const place = new Place();
+  place.write('by a tool');
+  const claw = await place.start([place.file]);
+  const sha256 = (await only(claw))?.sha256 ?? '';
+  const run = async (env: Record<string, string>, ...argv: string[]): Promise<number> => {
+    const terminal = new FakeTerminal({ env });
+    return runCli([...argv, '--json'], terminal.io, fakeParts({ ...claw, close: () => Promise.resolve() }));
+  };
+  expect(await run({ TRAYCLAW_CALL: 'call_1' }, 'plugins', 'approve', place.file, sha256)).not.toBe(0);
+  expect(await run({ TRAYCLAW_CALL: 'call_1' }, 'plugins', 'call', 'greeter.hello')).not.toBe(0);
+  expect((await only(await place.start([place.file])))?.state).toBe('waiting');
+});
+
+test('a file that names others is not loaded, and a broken one stops nothing', async () => {
+  const place = new Place();
+  writeFileSync(place.file, "import './other.mjs';\nexport const feature = {};\n");
+  const broken = join(place.folder, 'broken.mjs');
+  writeFileSync(broken, 'export const feature = { name: "Broken" };\n');
+  const first = await place.start([place.file, broken]);
+  const listed = (await first.op('plugin.list', {})).plugins;
+  expect(listed.map(({ state }) => state)).toEqual(['failed', 'waiting']);
+  await first.op('plugin.approve', { path: broken, sha256: listed[1]?.sha256 ?? '' });
+  const second = await place.start([place.file, broken]);
+  expect((await second.op('plugin.list', {})).plugins.map(({ state }) => state)).toEqual(['failed', 'failed']);
+  expect((await second.op('health.check', {})).checks.find(({ id }) => id === 'plugins')).toMatchObject({ ok: false });
+});
