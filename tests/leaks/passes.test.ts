@@ -4,7 +4,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { Redactor } from '../../core/guard/safety/redactor.ts';
+import { Redactor } from '../../core/guard/safety/safety.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { TestHome } from '../faults/test-home.ts';

@@ -69,6 +69,12 @@ export function markForeign(turnId: string, { untrusted = [], attached }: Pick<I
   return [...mark(attached?.sources ?? [], { attached: true }), ...mark(untrusted, {})];
 }
 
+/** What comes before a message: its session's first event, or what it replaces where it runs again. */
+export function openingOf({ before, again }: InboundMessage, text: Redacted, turnId: string): readonly AnyDraft[] {
+  if (again !== undefined) return supersede(again, turnId);
+  return typeof before === 'function' ? before(text) : before;
+}
+
 /** The message as the log keeps it. */
 export function messageBody(
   { channel, sender, dedupeKey, attached, bounds, helper, model, chat }: InboundMessage,
@@ -111,7 +117,7 @@ export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): 
   return message?.type === 'user.message' ? aboutOf(message.body) : {};
 }
 
-export function supersede({ turnIds, by }: Pick<RunAgain, 'turnIds' | 'by'>, byTurnId: string): AnyDraft[] {
+function supersede({ turnIds, by }: Pick<RunAgain, 'turnIds' | 'by'>, byTurnId: string): AnyDraft[] {
   return turnIds.map((turnId) => ({ type: 'turn.superseded', turnId, body: { byTurnId, by } }));
 }
 

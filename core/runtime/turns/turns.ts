@@ -11,7 +11,7 @@ import type { TurnRow } from '../../store/session/session.ts';
 import { mapStorageError } from '../../store/storage/storage.ts';
 import { ApprovalDeadlines } from './approval-deadlines.ts';
 import { HotSessions } from './hot-session.ts';
-import { aboutQueued, aboutStart, markForeign, messageBody, supersede, type DirectCall, type InboundMessage } from './inbound.ts';
+import { aboutQueued, aboutStart, markForeign, messageBody, openingOf, type DirectCall, type InboundMessage } from './inbound.ts';
 import { Lanes, type LaneState } from './lane.ts';
 import { findOpen, neverBegan, queueFull, stateOf } from './open-turn.ts';
 import type { TurnDeps } from './ports.ts';
@@ -80,8 +80,7 @@ export class TurnRuntime {
     const { sessionId } = message;
     const text = this.#deps.redact(message.text);
     const { again } = message;
-    const opening = typeof message.before === 'function' ? message.before(text) : message.before;
-    const before = again === undefined ? opening : supersede(again, turnId);
+    const before = openingOf(message, text, turnId);
     const starts = !this.#lanes.isBusy(sessionId);
     const notes = this.#deps.notes?.waiting(sessionId);
     if (before.some((draft) => draft.type === 'session.created')) this.#hot.begin(sessionId);

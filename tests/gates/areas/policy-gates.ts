@@ -315,4 +315,12 @@ export const policyGates: readonly Gate[] = [
     instead: 'parts.every(fits)',
     suites: ['core/guard/policy/config-rules.test.ts'],
   },
+  {
+    name: 'policy/replaced-tool',
+    prevents: 'a call runs with a tool that is not behind its name any more',
+    file: 'core/runtime/turns/call-facts.ts',
+    text: 'known?.given === args && tools.get(tool) === known.call.tool',
+    instead: 'known?.given === args',
+    suites: ['core/runtime/turns/turns-review.test.ts'],
+  },
 ];

@@ -147,14 +147,6 @@ export const runtimeGates: readonly Gate[] = [
     suites: ['core/runtime/turns/turns-approvals.test.ts'],
   },
   {
-    name: 'runtime/replaced-tool',
-    prevents: 'a call runs with a tool that is not behind its name any more',
-    file: 'core/runtime/turns/call-facts.ts',
-    text: 'known?.given === args && tools.get(tool) === known.call.tool',
-    instead: 'known?.given === args',
-    suites: ['core/runtime/turns/turns-review.test.ts'],
-  },
-  {
     name: 'runtime/revoked-at-dispatch',
     prevents: 'a call runs on a grant taken back in between',
     file: 'core/runtime/turns/perform-execute.ts',
