@@ -1,6 +1,6 @@
 // The npm package, outside the checkout: what is in it, what it costs, and that its types and programs work for somebody who has nothing else.
 
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -156,6 +156,56 @@ test('the installed command says its version, examines itself and answers', asyn
   expect([asked.code, asked.stdout.split(']')[0]]).toEqual([0, '[Offline demo, no language model']);
   const { checks } = JSON.parse((await trayclaw('doctor', '--json')).stdout) as { checks: { id: string; ok: boolean }[] };
   expect(checks.filter(({ id, ok }) => ok && ['storage', 'chain', 'search'].includes(id))).toHaveLength(3);
+});
+
+test('the sample plugin is loaded once it is approved as it is, and its call asks like any other', { timeout: 240_000 }, async () => {
+  const home = join(stranger.folder, 'plugin-home');
+  const file = join(stranger.project, 'weather.mjs');
+  const source = readFileSync(join(projectRoot, 'examples/weather/weather.mjs'), 'utf8');
+  stranger.write('weather.mjs', source);
+  mkdirSync(home);
+  writeFileSync(join(home, 'config.yaml'), JSON.stringify({ plugins: { files: [file], settings: { weather: { unit: 'fahrenheit' } } } }));
+  const env = { TRAYCLAW_HOME: home, PATH: `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}` };
+  const trayclaw = (...args: string[]) => run(join(stranger.project, 'node_modules/.bin/trayclaw'), args, stranger.project, env);
+  const listed = async () =>
+    (JSON.parse((await trayclaw('plugins', 'list', '--json')).stdout) as { path: string; sha256: string; state: string }[])[0];
+  const report = () => trayclaw('plugins', 'call', 'weather.report', '{"city":"Oslo"}', '--json');
+
+  const found = await listed();
+  expect(found).toMatchObject({ state: 'waiting', sha256: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
+  expect((await report()).code).not.toBe(0);
+  expect(await trayclaw('plugins', 'approve', file, found?.sha256 ?? '')).toMatchObject({ code: 0, stderr: '' });
+  expect(await listed()).toMatchObject({ state: 'loaded' });
+  expect(JSON.parse((await report()).stdout)).toEqual({ city: 'Oslo', degrees: null, unit: 'fahrenheit' });
+
+  const asked = await trayclaw('tool', 'note_weather', '{"city":"Oslo","degrees":10}', '--json');
+  expect(asked.code).toBe(3);
+  const [approval] = JSON.parse((await trayclaw('approvals', 'list', '--json')).stdout) as { approvalId: string }[];
+  expect((await trayclaw('approvals', 'approve', approval?.approvalId ?? '')).code).toBe(0);
+  expect(JSON.parse((await report()).stdout)).toEqual({ city: 'Oslo', degrees: 50, unit: 'fahrenheit' });
+
+  stranger.write('weather.mjs', `${source}\n`);
+  const changed = await listed();
+  expect([changed?.state, changed?.sha256 === found?.sha256]).toEqual(['waiting', false]);
+  expect((await report()).code).not.toBe(0);
+});
+
+test('a program of its own passes the same plugin to the library', async () => {
+  stranger.write('weather.mjs', readFileSync(join(projectRoot, 'examples/weather/weather.mjs'), 'utf8'));
+  stranger.write(
+    'with-plugin.mjs',
+    `import { createTrayClaw } from 'trayclaw';
+import { feature } from './weather.mjs';
+const claw = await createTrayClaw({ home: ${JSON.stringify(join(stranger.folder, 'program-home'))}, features: [feature] });
+console.log(JSON.stringify(await claw.call('weather.report', { city: 'Oslo' })));
+await claw.close();
+`,
+  );
+  expect(await run(process.execPath, ['with-plugin.mjs'], stranger.project)).toEqual({
+    code: 0,
+    stdout: '{"city":"Oslo","degrees":null,"unit":"celsius"}\n',
+    stderr: '',
+  });
 });
 
 test('the closure follows the nearest folder, required peers and nothing optional', () => {
