@@ -42,8 +42,8 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
     return { ...about, state: 'refused', problem: `The agent itself can write in ${written}. Move the plugin elsewhere.` };
   const approved = wish.approved(content.path);
   if (approved !== content.sha256) {
-    const what = approved === null ? 'Nobody approved it yet.' : 'It has changed since it was approved.';
-    return { ...about, state: 'waiting', problem: `${what} Look at it, then: trayclaw plugins approve ${content.path} ${content.sha256}` };
+    const what = approved === null ? 'It is not approved yet.' : 'It has changed since it was approved.';
+    return { ...about, state: 'waiting', problem: `${what} Read it, then run: trayclaw plugins approve ${content.path} ${content.sha256}` };
   }
   try {
     // The content is part of the address: what was loaded before under another content stays another module.
