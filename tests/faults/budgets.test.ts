@@ -126,15 +126,10 @@ test('two places of the sources ask a model, for a turn and for a summary, and e
     /models\.stream\(|\.models\b[^;]*\bstream\b|new ModelRouter\b/.test(readFileSync(join(core, file), 'utf8')),
   );
   const summing = join('runtime', 'compaction', 'ask-summary.ts');
-  expect(asking.sort()).toEqual([
-    'compose-mind.ts',
-    'compose-skills.ts',
-    'compose.ts',
-    summing,
-    join('runtime', 'turns', 'perform-model.ts'),
-  ]);
+  const skills = join('features', 'skills', 'skills.ts');
+  expect(asking.sort()).toEqual(['compose-mind.ts', 'compose.ts', skills, summing, join('runtime', 'turns', 'perform-model.ts')]);
   // What is composed builds the router and asks nothing; runs of a skill pass on what these two ask.
-  expect(readFileSync(join(core, 'compose-skills.ts'), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
+  expect(readFileSync(join(core, skills), 'utf8').match(/.*models\.stream\(.*/g)).toEqual([
     expect.stringMatching(/isSkillModel\(ref\) \? .* : models\.stream\(ref, request, sink, options\),$/),
   ]);
   for (const file of ['compose-mind.ts', 'compose.ts']) expect(readFileSync(join(core, file), 'utf8')).not.toContain('models.stream(');

@@ -273,7 +273,7 @@ test('commands: status, new, sessions, budget, help for the unknown, deny by num
   rig.ada.write('/sessions');
   await rig.hears(/1\. write it\n2\. first words/);
   rig.ada.write('/sessions 2');
-  await rig.hears(/goes on with: first words/);
+  await rig.hears(/continues: first words/);
   rig.ada.write('/budget');
   await rig.hears(/No limits are set|of no limit/);
   rig.ada.write('/dance');
