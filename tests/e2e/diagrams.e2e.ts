@@ -102,8 +102,11 @@ test('it follows the look of the window', async () => {
   const seen = new Set<string>();
   for (const look of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { contrast: 'more' }] as const) {
     await window.page.emulateMedia(look);
-    await expect.poll(fill).toBe(await token());
-    seen.add(await fill());
+    // The page takes the look in a moment; until then both still have the colour of the one before.
+    await expect.poll(async () => seen.has(await token())).toBe(false);
+    const wanted = await token();
+    await expect.poll(fill).toBe(wanted);
+    seen.add(wanted);
   }
   expect(seen.size).toBe(3);
   expect(window.incidents).toEqual([]);

@@ -141,7 +141,7 @@ test('a call that a crash cut off waits until a person says what happened', asyn
   await window.openAddress();
   await window.go('Approvals');
   const card = window.page.getByRole('group', { name: 'Did it happen?' });
-  expect(await card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
+  await expect.poll(() => card.getByRole('button').allInnerTexts()).toEqual(['It happened', 'Run it again', 'Abandon']);
   await card.getByRole('button', { name: 'It happened' }).click();
   await window.page.getByText('Nothing is waiting for you.').waitFor();
   await window.go('Chat');
