@@ -37,8 +37,9 @@ test('it is off until asked for, tells the turn in figures, and closing gives th
   await window.page.keyboard.press('Enter');
   await expect.poll(() => panel(window).getByRole('heading', { name: 'This turn' }).evaluate(isFocused), { timeout: 10_000 }).toBe(true);
   expect(await button.getAttribute('aria-expanded')).toBe('true');
+  // The end of the turn follows its last words.
+  await expect.poll(() => panel(window).innerText()).toMatch(/State\s+Done/);
   const text = await panel(window).innerText();
-  expect(text).toMatch(/State\s+Done/);
   expect(text).toMatch(/Model\s+lab\/scripted/);
   expect(text).toMatch(/Requests to the model\s+2/);
   expect(text).toMatch(/Tokens\s+2,700 in \(0 cached\), 50 out/);
