@@ -38,7 +38,7 @@ test('it is off until asked for, tells the turn in figures, and closing gives th
   await expect.poll(() => panel(window).getByRole('heading', { name: 'This turn' }).evaluate(isFocused), { timeout: 10_000 }).toBe(true);
   expect(await button.getAttribute('aria-expanded')).toBe('true');
   // The end of the turn follows its last words.
-  await expect.poll(() => panel(window).innerText()).toMatch(/State\s+Done/);
+  await expect.poll(() => panel(window).innerText()).toMatch(/Status\s+Done/);
   const text = await panel(window).innerText();
   expect(text).toMatch(/Model\s+lab\/scripted/);
   expect(text).toMatch(/Requests to the model\s+2/);

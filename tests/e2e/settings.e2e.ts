@@ -112,7 +112,7 @@ test('settings are found by what they say; a channel has its panel and no fields
     .poll(() => page.locator('form[data-key]').evaluateAll((rows) => rows.map((row) => row.getAttribute('data-key'))))
     .toEqual(['backup.automatic', 'backup.everyHours', 'backup.keep', 'retention.backups']);
   await page.getByRole('searchbox', { name: 'Search settings' }).fill('nothing like this');
-  await page.getByText('No setting has “nothing like this”').waitFor();
+  await page.getByText('No setting matches “nothing like this”').waitFor();
 });
 
 test('a change made elsewhere is shown, and a section has an address', async () => {
