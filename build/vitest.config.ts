@@ -38,8 +38,6 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-const endToEnd = { testTimeout: 120_000, hookTimeout: 120_000 };
-
 // Vitest reads its configuration from a default export.
 export default defineConfig({
   root,
@@ -52,14 +50,15 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     globals: false,
     allowOnly: false,
+    globalSetup: [`${root}build/build-first.mjs`],
     // A file that leaves a socket, a process or a timer behind fails.
     setupFiles: [`${root}build/open-handles.mjs`],
     // No test meets the keychain of whoever runs it: on a display the bus would start one, and wait for a person.
     env: { DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' },
     teardownTimeout: 5_000,
     // A limit for tests that hang, generous enough for a machine that does other work as well.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },
     cache: false,
     projects: [
@@ -80,11 +79,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...endToEnd, name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed, sequence: { groupOrder: 2 } },
+        test: { name: 'e2e', include: ['tests/e2e/**/*.e2e.ts'], exclude: timed, sequence: { groupOrder: 2 } },
       },
       {
         extends: true,
-        test: { ...endToEnd, name: 'e2e-timed', include: timed, fileParallelism: false, sequence: { groupOrder: 3 } },
+        test: { name: 'e2e-timed', include: timed, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },
