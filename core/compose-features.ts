@@ -65,6 +65,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
+    channels: [...all.flatMap((wing) => wing.channels ?? []), ...(options.channels ?? [])],
     handlers: {
       ...identities.handlers,
       ...remembering.handlers,

@@ -46,7 +46,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const hands = composeHands(base, store, guard);
     const models = composeModels(base, store, guard);
     const features = composeFeatures(base, store, guard, hands);
-    registerTools(base, guard, { ...hands, chats: composeChats(base, store, hands.outbox) }, features);
+    registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
     return await openDoors(base, store, guard, { ...hands, mind, features, ...runtime });
@@ -213,7 +213,7 @@ async function openDoors(base: Base, store: Store, guard: Guard, built: Built): 
   const taking = takeUp(base, guard, built);
   const work = workHere(turns, log.index.openTurns().some((row) => row.status !== 'waiting') ? taking : null);
   if (options.resume !== false) for (const wing of features.all) wing.begin?.();
-  const channels = [features.telegram.channel(claw), ...(options.channels ?? [])];
+  const channels = [features.telegram.channel(claw), ...features.channels];
   joinChannels(base, channels, { controlplane, outbox, hooks: features.hooks.port });
   return Object.assign(claw, work, hostedParts(base, store, guard));
 }

@@ -3,6 +3,7 @@
 import type * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Channel } from './channels.ts';
 import type { HealthSource } from './health.ts';
 import type { Caller } from './ops.ts';
 import type { PackSource } from './pack-source.ts';
@@ -56,6 +57,8 @@ export interface PluginParts {
   readonly tools?: readonly ToolDefinition[];
   readonly packSources?: readonly PackSource[];
   readonly checks?: readonly HealthSource[];
+  /** A chat service; it has the plugin's name, so that no channel can pass for another. */
+  readonly channel?: Channel;
   begin?(): void;
   catchUp?(): boolean;
   daily?(): void;

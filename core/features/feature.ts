@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Later } from '../base/later.ts';
 import type { Logger } from '../base/logger.ts';
+import type { Channel } from '../contracts/channels.ts';
 import type { Config } from '../contracts/config.ts';
 import type { HealthSource } from '../contracts/health.ts';
 import type { OpHandlers } from '../contracts/ops.ts';
@@ -67,6 +68,8 @@ export interface Wing {
   readonly packSources?: readonly PackSource[];
   /** What it says of its own health. */
   readonly checks?: readonly HealthSource[];
+  /** They join when the program is ready. */
+  readonly channels?: readonly Channel[];
   /** Takes up what an earlier run left, once turns may be given work. */
   takeUp?(): void;
   /** From here on things start by themselves; never called for a look at the data. */

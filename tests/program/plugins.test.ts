@@ -3,12 +3,13 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { createTrayClaw, defineFeature, defineTool, type TrayClaw, type TrayClawOptions } from '../../core/index.ts';
 import type { OpName } from '../../core/contracts/ops.ts';
 import { runCli } from '../../core/doors/cli/cli.ts';
 import { FakeTerminal, fakeParts } from '../doubles/fake-terminal.ts';
+import { LoopbackChannel } from '../doubles/loopback-channel.ts';
 
 const noted = z.object({ city: z.string(), degrees: z.number() });
 
@@ -188,4 +189,22 @@ test('a file that names others is not loaded, and a broken one stops nothing', a
   const second = await place.start([place.file, broken]);
   expect((await second.op('plugin.list', {})).plugins.map(({ state }) => state)).toEqual(['failed', 'failed']);
   expect((await second.op('health.check', {})).checks.find(({ id }) => id === 'plugins')).toMatchObject({ ok: false });
+});
+
+/** A chat service that brings along nothing but its channel. */
+const chatService = (channel: LoopbackChannel, name = channel.name) => defineFeature({ name, create: () => ({ channel }) });
+
+test('a plugin that is a channel receives and sends; one under another name is refused', async () => {
+  const place = new Place();
+  const channel = new LoopbackChannel();
+  const config = { models: { default: 'demo/offline' } };
+  const claw = await place.start([], { features: [chatService(channel)], config });
+  expect(channel.write('hello')).toMatchObject({ kind: 'accepted' });
+  await vi.waitFor(() => expect(channel.shown.length).toBeGreaterThan(0), { timeout: 20_000 });
+  expect(channel.shown[0]?.item).toMatchObject({ kind: 'reply', to: { channel: 'loopback', chatId: '7' } });
+  expect((await claw.op('tool.list', {})).tools.map(({ name }) => name)).toContain('message');
+  await expect(place.start([], { features: [chatService(new LoopbackChannel(), 'other')], config })).rejects.toMatchObject({
+    code: 'invalid_config',
+    message: 'The channel of the plugin other calls itself loopback; name it other.',
+  });
 });

@@ -37,6 +37,7 @@ export const plugins = defineFeature({
       checks: [pluginChecks(views.list), ...parts.flatMap((one) => one.checks ?? [])],
       tools: parts.flatMap((one) => one.tools ?? []),
       packSources: parts.flatMap((one) => one.packSources ?? []),
+      channels: parts.flatMap((one) => one.channel ?? []),
       begin: () => {
         for (const one of parts) one.begin?.();
       },
@@ -53,7 +54,7 @@ export const plugins = defineFeature({
 
 function create({ config, clock, logger, log, facts, closing }: Taken, plugin: Plugin, book: PluginBook): PluginParts {
   const { name } = plugin;
-  return plugin.create(
+  const parts = plugin.create(
     {
       settings: settingsOf(plugin, config.plugins.settings[name] ?? {}),
       workspace: facts.workspace,
@@ -69,6 +70,9 @@ function create({ config, clock, logger, log, facts, closing }: Taken, plugin: P
     },
     book.rowsOf(plugin),
   );
+  const channel = parts.channel?.name ?? name;
+  if (channel !== name) throw new AppError('invalid_config', `The channel of the plugin ${name} calls itself ${channel}; name it ${name}.`);
+  return parts;
 }
 
 /** Fails with invalid_config. */

@@ -1,8 +1,9 @@
 // The table of commands as a whole: names and keys are there once, no browser key is taken in a browser, and keys mean what they say.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { viewNames } from '../../../core/contracts/views.ts';
 import { english } from '../i18n/english/english.ts';
 import { commandTable } from './commands.ts';
 import { isSingle, keyNames, type KeyPress } from './keys.ts';
@@ -76,4 +77,8 @@ test('the page of keys has the keys that hold', () => {
   );
   // The head of the table and the line under it come first.
   expect(rows.slice(2)).toEqual(wanted);
+});
+
+test.each(viewNames)('the view %s has the file that the window opens for it', (view) => {
+  expect(existsSync(new URL(`../../views/${view}/${view}-view.svelte`, import.meta.url))).toBe(true);
 });

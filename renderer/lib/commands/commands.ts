@@ -12,7 +12,8 @@ const goCommands: readonly Command[] = [
     group: 'go',
     name: (words) => words.goTo[view],
     // There are ten digits, and Mod+0 is for the size of the text.
-    keys: index === 9 ? everywhere('Alt+Shift+0') : instead(`Mod+${index + 1}`, `Alt+Shift+${index + 1}`),
+    ...(index < 9 ? { keys: instead(`Mod+${index + 1}`, `Alt+Shift+${index + 1}`) } : {}),
+    ...(index === 9 ? { keys: everywhere('Alt+Shift+0') } : {}),
     run: ({ app }) => app.route.go(view, view === 'chat' || view === 'activity' ? app.route.lastSessionId : null),
   })),
   {

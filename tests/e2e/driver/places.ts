@@ -75,7 +75,7 @@ export async function visitPlaces(window: WindowUnderTest, visit: (place: Place)
   // Where the focus is after a message was sent depends on which came first, the question or the answer to the sending.
   await window.message.focus();
   await visit({ name: 'approval' });
-  for (const view of ['Activity', 'Approvals', 'Memory', 'Schedules', 'Agents', 'Skills', 'Artifacts', 'Settings', 'Health'] as const) {
+  for (const view of Object.keys(settled) as (keyof typeof settled)[]) {
     await window.go(view);
     if (view === 'Activity') await page.getByRole('button', { name: 'What the model saw' }).click();
     if (view === 'Artifacts') await page.getByRole('list', { name: 'Artifacts' }).getByRole('link').first().click();
