@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { flagTable, readArguments } from './argument-reader.ts';
-import { readGit } from './git-profiles.ts';
-import { readers } from './profiles.ts';
+import { readGit, readReader } from './read-command.ts';
 
 const read = (line: string) => {
   const [program = '', ...args] = line.split(' ');
-  return readers.get(program)?.read(args) ?? null;
+  return readReader(program, args);
 };
 
 test('flags are read as the manual writes them', () => {

@@ -1,11 +1,23 @@
-// A stretch of text to be redacted, and how several become one. Pure.
+// A text as it can be read (escapes undone, base64 decoded), the stretch of the original each place of it came from, and the stretches to be
+// redacted. Pure.
 
 export interface Span {
+  /** Where the words begin by which it was known: `password` of `password=…`. */
+  readonly from: number;
   readonly start: number;
   readonly end: number;
   readonly name: string;
   /** Of overlapping spans the lowest rank gives its name. */
   readonly rank: number;
+}
+
+export interface TextView {
+  readonly text: string;
+  /** It ends where the original does: more text there would be more text here. */
+  readonly reachesEnd: boolean;
+  /** Where in the original the character at `index` begins, and where what stands before `index` ends. */
+  startOf(index: number): number;
+  endOf(index: number): number;
 }
 
 /** Ordered and disjoint: what overlaps becomes one span that covers all of it. */
@@ -18,7 +30,7 @@ export function mergeSpans(spans: readonly Span[]): Span[] {
       continue;
     }
     const { name, rank } = span.rank < last.rank ? span : last;
-    merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, span.end), name, rank };
+    merged[merged.length - 1] = { ...last, from: Math.min(last.from, span.from), end: Math.max(last.end, span.end), name, rank };
   }
   return merged;
 }
