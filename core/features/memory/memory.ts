@@ -12,7 +12,7 @@ import { Lifetimes } from '../../base/disposable.ts';
 import { realOf } from '../../guard/workspace/workspace.ts';
 import { isOwnData, readablePage } from '../../hands/tools/tools.ts';
 import { estimateTokens } from '../../mind/llm/llm.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { createKnowledgeOps } from './document-ops.ts';
 import { DocumentThread } from './documents/document-thread.ts';
 import { KnowledgePackSource } from './documents/knowledge-pack-source.ts';
@@ -54,7 +54,7 @@ type Taken = EmbeddingSpine & Pick<Spine, 'ids' | 'facts' | 'sources' | 'setting
 /** What a program that brings TrayClaw along puts in place of the built-in parts. */
 type Ports = Pick<TrayClawOptions, 'memoryExtractor' | 'memoryResolver' | 'memorySources' | 'knowledgeResolvers'>;
 
-export const memory = defineFeature({
+export const memory = defineBuiltInFeature({
   name: 'memory',
   migrations: [...memoryMigrations, ...knowledgeMigrations, ...vectorMigrations],
   rows: (storage): MemoryStores => ({
