@@ -18,11 +18,14 @@ export function assertPlugin(given: unknown): asserts given is Plugin {
   const name = pluginNameSchema.safeParse(given.name);
   if (!name.success) throw refuse('The name of a plugin has 2 to 31 small letters, digits or dashes and begins with a letter.');
   if (taken.has(name.data)) throw refuse(`The name ${name.data} belongs to operations of the program. Take another.`);
-  const { settings, operations = {}, events = {}, migrations = [] } = given as Plugin;
+  assertContent(name.data, given as Plugin);
+}
+
+function assertContent(name: string, { settings, operations = {}, events = {}, migrations = [] }: Plugin): void {
   const odd = [...Object.keys(operations), ...Object.keys(events)].find((local) => !LOCAL_NAME.test(local));
   if (odd !== undefined) throw refuse(`${JSON.stringify(odd)} cannot be the name of an operation or event: letters, digits and _ alone.`);
-  const stranger = migrations.find(({ id }) => !id.startsWith(`${name.data}-`));
-  if (stranger !== undefined) throw refuse(`The migration ${stranger.id} does not begin with ${name.data}-.`);
+  const stranger = migrations.find(({ id }) => !id.startsWith(`${name}-`));
+  if (stranger !== undefined) throw refuse(`The migration ${stranger.id} does not begin with ${name}-.`);
   if (settings !== undefined) assertSchema(settings, 'The settings');
   for (const [local, schema] of Object.entries(events)) assertSchema(schema, `The event ${local}`);
   for (const [local, { params, result }] of Object.entries(operations)) {
