@@ -20,6 +20,7 @@ import { Storage, type Migration } from './store/storage/storage.ts';
 import { JsonlSink, Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { modelMigrations } from './mind/llm/llm.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import type { Machine } from './features/health/health.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { identity } from './features/identity/identity.ts';
 import { memory } from './features/memory/memory.ts';
@@ -32,7 +33,6 @@ import { realOf } from './guard/workspace/workspace.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
-import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
 import { Settings } from './runtime/settings/settings.ts';
 import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
 import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
@@ -59,7 +59,7 @@ export interface FaultHooks {
   /** When the machine came up. */
   readonly bootedAtMs?: number;
   /** What the machine would say of itself. */
-  readonly machine?: Pick<MachineChecksDeps, 'freeBytes'>;
+  readonly machine?: Pick<Machine, 'freeBytes'>;
   /** The same for the redactor of one sink. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }

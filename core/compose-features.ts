@@ -53,6 +53,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
   const plugged = add(plugins.create(spine, rows.plugins, { files, book }));
   return {
+    spine,
     turns,
     agents,
     all,

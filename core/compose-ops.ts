@@ -15,14 +15,13 @@ import {
   createOutboxOps,
   createPanicOps,
   createProviderOps,
-  createRecoveryOps,
   createSessionOps,
   createWorkspaceOps,
   type OpsParts,
   type OtherOps,
 } from './doors/ops/ops.ts';
+import { health } from './features/health/health.ts';
 import type { Base, Store } from './compose-base.ts';
-import { composeDoctor, composeRecovery } from './compose-care.ts';
 import type { Guard } from './compose-guard.ts';
 import type { Features } from './compose-features.ts';
 import type { Mind } from './compose-mind.ts';
@@ -51,18 +50,14 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
   const packs: OpsParts['packs'] = { list: (query) => packsOf(store, query) };
   const checkpointOps = createCheckpointOps({ checkpoints, ids, panic, policy, runtime, safety, tools, workspaces });
   const providerOps = createProviderOps({ agents, clock, closing, gate, ids, log, models, safety, secrets, settings, tools });
-  const doctor = composeDoctor(base, store, guard, {
-    mind,
-    checks: features.checks,
-    tools,
-    tryModel: (model) => Promise.resolve(providerOps['model.test']({ model }, itself)),
-  });
-  const recovery = composeRecovery(base, store, guard, {
+  const cared = health.create(features.spine, null, {
+    ...careOf(base, store, guard),
+    models,
     runtime,
-    undo: async (callId, by) => {
-      const { restored } = await checkpointOps['checkpoint.restore']({ callId, keepGoing: true }, { ...itself, actor: by });
-      return restored.length;
-    },
+    sources: [...features.checks, { check: () => base.options.moreChecks?.() ?? [] }],
+    tryModel: (model) => Promise.resolve(providerOps['model.test']({ model }, itself)),
+    undo: async (callId, by) =>
+      (await checkpointOps['checkpoint.restore']({ callId, keepGoing: true }, { ...itself, actor: by })).restored.length,
   });
   const ops: OtherOps = {
     ...features.handlers,
@@ -76,7 +71,7 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
     ...createAuditOps({ artifacts, clock, gate, log, safety, sandbox, secrets, settings, tools, usage, workspaces }),
     ...providerOps,
     ...checkpointOps,
-    ...createRecoveryOps({ doctor, recovery }),
+    ...cared.handlers,
     ...createOutboxOps({ chats, log, outbox }),
     ...createWorkspaceOps({ clock, gate, log, panic, policy, workspaces }),
   };
@@ -85,6 +80,27 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
 
 /** The program itself, where one part of it uses an operation of another. */
 const itself = { channel: 'library', actor: 'library' } as const;
+
+/** What the program says of itself beside the features. */
+function careOf({ loaded, options }: Base, { outbound, telemetry, catchUp }: Store, { secrets, sandbox }: Guard) {
+  return {
+    warnings: loaded.warnings,
+    configPath: options.config === undefined ? loaded.path : null,
+    providers: () => loaded.config.providers,
+    outbound,
+    secretStore: secrets,
+    sandbox,
+    freeBytes: options.faults?.machine?.freeBytes,
+    newestCall: (ref: string) => {
+      catchUp();
+      return telemetry.newestCall(ref);
+    },
+    rebuildUsage: () => {
+      telemetry.reset();
+      while (catchUp());
+    },
+  };
+}
 
 function packsOf({ telemetry, catchUp }: Store, query: Parameters<OpsParts['packs']['list']>[0]): ReturnType<OpsParts['packs']['list']> {
   catchUp();

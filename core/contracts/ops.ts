@@ -39,7 +39,7 @@ import { deadLetterOps } from './features/dead-letters.ts';
 import { commandOps } from './command-ops.ts';
 import { identityOps } from './features/identity.ts';
 import { contextOps } from './context-ops.ts';
-import { healthOps } from './recovery-ops.ts';
+import { healthOps } from './features/health.ts';
 import { memoryOps } from './features/memory.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';

@@ -20,7 +20,6 @@ export { createMessageOps } from './message-ops.ts';
 export { createOutboxOps } from './outbox-ops.ts';
 export { createPanicOps } from './panic-ops.ts';
 export { createProviderOps } from './provider-ops.ts';
-export { createRecoveryOps } from './recovery-ops.ts';
 export { createSessionOps } from './session-ops.ts';
 export { createWorkspaceOps } from './workspace-ops.ts';
 export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort, UsagePort } from './parts.ts';
