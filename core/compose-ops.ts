@@ -46,14 +46,14 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
   const { models, packer } = mind;
   const { agents, skills, helpers } = features;
   const safety: OpsParts['safety'] = { checkUrl: (url) => base.safety.url(url), redact: (text) => base.safety.redact(text) };
-  const usage: OpsParts['usage'] = { usage: (query) => usageOf(base, store, query) };
-  const packs: OpsParts['packs'] = { list: (query) => packsOf(store, query) };
   const checkpointOps = createCheckpointOps({ checkpoints, ids, panic, policy, runtime, safety, tools, workspaces });
   const providerOps = createProviderOps({ agents, clock, closing, gate, ids, log, models, safety, secrets, settings, tools });
   const cared = health.create(features.spine, null, {
     ...careOf(base, store, guard),
     models,
     runtime,
+    newestCall: features.usage.newestCall,
+    rebuildUsage: features.usage.rebuild,
     sources: [...features.checks, { check: () => base.options.moreChecks?.() ?? [] }],
     tryModel: (model) => Promise.resolve(providerOps['model.test']({ model }, itself)),
     undo: async (callId, by) =>
@@ -66,9 +66,9 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
     ...createPanicOps({ clock, head, log, panic, processes, runtime }),
     ...createBudgetOps({ budget, clock, log }),
     ...createSessionOps({ agents, helpers: helpers.queue, ids, log, models, policy, runtime, workspaces }),
-    ...createContextOps({ agents, compaction, continuity, ids, log, packs, safety }),
+    ...createContextOps({ agents, compaction, continuity, ids, log, safety }),
     ...createActivityOps({ log }),
-    ...createAuditOps({ artifacts, clock, gate, log, safety, sandbox, secrets, settings, tools, usage, workspaces }),
+    ...createAuditOps({ artifacts, clock, gate, log, safety, sandbox, secrets, settings, tools, workspaces }),
     ...providerOps,
     ...checkpointOps,
     ...cared.handlers,
@@ -82,7 +82,7 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
 const itself = { channel: 'library', actor: 'library' } as const;
 
 /** What the program says of itself beside the features. */
-function careOf({ loaded, options }: Base, { outbound, telemetry, catchUp }: Store, { secrets, sandbox }: Guard) {
+function careOf({ loaded, options }: Base, { outbound }: Store, { secrets, sandbox }: Guard) {
   return {
     warnings: loaded.warnings,
     configPath: options.config === undefined ? loaded.path : null,
@@ -91,23 +91,5 @@ function careOf({ loaded, options }: Base, { outbound, telemetry, catchUp }: Sto
     secretStore: secrets,
     sandbox,
     freeBytes: options.faults?.machine?.freeBytes,
-    newestCall: (ref: string) => {
-      catchUp();
-      return telemetry.newestCall(ref);
-    },
-    rebuildUsage: () => {
-      telemetry.reset();
-      while (catchUp());
-    },
   };
-}
-
-function packsOf({ telemetry, catchUp }: Store, query: Parameters<OpsParts['packs']['list']>[0]): ReturnType<OpsParts['packs']['list']> {
-  catchUp();
-  return telemetry.packs(query);
-}
-
-function usageOf({ clock }: Base, { telemetry, catchUp }: Store, query: Parameters<OpsParts['usage']['usage']>[0]) {
-  catchUp();
-  return telemetry.usage({ ...query, nowMs: clock.nowMs() });
 }

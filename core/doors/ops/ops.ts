@@ -22,7 +22,7 @@ export { createPanicOps } from './panic-ops.ts';
 export { createProviderOps } from './provider-ops.ts';
 export { createSessionOps } from './session-ops.ts';
 export { createWorkspaceOps } from './workspace-ops.ts';
-export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort, UsagePort } from './parts.ts';
+export type { ArtifactPort, ModelListPort, OpsParts, SafetyPort, SecretPort } from './parts.ts';
 
 const libraryCaller: Caller = { channel: 'library', actor: 'library' };
 const EVENTS_PER_READ = 200;

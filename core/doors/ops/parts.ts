@@ -42,7 +42,6 @@ export interface OpsParts {
   readonly packer: ContextPacker;
   readonly continuity: ContinuityRows;
   readonly compaction: Pick<Compaction, 'compact'>;
-  readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
   readonly workspaces: Workspaces;
@@ -65,7 +64,6 @@ export interface OpsParts {
   readonly checkpoints: Checkpoints;
   /** What may be named after a slash. */
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
-  readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
   readonly sandbox: SandboxPort;
@@ -79,10 +77,6 @@ export interface ArtifactPort {
   list(query: OpParsed<'artifact.list'>): ArtifactInfo[];
   /** Fails with not_found. */
   readPage(idOrAlias: string, range: { offset?: number; length?: number }): ArtifactPage;
-}
-
-export interface UsagePort {
-  usage(query: OpParsed<'usage.get'>): Pick<OpResult<'usage.get'>, 'rows' | 'today'>;
 }
 
 /** A provider that need not be in config, and its key where that is kept nowhere yet. */
