@@ -17,9 +17,9 @@ import type { LoadedConfig } from './store/config/config.ts';
 import { ContinuityRows, continuityMigrations } from './store/continuity/continuity.ts';
 import { LogHead, SessionLog, sessionMigrations } from './store/session/session.ts';
 import { Storage, type Migration } from './store/storage/storage.ts';
-import { JsonlSink, Telemetry, telemetryMigrations } from './store/telemetry/telemetry.ts';
 import { modelMigrations } from './mind/llm/llm.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import type { Machine } from './features/health/health.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { identity } from './features/identity/identity.ts';
 import { memory } from './features/memory/memory.ts';
@@ -28,11 +28,11 @@ import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { usage } from './features/usage/usage.ts';
 import { realOf } from './guard/workspace/workspace.ts';
 import { PolicyStore, policyMigrations } from './guard/policy/policy.ts';
 import { SafetyChecks } from './guard/safety/safety.ts';
 import { TaintStore, taintMigrations } from './guard/taint/taint.ts';
-import type { MachineChecksDeps } from './doors/diagnostics/diagnostics.ts';
 import { Settings } from './runtime/settings/settings.ts';
 import { AutomaticBackup } from './runtime/upkeep/upkeep.ts';
 import { ChatRows, OutboundRows, outboxMigrations } from './runtime/outbox/outbox.ts';
@@ -59,7 +59,7 @@ export interface FaultHooks {
   /** When the machine came up. */
   readonly bootedAtMs?: number;
   /** What the machine would say of itself. */
-  readonly machine?: Pick<MachineChecksDeps, 'freeBytes'>;
+  readonly machine?: Pick<Machine, 'freeBytes'>;
   /** The same for the redactor of one sink. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
@@ -78,8 +78,7 @@ const migrations = [
   ...continuityMigrations,
   ...modelMigrations,
   ...outboxMigrations,
-  ...telemetryMigrations,
-  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
+  ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram, usage].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
 /** Those of the features; each keeps its own. */
@@ -94,6 +93,7 @@ function openRows(storage: Storage) {
     signals: signals.rows(storage),
     skills: skills.rows(storage),
     telegram: telegram.rows(storage),
+    usage: usage.rows(storage),
   };
 }
 
@@ -118,13 +118,6 @@ export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifet
   };
 }
 export type Base = ReturnType<typeof composeBase>;
-
-/** Where packs are written down beside the log, when a person wants that. */
-function composeSinks({ config, home, logger, safetyOf }: Base): JsonlSink[] {
-  const { packLog } = config.context;
-  const redact = (line: string): string => safetyOf('app-log').redactJson(line).text;
-  return packLog === undefined ? [] : [new JsonlSink({ path: resolve(home, packLog), logger, redact })];
-}
 
 /** The database, and what is approved in it of the program's own plugins. */
 export async function openData({ home, lifetimes, crashPoints, config, options }: Base) {
@@ -186,15 +179,13 @@ export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
     rows.identity,
     continuity,
     rows.plugins,
+    rows.usage.rows,
     pluginBook,
   ];
   const head = composeHead(base, storage);
   const scrub = <T>(body: T): T => safetyOf('event-log').redactDeep(body);
   const log = new SessionLog({ storage, clock, logger, scrub, projections, head });
-  const telemetry = new Telemetry({ db: storage.db, sinks: composeSinks(base) });
-  /** True while there is more to take in. */
-  const catchUp = (eventsMax?: number): boolean =>
-    !telemetry.catchUp((after, limit) => log.reads.after(after, limit), eventsMax === undefined ? {} : { eventsMax }).caughtUp;
+  rows.usage.rows.takeOver((after, limit) => log.reads.after(after, limit));
   return {
     storage,
     backups: lifetimes.add(new AutomaticBackup({ log, clock, logger, config: base.config.backup })),
@@ -204,8 +195,6 @@ export function composeStore(base: Base, { storage, rows, pluginFiles }: Data) {
     marks,
     log,
     continuity,
-    telemetry,
-    catchUp,
     artifacts,
     safeArtifacts: safetyOf('artifacts').artifacts(artifacts),
     checkpointRows,

@@ -13,6 +13,7 @@ import { schedule } from './features/schedule/schedule.ts';
 import { signals } from './features/signals/signals.ts';
 import { skills } from './features/skills/skills.ts';
 import { telegram } from './features/telegram/telegram.ts';
+import { usage } from './features/usage/usage.ts';
 import { runProgram, type ProcessTrees } from './hands/tools/tools.ts';
 import { DeferredTurns } from './runtime/turns/turns.ts';
 import { readBelow, type Base, type Store } from './compose-base.ts';
@@ -51,8 +52,10 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const scheduled = add(schedule.create(spine, rows.schedule, { prompt, signals: signalled.hub }));
   const letters = add(deadLetters.create(spine, rows.deadLetters));
   const bot = add(telegram.create(spine, rows.telegram, options.wait));
+  const counted = add(usage.create(spine, rows.usage, (line) => safetyOf('app-log').redactJson(line).text));
   const plugged = add(plugins.create(spine, rows.plugins, { files, book }));
   return {
+    spine,
     turns,
     agents,
     all,
@@ -62,6 +65,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
     skills: skilled,
     signals: signalled,
     telegram: bot,
+    usage: counted,
     tools: all.flatMap((wing) => wing.tools ?? []),
     packSources: all.flatMap((wing) => wing.packSources ?? []),
     checks: all.flatMap((wing) => wing.checks ?? []),
@@ -75,6 +79,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
       ...scheduled.handlers,
       ...letters.handlers,
       ...bot.handlers,
+      ...counted.handlers,
       ...plugged.handlers,
     },
   };

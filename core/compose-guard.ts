@@ -25,7 +25,8 @@ import type { Base, Store } from './compose-base.ts';
 const EXTENSIONS_MAX = 10_000;
 export function composeGuard(base: Base, store: Store) {
   const { home, config, clock, ids, logger, environment, lifetimes } = base;
-  const { policy, marks, telemetry, log, catchUp, rows } = store;
+  const { policy, marks, log, rows } = store;
+  const { report } = rows.usage;
   const workspace = openWorkspace(home, config);
   const facts = {
     workspace,
@@ -67,16 +68,11 @@ export function composeGuard(base: Base, store: Store) {
   });
   const lateCopies = composeLateCopies(base, store, taint);
   const secrets = composeSecrets(base);
-  const current = <T>(read: () => T): T => {
-    catchUp();
-    return read();
-  };
   const budget = new BudgetBook(config.budget, {
     // What helpers spent counts for whoever called them.
-    spentInTurn: (turnId) => current(() => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => telemetry.spentInTurn(one)))),
-    spentInSession: (sessionId) =>
-      current(() => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => telemetry.spentInSession(one)))),
-    spentSince: (query) => current(() => telemetry.spentSince(query)),
+    spentInTurn: (turnId) => total([turnId, ...rows.helpers.turnsBelow(turnId)].map((one) => report.spentInTurn(one))),
+    spentInSession: (sessionId) => total([sessionId, ...rows.helpers.sessionsBelow(sessionId)].map((one) => report.spentInSession(one))),
+    spentSince: (query) => report.spentSince(query),
     extensions: () =>
       log.reads
         .slice(systemSessionId, { types: ['budget.extended'], limit: EXTENSIONS_MAX, newest: true })

@@ -165,7 +165,6 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, fe
       afterCommits: [
         () => log.search.catchUp(),
         () => log.activity.catchUp(),
-        () => store.catchUp(500),
         ...features.all.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
         () => mind.learning.save(),
         () => {

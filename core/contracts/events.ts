@@ -28,7 +28,7 @@ import { skillEvents } from './features/skills.ts';
 import { telegramEvents } from './features/telegram.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
-import { recoveryEvents } from './recovery.ts';
+import { healthEvents } from './features/health.ts';
 import { artifactRefSchema, callFactsSchema, idempotencySchema, taintSourceSchema, toolOutcomeSchema } from './tools.ts';
 
 export const phases = ['interpret', 'plan', 'policy-gate', 'act', 'observe', 'verify', 'reflect', 'respond'] as const;
@@ -319,7 +319,7 @@ const bodies = {
 
   ...deadLetterEvents,
   ...hookEvents,
-  ...recoveryEvents,
+  ...healthEvents,
   ...helperEvents,
   ...memoryEvents,
   ...skillEvents,

@@ -171,15 +171,6 @@ export const secretStatusSchema = z.object({
   detail: z.string(),
 });
 
-export const checkSchema = z.object({
-  id: z.string(),
-  ok: z.boolean(),
-  detail: z.string(),
-  fix: z.string().optional(),
-  /** What the program can do about it itself: `health.fix`. Harmless: nothing is lost that cannot be had again. */
-  repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
-});
-
 export const sandboxExplanationSchema = z.object({
   mode: z.enum(['off', 'auto', 'required']),
   backend: z.object({ name: z.string(), how: z.string() }).nullable(),

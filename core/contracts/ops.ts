@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { attachmentSchema } from './attachments.ts';
 import { fileDiffSchema, refusedFileSchema } from './checkpoints.ts';
+import type { DoorName } from './doors.ts';
 import { configSchema, modelRefSchema, policyModeSchema } from './config.ts';
 import { turnStatusSchema } from './events.ts';
 import type { errorBodySchema } from './errors.ts';
@@ -38,7 +39,7 @@ import { deadLetterOps } from './features/dead-letters.ts';
 import { commandOps } from './command-ops.ts';
 import { identityOps } from './features/identity.ts';
 import { contextOps } from './context-ops.ts';
-import { healthOps } from './recovery-ops.ts';
+import { healthOps } from './features/health.ts';
 import { memoryOps } from './features/memory.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';
@@ -340,7 +341,7 @@ export type OpHandlers = { readonly [N in OpName]: (params: OpParsed<N>, caller:
 
 /** Who asks: the door it came through and a stable name for the audit trail. */
 export interface Caller {
-  readonly channel: 'window' | 'cli' | 'http' | 'library' | 'tray' | 'telegram';
+  readonly channel: DoorName;
   readonly actor: string;
   readonly signal?: AbortSignal;
 }

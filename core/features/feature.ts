@@ -91,7 +91,7 @@ export interface Feature<Taken, Rows, Others extends readonly unknown[], Made ex
 }
 
 /** Says nothing but types: what `create` takes and makes is known to whoever lists the feature. */
-export function defineFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
+export function defineBuiltInFeature<Taken, Rows, Others extends readonly unknown[], Made extends Wing>(
   feature: Feature<Taken, Rows, Others, Made>,
 ): Feature<Taken, Rows, Others, Made> {
   return feature;

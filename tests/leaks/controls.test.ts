@@ -13,7 +13,7 @@ import { SafetyChecks } from '../../core/guard/safety/safety.ts';
 import { defineTool, type TrayClaw } from '../../core/index.ts';
 import type { ToolContext, ToolDefinition, ToolResult } from '../../core/contracts/tools.ts';
 import type { TurnDeps } from '../../core/runtime/turns/turns.ts';
-import { JsonlSink } from '../../core/store/telemetry/telemetry.ts';
+import { LineFile } from '../../core/features/usage/usage.ts';
 import { createFileLogger } from '../../main/file-logger.ts';
 import { ScriptedModel } from '../doubles/scripted-model.ts';
 import { eventsOf } from '../faults/replay-check.ts';
@@ -257,8 +257,8 @@ test('telemetry lines', () => {
   safety.register(secret, 'orchid');
   const check = (redact: (line: string) => string): string[] => {
     const path = join(home.path, 'telemetry.jsonl');
-    const sink = new JsonlSink({ path, logger: { log: () => undefined }, redact });
-    sink.write([{ kind: 'turn', sessionId: secret } as unknown as Parameters<JsonlSink['write']>[0][number]]);
+    const sink = new LineFile({ path, logger: { log: () => undefined }, redact });
+    sink.write([{ kind: 'turn', sessionId: secret }]);
     return report('telemetry', readFileSync(path, 'utf8'));
   };
   expect(check((line) => safety.redactJson(line).text)).toEqual([]);

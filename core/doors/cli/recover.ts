@@ -3,7 +3,7 @@
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { OpParams, OpResult } from '../../contracts/ops.ts';
-import { recoveryKindSchema } from '../../contracts/recovery.ts';
+import { recoveryKindSchema } from '../../contracts/features/health.ts';
 import type { CommandContext } from './command-context.ts';
 import { confirmed } from './confirmed.ts';
 import { exitCodes } from './exit-code.ts';

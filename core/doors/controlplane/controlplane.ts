@@ -1,5 +1,6 @@
 // Every way in ends here: a message or a direct call of any channel gets its session, its agent and its sender, and goes to the runtime.
 
+import { doors } from '../../contracts/doors.ts';
 import { AppError } from '../../contracts/errors.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -47,7 +48,7 @@ export class Controlplane {
     if ((params.attachments ?? []).length > 0) this.#deps.runtime.assertOpen(sessionId);
     const attached = keepAttachments(this.#deps.attachments, params.attachments ?? [], {
       sessionId,
-      mayNamePaths: caller.channel !== 'telegram',
+      mayNamePaths: doors[caller.channel].isHere,
     });
     return this.#deps.runtime.submit({
       sessionId,

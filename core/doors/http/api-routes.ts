@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { Logger } from '../../base/logger.ts';
 import type { Claw } from '../../contracts/claw.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
+import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import { isOpName, type Caller, type OpName, type OpParams } from '../../contracts/ops.ts';
 import { type AskResult } from '../../contracts/op-results.ts';
@@ -84,12 +84,7 @@ export class ApiRoutes {
   }
 
   async #ask(body: unknown, caller: Caller): Promise<AskResult> {
-    const parsed = askParamsSchema.safeParse(body);
-    if (!parsed.success) {
-      const issues = describeIssues(parsed.error.issues, { given: body, whole: 'the body' });
-      throw new AppError('invalid_params', `The request does not fit: ${issues.join('; ')}.`, { data: { issues } });
-    }
-    const { text, sessionId, agentId } = parsed.data;
+    const { text, sessionId, agentId } = parseGiven(askParamsSchema, body, { says: 'The request does not fit', whole: 'the body' });
     const params = { text, ...(sessionId === undefined ? {} : { sessionId }), ...(agentId === undefined ? {} : { agentId }) };
     // A session that is named must be there: a slip of the pen begins no new conversation.
     if (sessionId !== undefined) await this.#options.claw.op('session.get', { sessionId, limit: 1 }, caller);

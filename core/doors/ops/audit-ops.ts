@@ -15,49 +15,10 @@ import type { OpsParts } from './parts.ts';
 import { acceptGaps, auditLog } from './log-audit.ts';
 import { shortSecretWords } from './short-secret.ts';
 
-type Deps = Pick<
-  OpsParts,
-  'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'usage' | 'workspaces'
->;
+type Deps = Pick<OpsParts, 'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'workspaces'>;
 
-/** What other files handle. */
-type OtherFamily =
-  | 'activity'
-  | 'agent'
-  | 'helper'
-  | 'message'
-  | 'turn'
-  | 'pack'
-  | 'rule'
-  | 'tool'
-  | 'approval'
-  | 'grant'
-  | 'outcome'
-  | 'panic'
-  | 'session'
-  | 'command'
-  | 'budget'
-  | 'checkpoint'
-  | 'dlq'
-  | 'health'
-  | 'recovery'
-  | 'outbox'
-  | 'chat'
-  | 'telegram'
-  | 'schedule'
-  | 'heartbeat'
-  | 'task'
-  | 'signal'
-  | 'memory'
-  | 'knowledge'
-  | 'skill'
-  | 'identity'
-  | 'prompt'
-  | 'workspace'
-  | 'model'
-  | 'provider'
-  | 'plugin';
-type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
+type Families = 'audit' | 'replay' | 'policy' | 'sandbox' | 'safety' | 'config' | 'secret' | 'artifact' | 'backup';
+type AuditOps = Pick<OpHandlers, Extract<keyof OpHandlers, `${Families}.${string}`>>;
 
 export function createAuditOps(deps: Deps): AuditOps {
   return {
@@ -71,7 +32,6 @@ export function createAuditOps(deps: Deps): AuditOps {
       const { text, found } = deps.safety.redact(params.text);
       return { text, found: [...found] };
     },
-    'usage.get': (params) => ({ ...deps.usage.usage(params), budget: budgetOf(deps) }),
     'config.get': async () => ({
       config: deps.settings.config,
       path: deps.settings.path,
@@ -130,11 +90,6 @@ function explainSandbox(deps: Deps, { command, cwd }: OpParsed<'sandbox.explain'
   if (command === undefined) return deps.sandbox.explain(null);
   const { decision, facts } = explain(deps, { tool: 'exec', args: { command }, ...(cwd === undefined ? {} : { cwd }) }, caller);
   return deps.sandbox.explain({ attended: decision !== 'allow', reads: facts.command === null ? null : readsOf(facts.command) });
-}
-
-function budgetOf(deps: Deps): OpResult<'usage.get'>['budget'] {
-  const { perTurnUsd, perSessionUsd, perDayUsd } = deps.settings.config.budget;
-  return { perTurnUsd: perTurnUsd ?? null, perSessionUsd: perSessionUsd ?? null, perDayUsd: perDayUsd ?? null };
 }
 
 function describeArtifact(deps: Deps, { callId, ...artifact }: ArtifactInfo): OpResult<'artifact.list'>['artifacts'][number] {

@@ -9,7 +9,6 @@ import type { AppError } from '../../contracts/errors.ts';
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, ModelReply, ToolSchema } from '../../contracts/llm.ts';
 import type { Caller, OpParsed, OpResult } from '../../contracts/ops.ts';
-import type { RecoveryKind } from '../../contracts/recovery.ts';
 import type { ToolDefinition, ToolListing, ToolShown, FactContext } from '../../contracts/tools.ts';
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { BudgetBook } from '../../guard/budget/budget.ts';
@@ -43,7 +42,6 @@ export interface OpsParts {
   readonly packer: ContextPacker;
   readonly continuity: ContinuityRows;
   readonly compaction: Pick<Compaction, 'compact'>;
-  readonly packs: { list(query: { readonly sessionId: string | undefined; readonly limit: number }): OpResult<'pack.list'>['packs'] };
   readonly processes: ProcessPort;
   readonly facts: FactContext;
   readonly workspaces: Workspaces;
@@ -64,18 +62,8 @@ export interface OpsParts {
   };
   readonly artifacts: ArtifactPort;
   readonly checkpoints: Checkpoints;
-  readonly doctor: {
-    check(full: boolean): Promise<OpResult<'health.check'>>;
-    fix(checkId: string, run: boolean, by: string): Promise<OpResult<'health.fix'>>;
-  };
-  readonly recovery: {
-    list(): OpResult<'recovery.list'>;
-    plan(kind: RecoveryKind, target: string | null): Promise<OpResult<'recovery.plan'>>;
-    run(planId: string, by: string): Promise<OpResult<'recovery.run'>>;
-  };
   /** What may be named after a slash. */
   readonly skills: { list(): readonly { readonly name: string; readonly description: string; readonly isOffered: boolean }[] };
-  readonly usage: UsagePort;
   readonly models: ModelListPort;
   readonly secrets: SecretPort;
   readonly sandbox: SandboxPort;
@@ -89,10 +77,6 @@ export interface ArtifactPort {
   list(query: OpParsed<'artifact.list'>): ArtifactInfo[];
   /** Fails with not_found. */
   readPage(idOrAlias: string, range: { offset?: number; length?: number }): ArtifactPage;
-}
-
-export interface UsagePort {
-  usage(query: OpParsed<'usage.get'>): Pick<OpResult<'usage.get'>, 'rows' | 'today'>;
 }
 
 /** A provider that need not be in config, and its key where that is kept nowhere yet. */

@@ -2,7 +2,7 @@
 
 import type { AgentRegistry } from '../../agent/registry/registry.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { HelperQueue } from './helper-queue.ts';
 import { createAgentOps } from './ops.ts';
 import { helperMigrations, HelperRows } from './rows.ts';
@@ -16,7 +16,7 @@ interface Others {
   readonly prompt: PromptText;
 }
 
-export const helpers = defineFeature({
+export const helpers = defineBuiltInFeature({
   name: 'helpers',
   migrations: helperMigrations,
   rows: ({ db }) => new HelperRows(db),

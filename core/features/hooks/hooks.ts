@@ -2,7 +2,7 @@
 
 import { systemSessionId } from '../../contracts/events.ts';
 import type { LibraryHook } from '../../contracts/features/hooks.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { Hooks, type ProgramRunner } from './hook-runner.ts';
 
 type Taken = Pick<Spine, 'config' | 'clock' | 'logger' | 'log' | 'panic'>;
@@ -15,7 +15,7 @@ interface Others {
   readonly redactDeep: <T>(value: T) => T;
 }
 
-export const hooks = defineFeature({
+export const hooks = defineBuiltInFeature({
   name: 'hooks',
   migrations: [],
   rows: () => null,

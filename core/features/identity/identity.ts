@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
 import type { OwnPromptName, PromptText } from '../../contracts/own-prompts.ts';
 import { GuardedFetch } from '../../guard/egress/egress.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { IdentityBook } from './identity-book.ts';
 import { createIdentityOps } from './ops.ts';
 import { PromptBook } from './prompt-book.ts';
@@ -16,7 +16,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'log' | 'home' | 'safety' | 'closi
 
 const PROMPT_BYTES_MAX = 200_000;
 
-export const identity = defineFeature({
+export const identity = defineBuiltInFeature({
   name: 'identity',
   migrations: identityMigrations,
   rows: ({ db }) => new IdentityRows(db),

@@ -60,6 +60,6 @@ function featureOf(module: object | null): unknown {
   return module !== null && 'feature' in module ? module.feature : undefined;
 }
 
-function wordsOf(cause: unknown): string {
+export function wordsOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

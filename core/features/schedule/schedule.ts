@@ -7,7 +7,7 @@ import type { ScheduleFired } from '../../contracts/features/schedule.ts';
 import type { PromptText } from '../../contracts/own-prompts.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
 import { jobBoundsOf, unattendedBounds, type TurnBounds } from '../../contracts/turn-bounds.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { Agenda } from './agenda.ts';
 import { scheduleChecks } from './checks.ts';
 import { Clockwork } from './clockwork.ts';
@@ -55,7 +55,7 @@ interface SignalPort {
   }): { readonly turnId?: string | undefined };
 }
 
-export const schedule = defineFeature({
+export const schedule = defineBuiltInFeature({
   name: 'schedule',
   migrations: scheduleMigrations,
   rows: ({ db }) => new ScheduleBook(db),

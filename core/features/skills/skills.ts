@@ -10,7 +10,7 @@ import type { AnyDraft } from '../../contracts/events.ts';
 import type { ModelReply } from '../../contracts/llm.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 import type { ModelPort } from '../../runtime/turns/turns.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { bundledSkills } from './bundled-skills.ts';
 import { createSkillOps } from './ops.ts';
 import { skillMigrations, SkillRows } from './rows.ts';
@@ -34,7 +34,7 @@ type Taken = Pick<
 /** Beyond the time of a helper, for its end to be told. */
 const RUN_GRACE_MS = 60_000;
 
-export const skills = defineFeature({
+export const skills = defineBuiltInFeature({
   name: 'skills',
   migrations: skillMigrations,
   rows: ({ db }) => new SkillRows(db),

@@ -4,7 +4,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { sleep } from '../../base/deferred.ts';
 import { channelRulesSchema } from '../../contracts/channels.ts';
-import { defineFeature, type Spine } from '../feature.ts';
+import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { telegramChecks } from './checks.ts';
 import { TelegramStore, telegramMigrations } from './rows.ts';
 import { Telegram, type TelegramDeps } from './telegram-bot.ts';
@@ -13,7 +13,7 @@ type Taken = Pick<Spine, 'config' | 'clock' | 'ids' | 'logger' | 'log' | 'policy
 
 const POLL_SECONDS = 30;
 
-export const telegram = defineFeature({
+export const telegram = defineBuiltInFeature({
   name: 'telegram',
   migrations: telegramMigrations,
   rows: ({ db }) => new TelegramStore(db),

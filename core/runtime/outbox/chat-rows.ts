@@ -2,6 +2,7 @@
 // sends nothing and decides nothing about who may write.
 
 import type { ChatAddress, ChatKind } from '../../contracts/channels.ts';
+import { isHere } from '../../contracts/doors.ts';
 import type { AnyEvent, EventOf } from '../../contracts/events.ts';
 import type { ChatInfo } from '../../contracts/outbox-ops.ts';
 import type { SqlDatabase } from '../../store/storage/storage.ts';
@@ -12,9 +13,6 @@ export interface ChatTurn {
   readonly chat: ChatAddress;
   readonly messageId: string | null;
 }
-
-/** Doors at which the person who wrote also reads the answer. */
-const ownDoors: ReadonlySet<string> = new Set(['window', 'cli', 'http', 'library', 'tray']);
 
 const chatColumns =
   'channel, chat_id AS chatId, thread_id AS threadId, kind, title, session_id AS sessionId, last_used_at_ms AS lastUsedAtMs';
@@ -125,7 +123,7 @@ export class ChatRows {
 
   #heard({ turnId, sessionId, body, atMs }: EventOf<'user.message'>): void {
     if (turnId === null) return;
-    const from = body.chat ?? (ownDoors.has(body.channel) ? null : this.ofSession(sessionId));
+    const from = body.chat ?? (isHere(body.channel) ? null : this.ofSession(sessionId));
     if (from === null) return;
     const place = [from.channel, from.chatId, from.threadId ?? ''] as const;
     this.#sql.putTurn.run(turnId, sessionId, ...place, body.chat?.messageId ?? null);

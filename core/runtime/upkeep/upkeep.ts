@@ -1,4 +1,4 @@
-// Work that waits for a quiet moment: search index, telemetry, write-ahead log, garbage. Never on the path of a turn; short steps, each giving way.
+// Work that waits for a quiet moment: search index, the file of packs, write-ahead log, garbage. Never on the path of a turn; short steps, each giving way.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';

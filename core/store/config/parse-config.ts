@@ -2,7 +2,7 @@
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
-import { describeIssues } from '../../contracts/describe-issues.ts';
+import { parseGiven } from '../../contracts/parse-given.ts';
 import { AppError } from '../../contracts/errors.ts';
 
 export interface LoadedConfig {
@@ -13,20 +13,15 @@ export interface LoadedConfig {
 
 /** Checks a whole configuration. `source` is the file it came from, or null for one that was passed in. */
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
-  const parsed = configSchema.safeParse(raw);
-  if (!parsed.success) {
-    const issues = describeIssues(parsed.error.issues, { given: raw, whole: 'the file' });
-    throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, { data: { issues } });
-  }
-  const strangers = unknownAgents(parsed.data);
+  const says = `${source ?? 'The configuration'} does not fit`;
+  const config = parseGiven(configSchema, raw, { says, whole: 'the file', code: 'invalid_config' });
+  const strangers = unknownAgents(config);
   if (strangers.length > 0) {
     const issues = strangers.map(([place, agentId]) => `${place}: there is no agent "${agentId}"`);
-    const hint = `There is: ${agentIdsOf(parsed.data).join(', ')}. Write the name of one of them, or add it under agents.`;
-    throw new AppError('invalid_config', `${source ?? 'The configuration'} does not fit: ${issues.join('; ')}.`, {
-      data: { issues, hint },
-    });
+    const hint = `There is: ${agentIdsOf(config).join(', ')}. Write the name of one of them, or add it under agents.`;
+    throw new AppError('invalid_config', `${says}: ${issues.join('; ')}.`, { data: { issues, hint } });
   }
-  return { config: parsed.data, path, warnings: warningsOf(parsed.data) };
+  return { config, path, warnings: warningsOf(config) };
 }
 
 const agentIdsOf = ({ agents }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents)])];

@@ -2,22 +2,18 @@
 
 import { accessSync, chmodSync, constants, lstatSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Clock } from '../../base/clock.ts';
 import { parseJson } from '../../base/json.ts';
-import type { SessionLog } from '../../store/session/session.ts';
-import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import { counted, harmless, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import type { Spine } from '../feature.ts';
 
-export interface MachineChecksDeps {
-  readonly log: SessionLog;
-  readonly home: string;
-  readonly workspace: string;
-  readonly clock: Clock;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** Free bytes on the disk of a folder; the system's own answer where left out. */
-  readonly freeBytes?: (folder: string) => number;
+  /** Free bytes on the disk of a folder. */
+  readonly freeBytes: (folder: string) => number;
 }
+
+type Checked = Pick<Spine, 'log' | 'home' | 'facts' | 'clock' | 'environment'> & Machine;
 
 const DISK_WARN_BYTES = 500 * 1024 * 1024;
 const CLOCK_SLACK_MS = 300_000;
@@ -26,7 +22,7 @@ const NEWEST_LOOKED_AT = 200;
 const privateFiles = ['secrets.vault', 'instance.json'] as const;
 const othersMay = 0o077;
 
-export function machineChecks(deps: MachineChecksDeps): HealthSource {
+export function machineChecks(deps: Checked): HealthSource {
   return {
     check: () => [
       checkDisk(deps),
@@ -39,18 +35,18 @@ export function machineChecks(deps: MachineChecksDeps): HealthSource {
   };
 }
 
-function checkDisk({ home, freeBytes = freeOn }: MachineChecksDeps): Finding {
+function checkDisk({ home, freeBytes }: Checked): Finding {
   const free = freeBytes(home);
   const detail = `${(free / 1e9).toFixed(1)} GB free for ${home}.`;
   return free > DISK_WARN_BYTES ? well('disk', detail) : unwell('disk', detail, 'Free some disk space.');
 }
 
-function freeOn(folder: string): number {
+export function freeOn(folder: string): number {
   const stat = statfsSync(folder);
   return stat.bavail * stat.bsize;
 }
 
-function checkWorkspace({ workspace }: MachineChecksDeps): Finding {
+function checkWorkspace({ facts: { workspace } }: Checked): Finding {
   try {
     accessSync(workspace, constants.R_OK | constants.W_OK);
     return well('workspace', workspace);
@@ -60,42 +56,35 @@ function checkWorkspace({ workspace }: MachineChecksDeps): Finding {
 }
 
 /** Whoever may look into the folder reads every conversation, and the token of this instance. */
-function checkPermissions({ home, platform }: MachineChecksDeps): Finding {
+function checkPermissions({ home, platform }: Checked): Finding {
   if (platform === 'win32') return well('permissions', "Windows keeps a user's folder private.");
   const open = [home, ...privateFiles.map((name) => join(home, name))].flatMap((path) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     return stat === undefined || (stat.mode & othersMay) === 0 ? [] : [{ path, mode: stat.isDirectory() ? 0o700 : 0o600 }];
   });
   if (open.length === 0) return well('permissions', 'The data folder is yours alone.');
-  return unwell(
-    'permissions',
-    `Others on this computer may look into ${open.map(({ path }) => path).join(', ')}.`,
-    'trayclaw doctor --fix',
-    {
-      harmless: true,
-      will: open.map(({ path, mode }) => `Takes ${path} away from others (mode 0${mode.toString(8)}).`),
-      run: () => {
-        for (const { path, mode } of open) chmodSync(path, mode);
-        return [`Closed ${counted(open.length, 'place')} to others.`];
-      },
+  const detail = `Others on this computer may look into ${open.map(({ path }) => path).join(', ')}.`;
+  const close = harmless(
+    open.map(({ path, mode }) => `Takes ${path} away from others (mode 0${mode.toString(8)}).`),
+    () => {
+      for (const { path, mode } of open) chmodSync(path, mode);
+      return [`Closed ${counted(open.length, 'place')} to others.`];
     },
   );
+  return unwell('permissions', detail, 'trayclaw doctor --fix', close);
 }
 
 /** This process holds the lock of the folder, so a file that names another is of a run that ended without taking it away. */
-function checkInstance({ home, pid }: MachineChecksDeps): Finding {
+function checkInstance({ home, pid }: Checked): Finding {
   const path = join(home, 'instance.json');
   const owner = ownerIn(path);
   if (owner === null || owner === pid) return well('instance', 'No earlier run has left its address behind.');
   const detail = owner === 'unreadable' ? `${path} cannot be read.` : `${path} names process ${owner}, which no longer has this folder.`;
-  return unwell('instance', detail, 'trayclaw doctor --fix', {
-    harmless: true,
-    will: [`Removes ${path}; a running TrayClaw writes its own.`],
-    run: () => {
-      rmSync(path, { force: true });
-      return [`Removed ${path}.`];
-    },
+  const remove = harmless([`Removes ${path}; a running TrayClaw writes its own.`], () => {
+    rmSync(path, { force: true });
+    return [`Removed ${path}.`];
   });
+  return unwell('instance', detail, 'trayclaw doctor --fix', remove);
 }
 
 function ownerIn(path: string): number | 'unreadable' | null {
@@ -111,14 +100,10 @@ function ownerIn(path: string): number | 'unreadable' | null {
   return typeof record?.pid === 'number' ? record.pid : 'unreadable';
 }
 
-function checkClock({ log, clock }: MachineChecksDeps): Finding {
-  const row = log.storage.db
-    .prepare('SELECT max(at_ms) AS atMs FROM (SELECT at_ms FROM events ORDER BY seq DESC LIMIT ?)')
-    .get(NEWEST_LOOKED_AT) as {
-    atMs: number | null;
-  };
+function checkClock({ log, clock }: Checked): Finding {
+  const newest = log.storage.db.prepare('SELECT max(at_ms) FROM (SELECT at_ms FROM events ORDER BY seq DESC LIMIT ?)').pluck();
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const aheadMs = (row.atMs ?? 0) - clock.nowMs();
+  const aheadMs = ((newest.get(NEWEST_LOOKED_AT) as number | null) ?? 0) - clock.nowMs();
   if (aheadMs <= CLOCK_SLACK_MS) return well('clock', `The clock agrees with the log; the time zone is ${zone}.`);
   const words = aheadMs > 7_200_000 ? counted(Math.round(aheadMs / 3_600_000), 'hour') : counted(Math.round(aheadMs / 60_000), 'minute');
   return unwell(
@@ -128,7 +113,7 @@ function checkClock({ log, clock }: MachineChecksDeps): Finding {
   );
 }
 
-function checkPrograms({ environment, platform }: MachineChecksDeps): Finding {
+function checkPrograms({ environment, platform }: Checked): Finding {
   const folders = (environment['PATH'] ?? environment['Path'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const missing = ['git', ...(platform === 'win32' ? ['powershell.exe'] : ['sh'])].filter(
     (name) => !folders.some((folder) => isProgram(join(folder, name)) || (platform === 'win32' && isProgram(join(folder, `${name}.exe`)))),

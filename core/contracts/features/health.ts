@@ -1,9 +1,39 @@
-// The operations of health and recovery. A part of the table in ops.ts.
+// Health and guided recovery: what is found, and the ways back from trouble. Each is planned, shown, and run only as it was planned. A part
+// of the tables in events.ts and ops.ts.
 
 import * as z from 'zod';
-import { id, none } from './op-params.ts';
-import { checkSchema } from './op-results.ts';
-import { recoveryKindSchema } from './recovery.ts';
+import { id, none } from '../op-params.ts';
+
+const recoveryKinds = [
+  'reset-agent',
+  'clear-session-cache',
+  'rebuild-index',
+  'restore-backup',
+  'quarantine-artifacts',
+  'finish-undo',
+] as const;
+export const recoveryKindSchema = z.enum(recoveryKinds);
+export type RecoveryKind = z.infer<typeof recoveryKindSchema>;
+
+export const healthEvents = {
+  /** In the system session. A repair of one finding of the health check, or a planned recovery. */
+  'recovery.finished': z.object({
+    planId: z.string(),
+    kind: z.string(),
+    target: z.string().nullable(),
+    did: z.array(z.string()),
+    by: z.string(),
+  }),
+} as const;
+
+const checkSchema = z.object({
+  id: z.string(),
+  ok: z.boolean(),
+  detail: z.string(),
+  fix: z.string().optional(),
+  /** What the program can do about it itself: `health.fix`. Harmless: nothing is lost that cannot be had again. */
+  repair: z.object({ will: z.array(z.string()), harmless: z.boolean() }).optional(),
+});
 
 export const healthOps = {
   /** `full` also looks at what takes long: the whole chain, every artifact, every index; and asks the default model a word. */

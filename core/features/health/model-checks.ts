@@ -4,36 +4,24 @@ import { connect } from 'node:net';
 import { unpricedWords } from '../../contracts/turn-words.ts';
 import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
-import { TOOLS_MAX } from '../../contracts/llm.ts';
+import { noUsage, TOOLS_MAX } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
-import type { BudgetScope } from '../../contracts/policy.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
+import type { ModelRouter } from '../../mind/llm/llm.ts';
+import type { Spine } from '../feature.ts';
 
-export interface ModelChecksDeps {
+export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'config' | 'secrets' | 'tools'> {
+  /** As they are now. */
   readonly providers: () => Config['providers'];
-  /** Until it is known which model is used; null when it is. */
-  readonly ready: () => Promise<unknown> | null;
-  /** The same that a message without a model gets. */
-  readonly defaultChoice: () => {
-    readonly ref: string | null;
-    readonly problem: { readonly message: string; readonly hint: string } | null;
-  };
-  /** Scopes with a limit in US dollars. */
-  readonly limitsUsd: readonly BudgetScope[];
-  readonly hasPrice: (ref: string) => boolean;
-  /** Fails as reading a secret does. */
-  resolveSecret(ref: string): Promise<unknown>;
-  readonly toolCount: () => number;
+  readonly models: Pick<ModelRouter, 'ready' | 'defaultChoice' | 'cost' | 'list' | 'lookAtServers'>;
   /** A question to the model, with the tools of a turn. */
   tryModel(ref: string): Promise<Pick<OpResult<'model.test'>, 'ok' | 'tookMs' | 'error' | 'usage' | 'costUsd'>>;
-  /** What the list of models of its server says, which costs nothing; the server is asked at most once in a few minutes. Never rejects. */
-  lookUp(ref: string): Promise<{ readonly error: ErrorBody | null; readonly isMissing: boolean }>;
   /** How the newest request of a turn to the model ended; null where there was none. */
-  readonly newestCall: (ref: string) => { readonly ok: boolean; readonly atMs: number } | null;
-  readonly nowMs: () => number;
+  newestCall(ref: string): { readonly ok: boolean; readonly atMs: number } | null;
 }
 
 const REACH_MS = 1_500;
+const LIST_MAX_MS = 3_000;
 /** An answer of a turn says so long that the next one works as well. */
 const RECENT_MS = 60 * 60_000;
 const PROVIDERS_MAX = 20;
@@ -48,7 +36,7 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
 export function modelChecks(deps: ModelChecksDeps): HealthSource {
   return {
     check: async (full) => {
-      await deps.ready();
+      await deps.models.ready();
       const providers = Object.entries(deps.providers()).slice(0, PROVIDERS_MAX);
       const found = await Promise.all(providers.map(([name, provider]) => checkProvider(deps, name, provider)));
       return [checkModel(deps), ...checkPrice(deps), ...checkToolCount(deps), ...found.flat(), ...(await checkTurn(deps, full))];
@@ -56,23 +44,25 @@ export function modelChecks(deps: ModelChecksDeps): HealthSource {
   };
 }
 
-function checkModel({ defaultChoice }: ModelChecksDeps): Finding {
-  const { ref, problem } = defaultChoice();
+function checkModel({ models }: ModelChecksDeps): Finding {
+  const { ref, problem } = models.defaultChoice();
   if (ref === null) return unwell('model', problem?.message ?? 'No model.', problem?.hint ?? 'Set one up: trayclaw setup');
   if (problem !== null) return warning('model', `${ref}. ${problem.message}`, problem.hint);
   return well('model', ref.startsWith('demo/') ? `${ref}: the offline demo, not a language model.` : ref);
 }
 
 /** Only where a limit in US dollars is set: then it must be known what the model costs. */
-function checkPrice({ defaultChoice, limitsUsd, hasPrice }: ModelChecksDeps): Finding[] {
-  const { ref } = defaultChoice();
-  if (ref === null || limitsUsd.length === 0) return [];
-  if (hasPrice(ref)) return [well('budget', `The price of ${ref} is known, so limits in US dollars hold.`)];
-  return [warning('budget', unpricedWords({ model: ref, scopes: [...limitsUsd] }), priceCommand(ref))];
+function checkPrice({ config: { budget }, models }: ModelChecksDeps): Finding[] {
+  const { ref } = models.defaultChoice();
+  const limits = { turn: budget.perTurnUsd, session: budget.perSessionUsd, day: budget.perDayUsd };
+  const scopes = (['turn', 'session', 'day'] as const).filter((scope) => limits[scope] !== undefined);
+  if (ref === null || scopes.length === 0) return [];
+  if (models.cost(ref, noUsage) !== null) return [well('budget', `The price of ${ref} is known, so limits in US dollars hold.`)];
+  return [warning('budget', unpricedWords({ model: ref, scopes }), priceCommand(ref))];
 }
 
-function checkToolCount({ toolCount }: ModelChecksDeps): Finding[] {
-  const count = toolCount();
+function checkToolCount({ tools }: ModelChecksDeps): Finding[] {
+  const count = tools.schemas().length;
   if (count <= TOOLS_MAX) return [];
   const what = `There are ${count} tools, and a request to a model takes ${TOOLS_MAX}. Each request leaves out those it needs least.`;
   return [warning('tools', what, 'Switch off what you do not use: policy.denyTools in config.yaml, or tools of an agent.')];
@@ -87,7 +77,7 @@ function priceCommand(ref: string): string {
 
 /** Only a server that takes what a turn sends answers turns. To ask costs a request; the quick look goes by what is known. */
 async function checkTurn(deps: ModelChecksDeps, full: boolean): Promise<Finding[]> {
-  const { ref } = deps.defaultChoice();
+  const { ref } = deps.models.defaultChoice();
   if (ref === null || ref.startsWith('demo/')) return [];
   return [full ? await askModel(deps, ref) : await recallTurn(deps, ref)];
 }
@@ -102,16 +92,24 @@ async function askModel(deps: ModelChecksDeps, ref: string): Promise<Finding> {
 }
 
 async function recallTurn(deps: ModelChecksDeps, ref: string): Promise<Finding> {
-  const { error, isMissing } = await deps.lookUp(ref);
+  const { error, isMissing } = await lookUp(deps.models, ref);
   if (error?.code === 'model_auth')
     return unwell('model.turn', `${ref}: ${error.message}`, error.hint ?? 'Check the key of this provider.');
   if (isMissing) return warning('model.turn', `The server of ${ref} does not list this model.`, 'See what it offers: trayclaw models');
   const ask = 'Ask it, which costs one small request with all tools: trayclaw doctor --full';
   const newest = deps.newestCall(ref);
   if (newest?.ok === false) return warning('model.turn', `The newest request of a turn to ${ref} failed.`, ask);
-  const ageMs = newest === null ? Number.POSITIVE_INFINITY : deps.nowMs() - newest.atMs;
+  const ageMs = newest === null ? Number.POSITIVE_INFINITY : deps.clock.nowMs() - newest.atMs;
   if (ageMs > RECENT_MS) return warning('model.turn', `Whether ${ref} answers a turn was not asked.`, ask);
   return well('model.turn', `${ref} answered a turn ${counted(Math.floor(ageMs / 60_000), 'minute')} ago.`);
+}
+
+/** What the list of models of its server says, which costs nothing; the server is asked at most once in a few minutes. */
+async function lookUp(models: ModelChecksDeps['models'], ref: string): Promise<{ error: ErrorBody | null; isMissing: boolean }> {
+  await models.lookAtServers(AbortSignal.timeout(LIST_MAX_MS));
+  const { failed, models: listed } = models.list();
+  const error = failed.find(({ provider }) => ref.startsWith(`${provider}/`))?.error ?? null;
+  return { error, isMissing: listed.some((model) => model.ref === ref && model.missing === true) };
 }
 
 /** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */
@@ -119,7 +117,7 @@ async function checkProvider(deps: ModelChecksDeps, name: string, provider: Prov
   const id = `provider.${name}`;
   const key = 'apiKey' in provider ? provider.apiKey : undefined;
   try {
-    if (key !== undefined) await deps.resolveSecret(key);
+    if (key !== undefined) await deps.secrets.resolve(key);
   } catch (cause) {
     const { message, hint } = toAppError(cause);
     return [unwell(id, `The key of ${name} cannot be had: ${message}`, hint ?? 'Set the secret that config.yaml names.')];
