@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-const tokens = readFileSync(join(folder, 'styles/tokens.css'), 'utf8');
+const tokens = readFileSync(join(folder, 'kit/tokens.css'), 'utf8');
 
 const grounds = ['bg', 'surface', 'sunken'] as const;
 /** Text and the grounds it is put on, with the least contrast after WCAG 2.2: 7 where it is approved, 4.5 elsewhere. */
@@ -105,7 +105,7 @@ test('what a literal is', () => {
 });
 
 test('nothing beside the tokens names a colour, a space, a radius, a size of type or a duration', () => {
-  const files = globSync(['**/*.svelte', 'styles/base.css'], { cwd: folder });
+  const files = globSync(['**/*.svelte', 'kit/base.css', 'kit/classes.css'], { cwd: folder });
   expect(files.length).toBeGreaterThan(40);
   const literals = files.flatMap((file) => {
     const text = readFileSync(join(folder, file), 'utf8');
@@ -116,7 +116,7 @@ test('nothing beside the tokens names a colour, a space, a radius, a size of typ
 });
 
 test('every token that is used is there, and every one there is used', () => {
-  const texts = globSync(['**/*.svelte', 'styles/*.css'], { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const texts = globSync(['**/*.svelte', 'kit/*.css'], { cwd: folder }).map((file) => readFileSync(join(folder, file), 'utf8'));
   const used = new Set(texts.flatMap((text) => [...text.matchAll(/var\(--([\w-]+)/g)].map(([, name]) => name)));
   const named = new Set([...tokens.matchAll(/^\s*--([\w-]+):/gm)].map(([, name]) => name));
   expect([...used].filter((name) => !named.has(name))).toEqual([]);
