@@ -122,3 +122,49 @@ test('every token that is used is there, and every one there is used', () => {
   expect([...used].filter((name) => !named.has(name))).toEqual([]);
   expect([...named].filter((name) => !used.has(name))).toEqual([]);
 });
+
+/** What a rule says, in one order. */
+const said = (body: string): string =>
+  body
+    .split(';')
+    .map((line) => line.trim().replaceAll(/\s+/g, ' '))
+    .filter((line) => line !== '')
+    .sort()
+    .join('; ');
+
+/** Rules of a view that say word for word what a class of the kit says. */
+function findRepeated(kit: string, css: string): string[] {
+  const rules = (text: string) => [...text.replaceAll(/\/\*[\s\S]*?\*\//g, '').matchAll(/([^{}]+)\{([^{}]*)\}/g)];
+  const classes = new Map(
+    rules(kit)
+      .filter(([, selector = '']) => /^\s*\.[\w-]+\s*$/.test(selector))
+      .map(([, selector = '', body = '']) => [said(body), selector.trim()] as const),
+  );
+  return rules(css).flatMap(([, selector = '', body = '']) => {
+    const known = /^\s*\.?[\w-]+\s*$/.test(selector) ? classes.get(said(body)) : undefined;
+    return known === undefined ? [] : [`${selector.trim()} is ${known}`];
+  });
+}
+
+test('what repeats the kit', () => {
+  const kit = '.soft { color: var(--text-2); } .row { display: flex; gap: var(--space-2); }';
+  const css =
+    'p { color: var(--text-2) } .mine { gap: var(--space-2); display: flex } .mine:hover { color: var(--text-2) } h2 { color: red }';
+  expect(findRepeated(kit, css)).toEqual(['p is .soft', '.mine is .row']);
+});
+
+test('no view writes a rule that is a class of the kit, and all of them together stay small', () => {
+  const kit = readFileSync(join(folder, 'kit/classes.css'), 'utf8');
+  const styles = globSync('**/*.svelte', { cwd: folder }).map((file) => ({
+    file,
+    css: /<style>([\s\S]*)<\/style>/.exec(readFileSync(join(folder, file), 'utf8'))?.[1] ?? '',
+  }));
+  expect(
+    styles.flatMap(({ file, css }) =>
+      findRepeated(kit, css.replaceAll(/@media[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g, '')).map((one) => `${file}: ${one}`),
+    ),
+  ).toEqual([]);
+  const count = styles.reduce((sum, { css }) => sum + [...css.matchAll(/^\s*[a-z-]+:\s[^;{}]+;/gm)].length, 0);
+  expect(count).toBeGreaterThan(500);
+  expect(count).toBeLessThanOrEqual(1150);
+});
