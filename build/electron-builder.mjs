@@ -38,7 +38,15 @@ export function packagingConfig(root, env) {
     // All native code is built against Node-API, which is the same in Node and in Electron.
     npmRebuild: false,
     // What is needed of node_modules is listed, platform by platform; the packer's own collection would bring everything that is bundled.
-    files: ['package.json', 'LICENSE', 'build/icons/icon.png', 'skills/**', ...packedOutput(root), '!node_modules/**'],
+    files: [
+      'package.json',
+      'LICENSE',
+      'build/icons/icon.png',
+      'build/tray-icons/**',
+      'skills/**',
+      ...packedOutput(root),
+      '!node_modules/**',
+    ],
     electronFuses: fuses,
     protocols: [{ name: productName, schemes: ['trayclaw'] }],
     artifactName: '${productName}-${version}-${os}-${arch}.${ext}',
