@@ -9,6 +9,7 @@ import {
   Doctor,
   machineChecks,
   modelChecks,
+  routeChecks,
   Recovery,
   stateChecks,
   storeChecks,
@@ -61,6 +62,12 @@ export function composeDoctor(base: Base, store: Store, guard: Guard, { mind, ch
           return store.telemetry.newestCall(ref);
         },
         nowMs: () => clock.nowMs(),
+      }),
+      routeChecks({
+        config: () => store.settings.config,
+        knows: (model) => models.knows(model),
+        isLocal: (model) => models.isLocal(model),
+        resolveSecret: (ref) => secrets.resolve(ref),
       }),
       stateChecks({
         warnings: loaded.warnings,

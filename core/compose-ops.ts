@@ -50,7 +50,21 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
   const usage: OpsParts['usage'] = { usage: (query) => usageOf(base, store, query) };
   const packs: OpsParts['packs'] = { list: (query) => packsOf(store, query) };
   const checkpointOps = createCheckpointOps({ checkpoints, ids, panic, policy, runtime, safety, tools, workspaces });
-  const providerOps = createProviderOps({ agents, clock, closing, gate, ids, log, models, safety, secrets, settings, tools });
+  const providerOps = createProviderOps({
+    agents,
+    budget,
+    clock,
+    closing,
+    gate,
+    ids,
+    log,
+    models,
+    packer,
+    safety,
+    secrets,
+    settings,
+    tools,
+  });
   const doctor = composeDoctor(base, store, guard, {
     mind,
     checks: features.checks,

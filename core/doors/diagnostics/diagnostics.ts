@@ -11,6 +11,7 @@ import { unwell, type Finding, type HealthSource } from '../../contracts/health.
 export type { Finding, HealthSource, Repair } from '../../contracts/health.ts';
 export { machineChecks, type MachineChecksDeps } from './machine-checks.ts';
 export { modelChecks } from './model-checks.ts';
+export { routeChecks } from './route-checks.ts';
 export { Recovery, type RecoveryDeps } from './recovery.ts';
 export { stateChecks } from './state-checks.ts';
 export { storeChecks } from './store-checks.ts';

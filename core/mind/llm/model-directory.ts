@@ -18,7 +18,15 @@ import {
   type DiscoveredModel,
   type LocalServer,
 } from './local-servers.ts';
-import { describeModel, isLocalProvider, preferredModel, serverToAsk, type KnownProvider, type ServerToAsk } from './model-catalog.ts';
+import {
+  describeModel,
+  isLocalProvider,
+  keysOf,
+  preferredModel,
+  serverToAsk,
+  type KnownProvider,
+  type ServerToAsk,
+} from './model-catalog.ts';
 import { OfferedModels } from './offered-models.ts';
 import { withKeyHint } from './key-hint.ts';
 import { offeredKeys } from './provider-presets.ts';
@@ -261,13 +269,13 @@ export class ModelDirectory {
   async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
     const config = this.#config.providers[provider];
     if (config === undefined || config.kind === 'demo') return [];
-    const ref = 'apiKey' in config ? config.apiKey : undefined;
-    const key = ref === undefined ? null : (await this.#deps.secrets.resolve(ref)).trim();
+    const [ref = null] = keysOf(config);
+    const key = ref === null ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;
     try {
       return await listServerModels({ provider, config, key, signal, timeoutMs, nowMs: this.#deps.clock.nowMs() });
     } catch (cause) {
-      throw withKeyHint(toAppError(cause), config);
+      throw withKeyHint(toAppError(cause), ref);
     }
   }
 }

@@ -4,6 +4,7 @@
 import type { Config } from '../../contracts/config.ts';
 import type { OpResult } from '../../contracts/ops.ts';
 import type { KeyOffer } from '../../contracts/provider-ops.ts';
+import { keysOf } from './model-catalog.ts';
 
 type Preset = OpResult<'model.presets'>['presets'][number];
 
@@ -69,7 +70,7 @@ export const providerPresets: readonly Preset[] = [
  * Where NAME_BASE_URL goes with NAME_API_KEY, as the vendors' own programs read it, the key belongs to that address and is sent to no other.
  */
 export function offeredKeys(environment: Readonly<Record<string, string | undefined>>, providers: Config['providers']): KeyOffer[] {
-  const inUse = new Set(Object.values(providers).map((provider) => ('apiKey' in provider ? provider.apiKey : undefined)));
+  const inUse = new Set(Object.values(providers).flatMap(keysOf));
   return providerPresets.flatMap(({ id, title, kind, baseUrl, keyVariable }) => {
     if (keyVariable === null || (environment[keyVariable] ?? '').trim() === '' || inUse.has(`env:${keyVariable}`)) return [];
     const given = environment[keyVariable.replace(/_API_KEY$/, '_BASE_URL')] ?? '';
