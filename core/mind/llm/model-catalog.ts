@@ -100,7 +100,7 @@ function isRunHere(config: ProviderConfig, modelId: string): boolean {
   return config.kind === 'ollama' && !isCloudModel(modelId);
 }
 
-function isCloudModel(modelId: string): boolean {
+export function isCloudModel(modelId: string): boolean {
   return /[:-]cloud$/.test(modelId);
 }
 

@@ -7,7 +7,7 @@ import type { AppError } from '../../../contracts/errors.ts';
 import type { ModelInfo } from '../../../contracts/llm.ts';
 import type { RouteConfig, RouteWhen } from '../../../contracts/model-routes.ts';
 import { isRouteRef, routeNameOf, routeRefOf } from '../../../contracts/route-name.ts';
-import { costOf, isRunLocally, keysOf, type KnownProvider } from '../model-catalog.ts';
+import { costOf, isCloudModel, isLocalProvider, keysOf, type KnownProvider } from '../model-catalog.ts';
 import { splitRef } from '../model-directory.ts';
 import { classOf, failoverTable, failureWords } from './failover-table.ts';
 import { pickKey } from './key-ring.ts';
@@ -45,6 +45,12 @@ interface Candidate {
   readonly weight: number | null;
 }
 
+interface Site {
+  readonly isLocal: boolean;
+  readonly seesImages: boolean;
+  readonly keys: readonly (string | null)[];
+}
+
 interface Route {
   readonly prefer: RouteConfig['prefer'];
   readonly localOnly: boolean;
@@ -61,6 +67,8 @@ const noTried: ReadonlySet<string> = new Set();
 export class Routes {
   readonly #deps: RoutesDeps;
   #routes = new Map<string, Route>();
+  /** What follows from a provider's settings alone, by its settings. */
+  readonly #sites = new WeakMap<ProviderConfig, Site>();
   /** Every candidate of every route. */
   #models: ReadonlySet<string> = new Set();
   #retries = 0;
@@ -194,29 +202,38 @@ export class Routes {
   #facts({ model, when, weight }: Candidate, tokens: number): CandidateFacts {
     const { provider: name, modelId } = splitRef(model);
     const provider = this.#deps.provider(name);
+    const site = provider === null ? null : this.#siteOf(provider.config);
     const info = this.#deps.info(model);
     return {
       model,
       when,
       weight,
       problem: provider === null ? `no provider "${name}" is set up` : null,
-      isLocal: provider !== null && isRunLocally(provider.config, modelId),
-      seesImages: provider !== null && takesImages(provider.config),
+      isLocal: site?.isLocal === true && !isCloudModel(modelId),
+      seesImages: site?.seesImages === true,
       contextTokens: info.contextTokens,
       expectedUsd: costOf(info, { inputTokens: tokens, cachedInputTokens: 0, outputTokens: ANSWER_TOKENS }),
-      health: this.#healthOf(model, provider),
+      health: this.#healthOf(model, site),
       latencyMs: this.#deps.health.latencyMs(model),
     };
   }
 
   /** As well as its best key, its server and the model itself. */
-  #healthOf(model: string, provider: KnownProvider | null): Health {
+  #healthOf(model: string, site: Site | null): Health {
     const { health } = this.#deps;
     const subjects = subjectsOf(model, null);
     const own = health.of(subjects.model, subjects.server);
-    if (provider === null) return own;
-    const { health: ofKey } = pickKey(model, keysOf(provider.config), health);
+    if (site === null) return own;
+    const { health: ofKey } = pickKey(model, site.keys, health);
     return own.state === 'ok' || (ofKey.state !== 'ok' && ofKey.untilMs > own.untilMs) ? ofKey : own;
+  }
+
+  #siteOf(config: ProviderConfig): Site {
+    const known = this.#sites.get(config);
+    if (known !== undefined) return known;
+    const site = { isLocal: isLocalProvider(config), seesImages: takesImages(config), keys: keysOf(config) };
+    this.#sites.set(config, site);
+    return site;
   }
 
   #subjects(model: string): ReturnType<typeof subjectsOf> {
