@@ -9,7 +9,7 @@ import type { PromptText } from './contracts/own-prompts.ts';
 import type { AgentRegistry } from './agent/registry/registry.ts';
 import { Summarizer } from './mind/compress/compress.ts';
 import { ContextPacker, createSystemPrompt, ProjectSource, type PackSource, type ProjectFiles } from './mind/context/context.ts';
-import { estimateTokens, ExactCounters, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
+import { estimateTokens, ExactCounters, keptHealth, ModelLearning, ModelRouter } from './mind/llm/llm.ts';
 import { isSkillModel } from './features/skills/skills.ts';
 import { Compaction, createAskSummary } from './runtime/compaction/compaction.ts';
 import type { TurnRuntime } from './runtime/turns/turns.ts';
@@ -28,10 +28,14 @@ export function composeModels(base: Base, { storage, log, settings }: Store, { s
     logger,
     learned: learning,
     refusedWords: learning.refusedWords,
+    health: keptHealth(storage.db),
     environment,
     formerModel: () => newestModel(log),
   });
-  lifetimes.defer(() => models.close());
+  lifetimes.defer(() => {
+    models.save();
+    return models.close();
+  });
   settings.useAtOnce(['models', 'providers'], (now) => {
     models.configure(now);
   });

@@ -47,7 +47,21 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
   const { agents, skills, helpers } = features;
   const safety: OpsParts['safety'] = { checkUrl: (url) => base.safety.url(url), redact: (text) => base.safety.redact(text) };
   const checkpointOps = createCheckpointOps({ checkpoints, ids, panic, policy, runtime, safety, tools, workspaces });
-  const providerOps = createProviderOps({ agents, clock, closing, gate, ids, log, models, safety, secrets, settings, tools });
+  const providerOps = createProviderOps({
+    agents,
+    budget,
+    clock,
+    closing,
+    gate,
+    ids,
+    log,
+    models,
+    packer,
+    safety,
+    secrets,
+    settings,
+    tools,
+  });
   const cared = health.create(features.spine, null, {
     ...careOf(base, store, guard),
     models,
@@ -82,11 +96,12 @@ export function composeOps(base: Base, store: Store, guard: Guard, served: Serve
 const itself = { channel: 'library', actor: 'library' } as const;
 
 /** What the program says of itself beside the features. */
-function careOf({ loaded, options }: Base, { outbound }: Store, { secrets, sandbox }: Guard) {
+function careOf({ loaded, options }: Base, { outbound, settings }: Store, { secrets, sandbox }: Guard) {
   return {
     warnings: loaded.warnings,
     configPath: options.config === undefined ? loaded.path : null,
     providers: () => loaded.config.providers,
+    configNow: () => settings.config,
     outbound,
     secretStore: secrets,
     sandbox,

@@ -117,6 +117,7 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
     notes: features.signals.notes,
     ...guard,
     models: features.skills.runsAsModels(mind.models),
+    routes: mind.models.routes,
     packer: mind.packer,
     packSources: mind.packSources,
     learning: mind.learning,
@@ -166,7 +167,10 @@ function composeUpkeep(base: Base, store: Store, guard: Guard, { mind, turns, fe
         () => log.search.catchUp(),
         () => log.activity.catchUp(),
         ...features.all.flatMap((wing) => (wing.catchUp === undefined ? [] : [() => wing.catchUp?.() === true])),
-        () => mind.learning.save(),
+        () => {
+          mind.models.save();
+          return mind.learning.save();
+        },
         () => {
           store.head.secure();
           return false;

@@ -13,6 +13,7 @@ const text = (means: string, fallback = ''): SettingText => ({ means, fallback }
 export const settingTexts: Readonly<Record<string, SettingText>> = {
   'providers.NAME.kind': text('The kind of provider.'),
   'providers.NAME.apiKey': text('A reference: `env:NAME`, `keychain:NAME` or `file:PATH`. Needed for `openai` and `anthropic`.'),
+  'providers.NAME.keys': text('Further references. The next one is used while the one before is refused, out of credit or limited.'),
   'providers.NAME.baseUrl': text('The address of the server. Needed for `openai-compatible`.', "the vendor's address"),
   'providers.NAME.via': text('No longer has an effect; older files may contain it.'),
   'providers.NAME.preset': text('Which server an `openai-compatible` address leads to.', 'by the address'),
@@ -24,7 +25,12 @@ export const settingTexts: Readonly<Record<string, SettingText>> = {
   ),
   'providers.NAME.prices.MODEL.outputUsdPerMillion': text('The same for the answer.'),
   'providers.NAME.prices.MODEL.cachedInputUsdPerMillion': text('The same for cached input.', 'the input price'),
-  'models.default': text('The model, as `provider/model`.', 'the first one found'),
+  'models.default': text('The model, as `provider/model`, or a route, as `route/NAME`.', 'the first one found'),
+  'models.routes.NAME.candidates': text(
+    'Models, or `{ model, when, weight }`. `when` takes `contextOver`, `contextUnder` (tokens), `tools`, `vision`, `private` (true or false) and `usdUnder`.',
+  ),
+  'models.routes.NAME.prefer': text('Which of the models that may be used is used: `order`, `cost` or `latency`.'),
+  'models.routes.NAME.localOnly': text('Whether only models on this computer may be used.'),
   'models.timeouts.connectMs': text('How long a server may take to accept the request.'),
   'models.timeouts.firstTokenMs': text('How long the first token may take. Raise it for a slow local model.'),
   'models.timeouts.idleMs': text('The longest silence in the middle of an answer.'),

@@ -9,6 +9,7 @@ import { channelRules } from './channels.ts';
 import { deadLettersConfigSchema } from './features/dead-letters.ts';
 import { agentsSchema, helpersSchema } from './agents.ts';
 import { modelRefSchema } from './model-ref.ts';
+import { routesSchema } from './model-routes.ts';
 import { hookConfigSchema } from './features/hooks.ts';
 import { promptsConfigSchema } from './features/identity.ts';
 import { serverNames } from './server-names.ts';
@@ -38,6 +39,8 @@ export const pricesSchema = z
   .optional();
 /** Has no effect any more: there is one adapter per format. Kept so that older files still fit; setting it gives a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
+/** Further keys: the next one is used while the one before is refused or has used up its share. */
+const keysSchema = z.array(secretRefSchema).min(1).max(20).optional();
 const modelSettings = {
   headers: headersSchema,
   prices: pricesSchema,
@@ -47,12 +50,27 @@ const modelSettings = {
 };
 
 export const providerSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('openai'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
-  z.strictObject({ kind: z.literal('anthropic'), apiKey: secretRefSchema, baseUrl: z.url().optional(), via: viaSchema, ...modelSettings }),
+  z.strictObject({
+    kind: z.literal('openai'),
+    apiKey: secretRefSchema,
+    keys: keysSchema,
+    baseUrl: z.url().optional(),
+    via: viaSchema,
+    ...modelSettings,
+  }),
+  z.strictObject({
+    kind: z.literal('anthropic'),
+    apiKey: secretRefSchema,
+    keys: keysSchema,
+    baseUrl: z.url().optional(),
+    via: viaSchema,
+    ...modelSettings,
+  }),
   z.strictObject({
     kind: z.literal('openai-compatible'),
     baseUrl: z.url(),
     apiKey: secretRefSchema.optional(),
+    keys: keysSchema,
     via: viaSchema,
     /** Which server it is, where its address does not tell (a proxy, a server of one's own). */
     preset: z.enum(serverNames).optional(),
@@ -132,7 +150,9 @@ export const configSchema = z.strictObject({
   providers: z.record(z.string().regex(/^[A-Za-z0-9_-]+$/), providerSchema).default({}),
   models: z
     .strictObject({
+      /** A model, or a route as route/NAME. */
       default: modelRefSchema.optional(),
+      routes: routesSchema.default({}),
       timeouts: z
         .strictObject({
           connectMs: z.number().int().positive().default(10_000),

@@ -26,6 +26,7 @@ import { scheduleEvents } from './features/schedule.ts';
 import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
 import { telegramEvents } from './features/telegram.ts';
+import { routeNoteSchema } from './model-routes.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
 import { healthEvents } from './features/health.ts';
@@ -166,7 +167,13 @@ const bodies = {
     tail: z.string().optional(),
     tailOf: z.string().optional(),
   }),
-  'model.requested': z.object({ requestId: z.string(), packId: z.string(), model: z.string() }),
+  'model.requested': z.object({
+    requestId: z.string(),
+    packId: z.string(),
+    model: z.string(),
+    /** Where a route was named: why this model. */
+    route: routeNoteSchema.optional(),
+  }),
   'model.retried': z.object({ requestId: z.string(), attempt: z.number().int(), waitMs: z.number().int(), error: errorBodySchema }),
   'model.finished': z.object({
     requestId: z.string(),
@@ -190,6 +197,8 @@ const bodies = {
     costUsd: z.number().nullable().optional(),
     /** The answer broke off in the middle and is asked for once more, with the same pack. */
     again: z.literal(true).optional(),
+    /** The route of the turn asks this model next, after so long; the turn goes on. */
+    failover: z.object({ to: z.string(), waitMs: z.number().int() }).optional(),
   }),
   'budget.exceeded': z.object({
     scope: budgetLimitScopeSchema,

@@ -74,6 +74,19 @@ export const turnViewSchema = z.object({
   calls: z.array(turnCallSchema),
   decisions: z.array(z.object({ step: z.number().int(), phase: phaseSchema.nullable(), intent: z.string(), reason: z.string() })),
   packs: z.array(z.string()),
+  /** Models that were asked, in order. `reason` is there where a route chose it, `error` where it gave no answer. */
+  requests: z
+    .array(
+      z.object({
+        requestId: z.string(),
+        model: z.string(),
+        route: z.string().nullable(),
+        reason: z.string().nullable(),
+        passed: z.array(z.object({ model: z.string(), reason: z.string() })),
+        error: z.string().nullable(),
+      }),
+    )
+    .optional(),
   usage: usageSchema,
   costUsd: z.number().nullable(),
   /** The turn that ran the same message again; what this one did is history, and no longer part of the conversation. */

@@ -5,6 +5,7 @@ import { pricesSchema, providerSchema, secretRefSchema } from './config.ts';
 import { errorBodySchema } from './errors.ts';
 import { usageSchema } from './llm.ts';
 import { modelRefSchema } from './model-ref.ts';
+import { routeOps } from './model-routes.ts';
 import { none } from './op-params.ts';
 import { modelListingSchema } from './op-results.ts';
 
@@ -42,6 +43,7 @@ const offeredModelSchema = z.object({
 const modelIdSchema = z.string().trim().min(1).max(300);
 
 export const providerOps = {
+  ...routeOps,
   /** `look` asks the model servers of this computer and the servers of configured providers, at most once in a few minutes each; `provider` asks that one only, and now. */
   'model.list': {
     params: z.strictObject({ look: z.boolean().optional(), provider: z.string().min(1).max(100).optional() }),

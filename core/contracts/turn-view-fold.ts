@@ -48,10 +48,11 @@ const requestFolds: Folds = {
     for (const call of body.calls) callOf(turn, call.callId, call);
   },
   'model.failed': (turn, event) => {
-    const { requestId, again, error, partialText, usage, costUsd } = event.body;
+    const { requestId, again, error, partialText, usage, costUsd, failover } = event.body;
     endRequest(turn, requestId, event.atMs, error);
     if (usage !== undefined) spend(turn, usage, costUsd ?? null);
     // What came of it is said again by the next answer.
+    if (failover !== undefined) return note(turn, event, 'quiet', failoverNote(turn, error, failover));
     if (again === true) return note(turn, event, 'quiet', { code: 'retried', message: error.message, waitMs: 0 });
     if (partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: partialText });
     note(turn, event, 'bad', { code: 'said', text: error.message });
@@ -314,6 +315,11 @@ function spend(turn: TurnView, usage: Usage, usd: number | null): void {
     cachedInputTokens: cachedInputTokens + usage.cachedInputTokens,
   };
   turn.costUsd = turn.costUsd === null || usd === null ? null : turn.costUsd + usd;
+}
+
+function failoverNote(turn: TurnView, { message }: ErrorBody, { to, waitMs }: { readonly to: string; readonly waitMs: number }): NoteFact {
+  const from = turn.requests.at(-1)?.model ?? '';
+  return from === to ? { code: 'retried', message, waitMs } : { code: 'failover', from, to, message, waitMs };
 }
 
 function endRequest(turn: TurnView, requestId: string, atMs: number, error: ErrorBody | null): void {

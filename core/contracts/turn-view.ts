@@ -6,6 +6,7 @@ import type { ErrorBody } from './errors.ts';
 import type { EventBodies, Phase, TurnStatus } from './events.ts';
 import type { HelperEnd } from './features/helpers.ts';
 import type { Usage } from './llm.ts';
+import type { RouteNote } from './model-routes.ts';
 import type { Approval } from './policy.ts';
 import type { ArtifactRef, CallFacts, TaintSource, ToolOutcome } from './tools.ts';
 
@@ -62,6 +63,8 @@ export interface RequestView {
   readonly requestId: string;
   readonly packId: string;
   readonly model: string;
+  /** Why this model; only where a route chose it. */
+  readonly route?: RouteNote | undefined;
   readonly askedAtMs: number;
   endedAtMs: number | null;
   error: ErrorBody | null;
@@ -75,6 +78,7 @@ export type NoteFact =
   | { readonly code: 'unreadable' }
   | { readonly code: 'cancel'; readonly by: EventBodies['turn.cancel_requested']['by'] }
   | { readonly code: 'retried'; readonly message: string; readonly waitMs: number }
+  | { readonly code: 'failover'; readonly from: string; readonly to: string; readonly message: string; readonly waitMs: number }
   | { readonly code: 'budget'; readonly about: EventBodies['budget.exceeded'] }
   | { readonly code: 'unpriced'; readonly about: EventBodies['budget.unpriced'] }
   | { readonly code: 'undone'; readonly by: string; readonly isAgain: boolean; readonly files: number; readonly refused: number }

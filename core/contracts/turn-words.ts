@@ -2,6 +2,7 @@
 // words (renderer/lib/i18n). Pure.
 
 import type { EventBodies } from './events.ts';
+import { isRouteRef } from './route-name.ts';
 import type { Approval } from './policy.ts';
 import type { CallView } from './turn-view.ts';
 
@@ -71,7 +72,14 @@ export function answeredWords({ state, decidedBy, scope }: Approval, here: strin
 /** With `budget.unpriced`. */
 export function unpricedWords({ model, scopes }: EventBodies['budget.unpriced']): string {
   const which = `The US-dollar limit of ${scopes.map((scope) => `the ${scope}`).join(' and ')}`;
+  if (isRouteRef(model)) return `${which} cannot be enforced for ${model}: the price of a candidate is unknown.`;
   return `${which} cannot be enforced for ${model}: its price is unknown. Set its price under providers.${model.slice(0, model.indexOf('/'))}.prices, or set a limit in tokens.`;
+}
+
+/** With `model.failed` where another model takes over. */
+export function failoverWords({ error, failover }: Pick<EventBodies['model.failed'], 'error' | 'failover'>): string {
+  const { to = '', waitMs = 0 } = failover ?? {};
+  return `${error.message} ${waitMs < 1_000 ? `${to} takes over.` : `${to} takes over in ${Math.ceil(waitMs / 1000)} s.`}`;
 }
 
 /** With `model.failed` where the answer broke off in the middle. */

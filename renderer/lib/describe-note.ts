@@ -23,6 +23,10 @@ export function describeNote(fact: NoteFact, { words, format }: Wording): string
       return notes.cancelled[fact.by];
     case 'retried':
       return notes.retried(fact.message, format.duration(fact.waitMs));
+    case 'failover': {
+      const { message, to, waitMs } = fact;
+      return waitMs < 1_000 ? notes.failover(message, to) : notes.failoverLater(message, to, format.duration(waitMs));
+    }
     case 'undone':
       return notes.undone(actor(fact.by), fact.isAgain, fact.files, fact.refused);
     case 'unpriced':

@@ -301,6 +301,24 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
     'config.schema': () => ({ schema: { type: 'object' } }),
     'model.list': () => ({ models: [], defaultModel: null, problem: null, failed: [], offers: [] }),
     'model.presets': () => ({ presets: [] }),
+    'model.route': ({ model = 'route/everyday' }) => ({
+      ref: model,
+      tokens: 900,
+      candidates: [
+        {
+          model: 'lab/a',
+          allowed: true,
+          reason: 'the first in order',
+          health: 'ok',
+          expectedUsd: 0,
+          latencyMs: 80,
+          coolingMs: 0,
+          problem: null,
+        },
+      ],
+      chosen: 'lab/a',
+      reason: 'the first in order',
+    }),
     'model.test': ({ model }) => ({
       ok: true,
       model,

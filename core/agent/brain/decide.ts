@@ -125,13 +125,14 @@ function decideModel(state: TurnState): Intent {
     const why = state.brokeOff ? 'The answer broke off: ask the model once more.' : 'The pack is ready: ask the model.';
     return { ...chosen('complete', 'plan', why, []), packId: state.packId };
   }
-  const reason =
-    state.modelCalls === 0
-      ? 'Gather what the model needs to see.'
-      : state.overflowed
-        ? 'The pack was too large: build a smaller one.'
-        : 'Show the model what came of it.';
+  const reason = packReason(state);
   return { ...chosen('pack', state.modelCalls === 0 ? 'interpret' : 'plan', reason, []), smaller: state.overflowed };
+}
+
+function packReason({ modelCalls, rerouted, overflowed }: TurnState): string {
+  if (modelCalls === 0) return 'Gather what the model needs to see.';
+  if (rerouted) return 'The model gave no answer: ask the next one of the route.';
+  return overflowed ? 'The pack was too large: build a smaller one.' : 'Show the model what came of it.';
 }
 
 function chosen<K extends string>(kind: K, phase: Phase, reason: string, calls: readonly CallState[]): Chosen<K> {

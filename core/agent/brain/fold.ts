@@ -110,6 +110,7 @@ function finishModel(state: TurnState, body: EventOf<'model.finished'>['body']):
     packId: null,
     modelCalls: state.modelCalls + 1,
     brokeOff: false,
+    rerouted: false,
     reply: body.calls.length === 0 ? { text: body.text, truncated: body.finishReason === 'length' } : null,
     ...propose(body.calls),
   };
@@ -126,10 +127,15 @@ function addSpending({ usage, costUsd }: TurnState, more: Usage, moreUsd: number
   };
 }
 
-/** A first overflow is answered by a smaller pack, a first broken answer by asking with the same one; everything else ends the turn. */
+/**
+ * A first overflow is answered by a smaller pack, a first broken answer by asking with the same one; a route goes to its next model;
+ * everything else ends the turn.
+ */
 function failModel(state: TurnState, body: EventOf<'model.failed'>['body']): TurnState {
   const spending = body.usage === undefined ? {} : addSpending(state, body.usage, body.costUsd ?? null);
   const next = { ...state, ...spending, requestId: null, packId: null, modelCalls: state.modelCalls + 1 };
+  // Another model reads another pack.
+  if (body.failover !== undefined) return { ...next, rerouted: true };
   if (body.error.code === 'model_context_overflow' && !state.overflowed) return { ...next, overflowed: true };
   if (body.again === true) return { ...next, packId: state.packId, brokeOff: true };
   if (body.error.code === 'cancelled' && state.cancel !== null) return next;

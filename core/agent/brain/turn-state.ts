@@ -66,6 +66,8 @@ export interface TurnState {
   readonly overflowed: boolean;
   /** The newest answer broke off and is asked for once more. */
   readonly brokeOff: boolean;
+  /** The model that was asked gave no answer, and the route of the turn has another. */
+  readonly rerouted: boolean;
   readonly overBudget: OverBudget | null;
   readonly cancel: { readonly reason: string; readonly by: 'person' | 'panic' | 'shutdown' } | null;
   readonly usage: Usage;
@@ -96,6 +98,7 @@ export const emptyTurn: TurnState = {
   failure: null,
   overflowed: false,
   brokeOff: false,
+  rerouted: false,
   overBudget: null,
   cancel: null,
   usage: noUsage,

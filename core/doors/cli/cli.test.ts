@@ -242,6 +242,12 @@ const rows: readonly Row[] = [
   },
   { argv: ['usage', '--by', 'model'], op: 'usage.get', params: { by: 'model' }, json: expect.objectContaining({ rows: [] }) },
   { argv: ['model', 'test', 'lab/x'], op: 'model.test', params: { model: 'lab/x' }, json: expect.objectContaining({ ok: true }) },
+  {
+    argv: ['models', 'route', 'sum', 'up', '--model', 'route/everyday'],
+    op: 'model.route',
+    params: { text: 'sum up', model: 'route/everyday' },
+    json: expect.objectContaining({ chosen: 'lab/a' }),
+  },
   { argv: ['model', 'presets'], op: 'model.presets', params: {}, json: [] },
   { argv: ['config', 'schema'], op: 'config.schema', params: {}, json: { type: 'object' } },
   { argv: ['models'], op: 'model.list', params: { look: true }, json: [] },

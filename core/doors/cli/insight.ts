@@ -29,6 +29,7 @@ export function describeTurn(turn: TurnDetails, paint: Paint): string {
         'None.',
       ),
     ),
+    ...whyModels(turn).map((rows) => part('Models', table(['MODEL', 'ROUTE', 'WHY', 'FAILED'], rows, 'None.'))),
     part(
       'Calls',
       table(
@@ -46,6 +47,12 @@ export function describeTurn(turn: TurnDetails, paint: Paint): string {
       ),
     ),
   ].join('\n\n');
+}
+
+/** Only where a route chose one: else the model is named above. */
+function whyModels({ requests = [] }: TurnDetails): string[][][] {
+  if (!requests.some(({ route }) => route !== null)) return [];
+  return [requests.map(({ model, route, reason, error }) => [model, route ?? '-', reason ?? '-', error ?? '-'])];
 }
 
 const OUTPUT_CHARS_MAX = 200;

@@ -124,7 +124,9 @@ async function askDraft(context: CommandContext, presets: readonly Preset[]): Pr
   const withKey = presets.filter(({ keyName }) => keyName !== null);
   const chosen = await chooseFrom(context, 'Whose key is it?', [...withKey.map(({ title }) => title), 'Another, OpenAI-compatible']);
   const preset = withKey[chosen];
-  const baseUrl = preset === undefined ? await askLine(context, 'Address, usually ending in /v1: ') : preset.baseUrl;
+  // Azure: the address is the person's own resource.
+  const hasAddress = preset !== undefined && (preset.kind !== 'openai-compatible' || preset.baseUrl !== null);
+  const baseUrl = hasAddress ? preset.baseUrl : await askLine(context, 'Address, usually ending in /v1: ');
   if (preset?.keyUrl !== undefined && preset.keyUrl !== null) context.output.say(`Keys are made at ${preset.keyUrl}`);
   const key = await readSecret(context, 'Key (not shown): ');
   return { name: preset?.id ?? 'other', kind: preset?.kind ?? 'openai-compatible', ...(baseUrl === null ? {} : { baseUrl }), key };

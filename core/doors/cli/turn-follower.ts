@@ -3,7 +3,7 @@
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
-import { brokeOffWords, unpricedWords } from '../../contracts/turn-words.ts';
+import { brokeOffWords, failoverWords, unpricedWords } from '../../contracts/turn-words.ts';
 
 const earlyMax = 10_000;
 
@@ -84,6 +84,7 @@ export class TurnFollower {
     }
     if (item.type === 'model.finished') this.#finishStretch(item.body.text);
     if (item.type === 'model.failed' && item.body.again === true) this.#startOver(brokeOffWords(item.body));
+    if (item.type === 'model.failed' && item.body.failover !== undefined) this.#startOver(failoverWords(item.body));
     if (item.type === 'tool.finished') this.#listener.onCallFinished(item);
     if (item.type === 'budget.unpriced') this.#listener.onWarning(unpricedWords(item.body));
     if (item.type === 'approval.decided') this.#listener.onDecided(item.body.approvalId);

@@ -16,6 +16,7 @@ import type { PanicSwitch } from '../../guard/panic/panic.ts';
 import type { Workspaces } from '../../guard/workspace/workspace.ts';
 import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { ContextPacker } from '../../mind/context/context.ts';
+import type { Routes } from '../../mind/llm/llm.ts';
 import type { Settings } from '../../runtime/settings/settings.ts';
 import type { Compaction } from '../../runtime/compaction/compaction.ts';
 import type { ChatRows, Outbox } from '../../runtime/outbox/outbox.ts';
@@ -36,7 +37,7 @@ export interface OpsParts {
   /** Conversations that helpers of a session lead. */
   readonly helpers: { sessionsBelow(sessionId: string): readonly string[] };
   readonly gate: PolicyGate;
-  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend'>;
+  readonly budget: Pick<BudgetBook, 'states' | 'planMore' | 'extend' | 'room'>;
   readonly policy: PolicyStore;
   readonly panic: PanicSwitch;
   readonly packer: ContextPacker;
@@ -87,6 +88,8 @@ export interface ProviderTrial {
 }
 
 export interface ModelListPort {
+  readonly routes: Pick<Routes, 'explain'>;
+  defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   list(): OpResult<'model.list'>;
   presets(): OpResult<'model.presets'>['presets'];
   /** A tiny question, tried once. Fails as every call of a model. */

@@ -7,15 +7,16 @@ import { parseGiven } from '../../contracts/parse-given.ts';
 import type { ProviderDraft } from '../../contracts/provider-ops.ts';
 import { handedOverKey } from '../../mind/llm/llm.ts';
 import type { OpsParts } from './parts.ts';
+import { explainRoute } from './route-op.ts';
 import { testModel } from './model-test.ts';
 import { shortSecretWords } from './short-secret.ts';
 
 type Deps = Pick<
   OpsParts,
-  'closing' | 'models' | 'secrets' | 'settings' | 'agents' | 'clock' | 'gate' | 'ids' | 'log' | 'safety' | 'tools'
+  'closing' | 'models' | 'packer' | 'budget' | 'secrets' | 'settings' | 'agents' | 'clock' | 'gate' | 'ids' | 'log' | 'safety' | 'tools'
 >;
 
-type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
+type ProviderOps = Pick<OpHandlers, 'model.list' | 'model.route' | 'model.test' | 'model.presets' | 'provider.try' | 'provider.add'>;
 
 export function createProviderOps(deps: Deps): ProviderOps {
   return {
@@ -25,6 +26,10 @@ export function createProviderOps(deps: Deps): ProviderOps {
       else if (provider !== undefined) await deps.models.lookAtServers(signal, provider);
       else await deps.models.ready();
       return deps.models.list();
+    },
+    'model.route': async (params, caller) => {
+      await deps.models.ready();
+      return explainRoute(deps, params, caller);
     },
     'model.test': (params, caller) => testModel(deps, params, caller),
     'model.presets': () => ({ presets: deps.models.presets() }),

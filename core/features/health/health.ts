@@ -7,6 +7,7 @@ import { defineBuiltInFeature, type Spine } from '../feature.ts';
 import { Doctor } from './doctor.ts';
 import { freeOn, machineChecks, type Machine } from './machine-checks.ts';
 import { modelChecks, type ModelChecksDeps } from './model-checks.ts';
+import { routeChecks, type RouteChecksDeps } from './route-checks.ts';
 import { stateChecks, type StateChecksDeps } from './state-checks.ts';
 import { storeChecks } from './store-checks.ts';
 import { waysBack, type WaysBackDeps } from './ways-back.ts';
@@ -19,7 +20,7 @@ type Taken = Pick<
 >;
 
 /** What is said beside the spine: of the models, the secrets, the messages on their way, and of whoever adds to the list. */
-type Others = Omit<ModelChecksDeps & StateChecksDeps & WaysBackDeps, keyof Taken> & {
+type Others = Omit<ModelChecksDeps & RouteChecksDeps & StateChecksDeps & WaysBackDeps, keyof Taken> & {
   readonly sources: readonly HealthSource[];
   readonly freeBytes?: Machine['freeBytes'] | undefined;
 };
@@ -37,6 +38,7 @@ export const health = defineBuiltInFeature({
       storeChecks(spine),
       machineChecks({ ...spine, ...machine }),
       modelChecks(all),
+      routeChecks(all),
       stateChecks(all),
       waysBack(all),
       ...sources,

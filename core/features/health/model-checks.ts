@@ -6,8 +6,9 @@ import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError, type ErrorBody } from '../../contracts/errors.ts';
 import { noUsage, TOOLS_MAX } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import { isRouteRef } from '../../contracts/route-name.ts';
 import { counted, unwell, warning, well, type Finding, type HealthSource } from '../../contracts/health.ts';
-import type { ModelRouter } from '../../mind/llm/llm.ts';
+import { keysOf, type ModelRouter } from '../../mind/llm/llm.ts';
 import type { Spine } from '../feature.ts';
 
 export interface ModelChecksDeps extends Pick<Spine, 'clock' | 'config' | 'secrets' | 'tools'> {
@@ -58,7 +59,7 @@ function checkPrice({ config: { budget }, models }: ModelChecksDeps): Finding[] 
   const scopes = (['turn', 'session', 'day'] as const).filter((scope) => limits[scope] !== undefined);
   if (ref === null || scopes.length === 0) return [];
   if (models.cost(ref, noUsage) !== null) return [well('budget', `The price of ${ref} is known, so limits in US dollars hold.`)];
-  return [warning('budget', unpricedWords({ model: ref, scopes }), priceCommand(ref))];
+  return [warning('budget', unpricedWords({ model: ref, scopes }), isRouteRef(ref) ? priceOfRoute : priceCommand(ref))];
 }
 
 function checkToolCount({ tools }: ModelChecksDeps): Finding[] {
@@ -67,6 +68,9 @@ function checkToolCount({ tools }: ModelChecksDeps): Finding[] {
   const what = `There are ${count} tools, and a request to a model takes ${TOOLS_MAX}. Each request leaves out those it needs least.`;
   return [warning('tools', what, 'Switch off what you do not use: policy.denyTools in config.yaml, or tools of an agent.')];
 }
+
+const priceOfRoute =
+  'Set the prices of its candidates under providers.NAME.prices, or a limit in tokens: trayclaw config set budget.perDayTokens 1000000';
 
 /** The braces are YAML, so that names with dots in them need no other form. */
 function priceCommand(ref: string): string {
@@ -115,9 +119,9 @@ async function lookUp(models: ModelChecksDeps['models'], ref: string): Promise<{
 /** Nothing is asked and nothing sent: whether somebody listens is all that is looked at. */
 async function checkProvider(deps: ModelChecksDeps, name: string, provider: ProviderConfig): Promise<Finding[]> {
   const id = `provider.${name}`;
-  const key = 'apiKey' in provider ? provider.apiKey : undefined;
+  const keys = keysOf(provider).filter((ref) => ref !== null);
   try {
-    if (key !== undefined) await deps.secrets.resolve(key);
+    for (const key of keys) await deps.secrets.resolve(key);
   } catch (cause) {
     const { message, hint } = toAppError(cause);
     return [unwell(id, `The key of ${name} cannot be had: ${message}`, hint ?? 'Set the secret that config.yaml names.')];
@@ -129,7 +133,13 @@ async function checkProvider(deps: ModelChecksDeps, name: string, provider: Prov
     url.hostname.replace(/^\[|\]$/g, ''),
     url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port),
   );
-  if (failure === null) return [well(id, `${url.origin} answers${key === undefined ? '' : ', and its key is there'}.`)];
+  if (failure === null)
+    return [
+      well(
+        id,
+        `${url.origin} answers${keys.length === 0 ? '' : keys.length === 1 ? ', and its key is there' : ', and its keys are there'}.`,
+      ),
+    ];
   return [
     unwell(id, `Nothing answers at ${url.origin} (${failure}).`, `Start the server of ${name}, or correct providers.${name}.baseUrl.`),
   ];

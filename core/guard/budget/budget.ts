@@ -138,6 +138,14 @@ export class BudgetBook {
     return null;
   }
 
+  /** What the limits leave for one call now; null without a limit. */
+  room(place: BudgetPlace): Room {
+    return roomIn(
+      this.#callLimit,
+      this.#limited(place).map(({ scope, at }) => this.#scope(scope, at)),
+    );
+  }
+
   /** For work of no turn and no session: null, or the limit of the day that is in the way. */
   checkDay(nowMs: number, estimate: CallEstimate): BudgetBreach | null {
     return breachOf(this.#scope('day', { turnId: '', sessionId: '', nowMs }), estimate);

@@ -83,6 +83,7 @@ const COUNTS_KEPT = 64;
 export class ContextPacker {
   readonly #deps: ContextDeps;
   readonly #toolTokens = new WeakMap<readonly ToolSchema[], { readonly counter: string; readonly tokens: number }>();
+  readonly #toolSizes = new WeakMap<readonly ToolSchema[], number>();
   readonly #counts = new Map<string, number>();
   readonly #estimate: TokenCounter;
   readonly #allowedTools = new StableTools();
@@ -96,6 +97,14 @@ export class ContextPacker {
   /** The standing instructions as the next pack will hold them. */
   systemText(workspace: string | null): string {
     return this.#deps.system(workspace);
+  }
+
+  /** About how many tokens a request of this conversation has, by a count that needs no model. */
+  sizeOf({ transcript, tools, workspace }: Pick<PackRequest, 'transcript' | 'tools'> & { readonly workspace: string | null }): number {
+    const { estimate } = this.#deps;
+    const counted = this.#toolSizes.get(tools) ?? (tools.length === 0 ? 0 : estimate(JSON.stringify(tools)));
+    this.#toolSizes.set(tools, counted);
+    return this.#countKept(this.#estimate, this.systemText(workspace)) + counted + transcript.totalTokens;
   }
 
   createTranscript(): Transcript {

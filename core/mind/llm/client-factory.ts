@@ -12,6 +12,8 @@ import { createAnthropicDialect, createOllamaDialect, createOpenAiDialect, type 
 import type { RefusedWordsStore } from './wire-words.ts';
 
 export interface ClientFactoryDeps {
+  /** Where its key lies; null for none. */
+  readonly keyRef: string | null;
   readonly secrets: { resolve(ref: string): Promise<string> };
   readonly connectTimeoutMs: number;
   readonly nowMs: () => number;
@@ -30,8 +32,8 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
 /** Fails with what the secrets port throws, e.g. `secret_missing`. Opens no connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
-  const keyRef = 'apiKey' in config ? config.apiKey : undefined;
-  const key = keyRef === undefined ? null : (await deps.secrets.resolve(keyRef)).trim();
+  const { keyRef } = deps;
+  const key = keyRef === null ? null : (await deps.secrets.resolve(keyRef)).trim();
   const baseUrl = config.kind === 'openai-compatible' ? config.baseUrl : (config.baseUrl ?? defaultBaseUrls[config.kind]);
   const { nowMs, refusedWords } = deps;
   const seesImages = config.images ?? (config.kind === 'openai' || config.kind === 'anthropic');

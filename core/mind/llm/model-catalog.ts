@@ -61,6 +61,16 @@ function isSnapshotOf(modelId: string, name: string): boolean {
   return modelId.startsWith(`${name}-`) && /^-(?:\d{4}-\d{2}-\d{2}|20\d{6})$/.test(modelId.slice(name.length));
 }
 
+/** Where its keys lie, in the order they are used; null alone for a provider that wants none. */
+export function keysOf(config: ProviderConfig): readonly (string | null)[] {
+  if (config.kind === 'demo' || config.kind === 'ollama') return noKey;
+  const { apiKey, keys } = config;
+  if (keys === undefined) return apiKey === undefined ? noKey : [apiKey];
+  return [...new Set([...(apiKey === undefined ? [] : [apiKey]), ...keys])];
+}
+
+const noKey: readonly null[] = [null];
+
 export function answerTokensMax(modelId: string): number {
   return answerLimits.find(([pattern]) => pattern.test(modelId))?.[1] ?? ANSWER_TOKENS_DEFAULT;
 }
@@ -90,7 +100,7 @@ function isRunHere(config: ProviderConfig, modelId: string): boolean {
   return config.kind === 'ollama' && !isCloudModel(modelId);
 }
 
-function isCloudModel(modelId: string): boolean {
+export function isCloudModel(modelId: string): boolean {
   return /[:-]cloud$/.test(modelId);
 }
 
@@ -109,7 +119,7 @@ export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAs
   const isKnown = contextWindows.some(([pattern]) => pattern.test(modelId));
   if (isKnown && !isLocalProvider(config)) return null;
   const baseUrl = config.baseUrl ?? 'http://127.0.0.1:11434';
-  const keyRef = 'apiKey' in config ? config.apiKey : undefined;
+  const keyRef = keysOf(config)[0] ?? undefined;
   return { kind: config.kind, baseUrl, modelId, headers: config.headers ?? {}, keyRef };
 }
 
@@ -154,6 +164,11 @@ export function isLocalProvider(config: ProviderConfig): boolean {
   if (config.kind === 'demo') return true;
   if (config.kind === 'ollama') return config.baseUrl === undefined || isLoopback(config.baseUrl);
   return config.baseUrl !== undefined && isLoopback(config.baseUrl);
+}
+
+/** Nothing of the request leaves this computer. Ollama's cloud models are only asked for here. */
+export function isRunLocally(config: ProviderConfig, modelId: string): boolean {
+  return isLocalProvider(config) && !isCloudModel(modelId);
 }
 
 export function isLoopback(baseUrl: string): boolean {

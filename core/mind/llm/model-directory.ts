@@ -18,7 +18,15 @@ import {
   type DiscoveredModel,
   type LocalServer,
 } from './local-servers.ts';
-import { describeModel, isLocalProvider, preferredModel, serverToAsk, type KnownProvider, type ServerToAsk } from './model-catalog.ts';
+import {
+  describeModel,
+  isLocalProvider,
+  keysOf,
+  preferredModel,
+  serverToAsk,
+  type KnownProvider,
+  type ServerToAsk,
+} from './model-catalog.ts';
 import { OfferedModels } from './offered-models.ts';
 import { withKeyHint } from './key-hint.ts';
 import { offeredKeys } from './provider-presets.ts';
@@ -29,6 +37,7 @@ const LIST_TIMEOUT_MS = 8_000;
 /** At the first start a person waits for it. */
 const FIRST_LIST_TIMEOUT_MS = 4_000;
 const LOOK_AGAIN_AFTER_MS = 2_000;
+const DESCRIPTIONS_MAX = 2_000;
 
 export interface ModelDirectoryDeps {
   readonly config: Pick<Config, 'providers' | 'models'>;
@@ -52,6 +61,10 @@ export class ModelDirectory {
   readonly #localServers: readonly LocalServer[];
   readonly #offered: OfferedModels;
   readonly #windows: ServerWindows;
+  readonly #descriptions = new Map<
+    string,
+    { readonly config: ProviderConfig | undefined; readonly reported: number | null; readonly info: ModelInfo }
+  >();
   #discovered: readonly DiscoveredModel[] = [];
   #looking: Promise<unknown> | null = null;
   /** The look around that began last, and whether one was asked for at all. */
@@ -109,11 +122,22 @@ export class ModelDirectory {
     const found = this.#discovered.find((model) => model.ref === ref);
     const offered = this.#offered.find(provider, modelId);
     const reported = this.#windows.of(ref) ?? found?.contextTokens ?? offered?.contextTokens ?? null;
-    const described = describeModel(ref, modelId, this.provider(provider), reported);
+    const described = this.#described(ref, modelId, reported);
     const { inputUsdPerMillion, outputUsdPerMillion } = offered ?? { inputUsdPerMillion: null, outputUsdPerMillion: null };
     return described.inputUsdPerMillion === null && inputUsdPerMillion !== null
       ? { ...described, inputUsdPerMillion, outputUsdPerMillion }
       : described;
+  }
+
+  /** Kept while what it follows from is the same: addresses are parsed for it, and every request asks for it. */
+  #described(ref: string, modelId: string, reported: number | null): ModelInfo {
+    const provider = this.provider(splitRef(ref).provider);
+    const known = this.#descriptions.get(ref);
+    if (known !== undefined && known.config === provider?.config && known.reported === reported) return known.info;
+    const info = describeModel(ref, modelId, provider, reported);
+    if (this.#descriptions.size >= DESCRIPTIONS_MAX) this.#descriptions.clear();
+    this.#descriptions.set(ref, { config: provider?.config, reported, info });
+    return info;
   }
 
   /** Asks the server of a model whose window is not known how much it takes. Null where there is nothing to wait for; never rejects. */
@@ -261,13 +285,13 @@ export class ModelDirectory {
   async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
     const config = this.#config.providers[provider];
     if (config === undefined || config.kind === 'demo') return [];
-    const ref = 'apiKey' in config ? config.apiKey : undefined;
-    const key = ref === undefined ? null : (await this.#deps.secrets.resolve(ref)).trim();
+    const [ref = null] = keysOf(config);
+    const key = ref === null ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;
     try {
       return await listServerModels({ provider, config, key, signal, timeoutMs, nowMs: this.#deps.clock.nowMs() });
     } catch (cause) {
-      throw withKeyHint(toAppError(cause), config);
+      throw withKeyHint(toAppError(cause), ref);
     }
   }
 }

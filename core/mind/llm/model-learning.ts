@@ -4,6 +4,7 @@
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
 import type { ExactCounters, TextCounter } from './exact-counters.ts';
+import { healthMigration } from './routes/kept-health.ts';
 import { KeptRefusedWords } from './kept-refused-words.ts';
 
 export const modelMigrations = [
@@ -38,6 +39,7 @@ export const modelMigrations = [
       `);
     },
   },
+  healthMigration,
 ];
 
 export interface ModelLearningDeps {

@@ -16,6 +16,8 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   context_length_exceeded: 'model_context_overflow',
   exceed_context_size_error: 'model_context_overflow',
   request_too_large: 'model_context_overflow',
+  content_filter: 'model_rejected',
+  content_policy_violation: 'model_rejected',
   model_not_found: 'model_unknown',
   authentication_error: 'model_auth',
   permission_error: 'model_auth',
@@ -31,6 +33,9 @@ const byCode: Readonly<Record<string, FailureCode>> = {
   // Groq: the model's call does not fit the tools; the next try usually does.
   tool_use_failed: 'model_bad_reply',
 };
+
+/** Azure's filter and OpenAI's. */
+const refusalCodes: ReadonlySet<string> = new Set(['content_filter', 'content_policy_violation']);
 
 const missingModelSentences = /model .*(not found|does not exist|not loaded)|no (such )?models? (loaded|found)/i;
 
@@ -48,7 +53,8 @@ export function mapOpenAiFailure(failure: VendorFailure, options?: OpenAiFailure
     found === 'model_unknown' && !missingModelSentences.test(message) && code !== 'model_not_found'
       ? 'Check the model name and the baseUrl of this provider; it usually ends in /v1.'
       : undefined;
-  return createFailure(found, failure, message, hint);
+  const isRefusal = refusalCodes.has(code) || refusalCodes.has(type);
+  return createFailure(found, isRefusal ? { ...failure, isRefusal } : failure, message, hint);
 }
 
 const statusCodes: Readonly<Record<number, FailureCode>> = {

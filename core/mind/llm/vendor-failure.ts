@@ -24,6 +24,8 @@ export interface VendorFailure {
   /** Values that must never show: the key, header values from config. */
   readonly secrets: readonly string[];
   readonly nowMs: number;
+  /** Its filter refused what was said, not how: another model would only be a way around it. */
+  readonly isRefusal?: boolean;
 }
 
 export type FailureCode = Extract<
@@ -70,9 +72,23 @@ export function createFailure(code: FailureCode, failure: VendorFailure, said: s
       ...(retryAfterMs === null ? {} : { retryAfterMs }),
       ...(code === 'model_context_overflow' ? statedSizes(failure.body, said ?? '') : {}),
       ...(code === 'model_rejected' ? refused(said ?? '') : {}),
-      ...(hint === undefined ? {} : { hint }),
+      ...(failure.isRefusal === true ? { refusal: true, hint: refusalHint } : {}),
+      ...hintOf(code, said ?? '', hint),
     },
   });
+}
+
+const refusalHint = 'Say it in other words, or choose another model for this message.';
+
+/** A server at its limit does not recover by being asked again. */
+const memorySentences = /out of memory|\bOOM\b|requires more (system )?memory|(cuda|metal|ggml)\S* .{0,40}alloc/i;
+
+function hintOf(code: FailureCode, said: string, hint: string | undefined): { readonly hint?: string } {
+  if (hint !== undefined) return { hint };
+  if (code !== 'model_unavailable' || !memorySentences.test(said)) return {};
+  return {
+    hint: 'Its computer has too little memory: load a smaller model there, or give it a smaller window (contextTokens of its provider).',
+  };
 }
 
 function refused(said: string): { readonly refusedWords?: readonly string[] } {

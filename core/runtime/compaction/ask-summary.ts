@@ -17,7 +17,12 @@ export interface AskSummaryDeps {
   };
   readonly models: {
     cost(ref: string, usage: Usage): number | null;
-    stream(ref: string, request: SafeRequest, sink: DeltaSink, options: { signal: AbortSignal }): Promise<ModelReply>;
+    stream(
+      ref: string,
+      request: SafeRequest,
+      sink: DeltaSink,
+      options: { signal: AbortSignal },
+    ): Promise<ModelReply & { readonly model?: string }>;
   };
   count(text: string): number;
   /** What is asked leaves the program here. */
@@ -54,7 +59,7 @@ export function createAskSummary(deps: AskSummaryDeps, { model, sessionId, summa
       const messages = [stillRedacted({ role: 'user' as const, text: deps.redact(text) })];
       const request = { system: deps.redact(system), tools: noTools, messages, maxOutputTokens };
       const reply = await deps.models.stream(model, request, { text: () => undefined }, { signal: AbortSignal.any([signal, late.signal]) });
-      const costUsd = deps.models.cost(model, reply.usage);
+      const costUsd = deps.models.cost(reply.model ?? model, reply.usage);
       spent = { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
       return { text: reply.text, usage: reply.usage, costUsd };
     } finally {

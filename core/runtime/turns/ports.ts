@@ -15,10 +15,11 @@ import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
-import type { Admission, BudgetPlace, CallEstimate } from '../../guard/budget/budget.ts';
+import type { Admission, BudgetPlace, CallEstimate, Room } from '../../guard/budget/budget.ts';
 import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { CallTaint, Copies, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker, PackSource } from '../../mind/context/context.ts';
+import type { RouteAsk, RouteChoice } from '../../mind/llm/llm.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
 export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
@@ -36,8 +37,18 @@ export interface ModelPort {
     ref: string,
     request: SafeRequest,
     sink: DeltaSink,
-    options: { signal: AbortSignal; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
+    options: { signal: AbortSignal; once?: boolean; onRetry?: (retry: { attempt: number; waitMs: number; error: AppError }) => void },
   ): Promise<ModelReply & { firstTokenMs: number | null }>;
+}
+
+/** What a model named as a route leads to; the choice is the mind's. */
+export interface RoutePort {
+  has(ref: string): boolean;
+  /** How often its candidates are gone through again. */
+  readonly retries: number;
+  choose(ref: string, ask: RouteAsk): RouteChoice;
+  preview(ref: string, ask: RouteAsk): RouteChoice;
+  excludedBy(ref: string, model: string, error: AppError): { readonly models: readonly string[]; readonly forGood: boolean } | null;
 }
 
 export interface ToolPort {
@@ -61,6 +72,8 @@ export interface BudgetPort {
   reserve(at: BudgetPlace, estimate: CallEstimate, signal: AbortSignal): Admission | Promise<Admission | null>;
   /** The turn has ended: nothing of it needs to be remembered by itself. */
   finishTurn(turnId: string): void;
+  /** What the limits leave for one call now. */
+  room?(at: BudgetPlace): Room;
 }
 
 /** A further look at a call of a grave class before anybody is asked or it runs. It can only make the answer stricter. */
@@ -186,6 +199,8 @@ export interface TurnDeps {
   readonly lateCopies?: LateCopiesPort;
   readonly panic: { readonly engaged: boolean };
   readonly models: ModelPort;
+  /** Without them every model is named directly. */
+  readonly routes?: RoutePort;
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;

@@ -4,6 +4,7 @@ import type { Redacted } from '../../base/redacted.ts';
 import type { DraftOf, EventBodies, EventType, Phase } from '../../contracts/events.ts';
 import type { HelperOrigin } from '../../contracts/features/helpers.ts';
 import type { ChatMessage, ToolSchema } from '../../contracts/llm.ts';
+import type { RouteNote } from '../../contracts/model-routes.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
@@ -22,6 +23,8 @@ export interface TurnPlace {
 /** As it was built: what comes into the conversation afterwards is for the next one. */
 export interface ShownPack {
   readonly packId: string;
+  /** For whom it was built. */
+  readonly model: string;
   readonly system: Redacted;
   readonly tools: readonly ToolSchema[];
   readonly messages: readonly Redacted<ChatMessage>[];
@@ -39,11 +42,29 @@ export interface ChosenParts {
   readonly parts: SelectedParts;
 }
 
+/** Where the route of a turn stands. */
+export interface TurnRoute {
+  /** Chosen last, and why. */
+  model: string | null;
+  note: RouteNote | null;
+  /** Asked in this step without success; asked again in the next round. */
+  readonly tried: Set<string>;
+  /** Not asked again in this turn. */
+  readonly dead: Set<string>;
+  /** How often the candidates of this step were gone through. */
+  rounds: number;
+  /** Messages looked through for private data, and whether there is any. */
+  seen: { count: number; isPrivate: boolean };
+}
+
 export interface RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
   readonly state: TurnState;
+  /** As it was named: a model, or a route. */
   readonly model: string | null;
+  /** Null while no route is in use. */
+  route: TurnRoute | null;
   /** The session's own folder; null for the configured workspace. */
   readonly workspace: string | null;
   /** Turns whose work this one takes up, oldest first. */

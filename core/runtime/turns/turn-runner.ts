@@ -17,7 +17,7 @@ import { performComplete, performPack } from './perform-model.ts';
 import { performRespond, performWait } from './perform-respond.ts';
 import { offeredWithin } from './offered-tools.ts';
 import type { TurnDeps } from './ports.ts';
-import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
+import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace, TurnRoute } from './running-turn.ts';
 
 /** What is over sooner than this is written together with what follows it; nobody could have seen it begin. */
 const SHOWN_AFTER_MS = 25;
@@ -34,6 +34,7 @@ export class TurnRunner implements RunningTurn {
   readonly parsedCalls: RunningTurn['parsedCalls'] = new Map();
   chosen: ChosenParts | null = null;
   refused: RefusedPack | null = null;
+  route: TurnRoute | null = null;
   readonly drifts = new Map<string, number>();
   #state: TurnState = emptyTurn;
   #model: string | null = null;
