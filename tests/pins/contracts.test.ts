@@ -28,6 +28,7 @@ import {
 } from '../../core/contracts/policy.ts';
 import { artifactRefSchema, callFactsSchema, toolListingSchema, toolRunResultSchema } from '../../core/contracts/tools.ts';
 import { createTrayClaw } from '../../core/compose.ts';
+import { featureEventPins, featureOpPins } from './feature-pins.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 
@@ -156,8 +157,7 @@ const eventPins: Readonly<Record<string, string>> = {
   'summary.failed': 'f2c36ccb94482ee0',
   'rule.pinned': 'c9a55ece0b8a562c',
   'rule.unpinned': 'a2e78d7de3aa13a2',
-  'plugin.recorded': 'fdb018db95b74e4b',
-  'plugin.approved': '8bcdaa77486011a2',
+  ...featureEventPins,
 };
 
 /** Of each operation: its parameters as they are given, and its result. */
@@ -183,9 +183,7 @@ const opPins: Readonly<Record<string, string>> = {
   'panic.engage': 'd9cfa57d4d77e292 ddfd13924e78170d',
   'panic.release': '71fc596a20f27da3 ddfd13924e78170d',
   'panic.status': '71fc596a20f27da3 ddfd13924e78170d',
-  'plugin.list': '71fc596a20f27da3 5a9306afeb461e87',
-  'plugin.approve': 'ffc53a1f9500ccef 804d548ca2febac1',
-  'plugin.call': '994c5d3be1f25713 0be97c0a8239aee9',
+  ...featureOpPins,
   'policy.explain': '3b6ece5f57efd129 afc1cf583445ccc0',
   'sandbox.explain': '28b6ed4efb49bef8 7310e20fac74316d',
   'safety.url': 'f9f6d09b415062dd 45b3e17244ac5192',
@@ -282,11 +280,11 @@ const opPins: Readonly<Record<string, string>> = {
   'usage.get': 'a454832df253e044 b4220afa835f91c1',
   'budget.get': 'ecb5ef2490e2cf0a 6dd7e3d7d4334ae2',
   'budget.allow': 'f21f06567506c205 6dd7e3d7d4334ae2',
-  'config.get': '71fc596a20f27da3 593d8b946e1bcf87',
+  'config.get': '71fc596a20f27da3 20df6ac26381f2ad',
   'config.set': '6f0c06fb26ffc9ee 6f1839e341ba43be',
   'config.schema': '71fc596a20f27da3 a13d4d2dab848456',
   'model.list': '1fee82569cb8df85 b605b7463a3dfca9',
-  'model.test': 'd154eb9c87cd4bbd 5826131ab4f7b3ea',
+  'model.test': '0fbd7e133daab1ad 5826131ab4f7b3ea',
   'model.presets': '71fc596a20f27da3 5a0f880aef2ee0cd',
   'provider.try': '0efc9663406a9e58 4acf1259631c0e47',
   'provider.add': '48592e9282f17a66 3ff1ce35da41abc4',
@@ -343,7 +341,7 @@ const shared = {
   eventEnvelopeSchema,
 };
 const sharedPins: Readonly<Record<keyof typeof shared, string>> = {
-  configSchema: 'abd6431ea5f0d9ba',
+  configSchema: '5d80c8b5fd6e789a',
   errorBodySchema: 'bb011dec5da14bbf',
   requestedCallSchema: '792a211af16c7aba',
   usageSchema: '56c32c733e776149',

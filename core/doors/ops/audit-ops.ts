@@ -56,7 +56,9 @@ type OtherFamily =
   | 'workspace'
   | 'model'
   | 'provider'
-  | 'plugin';
+  | 'plugin'
+  | 'governor'
+  | 'opinion';
 type AuditOps = Omit<OpHandlers, `${OtherFamily}.${string}`>;
 
 export function createAuditOps(deps: Deps): AuditOps {

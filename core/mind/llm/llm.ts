@@ -24,6 +24,7 @@ export { handedOverKey } from './key-hint.ts';
 export { ExactCounters } from './exact-counters.ts';
 export { ModelLearning, modelMigrations } from './model-learning.ts';
 export { estimateTokens } from './token-estimate.ts';
+export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
 export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */

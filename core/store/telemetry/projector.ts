@@ -96,7 +96,7 @@ export class Projector {
         this.#rememberDeleted.run(event.body.sessionId);
         return null;
       default:
-        return null;
+        return this.#askedBeside(event);
     }
   }
 
@@ -131,6 +131,16 @@ export class Projector {
     if (modelCalls === 0 || model === null) return null;
     const tookMs = event.type === 'summary.written' ? event.body.tookMs : 0;
     return this.#callAtOnce(event, { requestId: summaryId, turnId: summaryId, model, tookMs, usage, usageReported: true, costUsd });
+  }
+
+  /** A model that was asked about a turn, beside its conversation; null for every other event, and where it did not answer. */
+  #askedBeside(event: AnyEvent): ModelCallRow | null {
+    if (event.type !== 'call.verified' && event.type !== 'opinion.given' && event.type !== 'opinion.judged') return null;
+    const { usage, costUsd = null, tookMs } = event.body;
+    if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return null;
+    const model = event.type === 'call.verified' ? event.body.by : event.body.model;
+    const requestId = `beside-${event.seq}`;
+    return this.#callAtOnce(event, { requestId, turnId: event.turnId, model, tookMs, usage, usageReported: true, costUsd });
   }
 
   /** A kind of its own among the models, and of no turn. */

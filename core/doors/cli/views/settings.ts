@@ -7,6 +7,7 @@ import type { ViewsOf } from '../kernel/view.ts';
 import { describePolicy } from '../policy.ts';
 import { setSecret, unlock } from '../secrets.ts';
 import { table } from '../table.ts';
+import { describeOpinion } from './caution.ts';
 
 type Listing = OpResult<'model.list'>['models'][number];
 
@@ -19,6 +20,7 @@ export const modelViews: ViewsOf<'model'> = {
       provider !== undefined && failed.some((one) => one.provider === provider) ? exitCodes.failed : exitCodes.done,
   },
   'model.test': { show: describeTest },
+  'model.opinion': { show: describeOpinion },
   'model.presets': { json: ({ presets }) => presets, show: describePresets },
 };
 

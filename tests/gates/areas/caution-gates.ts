@@ -1,0 +1,86 @@
+// Verification, the governor, second opinions: what makes a turn more careful than the gate asks for.
+
+import type { Gate } from '../gate.ts';
+
+export const cautionGates: readonly Gate[] = [
+  {
+    name: 'caution/only-stricter',
+    prevents: 'a check loosens what the gate denied',
+    file: 'core/runtime/turns/tighten.ts',
+    text: "if (to === null || decision.decision === 'deny') return decision;",
+    instead: 'if (to === null) return decision;',
+    suites: ['core/runtime/turns/tighten.test.ts'],
+  },
+  {
+    name: 'caution/no-grant',
+    prevents: 'a grant stays in force for a call that a check wants a person to see',
+    file: 'core/runtime/turns/tighten.ts',
+    text: 'return { ...decision, ...to, grantId: null, grantable: false, firstUse: null };',
+    instead: 'return { ...decision, ...to };',
+    suites: ['core/runtime/turns/tighten.test.ts'],
+  },
+  {
+    name: 'caution/verifier-broke',
+    prevents: 'a verifier that breaks is taken for a yes',
+    file: 'core/runtime/turns/verify-call.ts',
+    text: "verdict: 'UNAVAILABLE', reason, outcome: 'deny', tookMs: 0 });",
+    instead: "verdict: 'UNAVAILABLE', reason, outcome: 'pass', tookMs: 0 });",
+    suites: ['core/runtime/turns/turns-verify.test.ts'],
+  },
+  {
+    name: 'caution/verify-unavailable',
+    prevents: 'a call runs because there was no usable verdict',
+    file: 'core/features/verify/verifier.ts',
+    text: 'outcome: whenUnavailable,',
+    instead: "outcome: 'pass',",
+    suites: ['core/features/verify/verifier.test.ts'],
+  },
+  {
+    name: 'caution/verify-outcomes',
+    prevents: 'an invalid call runs',
+    file: 'core/features/verify/verifier.ts',
+    text: "{ VALID: 'pass', INVALID: 'deny',",
+    instead: "{ VALID: 'pass', INVALID: 'pass',",
+    suites: ['core/features/verify/verifier.test.ts'],
+  },
+  {
+    name: 'caution/verify-majority',
+    prevents: 'a verdict counts that most nodes of the network do not share',
+    file: 'core/features/verify/by-cortensor.ts',
+    text: 'if (shared * 2 > asked) return { verdict, reason };',
+    instead: 'if (shared * 2 > 0) return { verdict, reason };',
+    suites: ['core/features/verify/cortensor.test.ts'],
+  },
+  {
+    name: 'caution/paid-once',
+    prevents: 'an answer of Cortensor that is not ready is asked and paid for again',
+    file: 'core/mind/llm/cortensor-router.ts',
+    text: "await this.send({ method: 'GET', path, timeoutMs:",
+    instead: "await this.send({ method: 'POST', path, timeoutMs:",
+    suites: ['core/features/verify/cortensor.test.ts'],
+  },
+  {
+    name: 'caution/governor-asks',
+    prevents: 'the governor says that a person is to be asked, and the call runs',
+    file: 'core/runtime/turns/perform-authorize.ts',
+    text: 'const decision = tighten(gated, tightening);',
+    instead: 'const decision = gated;',
+    suites: ['core/features/governor/governor.test.ts'],
+  },
+  {
+    name: 'caution/governor-validates',
+    prevents: 'a call that the governor wants verified runs because nothing verifies',
+    file: 'core/runtime/turns/perform-authorize.ts',
+    text: 'decision: tighten(decision, verify.otherwise), verify: null',
+    instead: 'decision, verify: null',
+    suites: ['core/features/governor/governor.test.ts'],
+  },
+  {
+    name: 'caution/class-stays-stopped',
+    prevents: 'a class that was stopped for the turn is used again',
+    file: 'core/features/governor/assess.ts',
+    text: 'const isStopped = turn.stopped.has(toolClass);',
+    instead: 'const isStopped = false;',
+    suites: ['core/features/governor/governor.test.ts'],
+  },
+];
