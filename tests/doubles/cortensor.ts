@@ -127,7 +127,7 @@ export class Cortensor {
       response.write(`data: ${JSON.stringify({ task_id: taskId, choices: [{ text: word }] })}\n\n`);
       response.write(`data: ${JSON.stringify({ task_id: taskId + 1000, content: 'OTHER ' })}\n\n`);
     }
-    if (this.knobs.breaksOff === true) return void response.destroy();
+    if (this.knobs.breaksOff === true) return void setTimeout(() => response.destroy(), 50);
     response.write(`data: ${JSON.stringify({ task_id: taskId, choices: [{ text: '', finish_reason: 'stop' }] })}\n\n`);
     response.end('data: [DONE]\n\n');
   }
