@@ -4,6 +4,7 @@ import { systemLater } from './base/later.ts';
 import { AgentRegistry } from './agent/registry/registry.ts';
 import type { Spine, Wing } from './features/feature.ts';
 import { deadLetters } from './features/dead-letters/dead-letters.ts';
+import { delegate } from './features/delegate/delegate.ts';
 import { governor } from './features/governor/governor.ts';
 import { helpers } from './features/helpers/helpers.ts';
 import { hooks } from './features/hooks/hooks.ts';
@@ -49,6 +50,7 @@ export function composeFeatures(base: Base, store: Store, guard: Guard, hands: H
   const asking = askingOf(base, guard, hands.models);
   const verifying = add(verify.create(spine, null, { asking, run, redactDeep }));
   const governing = add(governor.create(spine, null));
+  add(delegate.create(spine, null));
   const remembering = add(memory.create(spine, rows.memory, options));
   lifetimes.defer(async () => {
     await turns.dispose();

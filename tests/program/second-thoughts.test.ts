@@ -68,10 +68,8 @@ test('an invalid call does not run, its verdict is on record, and its cost is co
   expect([text, paid, verified]).toMatchObject(['I did not pay.', 0, [{ by: 'lab/judge', verdict: 'INVALID', outcome: 'deny' }]]);
   expect(events.flatMap((event) => (event.type === 'policy.decided' ? [event.body.ruleId] : []))).toEqual(['verify.invalid']);
   expect(model.requests).toHaveLength(3);
-  expect((await claw.op('usage.get', { by: 'model' })).rows.map(({ key, modelCalls }) => [key, modelCalls]).sort()).toEqual([
-    ['lab/judge', 1],
-    ['lab/scripted', 2],
-  ]);
+  const { rows } = await claw.op('usage.get', { by: 'model' });
+  expect(Object.fromEntries(rows.map(({ key, modelCalls }) => [key, modelCalls]))).toEqual({ 'lab/judge': 1, 'lab/scripted': 2 });
   expect(await claw.op('replay.run', { turnId })).toMatchObject({ identical: true });
   await home.close(claw);
 });

@@ -60,6 +60,22 @@ export const cautionGates: readonly Gate[] = [
     suites: ['core/features/verify/cortensor.test.ts'],
   },
   {
+    name: 'caution/pay-is-spend',
+    prevents: 'a delegated task is paid for in a call that is no spending to the gate',
+    file: 'core/features/delegate/tool.ts',
+    text: "return { class: pay ? 'spend' : 'network',",
+    instead: "return { class: 'network',",
+    suites: ['core/features/delegate/delegate.test.ts'],
+  },
+  {
+    name: 'caution/never-pays',
+    prevents: 'a payment is sent that no person approved',
+    file: 'core/features/delegate/tool.ts',
+    text: 'const payment = args.pay ? await router.payment() : null;',
+    instead: 'const payment = await router.payment();',
+    suites: ['core/features/delegate/delegate.test.ts'],
+  },
+  {
     name: 'caution/governor-asks',
     prevents: 'the governor says that a person is to be asked, and the call runs',
     file: 'core/runtime/turns/perform-authorize.ts',
