@@ -45,7 +45,7 @@ export async function createTrayClaw(options: RuntimeOptions): Promise<HostedCla
     const guard = composeGuard(base, store);
     const hands = composeHands(base, store, guard);
     const models = composeModels(base, store, guard);
-    const features = composeFeatures(base, store, guard, hands);
+    const features = composeFeatures(base, store, guard, { ...hands, models: models.models });
     registerTools(base, guard, { ...hands, chats: composeChats(base, store, { ...hands, features }) }, features);
     const mind = composeMind(base, store, guard, { ...models, prompt: features.identity.prompt, packSources: features.packSources });
     const runtime = composeRuntime(base, store, guard, { ...hands, mind, features });
@@ -110,9 +110,12 @@ function composeRuntime(base: Base, store: Store, guard: Guard, { mind, features
   const deltas = new Emitter<DeltaNotice>((cause) => {
     logger.log('error', 'a listener of deltas failed', { cause: String(cause) });
   });
+  const { governor, verifier } = features;
   const { port: hooks } = features.hooks;
   const parts: TurnDeps = {
     ...(hooks === null ? {} : { hooks }),
+    ...(governor === null ? {} : { governor }),
+    ...(verifier === null ? {} : { verifier }),
     crashPoints: base.crashPoints,
     notes: features.signals.notes,
     ...guard,

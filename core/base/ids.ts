@@ -22,7 +22,8 @@ export type IdPrefix =
   | 'job'
   | 'mem'
   | 'sum'
-  | 'rul';
+  | 'rul'
+  | 'opn';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const POOL_SIZE = 4096;

@@ -145,6 +145,11 @@ const kinds: Readonly<Record<EventType, ActivityKind>> = {
   'memory.forgotten': 'memory',
   'plugin.recorded': 'system',
   'plugin.approved': 'decision',
+  'governor.assessed': 'decision',
+  'call.verified': 'decision',
+  'opinion.requested': 'model',
+  'opinion.given': 'model',
+  'opinion.judged': 'model',
 };
 
 /** An event of a later program is none of the known ones and counts as the system's. */

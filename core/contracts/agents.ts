@@ -24,6 +24,8 @@ export const agentSchema = z.strictObject({
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
   /** For its turns, unless the session has one of its own. */
   model: modelRefSchema.optional(),
+  /** A panel of models.panels, or another model, that is asked about every answer of this agent. */
+  secondOpinion: z.string().min(1).max(200).optional(),
   /** Stands below the standing instructions. */
   identity: z.string().trim().min(1).max(20_000).optional(),
   /** The same in a file below the data folder. */

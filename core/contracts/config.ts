@@ -12,6 +12,9 @@ import { modelRefSchema } from './model-ref.ts';
 import { routesSchema } from './model-routes.ts';
 import { hookConfigSchema } from './features/hooks.ts';
 import { promptsConfigSchema } from './features/identity.ts';
+import { governorConfigSchema } from './features/governor.ts';
+import { panelsSchema } from './features/opinions.ts';
+import { verifyConfigSchema } from './features/verify.ts';
 import { serverNames } from './server-names.ts';
 import { skillsConfigSchema } from './features/skills.ts';
 import { toolClassSchema } from './tools.ts';
@@ -77,6 +80,21 @@ export const providerSchema = z.discriminatedUnion('kind', [
     ...modelSettings,
   }),
   z.strictObject({ kind: z.literal('ollama'), baseUrl: z.url().optional(), ...modelSettings }),
+  z.strictObject({
+    kind: z.literal('cortensor'),
+    /** Of a router node; the hosted portal when left out. */
+    baseUrl: z.url().optional(),
+    apiKey: secretRefSchema.optional(),
+    /** The session of a router node; the portal has none. */
+    sessionId: z.number().int().nonnegative().optional(),
+    api: z.enum(['v1', 'v2', 'v3']).default('v2'),
+    /** Whether answers are streamed; the encrypted flows of v2 and v3 may refuse that. */
+    stream: z.boolean().default(false),
+    timeoutMs: z.number().int().min(1_000).max(600_000).default(420_000),
+    /** Proof of payment for calls that you approve to pay for. */
+    payment: secretRefSchema.optional(),
+    ...modelSettings,
+  }),
   z.strictObject({ kind: z.literal('demo') }),
 ]);
 export type ProviderConfig = z.infer<typeof providerSchema>;
@@ -162,6 +180,8 @@ export const configSchema = z.strictObject({
         })
         .prefault({}),
       retries: z.number().int().min(0).max(10).default(2),
+      /** Models that answer together for a second opinion. */
+      panels: panelsSchema,
     })
     .prefault({}),
   budget: z
@@ -290,6 +310,9 @@ export const configSchema = z.strictObject({
   plugins: pluginsConfigSchema,
   /** Programs of the person's own, run before and after what the agent does. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
+  governor: governorConfigSchema,
+  /** A second check of calls before they run. */
+  verify: verifyConfigSchema,
   /** What a model is shown of a conversation that has grown long. */
   context: z
     .strictObject({

@@ -6,10 +6,12 @@ import { continuityEvents } from './continuity-events.ts';
 import { afterFileSchema, beforeFileSchema, refusedFileSchema } from './checkpoints.ts';
 import { deadLetterEvents } from './features/dead-letters.ts';
 import { errorBodySchema } from './errors.ts';
+import { governorEvents } from './features/governor.ts';
 import { hookEvents } from './features/hooks.ts';
 import { helperEvents, helperOriginSchema } from './features/helpers.ts';
 import { finishReasonSchema, requestedCallSchema, usageSchema } from './llm.ts';
 import { memoryEvents } from './features/memory.ts';
+import { opinionEvents } from './features/opinions.ts';
 import { outboxEvents } from './outbox-events.ts';
 import {
   approvalSchema,
@@ -27,6 +29,7 @@ import { signalEvents } from './features/signals.ts';
 import { skillEvents } from './features/skills.ts';
 import { telegramEvents } from './features/telegram.ts';
 import { routeNoteSchema } from './model-routes.ts';
+import { verifyEvents } from './features/verify.ts';
 import { turnBoundsSchema } from './turn-bounds.ts';
 import { logGapEvents } from './log-gap.ts';
 import { healthEvents } from './features/health.ts';
@@ -335,6 +338,9 @@ const bodies = {
   ...identityEvents,
   ...continuityEvents,
   ...pluginEvents,
+  ...governorEvents,
+  ...verifyEvents,
+  ...opinionEvents,
 } as const;
 
 export type EventBodies = { readonly [T in keyof typeof bodies]: z.infer<(typeof bodies)[T]> };

@@ -37,10 +37,12 @@ import { agentOps } from './features/helpers.ts';
 import { activityOps } from './activity-ops.ts';
 import { deadLetterOps } from './features/dead-letters.ts';
 import { commandOps } from './command-ops.ts';
+import { governorOps } from './features/governor.ts';
 import { identityOps } from './features/identity.ts';
 import { contextOps } from './context-ops.ts';
 import { healthOps } from './features/health.ts';
 import { memoryOps } from './features/memory.ts';
+import { opinionOps } from './features/opinions.ts';
 import { outboxOps } from './outbox-ops.ts';
 import { providerOps } from './provider-ops.ts';
 import { pluginOps } from './features/plugins.ts';
@@ -196,6 +198,8 @@ export const opTable = {
   ...workspaceOps,
   ...providerOps,
   ...pluginOps,
+  ...governorOps,
+  ...opinionOps,
 
   'audit.verify': {
     params: none,

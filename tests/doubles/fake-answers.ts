@@ -10,6 +10,7 @@ import type { ChatInfo, OutboundInfo } from '../../core/contracts/outbox-ops.ts'
 import type { BudgetState, Grant } from '../../core/contracts/policy.ts';
 import type { FakeClaw } from './fake-claw.ts';
 import { memoryAnswers } from './memory-commands.ts';
+import { cautionAnswers } from './caution-commands.ts';
 import { pluginAnswers } from './plugin-commands.ts';
 import { skillAnswers } from './skill-commands.ts';
 
@@ -182,6 +183,7 @@ export const answersOf = (claw: FakeClaw): Partial<OpHandlers> => {
   return {
     ...skillAnswers,
     ...pluginAnswers,
+    ...cautionAnswers,
     'schedule.list': () => ({ schedules: [scheduleView], clockJump: null }),
     'schedule.get': () => scheduleView,
     'schedule.create': () => scheduleView,

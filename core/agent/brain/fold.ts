@@ -70,8 +70,14 @@ function applyToCalls(state: TurnState, event: TurnEvent): TurnState {
     case 'reflection.recorded':
       return { ...state, reflected: true, reflections: state.reflections + 1 };
     default:
-      return state;
+      return addVerification(state, event);
   }
+}
+
+/** What a verifier was asked for is paid by the turn. */
+function addVerification(state: TurnState, event: TurnEvent): TurnState {
+  if (event.type !== 'call.verified' || event.body.usage === undefined) return state;
+  return { ...state, ...addSpending(state, event.body.usage, event.body.costUsd ?? null) };
 }
 
 function startTurn(state: TurnState, event: { atMs: number; body: EventOf<'turn.started'>['body'] }): TurnState {

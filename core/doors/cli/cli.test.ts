@@ -5,6 +5,7 @@ import { answersOf, dayBudget, helper, scout, turnView, vaultStatus } from '../.
 import { memoryCommands } from '../../../tests/doubles/memory-commands.ts';
 import { contextCommands } from '../../../tests/doubles/context-commands.ts';
 import { scheduleCommands } from '../../../tests/doubles/schedule-commands.ts';
+import { cautionCommands } from '../../../tests/doubles/caution-commands.ts';
 import { pluginCommands } from '../../../tests/doubles/plugin-commands.ts';
 import { placeCommands } from '../../../tests/doubles/place-commands.ts';
 import { skillCommands } from '../../../tests/doubles/skill-commands.ts';
@@ -218,6 +219,7 @@ const rows: readonly Row[] = [
   ...skillCommands,
   ...placeCommands,
   ...pluginCommands,
+  ...cautionCommands,
   { argv: ['audit', 'verify'], op: 'audit.verify', params: {}, json: expect.objectContaining({ ok: false, events: 3 }), code: 1 },
   { argv: ['replay', 't'], op: 'replay.run', params: { turnId: 't' }, json: { identical: true, decisions: 4, differences: [] } },
   { argv: ['doctor'], op: 'health.check', params: {}, json: { ok: true, checks: [{ id: 'store', ok: true, detail: 'fine' }] } },

@@ -31,6 +31,7 @@ const usualAddress: Readonly<Record<ProviderConfig['kind'], string | null>> = {
   anthropic: 'https://api.anthropic.com',
   'openai-compatible': null,
   ollama: 'http://127.0.0.1:11434',
+  cortensor: 'https://api.cortensor.app',
   demo: null,
 };
 

@@ -104,6 +104,11 @@ export class UsageRows {
       case 'embedding.used':
         this.#embedded(event);
         return;
+      case 'call.verified':
+      case 'opinion.given':
+      case 'opinion.judged':
+        this.#askedBeside(event);
+        return;
       default:
         this.#applyTurn(event);
     }
@@ -167,6 +172,14 @@ export class UsageRows {
     if (modelCalls === 0 || model === null) return;
     const tookMs = event.type === 'summary.written' ? event.body.tookMs : 0;
     this.#callAtOnce(event, { requestId: summaryId, turnId: summaryId, model, tookMs, usage, usageReported: true, costUsd });
+  }
+
+  /** A model that was asked about a turn, outside its conversation. Nothing is counted if it did not answer. */
+  #askedBeside(event: EventOf<'call.verified'> | EventOf<'opinion.given'> | EventOf<'opinion.judged'>): void {
+    const { usage, costUsd = null, tookMs } = event.body;
+    if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return;
+    const model = event.type === 'call.verified' ? event.body.by : event.body.model;
+    this.#callAtOnce(event, { requestId: `beside-${event.seq}`, turnId: event.turnId, model, tookMs, usage, usageReported: true, costUsd });
   }
 
   /** A kind of its own among the models, and of no turn. */

@@ -45,6 +45,7 @@ export { keptHealth } from './routes/kept-health.ts';
 export { noCandidate } from './routes/stream-route.ts';
 export type { RouteAsk, Routes } from './routes/routes.ts';
 export type { RouteChoice } from './routes/route-choice.ts';
+export { CortensorRouter, type CortensorVerdict } from './cortensor-router.ts';
 
 export interface ModelRouterDeps extends ModelDirectoryDeps {
   /** Waits between tries; resolves false when the signal aborts. */

@@ -7,6 +7,7 @@ import type { Config, ProviderConfig } from '../../contracts/config.ts';
 import { toAppError } from '../../contracts/errors.ts';
 import type { ModelInfo } from '../../contracts/llm.ts';
 import type { OpResult } from '../../contracts/ops.ts';
+import { portalConfig } from './cortensor-client.ts';
 import { chooseDefault, demoRef, type DefaultChoice } from './default-model.ts';
 import { demoModelId } from './demo-client.ts';
 import { abortReason } from './http-transport.ts';
@@ -283,8 +284,10 @@ export class ModelDirectory {
   }
 
   async #listModels(provider: string, signal: AbortSignal): Promise<readonly ServerModel[]> {
-    const config = this.#config.providers[provider];
-    if (config === undefined || config.kind === 'demo') return [];
+    const given = this.#config.providers[provider];
+    const config = given?.kind === 'cortensor' ? portalConfig(given) : given;
+    // A router node has one model, that of its session, and no list.
+    if (config === undefined || config === null || config.kind === 'demo') return [];
     const [ref = null] = keysOf(config);
     const key = ref === null ? null : (await this.#deps.secrets.resolve(ref)).trim();
     const timeoutMs = this.#looking === null ? LIST_TIMEOUT_MS : FIRST_LIST_TIMEOUT_MS;

@@ -27,7 +27,7 @@ export interface ServerModel {
   readonly outputUsdPerMillion: number | null;
 }
 
-export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' }>;
+export type ListedProvider = Exclude<ProviderConfig, { kind: 'demo' | 'cortensor' }>;
 
 export interface ListRequest {
   readonly provider: string;

@@ -1,6 +1,6 @@
 // Room for one model call in the budget: what it will come to is estimated, the book is asked, and a refusal is recorded.
 
-import type { Admission, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
+import type { Admission, BudgetPlace, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
 import type { RunningTurn, ShownPack } from './running-turn.ts';
 
 /** The answer to reckon with while a call is under way. A longer one can pass a limit by what it is longer. */
@@ -21,14 +21,8 @@ export interface Admitted {
 
 /** Null when the call must not be made: refused, which is then on record, or cut off while it waited for others. */
 export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): Admitted | null | Promise<Admitted | null> {
-  const { deps, place, continues, abort, bounds, helper } = runner;
-  const at = {
-    ...place,
-    nowMs: deps.clock.nowMs(),
-    continues,
-    ...(bounds === null ? {} : { limits: bounds }),
-    ...(helper === null ? {} : { payers: helper.payers }),
-  };
+  const { deps, abort } = runner;
+  const at = { ...budgetPlaceOf(runner), nowMs: deps.clock.nowMs() };
   const estimate = estimateCall(runner, model, pack);
   const admission = deps.budget.reserve(at, estimate, abort.signal);
   const take = (answer: Admission): Admitted | null => {
@@ -39,6 +33,11 @@ export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): 
   };
   if (admission instanceof Promise) return admission.then((later) => (later === null ? null : take(later)));
   return take(admission);
+}
+
+/** Who pays for what the turn asks of models. */
+export function budgetPlaceOf({ place, continues, bounds, helper }: RunningTurn): Omit<BudgetPlace, 'nowMs'> {
+  return { ...place, continues, ...(bounds === null ? {} : { limits: bounds }), ...(helper === null ? {} : { payers: helper.payers }) };
 }
 
 /** How many tokens of answer what is left pays for. Where the price is unknown, tokens alone bound it. */

@@ -5,6 +5,7 @@ import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { RunningTurn } from './running-turn.ts';
+import { tighten } from './tighten.ts';
 
 /** Null where no hook is about the call, or the gate refused it already. */
 export function hookCall(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
@@ -14,18 +15,11 @@ export function hookCall(runner: RunningTurn, request: GateRequest, decision: Ga
     ...subjectOf(runner, 'before_tool'),
     tool: { callId, name, class: facts.class, args, summary, decision: decision.decision },
   };
-  return ask(runner, subject).then((verdict) => stricter(decision, verdict));
+  return ask(runner, subject).then((verdict) => tightened(decision, verdict));
 }
 
-/** No grant answers for the person here: what the hook saw, the grant did not know. */
-function stricter(decision: GateDecision, verdict: HookVerdict): GateDecision {
-  if (verdict.decision === 'pass') return decision;
-  if (verdict.decision === 'ask' && decision.decision === 'ask') {
-    // What the rules say comes first; what the hook says is new to the person.
-    return { ...decision, reason: `${decision.reason} ${verdict.reason}`, grantable: false };
-  }
-  const ruleId = verdict.decision === 'deny' ? 'hook.denied' : 'hook.asked';
-  return { ...decision, decision: verdict.decision, ruleId, reason: verdict.reason, grantId: null, grantable: false };
+function tightened(decision: GateDecision, { decision: kind, reason }: HookVerdict): GateDecision {
+  return kind === 'pass' ? decision : tighten(decision, { decision: kind, reason, ruleId: kind === 'deny' ? 'hook.denied' : 'hook.asked' });
 }
 
 /** Why the run of a message must not go on; null where nothing is against it. Asked at its first step. */

@@ -11,7 +11,7 @@ import { keepFiles, writtenPaths, type KeptCall, type ReadyCall } from './keep-f
 import { LiveText } from './live-text.ts';
 import { tellHooks } from './hooks-of-turn.ts';
 import { contextOf, factsOf, parseOnce } from './call-facts.ts';
-import { afterReviews, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
+import { afterChecks, authorizeCall, callsOf, rejectCall } from './perform-authorize.ts';
 import type { HostedResult, LateCopiesPort, ParsedCall } from './ports.ts';
 import type { RunningTurn, Step } from './running-turn.ts';
 
@@ -20,13 +20,13 @@ const DRIFTS_MAX = 5;
 
 export function performExecute(runner: RunningTurn, intent: Extract<Intent, { kind: 'execute' }>): Step | Promise<Step> {
   const ready: ReadyCall[] = [];
-  const reviews: Promise<void>[] = [];
+  const checks: Promise<void>[] = [];
   for (const call of callsOf(runner, intent.callIds)) {
     const checked = readyToRun(runner, call);
-    if (checked instanceof Promise) reviews.push(checked);
+    if (checked instanceof Promise) checks.push(checked);
     else if (checked !== null) ready.push(checked);
   }
-  if (reviews.length > 0) return afterReviews(runner, reviews).then((step) => (step === 'next' ? runReady(runner, ready) : step));
+  if (checks.length > 0) return afterChecks(runner, checks).then((step) => (step === 'next' ? runReady(runner, ready) : step));
   return runReady(runner, ready);
 }
 
@@ -51,18 +51,18 @@ function begin(runner: RunningTurn, kept: readonly KeptCall[]): Step | Promise<S
 async function beginStill(runner: RunningTurn, kept: readonly KeptCall[]): Promise<Step> {
   if (runner.halted) return 'halt';
   const still: KeptCall[] = [];
-  const reviews: Promise<void>[] = [];
+  const checks: Promise<void>[] = [];
   for (const item of kept) {
     const now = readyToRun(runner, item.call);
     if (now === null) continue;
-    if (now instanceof Promise) reviews.push(now);
+    if (now instanceof Promise) checks.push(now);
     else if (writtenPaths(now.facts).join('\0') === writtenPaths(item.facts).join('\0')) still.push(item);
     else {
-      const review = judgeAnew(runner, item.call);
-      if (review !== null) reviews.push(review);
+      const check = judgeAnew(runner, item.call);
+      if (check !== null) checks.push(check);
     }
   }
-  const step = reviews.length === 0 ? 'next' : await afterReviews(runner, reviews);
+  const step = checks.length === 0 ? 'next' : await afterChecks(runner, checks);
   return step === 'next' ? begin(runner, still) : step;
 }
 
@@ -76,7 +76,7 @@ async function runPure(runner: RunningTurn, ready: readonly KeptCall[]): Promise
   }
 }
 
-/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is reviewed. */
+/** Null when the call may not run now: what it would touch has changed, or the grant behind it is gone, and it was asked about again; a promise while that is checked. */
 function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<void> | null {
   const { deps } = runner;
   const parsed = parseOnce(runner, call);
@@ -109,7 +109,7 @@ function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pi
   }
 }
 
-/** Null unless a review is under way. */
+/** Null unless a hook or a verifier is still asked. */
 function judgeAnew(runner: RunningTurn, call: CallState): Promise<void> | null {
   const { callId, tool } = call;
   const times = (runner.drifts.get(callId) ?? 0) + 1;

@@ -11,16 +11,16 @@ import type { AfterFile, BeforeFile } from '../../contracts/checkpoints.ts';
 import type { HookPoint, HookRan, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
 import type { AnyDraft, DeltaNotice, EventBodies, TurnLimits } from '../../contracts/events.ts';
 import type { DeltaSink, ModelInfo, ModelReply, SafeRequest, ToolSchema, Usage } from '../../contracts/llm.ts';
-import type { DecisionKind } from '../../contracts/policy.ts';
 import type { ArtifactSink, CallFacts, FactContext, SearchHit, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 import type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { Admission, BudgetPlace, CallEstimate, Room } from '../../guard/budget/budget.ts';
-import type { GateDecision, GateRequest, PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
+import type { PolicyGate, PolicyStore } from '../../guard/policy/policy.ts';
 import type { CallTaint, Copies, Heard, JudgedCall } from '../../guard/taint/taint.ts';
 import type { ContextPacker, PackSource } from '../../mind/context/context.ts';
 import type { RouteAsk, RouteChoice } from '../../mind/llm/llm.ts';
 import type { SessionLog } from '../../store/session/session.ts';
+import type { GovernorPort, VerifyPort } from './caution-ports.ts';
 
 export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 
@@ -74,15 +74,6 @@ export interface BudgetPort {
   finishTurn(turnId: string): void;
   /** What the limits leave for one call now. */
   room?(at: BudgetPlace): Room;
-}
-
-/** A further look at a call of a grave class before anybody is asked or it runs. It can only make the answer stricter. */
-export interface ReviewPort {
-  review(
-    request: GateRequest,
-    decision: GateDecision,
-    signal: AbortSignal,
-  ): Promise<{ readonly decision: DecisionKind; readonly reason: string }>;
 }
 
 /** What a person has run before and after. Can only make things stricter. */
@@ -205,7 +196,9 @@ export interface TurnDeps {
   readonly budget: BudgetPort;
   readonly notes?: NotePort;
   /** None unless the person set one up. */
-  readonly reviewBefore?: ReviewPort;
+  readonly verifier?: VerifyPort;
+  /** None where it is off. */
+  readonly governor?: GovernorPort;
   /** None unless the person set some up. */
   readonly hooks?: HookPort;
   /** Tokens of a text, for what no server counted. */

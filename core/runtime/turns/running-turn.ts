@@ -10,6 +10,7 @@ import type { CallFacts } from '../../contracts/tools.ts';
 import type { TurnState } from '../../agent/brain/brain.ts';
 import type { CallOrigin } from '../../guard/policy/policy.ts';
 import type { RefusedPack, SelectedParts, Transcript } from '../../mind/context/context.ts';
+import type { GovernedTurn } from './caution-ports.ts';
 import type { ParsedCall, TurnDeps } from './ports.ts';
 
 /** `next`: decide again. `rest`: the turn waits or has ended. `halt`: the program is closing; the turn goes on at the next start. */
@@ -74,6 +75,8 @@ export interface RunningTurn {
   readonly helper: HelperOrigin | null;
   /** Text of its agent that stands below the standing instructions. */
   readonly identity: string;
+  /** The governor's view of it; null where the governor is off. */
+  readonly governed: GovernedTurn | null;
   /** What it may use beyond what the rules say; null for a turn without bounds. */
   readonly bounds: TurnBounds | null;
   readonly transcript: Transcript;

@@ -34,8 +34,8 @@ import {
   type BudgetPort,
   type LearningPort,
   type Recovery,
-  type ReviewPort,
   type TurnDeps,
+  type VerifyPort,
 } from './turns.ts';
 
 export type Reply =
@@ -61,7 +61,8 @@ export interface BenchOptions {
   readonly tools?: readonly ToolDefinition[];
   readonly limits?: Partial<TurnDeps['limits']>;
   readonly budget?: BudgetPort;
-  readonly reviewBefore?: ReviewPort;
+  readonly verifier?: VerifyPort;
+  readonly governor?: TurnDeps['governor'];
   readonly contextTokens?: number;
   readonly packSources?: readonly PackSource[];
   readonly learning?: LearningPort;
@@ -188,7 +189,8 @@ export class TurnBench {
       },
       tools: this.tools,
       budget: this.#options.budget ?? noBudget,
-      ...(this.#options.reviewBefore === undefined ? {} : { reviewBefore: this.#options.reviewBefore }),
+      ...(this.#options.verifier === undefined ? {} : { verifier: this.#options.verifier }),
+      ...(this.#options.governor === undefined ? {} : { governor: this.#options.governor }),
       packer: this.packer,
       continuity: this.continuity,
       ...(this.#options.packSources === undefined ? {} : { packSources: this.#options.packSources }),

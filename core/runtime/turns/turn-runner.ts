@@ -16,6 +16,7 @@ import { performExecute, performVerify } from './perform-execute.ts';
 import { performComplete, performPack } from './perform-model.ts';
 import { performRespond, performWait } from './perform-respond.ts';
 import { offeredWithin } from './offered-tools.ts';
+import type { GovernedTurn } from './caution-ports.ts';
 import type { TurnDeps } from './ports.ts';
 import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace, TurnRoute } from './running-turn.ts';
 
@@ -36,6 +37,7 @@ export class TurnRunner implements RunningTurn {
   refused: RefusedPack | null = null;
   route: TurnRoute | null = null;
   readonly drifts = new Map<string, number>();
+  readonly governed: GovernedTurn | null;
   #state: TurnState = emptyTurn;
   #model: string | null = null;
   #workspace: string | null = null;
@@ -59,6 +61,7 @@ export class TurnRunner implements RunningTurn {
     this.deps = deps;
     this.place = place;
     this.transcript = transcript;
+    this.governed = deps.governor?.follow(place) ?? null;
   }
 
   get state(): TurnState {
@@ -66,7 +69,7 @@ export class TurnRunner implements RunningTurn {
   }
 
   get model(): string | null {
-    return this.#model;
+    return this.#model === null || this.governed === null ? this.#model : this.governed.modelFor(this.#model);
   }
 
   get workspace(): string | null {
@@ -267,6 +270,7 @@ export class TurnRunner implements RunningTurn {
 
   #fold(event: TurnEvent): void {
     this.#state = applyEvent(this.#state, event);
+    this.governed?.apply(event);
     if (event.type === 'turn.finished') this.#finished = event.body;
     if (event.type === 'user.message') this.#origin = { ...this.origin, channel: event.body.channel };
     if (event.type === 'turn.started') this.#start(event.body);

@@ -32,10 +32,10 @@ export type {
   NotePort,
   ParsedCall,
   ProcessPort,
-  ReviewPort,
   ToolPort,
   TurnDeps,
 } from './ports.ts';
+export type { Assessment, GovernedTurn, GovernorPort, VerifyPort } from './caution-ports.ts';
 export { DeferredTurns, type TurnPort } from './deferred-turns.ts';
 export { loadTranscript } from './hot-session.ts';
 export { broughtAlong, findMessage, lastOfConversation, type HeardMessage } from './run-again.ts';

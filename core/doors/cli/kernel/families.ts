@@ -33,6 +33,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, string | null>>>> 
     agents: 'the agents of config.yaml',
     helpers: 'subagents: agents started by another agent',
     policy: 'what the policy would decide, and why',
+    governor: 'more caution than the policy asks for: what its rules say',
     sandbox: 'how commands are confined',
     safety: 'checks of addresses and text',
     signals: 'signals from webhooks, files and other programs',

@@ -7,6 +7,7 @@ import type { ViewsOf } from '../kernel/view.ts';
 import { describePolicy } from '../policy.ts';
 import { setSecret, unlock } from '../secrets.ts';
 import { money, table } from '../table.ts';
+import { describeOpinion } from './caution.ts';
 
 type Listing = OpResult<'model.list'>['models'][number];
 
@@ -20,6 +21,7 @@ export const modelViews: ViewsOf<'model'> = {
   },
   'model.route': { show: describeRoute },
   'model.test': { show: describeTest },
+  'model.opinion': { show: describeOpinion },
   'model.presets': { json: ({ presets }) => presets, show: describePresets },
 };
 

@@ -43,6 +43,8 @@ const viewFiles: { readonly [F in FamilyOf<CommandOp>]: () => Promise<ViewsOf<F>
   usage: async () => (await import('./care.ts')).usageViews,
   dlq: async () => (await import('./care.ts')).deadLetterViews,
   backup: async () => (await import('./care.ts')).backupViews,
+  governor: async () => (await import('./caution.ts')).governorViews,
+  opinion: async () => (await import('./caution.ts')).opinionViews,
   plugin: async () => (await import('./plugins.ts')).pluginViews,
 };
 
