@@ -8,7 +8,7 @@ import { id } from './op-params.ts';
 const moment = z.number().int().min(0);
 
 const activityHitSchema = z.object({
-  /** The event's place in the log; ask for the hits `before` it to go on. */
+  /** The event's place in the log. For the next page, ask for the hits `before` it. */
   seq: z.number().int(),
   sessionId: z.string(),
   title: z.string(),

@@ -18,13 +18,13 @@ const routeSchema = z.strictObject({
 export const agentSchema = z.strictObject({
   name: z.string().trim().min(1).max(100).optional(),
   description: z.string().trim().min(1).max(1000).optional(),
-  /** What it is good at, in words, for whoever looks for a helper. */
+  /** Short phrases about its skills, for agents that search for a subagent. */
   capabilities: z.array(z.string().trim().min(1).max(100)).max(50).optional(),
   /** The only tools it may use. */
   tools: z.array(z.string().min(1).max(64)).max(200).optional(),
-  /** For its turns, unless the session has one of its own. */
+  /** Used by its turns unless the session sets another. */
   model: modelRefSchema.optional(),
-  /** Stands below the standing instructions. */
+  /** Follows the standing instructions. */
   identity: z.string().trim().min(1).max(20_000).optional(),
   /** The same in a file below the data folder. */
   identityFile: z.string().min(1).max(500).optional(),

@@ -1,5 +1,5 @@
-// Channels: chats of other programs through which a person talks with the agent. What comes in, what goes out, and what a channel
-// has to be able to do. Knows no channel by name.
+// Channels: chats of other programs through which a person talks with the agent. Inbound and outbound messages, and the interface a channel
+// implements. Names no channel.
 
 import * as z from 'zod';
 import type { Redacted } from '../base/redacted.ts';
@@ -21,7 +21,7 @@ export const channelRules = {
   agent: z.string().min(1).max(100).optional(),
   /** Whether it listens in groups: never, or to messages that mention it. */
   groups: z.enum(['off', 'mention']).default('off'),
-  /** Ids of people beside the owners who may write; what they write can ask for things and allows nothing. */
+  /** Ids of people other than the owners who may write; their messages can request actions but cannot approve anything. */
   allowFrom: z.array(short).max(200).default([]),
 };
 export const channelRulesSchema = z.strictObject(channelRules);
@@ -49,7 +49,7 @@ export interface ChannelInbound extends ChatAddress {
   /** An earlier message was changed: never a reason to do anything. */
   readonly edited?: boolean;
   readonly atMs: number;
-  /** What the channel keeps in the transaction of the message. Not called for one that was taken before. */
+  /** Writes the channel's own rows in the transaction of the message. Not called for a message that was already recorded. */
   readonly alongside?: () => void;
 }
 
@@ -65,7 +65,7 @@ export interface ChannelIdentities {
 export const outboundKindSchema = z.enum(['reply', 'message', 'notice', 'question']);
 export type OutboundKind = z.infer<typeof outboundKindSchema>;
 
-/** What a person can press under a message; `data` comes back to the channel. */
+/** A button under a message; `data` comes back to the channel when it is pressed. */
 export const outboundButtonSchema = z.object({ label: z.string().min(1).max(100), data: z.string().min(1).max(200) });
 
 /** Something to be sent, as it is queued. One item goes to one chat. */
@@ -79,7 +79,7 @@ export const outboundItemSchema = z.object({
   replyToMessageId: z.string().optional(),
   /** Rows of buttons. */
   buttons: z.array(z.array(outboundButtonSchema).max(8)).max(10).optional(),
-  /** Queued once, whoever asks how often. */
+  /** A message with the same key is queued only once. */
   idempotencyKey: z.string().min(1).max(300),
   sessionId: z.string(),
   turnId: z.string().nullable(),
@@ -113,7 +113,7 @@ export type SendOutcome =
   /** It may or may not have arrived. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
-/** What a channel does for the outbox. */
+/** The part of a channel that the outbox calls. */
 export interface ChannelPort {
   readonly name: string;
   /** Largest file it takes. */
@@ -126,7 +126,7 @@ export interface ChannelPort {
   send(part: OutboundPart, signal: AbortSignal): Promise<SendOutcome>;
 }
 
-/** A channel that comes with the program or is handed to it. It joins when the program is ready and is disposed before it closes. */
+/** A channel that is built in or passed in by the caller. It starts when the program is ready and is disposed before the program closes. */
 export interface Channel {
   readonly name: string;
   readonly identities: ChannelIdentities;
@@ -134,7 +134,7 @@ export interface Channel {
   join(link: ChannelLink): { dispose(): void | Promise<void> };
 }
 
-/** What a channel gets when it joins. */
+/** The services a channel receives when it starts. */
 export interface ChannelLink {
   /** Returns once the message is committed. Fails with panic_engaged, queue_full, payload_too_large, shutting_down or a store error. */
   receive(inbound: ChannelInbound): ChannelReceipt;

@@ -1,8 +1,8 @@
-// What is known of a file before and after a call, and how a change of it is shown. Forms only.
+// The state of a file before and after a call, and how a change of it is shown. Forms only.
 
 import * as z from 'zod';
 
-/** What is at a path. The content of a `file` is kept under its hash; `mode` holds the permission bits. */
+/** The content of a `file` is kept under its hash; `mode` holds the permission bits. */
 export const fileImageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('absent') }),
   z.object({

@@ -23,7 +23,7 @@ export const commandOps = {
       ),
     }),
   },
-  /** What the line may go on to; `line` of each is the whole line then. */
+  /** Completions of the line; `line` of each is the whole completed line. */
   'command.complete': {
     params: z.strictObject({ line: z.string().max(1000), sessionId: id.optional() }),
     result: z.object({ completions: z.array(z.object({ line: z.string(), label: z.string(), about: z.string() })) }),
@@ -35,7 +35,7 @@ export const commandOps = {
       command: z.string(),
       /** For the person, Markdown. */
       text: z.string(),
-      /** The session to look at from here on; null where there is none yet. */
+      /** The session to show from now on; null if there is none yet. */
       sessionId: z.string().nullable(),
       /** The turn it started, where it did. */
       turnId: z.string().nullable(),

@@ -77,7 +77,7 @@ const sandboxDomainSchema = z
   .regex(/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d{1,5})?$/, 'must be a domain, *.domain, or either with :port');
 const names = (what: string) =>
   z
-    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; a * may stand at its end`))
+    .array(z.string().regex(/^[A-Za-z0-9_.:-]{1,64}\*?$/, `must be ${what}; it may end with *`))
     .min(1)
     .max(100)
     .optional();
@@ -85,7 +85,7 @@ const names = (what: string) =>
 const domainPattern = /^(\*\.)?(\[[^\]]+\]|[^:/@?#\s*]+)(:\d{1,5})?$/;
 const globPattern = /^(?![~!])(?!(?:.*[\\/])?\.\.(?:[\\/]|$))[^\0]{1,500}$/;
 
-/** What a rule is about. All that is given must hold; of a list one entry is enough. */
+/** The conditions of a rule. All given conditions must hold; one matching entry of a list is enough. */
 export const policyWhenSchema = z
   .strictObject({
     tools: names('the name of a tool'),
@@ -270,7 +270,7 @@ export const configSchema = z.strictObject({
   plugins: pluginsConfigSchema,
   /** Programs of the person's own, run before and after what the agent does. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
-  /** What a model is shown of a conversation that has grown long. */
+  /** The parts of a long conversation that a model sees. */
   context: z
     .strictObject({
       summaries: z
@@ -299,7 +299,7 @@ export const configSchema = z.strictObject({
     .prefault({}),
   backup: z
     .strictObject({
-      /** Copies of the database that nobody has to ask for. */
+      /** Makes copies of the database without being asked. */
       automatic: z.boolean().default(true),
       everyHours: z.number().min(1).max(8760).default(24),
       /** The newest automatic ones kept; those a person made are counted by retention.backups. */

@@ -26,7 +26,7 @@ const packRowSchema = z.object({
   dropped: z.number().int(),
   truncated: z.number().int(),
   model: z.string().nullable(),
-  /** What the server counted; null where it was not asked, or did not say. */
+  /** The server's own count; null if it was not asked or gave none. */
   inputTokens: z.number().int().nullable(),
   cachedInputTokens: z.number().int().nullable(),
 });
@@ -52,7 +52,7 @@ export const contextOps = {
   },
   /** A fork takes rules along under their ids: `sessionId` says where it is to go. */
   'rule.unpin': { params: z.strictObject({ ruleId: id, sessionId: id.optional() }), result: ruleSchema },
-  /** All, or those that hold in a session: its own and those of its agent. Oldest first, as the model is shown them. */
+  /** All rules, or the rules of a session and its agent. Oldest first, as the model sees them. */
   'rule.list': { params: z.strictObject({ sessionId: id.optional() }), result: z.object({ rules: z.array(ruleSchema) }) },
   /** Sums up now what is older than the last exchanges. `summaryId` is null where there is nothing to sum up yet. */
   'session.compact': {

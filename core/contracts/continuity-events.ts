@@ -1,4 +1,4 @@
-// What a conversation keeps when its words leave the window, in the log: summaries of what went before, and rules a person pinned.
+// The events of compaction: summaries of older messages, and rules a person pinned.
 
 import * as z from 'zod';
 import { errorBodySchema } from './errors.ts';
@@ -35,12 +35,12 @@ export const continuityEvents = {
       turns: z.number().int(),
       results: z.number().int(),
       tokens: z.number().int(),
-      /** Messages of which only a part was shown to whoever wrote it. */
+      /** Messages that were shown to the summarising model only in part. */
       shortened: z.number().int(),
     }),
     tokens: z.number().int(),
     keptMessages: z.number().int(),
-    /** `missing`: what the check looked for and did not find at last; such things stand at the end of the text, word for word. */
+    /** `missing`: facts the check did not find in the last summary; they are appended to it word for word. */
     quality: z.object({ ok: z.boolean(), checked: z.number().int(), missing: z.array(z.string()), repaired: z.boolean() }),
     modelCalls: z.number().int(),
     usage: usageSchema,
@@ -56,7 +56,7 @@ export const continuityEvents = {
     costUsd: z.number().nullable(),
   }),
 
-  /** Stands in every pack word for word until it is taken back. Those of an agent are in the system session. */
+  /** Included in every pack word for word until it is unpinned. Rules of an agent are in the system session. */
   'rule.pinned': z.object({
     ruleId: z.string(),
     text: z.string(),

@@ -74,9 +74,9 @@ const bodies = {
   'session.renamed': z.object({ title: z.string() }),
   'session.archived': z.object({ archived: z.boolean() }),
   'session.pinned': z.object({ pinned: z.boolean() }),
-  /** A person has looked at the session up to this global place of the log. */
+  /** A person has seen the session up to this global position in the log. */
   'session.seen': z.object({ seq: z.number().int().min(0) }),
-  /** What the turns that start from here on use; a null model is the default one. */
+  /** The settings of turns that start from now on; a null model is the default one. */
   'session.configured': z.object({ agentId: z.string(), model: z.string().nullable(), by: z.string() }),
   /** In the system session: the chain of the deleted one ended here. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
@@ -88,7 +88,7 @@ const bodies = {
     dedupeKey: z.string().nullable(),
     /** Files the person sent along, kept as artifacts. Their content is not the person's words. */
     attachments: z.array(artifactRefSchema).optional(),
-    /** What the turn it begins may use. */
+    /** The bounds of the turn it starts. */
     bounds: turnBoundsSchema.optional(),
     /** The chat it came from, and the message there; the turn's answer goes back to it. */
     chat: chatAddressSchema.extend({ messageId: z.string().optional() }).optional(),
@@ -112,18 +112,18 @@ const bodies = {
     retries: z.string().optional(),
     /** The door a direct call came through; that of a chat is in its message. */
     channel: z.string().optional(),
-    /** What it may use beyond what the person's rules say; the limits above are within them. */
+    /** The bounds of the turn, on top of the policy rules; the limits above are within them. */
     bounds: turnBoundsSchema.optional(),
     helper: helperOriginSchema.optional(),
     /** Real path of the session's folder; left out for the configured workspace. */
     workspace: z.string().optional(),
   }),
-  /** The same message runs again as another turn: from here on the conversation is as if this one had not been. Stands in the earlier turn. */
+  /** The same message runs again as another turn; the conversation drops this one. Recorded in the earlier turn. */
   'turn.superseded': z.object({ byTurnId: z.string(), by: z.string() }),
   'turn.steered': z.object({
     text: z.string(),
     sender: z.string(),
-    /** Whose words these are when they are not the sender's own: those of a signal. */
+    /** The untrusted sources of the text when the sender did not write it, as with a signal. */
     untrusted: z.array(taintSourceSchema).optional(),
   }),
   'turn.cancel_requested': z.object({ reason: z.string(), by: z.enum(['person', 'panic', 'shutdown']) }),
@@ -140,7 +140,7 @@ const bodies = {
     toolCalls: z.number().int(),
   }),
 
-  /** What the brain chose and why; `replay` chooses again and compares. */
+  /** The brain's decision and its reason; `replay` decides again and compares. */
   'brain.decided': z.object({ intent: z.string(), reason: z.string(), callIds: z.array(z.string()) }),
   'plan.drafted': z.object({ text: z.string(), calls: z.array(z.object({ callId: z.string(), tool: z.string() })) }),
   'observation.recorded': z.object({ callIds: z.array(z.string()), failed: z.number().int(), repeated: z.number().int() }),
@@ -160,9 +160,9 @@ const bodies = {
     counted: z.object({ fixed: z.number().int(), flow: z.number().int(), messages: z.number().int() }).optional(),
     /** The summary at its beginning. */
     summaryId: z.string().optional(),
-    /** What came from memory, knowledge, skills and identity. */
+    /** Parts from memory, documents, skills and identity. */
     parts: z.array(packPartSchema).optional(),
-    /** What stood after the messages, in this request only; left out where it is that of the pack named by `tailOf`. */
+    /** The text after the messages, in this request only; absent if it equals that of the pack named by `tailOf`. */
     tail: z.string().optional(),
     tailOf: z.string().optional(),
   }),
@@ -196,7 +196,7 @@ const bodies = {
     unit: budgetUnitSchema,
     limit: z.number(),
     spent: z.number(),
-    /** What the next call would have come to at least, where that and not `spent` is over the limit. */
+    /** The minimum cost of the next call, if that and not `spent` exceeds the limit. */
     needed: z.number().optional(),
   }),
   /** In the system session. A person allowed more: `limit` holds from here on, for a day until it ends. */
@@ -214,7 +214,7 @@ const bodies = {
     day: z.string().nullable(),
     by: z.string(),
   }),
-  /** Once a session: limits in US dollars cannot hold, because nobody told the price of the model. */
+  /** Once a session: limits in US dollars cannot hold, because the price of the model is unknown. */
   'budget.unpriced': z.object({ model: z.string(), scopes: z.array(budgetScopeSchema) }),
 
   'policy.decided': z.object({
@@ -272,8 +272,8 @@ const bodies = {
     resultHash: z.string(),
   }),
   /**
-   * From here on the conversation holds words of others; `paths` are files they were written to. Stands before the result of the call
-   * it names; with no call, before the message of the same turn, whose words are then not the person's.
+   * From here on the conversation holds untrusted content; `paths` are files it was written to. Precedes the result of the call it names;
+   * with no call, precedes the message of the same turn, which is then not the person's own text.
    */
   'taint.marked': z.object({
     callId: z.string().nullable(),
@@ -281,17 +281,20 @@ const bodies = {
     paths: z.array(z.string()),
     /** With no call: it is about the files sent along, and the message is the person's own. */
     attached: z.literal(true).optional(),
-    /** Files that held such words and were written anew from trusted ones. */
+    /** Files that held untrusted content and were rewritten from trusted content. */
     cleaned: z.array(z.string()).optional(),
   }),
   'tool.outcome_unknown': z.object({ callId: z.string(), tool: z.string(), args: z.string(), reason: z.string() }),
   'tool.outcome_settled': z.object({ callId: z.string(), answer: z.enum(['done', 'retry', 'abandon']), by: z.string() }),
 
-  /** What is at the paths a call is about to write, kept so that it can be put back. `undoes`: the calls an undo is about to take back. */
+  /** The state of the paths a call is about to write, kept for undo. `undoes`: the calls an undo is about to take back. */
   'checkpoint.taken': z.object({ callId: z.string(), files: z.array(beforeFileSchema), undoes: z.array(z.string()).optional() }),
-  /** What the call left there. A path that was not taken was not there before: it appeared in a folder that was taken whole. */
+  /**
+   * The state of the paths after the call. A path without an entry in `checkpoint.taken` did not exist before: it appeared in a folder that
+   * was taken whole.
+   */
   'checkpoint.closed': z.object({ callId: z.string(), files: z.array(afterFileSchema) }),
-  /** A person had files put back. `restoreId` stands for the undo itself, which can be undone like a call; null where nothing was changed. */
+  /** A person restored files. `restoreId` identifies the undo itself, which can be undone like a call; null if nothing was changed. */
   'checkpoint.restored': z.object({
     restoreId: z.string().nullable(),
     callIds: z.array(z.string()),

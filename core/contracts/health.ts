@@ -1,14 +1,14 @@
-// What a part of the program says of its own health, and what it could put right. The one form all findings have.
+// The form of all health findings: a component's state, and the repairs it offers.
 
 import type { OpResult } from './ops.ts';
 
 type Check = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-/** What the program itself can do about a finding. */
+/** An automatic repair of a finding. */
 export interface Repair {
-  /** Loses nothing that cannot be had again: done without asking where nobody is there to be asked. */
+  /** Loses nothing that cannot be recreated: runs without asking if no person is there. */
   readonly harmless: boolean;
-  /** What it would do, a sentence each. */
+  /** The steps it would take, a sentence each. */
   readonly will: readonly string[];
   /** Does it, and says what was done. */
   run(): Promise<readonly string[]> | readonly string[];

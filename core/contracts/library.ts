@@ -1,5 +1,5 @@
-// What the library offers and takes: the options of the runtime, and agents as a program uses them. Types only, and of contracts alone, so
-// that whoever uses the library depends on nothing inside.
+// The interface of the library: the options of the runtime, and agents as a program uses them. Types only, from contracts alone, so that
+// users of the library depend on no internals.
 
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/logger.ts';
@@ -32,13 +32,13 @@ export interface TrayClawOptions {
   readonly memoryExtractor?: MemoryExtractor;
   /** Tells what contradicts what, in place of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
-  /** Memories kept elsewhere, recalled beside the own ones; those with `remember` are handed what is kept. */
+  /** External memories, recalled in addition to the built-in ones; sources with `remember` also receive what is kept. */
   readonly memorySources?: readonly MemorySource[];
   /** Sources of knowledge that answer at the time of the question. */
   readonly knowledgeResolvers?: readonly KnowledgeResolver[];
   /** Texts in place of TrayClaw's own prompts; a prompt file in the data folder beats them. `trayclaw prompts list` names them. */
   readonly prompts?: Readonly<Partial<Record<OwnPromptName, string>>>;
-  /** False leaves unfinished turns as they are, for a look at the data. */
+  /** False leaves unfinished turns as they are, to inspect the data. */
   readonly resume?: boolean;
   readonly clock?: Clock;
   readonly logger?: Logger;
@@ -69,16 +69,16 @@ export interface AgentOptions {
   readonly onApproval?: (pending: PendingApproval) => 'approve' | 'deny' | Promise<'approve' | 'deny'>;
 }
 
-/** What a stream yields: text as it is written (it may skip), what was recorded (it never skips), and once, at the end, the answer. */
+/** The items of a stream: text as it is written (it may skip), recorded events (never skipped), and once, at the end, the answer. */
 export type AgentUpdate =
   | { readonly kind: DeltaNotice['kind']; readonly text: string; readonly callId: string | null }
   | { readonly kind: 'event'; readonly event: AnyEvent }
   | { readonly kind: 'answer'; readonly answer: AskResult };
 
-/** What came without being asked for here: the end or the question of a turn that a schedule, a signal, a helper's answer or a chat began. */
+/** A turn this program did not start: the end or the approval of a turn that a schedule, a signal, a subagent's answer or a chat began. */
 export interface AgentArrival {
   readonly kind: 'answer' | 'question';
-  /** Its place in the log; `receive({ after: seq })` goes on from there in a later run of the program. */
+  /** Its position in the log; `receive({ after: seq })` continues from there in a later run of the program. */
   readonly seq: number;
   readonly sessionId: string;
   readonly turnId: string;
@@ -93,17 +93,17 @@ export interface ReceiveOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What both an agent and one conversation with it can do. */
+/** The methods that an agent and a conversation with it share. */
 export interface AgentTalk {
   /** Sends a message and waits until its turn ends, or needs an approval that nothing here answers (`status: 'waiting'`). */
   run(text: string, options?: RunOptions): Promise<AskResult>;
   /** The same, step by step. Who leaves the loop early leaves the turn running; abort the signal to end the turn. */
   stream(text: string, options?: RunOptions): AsyncIterable<AgentUpdate>;
-  /** What arrives beside the runs of this object, until the signal aborts or the runtime closes. */
+  /** Yields what arrives outside the runs of this object, until the signal aborts or the runtime closes. */
   receive(options?: ReceiveOptions): AsyncIterable<AgentArrival>;
 }
 
-/** An agent of the runtime. Each `run` and `stream` is a conversation of its own. */
+/** An agent of the runtime. Each `run` and `stream` is a separate conversation. */
 export interface Agent extends AgentTalk {
   readonly agentId: string;
   /** A conversation that keeps what was said: a new one, or one that is there. Fails with not_found, or conflict for another agent's. */

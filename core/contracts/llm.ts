@@ -28,7 +28,7 @@ export const finishReasons = ['stop', 'tool_calls', 'length', 'content_filter', 
 export const finishReasonSchema = z.enum(finishReasons);
 export type FinishReason = z.infer<typeof finishReasonSchema>;
 
-/** An image a person sent along; a model that cannot see it is told of it. */
+/** An image a person attached; a model without vision gets a note about it. */
 export interface ChatImage {
   readonly name: string;
   readonly mediaType: string;
@@ -110,7 +110,7 @@ export interface ModelInfo {
   /** `provider/model-id`, as config names it. */
   readonly ref: string;
   readonly contextTokens: number;
-  /** US dollars per million tokens; null when nobody told us. */
+  /** US dollars per million tokens; null if unknown. */
   readonly inputUsdPerMillion: number | null;
   readonly cachedInputUsdPerMillion: number | null;
   readonly outputUsdPerMillion: number | null;

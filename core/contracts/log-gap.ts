@@ -6,8 +6,8 @@ export const logGapReasons = ['rewound', 'other-log', 'power-cut', 'head-missing
 
 export const logGapSchema = z.object({
   /**
-   * rewound: the end of the log is gone. other-log: another log is in its place. power-cut: what had not waited for the disk is gone, as
-   * announced. head-missing, head-damaged: the head file is gone or cannot be read, so that a loss cannot be told.
+   * rewound: the end of the log is missing. other-log: another log is in its place. power-cut: events that had not reached the disk are
+   * missing, as announced. head-missing, head-damaged: the head file is missing or unreadable, so that a loss cannot be detected.
    */
   reason: z.enum(logGapReasons),
   /** How far the head file says the log had come. */
@@ -21,7 +21,7 @@ export type LogGap = z.infer<typeof logGapSchema>;
 
 export const logGapEvents = {
   'log.gap_found': logGapSchema,
-  /** A person looked at what was found and goes on with the log as it is. */
+  /** A person reviewed the gaps and continues with the log as it is. */
   'log.gap_accepted': z.object({ by: z.string(), gaps: z.number().int().positive() }),
 };
 

@@ -1,4 +1,4 @@
-// What the parameters of several operations are made of.
+// The building blocks of operation parameters.
 
 import * as z from 'zod';
 

@@ -101,7 +101,7 @@ export const opTable = {
     params: z.strictObject({ tool: z.string().min(1), args: z.unknown(), sessionId: id.optional(), wait: z.boolean().optional() }),
     result: toolRunResultSchema.extend({ turnId: z.string(), sessionId: z.string(), pending: z.array(pendingSchema).optional() }),
   },
-  /** The tools there are; `shows` tells how their calls read in a line, for all that may stand in the log. */
+  /** The available tools; `shows` describes calls in one line, for all tools that may appear in the log. */
   'tool.list': {
     params: none,
     result: z.object({ tools: z.array(toolListingSchema), shows: z.record(z.string(), toolShownSchema).optional() }),
@@ -136,7 +136,7 @@ export const opTable = {
       asked: z.number().int(),
       /** All that it would have covered; `covered` shows the newest of them. */
       total: z.number().int(),
-      /** The oldest call looked at; null where the whole time was looked through. */
+      /** The oldest call that was searched; null if the whole log was searched. */
       lookedBackToMs: z.number().int().nullable(),
     }),
   },
@@ -203,11 +203,11 @@ export const opTable = {
       events: z.number().int(),
       sessions: z.number().int(),
       firstBad: z.object({ seq: z.number().int(), sessionId: z.string(), sessionSeq: z.number().int(), reason: z.string() }).optional(),
-      /** What is wrong beside the chain: the end of the log is missing, or the database file is damaged. */
+      /** Problems outside the chain: the end of the log is missing, or the database file is damaged. */
       faults: z.array(z.object({ kind: z.enum(['gap', 'database']), detail: z.string(), hint: z.string() })).optional(),
     }),
   },
-  /** A person goes on with the log as it is, after events of it were found missing. */
+  /** A person continues with the log as it is, after events of it were found missing. */
   'audit.accept': { params: none, result: z.object({ accepted: z.number().int() }) },
   'replay.run': {
     params: z.strictObject({ turnId: id }),
@@ -294,7 +294,7 @@ export const opTable = {
     params: z.strictObject({ sessionId: id.optional(), turnId: id.optional(), limit: z.number().int().min(1).max(1000).optional() }),
     result: z.object({ checkpoints: z.array(checkpointSchema) }),
   },
-  /** What `checkpoint.restore` would do: per file the way from now to then, or why not. Changes nothing. */
+  /** Previews `checkpoint.restore`: per file the difference from now to then, or why it cannot be restored. Changes nothing. */
   'checkpoint.preview': {
     params: z.strictObject({ ...undoTarget, force: z.boolean().optional() }).refine(namesOne, namesOneWords),
     result: z.object({ callIds: z.array(z.string()), files: z.array(fileDiffSchema.extend({ refused: z.string().nullable() })) }),
@@ -316,9 +316,9 @@ export const opTable = {
       unchanged: z.array(z.object({ path: z.string() })),
     }),
   },
-  /** What a call changed. */
+  /** The files a call changed. */
   'checkpoint.diff': { params: z.strictObject({ callId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
-  /** What a call that waits for a yes would change, where its tool can tell; otherwise no files. */
+  /** The files a pending call would change, if its tool can tell; otherwise none. */
   'approval.diff': { params: z.strictObject({ approvalId: id }), result: z.object({ files: z.array(fileDiffSchema) }) },
   'backup.create': { params: none, result: z.object({ file: z.string(), sizeBytes: z.number().int(), events: z.number().int() }) },
   'backup.list': {

@@ -29,7 +29,7 @@ export const outboxEvents = {
   'outbound.sent': z.object({ outboundId }),
   /** A part was certainly not delivered; tried again at that time, or never. */
   'outbound.failed': z.object({ outboundId, part, error: z.string(), retryAtMs: z.number().int().nullable() }),
-  /** Nobody knows whether the part arrived. It is not sent again until a person says so. */
+  /** It is unknown whether the part arrived. It is not resent until a person decides. */
   'outbound.uncertain': z.object({ outboundId, part, reason: z.string() }),
   'outbound.settled': z.object({ outboundId, answer: z.enum(['sent', 'resend', 'drop']), by: z.string() }),
 } as const;

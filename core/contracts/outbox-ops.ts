@@ -54,6 +54,6 @@ export const outboxOps = {
   },
   /** Chats that are known, the last used first. */
   'chat.list': { params: z.strictObject({ channel: id.optional() }), result: z.object({ chats: z.array(chatInfoSchema) }) },
-  /** Lets a chat go on in that session; without one, its next message begins a new one. */
+  /** Continues a chat in that session; without one, its next message begins a new session. */
   'chat.bind': { params: z.strictObject({ chat: chatAddressSchema.strict(), sessionId: id.optional() }), result: chatInfoSchema },
 } as const;

@@ -1,4 +1,4 @@
-// What a plugin is: the form in which a program or a file of the person's own adds a feature. Plain data and one function; types only.
+// The form of a plugin: a program or a file of the person's adds a feature with it. Plain data and one function; types only.
 
 import type * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
@@ -8,7 +8,7 @@ import type { Caller } from './ops.ts';
 import type { PackSource } from './pack-source.ts';
 import type { ToolDefinition } from './tools.ts';
 
-/** One of its own, as it stands in the log. */
+/** One of its own events, as recorded in the log. */
 export interface PluginEvent {
   readonly seq: number;
   readonly atMs: number;
@@ -36,7 +36,7 @@ export interface PluginOperation {
   readonly result: z.ZodType;
 }
 
-/** What a plugin is handed. */
+/** The services a plugin receives. */
 export interface PluginSpine<Settings> {
   /** From `plugins.settings` of config.yaml, checked by its own schema. */
   readonly settings: Settings;

@@ -24,7 +24,7 @@ export const grantScopeSchema = z.discriminatedUnion('kind', [
 ]);
 export type GrantScope = z.infer<typeof grantScopeSchema>;
 
-/** What a grant covers. Every form names the tool; none covers a protected path. */
+/** The calls a grant covers. Every form names the tool; none covers a protected path. */
 export const grantMatchSchema = z.discriminatedUnion('kind', [
   /** The very same arguments; with `factsHash` also touching the very same things. */
   z.strictObject({ kind: z.literal('exact'), tool: z.string(), argsHash: z.string(), factsHash: z.string().optional() }),
@@ -71,7 +71,7 @@ export const grantSchema = z.object({
   spentAtMs: z.number().int().nullable(),
   /** Keys (`kind:where`) of the untrusted sources the person knew of when saying yes. The grant covers nothing that came from another. */
   seenTaint: z.array(z.string()).optional(),
-  /** What the bindings hash of the match was made of, so that what changed since can be named. */
+  /** The values that the bindings hash of the match was made of, so that changes since then can be named. */
   bindings: z.array(commandBindingSchema).optional(),
 });
 export type Grant = z.infer<typeof grantSchema>;
@@ -83,7 +83,7 @@ export type GrantListing = z.infer<typeof grantListingSchema>;
 /** `approvalId` of a grant that no question led to: a command of policy.allowCommands that ran for the first time. */
 export const configApprovalId = 'config';
 
-/** `by` of a no that nobody gave: the time of the question was over. */
+/** `by` of a denial by timeout. */
 export const timedOut = 'timeout';
 
 export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'withdrawn']);
@@ -92,7 +92,7 @@ export const approvalStateSchema = z.enum(['pending', 'approved', 'denied', 'wit
 export const grantChoiceSchema = z.object({ match: grantMatchSchema, covers: z.string() });
 export type GrantChoice = z.infer<typeof grantChoiceSchema>;
 
-/** What led to a call: the door its turn came through, the agent, and whose words it may be following. */
+/** The origin of a call: the channel of its turn, the agent, and the untrusted sources it may be following. */
 export const callOriginSchema = z.object({
   channel: z.string(),
   agentId: z.string(),
@@ -115,13 +115,13 @@ export const approvalSchema = z.object({
   facts: callFactsSchema,
   /** The exact arguments as JSON text; what is approved is exactly this. */
   args: z.string(),
-  /** What a wider scope than once would cover, in words; null where only once can be given. */
+  /** Describes what a wider scope than once would cover; null if only once can be given. */
   widerScope: z.string().nullable(),
   /** All wider scopes that can be chosen, narrowest first; `widerScope` is the first of them. */
   choices: z.array(grantChoiceSchema).optional(),
   origin: callOriginSchema.optional(),
   createdAtMs: z.number().int(),
-  /** Nobody sits at this turn: still open by then, it is answered with no. */
+  /** The turn is unattended: if still open by then, it is denied. */
   dueAtMs: z.number().int().optional(),
   sessionId: z.string(),
   turnId: z.string().optional(),
@@ -157,7 +157,7 @@ export type BudgetUnit = z.infer<typeof budgetUnitSchema>;
 export const budgetStateSchema = z.object({
   scope: budgetScopeSchema,
   unit: budgetUnitSchema,
-  /** What holds now: `configured` and what a person allowed on top; null for no limit. */
+  /** The effective limit: `configured` and what a person added; null for no limit. */
   limit: z.number().nullable(),
   configured: z.number().nullable(),
   spent: z.number(),

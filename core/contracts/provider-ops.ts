@@ -21,7 +21,7 @@ export const providerDraftSchema = z.strictObject({
 });
 export type ProviderDraft = z.infer<typeof providerDraftSchema>;
 
-/** A key that the environment holds, by the name of its variable. Used only when a person says so. */
+/** A key in an environment variable, by the variable's name. Used only after a person agrees. */
 export const keyOfferSchema = z.object({
   preset: z.string(),
   title: z.string(),
@@ -55,7 +55,10 @@ export const providerOps = {
       offers: z.array(keyOfferSchema),
     }),
   },
-  /** Asks the model for a word, with the tools of a turn: whether key, name, address and tools are right. Counted in usage; at most 20 s. `provider` tries settings out first. */
+  /**
+   * Sends the model a short request with the tools of a turn, to check key, name, address and tools. Counted in usage; at most 20 s.
+   * `provider` tests settings before they are saved.
+   */
   'model.test': {
     params: z.strictObject({ model: modelRefSchema, provider: providerSchema.optional() }),
     result: z.object({
@@ -66,7 +69,7 @@ export const providerOps = {
       usage: usageSchema,
       costUsd: z.number().nullable(),
       error: errorBodySchema.nullable(),
-      /** Tools a request has no place for: it takes 128, and a turn chooses those that its conversation needs. */
+      /** Tools that do not fit: a request takes 128, and a turn chooses those its conversation needs. */
       toolsLeftOut: z.number().int().optional(),
     }),
   },
@@ -87,7 +90,7 @@ export const providerOps = {
       ),
     }),
   },
-  /** Asks the server what it offers, then one model for a word: the given one, else the one that would be its default. Writes nothing. */
+  /** Lists the server's models, then sends one of them a short request: the given one, or the default. Writes nothing. */
   'provider.try': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional() }),
     result: z.object({

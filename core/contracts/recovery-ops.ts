@@ -6,12 +6,12 @@ import { checkSchema } from './op-results.ts';
 import { recoveryKindSchema } from './recovery.ts';
 
 export const healthOps = {
-  /** `full` also looks at what takes long: the whole chain, every artifact, every index; and asks the default model a word. */
+  /** `full` includes slow checks: the whole chain, every artifact, every index; and a short request to the default model. */
   'health.check': {
     params: none.extend({ full: z.boolean().optional() }),
     result: z.object({ ok: z.boolean(), checks: z.array(checkSchema) }),
   },
-  /** What the program can do about one finding; done only with `run`. `check` is how it stands now. */
+  /** The repair of one finding; runs only with `run`. `check` is the state afterwards. */
   'health.fix': {
     params: z.strictObject({ checkId: id, run: z.boolean().optional() }),
     result: z.object({
@@ -28,7 +28,7 @@ export const healthOps = {
       kinds: z.array(z.object({ kind: recoveryKindSchema, title: z.string(), when: z.string(), target: z.string().nullable() })),
     }),
   },
-  /** What it would change and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
+  /** The changes it would make and what is lost. Changes nothing; the plan can be run for ten minutes, once. */
   'recovery.plan': {
     params: z.strictObject({ kind: recoveryKindSchema, target: z.string().min(1).max(4096).optional() }),
     result: z.object({

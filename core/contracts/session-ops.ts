@@ -24,7 +24,7 @@ export const sessionOps = {
       /** Also the conversations of helpers. */
       helpers: z.boolean().optional(),
       limit: z.number().int().min(1).max(1000).optional(),
-      /** Only those that work in this folder; `null` is the configured workspace. */
+      /** Only sessions that work in this folder; `null` is the configured workspace. */
       workspace: workspacePath.nullable().optional(),
       cursor: z.string().min(1).max(200).optional(),
     }),

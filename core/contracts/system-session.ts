@@ -3,5 +3,5 @@
 /** The session that holds what belongs to no conversation: panic, grants, boots, deletions. */
 export const systemSessionId = 'system';
 
-/** Sessions of helpers begin so; nobody else's may. */
+/** The prefix of subagent sessions; no other session may have it. */
 export const helperSessionPrefix = 'hlp_';

@@ -42,7 +42,7 @@ export type CommandBinding = z.infer<typeof commandBindingSchema>;
 /** A line that is one program with literal arguments and nothing else. It is run as this list, with no shell in between. */
 export const plainCommandSchema = z.object({
   argv: z.array(z.string()).min(1),
-  /** What it reads, in words ("lists files"), where program and arguments are known to do nothing else; otherwise null. */
+  /** Describes what it reads ("lists files"), if program and arguments are known to do nothing else; otherwise null. */
   reads: z.string().nullable(),
   /** The words that name what it does (`git status`), where all that follows is known not to change that; otherwise null. */
   family: z.array(z.string()).min(1).nullable(),
@@ -54,7 +54,7 @@ export type PlainCommand = z.infer<typeof plainCommandSchema>;
 
 /** A line of plain commands joined by `&&`, `||`, `;` or `|`, of which all but the last are known to only look. It is run by the shell. */
 export const joinedCommandSchema = z.object({
-  /** What its parts read, in words, where all of them are known to do nothing else; otherwise null. */
+  /** Describes what its parts read, if all of them are known to do nothing else; otherwise null. */
   reads: z.string().nullable(),
   /** The parts that need a permission: the words that name each, and what it is made of. */
   needs: z.array(plainCommandSchema.pick({ family: true, bindings: true }).extend({ family: z.array(z.string()).min(1) })),
@@ -76,12 +76,12 @@ export const commandFactSchema = z.object({
 });
 export type CommandFact = z.infer<typeof commandFactSchema>;
 
-/** What a command reads, in words, where it is known to do nothing else; otherwise null. */
+/** Describes what a command reads, if it is known to do nothing else; otherwise null. */
 export function readsOf({ plain, joined }: CommandFact): string | null {
   return plain?.reads ?? joined?.reads ?? null;
 }
 
-/** What decides what a command does; null where nothing is known of it. */
+/** The values that determine what a command does; null if nothing is known of it. */
 export function bindingsOf({ plain, joined }: CommandFact): readonly CommandBinding[] | null {
   return plain?.bindings ?? joined?.bindings ?? null;
 }
@@ -97,7 +97,7 @@ export const callFactsSchema = z.object({
   paths: z.array(pathFactSchema),
   command: commandFactSchema.nullable(),
   hosts: z.array(z.string()),
-  /** What a person should know before saying yes, a sentence each, the gravest first. */
+  /** The risks a person should know before approving, a sentence each, the gravest first. */
   risks: z.array(z.string()).optional(),
   /** Of a call that is one web request. `reads`: GET or HEAD with no body and no credentials, so that it only fetches. */
   request: z.object({ method: z.string(), url: z.string(), reads: z.boolean() }).optional(),
@@ -129,7 +129,7 @@ export const toolOutcomes = ['ok', 'error', 'denied', 'cancelled', 'timeout', 's
 export const toolOutcomeSchema = z.enum(toolOutcomes);
 export type ToolOutcome = z.infer<typeof toolOutcomeSchema>;
 
-/** Where text came from that somebody other than the person may have written. It can ask for things; it cannot allow them. */
+/** Where untrusted content came from. It can request actions; it cannot approve them. */
 export const taintSourceSchema = z.object({
   kind: z.enum(['web', 'file', 'mcp', 'message', 'command']),
   /** Host, real path, server or sender. */
@@ -137,13 +137,13 @@ export const taintSourceSchema = z.object({
 });
 export type TaintSource = z.infer<typeof taintSourceSchema>;
 
-/** What a tool gives back. `forUser` null means the person sees `forModel`; silent means the person is not told. */
+/** The result of a tool. `forUser` null means the person sees `forModel`; silent means the person is not notified. */
 export interface ToolResult {
   readonly forModel: string;
   readonly forUser?: string | null;
   readonly silent?: boolean;
   readonly isError?: boolean;
-  /** The work goes on in the background; the result says how to follow it. */
+  /** The work continues in the background; the result says how to follow it. */
   readonly isAsync?: boolean;
   /** Settles when that work is over. */
   readonly ended?: Promise<unknown>;
@@ -198,7 +198,7 @@ export interface ToolContext extends FactContext {
   readonly callId: string;
   readonly sessionId: string;
   readonly turnId: string;
-  /** A person said yes to this call, or gave the grant it runs on; otherwise a rule alone let it run. */
+  /** A person approved this call, or gave the grant it runs on; otherwise a rule alone allowed it. */
   readonly attended: boolean;
   /** Present again, unchanged, when an idempotent call is run a second time. */
   readonly idempotencyKey: string;
@@ -206,7 +206,7 @@ export interface ToolContext extends FactContext {
   /** Environment marker every child process must carry, so that stop finds it wherever it hides. */
   readonly processMarker: Readonly<Record<string, string>>;
   readonly artifacts: ArtifactSink;
-  /** For tools that cut text themselves: half a secret is recognised by nobody after the cut. Results are redacted in any case. */
+  /** For tools that cut text: half a secret is not recognised after the cut. Results are redacted in any case. */
   readonly redaction?: ToolRedaction;
   /** Live output for the person; bounded by the host, never recorded. */
   onOutput(chunk: string): void;
@@ -222,7 +222,7 @@ export interface VerifyResult {
 
 /** How a call reads in one line. A tool that says nothing of it is shown by its name and its first argument. */
 export const toolShownSchema = z.object({
-  /** A key of `verbs` in the words of the window (renderer/lib/i18n), which has them in every tense; one it does not know is as good as none. */
+  /** A key of `verbs` in the window's texts (renderer/lib/i18n), which have it in every tense; an unknown key is ignored. */
   verb: z.string(),
   /** The arguments that name what it is done to; the first that is a text is shown. */
   target: z.array(z.string()),
@@ -244,18 +244,18 @@ export interface ToolDefinition<A = unknown> {
    */
   readonly abortGraceMs?: number;
   /**
-   * Its results are private though no path of its facts says so: other conversations, memories, the person's documents. A session that saw
-   * one is asked more before anything leaves it.
+   * Its results are private though no path of its facts says so: other conversations, memories, the person's documents. After a session has
+   * seen one, more of what leaves it needs approval.
    */
   readonly isPrivate?: true;
   /** Only the program calls it, on behalf of a person. It is never listed, and a call by a model or a client is refused. */
   readonly isInternal?: true;
-  /** What the call would touch. May look at the file system, must not change it. */
+  /** Describes what the call would touch. May read the file system, must not change it. */
   facts(args: A, context: FactContext): CallFacts;
   /** One plain sentence without the subject: "write notes.md (1.2 KB)". */
   summarize(args: A): string;
   run(args: A, context: ToolContext): Promise<ToolResult>;
-  /** What a path it writes would hold afterwards, where that can be told beforehand. Looks only; null where the call would fail. */
+  /** The future content of a path it writes, if that can be told beforehand. Read-only; null if the call would fail. */
   preview?(args: A, context: FactContext): Promise<{ readonly path: string; readonly after: string } | null>;
   /** Checks afterwards that the effect is there. */
   verify?(args: A, context: ToolContext): Promise<VerifyResult>;

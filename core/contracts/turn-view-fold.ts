@@ -10,7 +10,7 @@ import { changedFiles, createCallView, createTurnView, type CallView, type NoteF
 /** No event of the log has this type: what knows events by their type takes it for one of a later program. */
 export const unreadableType = 'event.unreadable';
 
-/** A host reads such a body as null; the window gives it a type of its own. */
+/** Returns whether a host could not read the event: its body is null. The window gives such events their own type. */
 export function isUnreadable({ type, body }: { readonly type: string; readonly body: unknown }): boolean {
   return type === unreadableType || body === null;
 }
@@ -51,7 +51,7 @@ const requestFolds: Folds = {
     const { requestId, again, error, partialText, usage, costUsd } = event.body;
     endRequest(turn, requestId, event.atMs, error);
     if (usage !== undefined) spend(turn, usage, costUsd ?? null);
-    // What came of it is said again by the next answer.
+    // The next answer reports the outcome again.
     if (again === true) return note(turn, event, 'quiet', { code: 'retried', message: error.message, waitMs: 0 });
     if (partialText !== '') turn.entries.push({ kind: 'text', key: `t${event.seq}`, text: partialText });
     note(turn, event, 'bad', { code: 'said', text: error.message });
@@ -61,7 +61,7 @@ const requestFolds: Folds = {
     // One call is its own plan.
     if (callIds.length < 2) return;
     for (const { callId, tool } of body.calls) callOf(turn, callId, { tool, args: '' });
-    // Their lines are among the last ones: what lies before them is not looked at.
+    // Their lines are among the last ones; earlier lines are not searched.
     for (const callId of callIds) {
       const at = turn.entries.findLastIndex((entry) => entry.key === callId);
       if (at !== -1) turn.entries.splice(at, 1);

@@ -195,7 +195,7 @@ test('a call that the gate or a person refused says so, and why', () => {
   const { calls, approvals } = script.view;
   expect(Object.values(calls).map((one) => [one.callId, one.state, notDone(one)])).toEqual([
     ['gate', 'denied', 'Never.'],
-    ['no', 'denied', 'Not done: ada said no: Not today.'],
+    ['no', 'denied', 'Not done: ada denied it: Not today.'],
     ['late', 'denied', 'Not done: no answer in time.'],
     ['gone', 'skipped', 'Not done: the turn has ended.'],
     ['odd', 'error', 'There is no such tool.'],

@@ -1,5 +1,5 @@
-// Helpers: a call from one turn to another agent, its start, its end. Their events stand in the session and turn that called. The operations
-// on agents and helpers. A part of the tables in events.ts and ops.ts.
+// Subagents: a call from one turn to another agent, its start and its end. The events are recorded in the calling session and turn. Also
+// the operations on agents and subagents. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
 import { agentListingSchema } from '../agents.ts';
@@ -19,7 +19,7 @@ const helperPayerSchema = z.object({
   tokens: z.number().nullable(),
 });
 
-/** What a turn of a helper knows of whoever called it. */
+/** Identifies the caller of a subagent's turn. */
 export const helperOriginSchema = z.object({
   jobId: z.string(),
   label: z.string(),
@@ -42,13 +42,13 @@ export const helperEvents = {
     agentId: z.string(),
     task: z.string(),
     label: z.string(),
-    /** What answers in it, where that is not the agent's own model: `skill/NAME` performs the steps of a skill. */
+    /** The model of the subagent's turn if it is not the agent's own: `skill/NAME` performs the steps of a skill. */
     model: z.string().optional(),
     /** wait: the call ends with the answer. background: the answer comes later, as a message. */
     mode: helperModeSchema,
     bounds: turnBoundsSchema,
     payers: z.array(helperPayerSchema),
-    /** 1 for a helper of a conversation, 2 for a helper of that. */
+    /** 1 for a subagent of a conversation, 2 for a subagent of that one. */
     depth: z.number().int().min(1),
     /** A call that runs again with the same key meets the same job. */
     idempotencyKey: z.string(),
@@ -93,8 +93,7 @@ export type HelperListing = z.infer<typeof helperListingSchema>;
 
 export const agentOps = {
   'agent.list': { params: none, result: z.object({ agents: z.array(agentListingSchema) }) },
-  /** `identity` is what stands below the standing instructions, as it is now. */
-  /** Calls of helpers, the newest first, at most 1,000; those that have ended only when asked for. */
+  /** Subagent calls, newest first, at most 1,000; finished ones only on request. */
   'helper.list': {
     params: z.strictObject({ sessionId: id.optional(), all: z.boolean().optional() }),
     result: z.object({ helpers: z.array(helperListingSchema) }),

@@ -51,7 +51,7 @@ export const hookEvents = {
   }),
 } as const;
 
-/** What a hook is told, as JSON on its standard input. Secrets are taken out of it before. */
+/** The input of a hook: JSON on its standard input. Secrets are redacted. */
 export interface HookSubject {
   readonly on: HookPoint;
   readonly sessionId: string | null;
@@ -68,7 +68,7 @@ export interface HookSubject {
     /** JSON. */
     readonly args: string;
     readonly summary: string;
-    /** What the gate answered; after the call, what came of it. */
+    /** The gate's decision; after the call, its outcome. */
     readonly decision?: string;
     readonly outcome?: string;
     readonly result?: string;
@@ -77,7 +77,7 @@ export interface HookSubject {
   readonly message?: { readonly to: string; readonly text: string; readonly outcome?: string };
 }
 
-/** What a hook may answer. Saying nothing is no objection; there is no way to allow. */
+/** The answer of a hook. No answer means no objection; a hook cannot allow anything. */
 export const hookAnswerSchema = z.strictObject({
   decision: z.enum(['deny', 'ask']).optional(),
   reason: z.string().max(2000).optional(),
@@ -92,7 +92,7 @@ export interface LibraryHook extends Partial<Pick<HookConfig, 'match' | 'timeout
   run(subject: HookSubject, signal: AbortSignal): HookAnswer | undefined | Promise<HookAnswer | undefined>;
 }
 
-/** What came of all hooks of one place together. */
+/** The combined answer of all hooks at one place. */
 export interface HookVerdict {
   readonly decision: 'pass' | 'ask' | 'deny';
   readonly reason: string;

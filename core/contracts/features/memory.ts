@@ -1,5 +1,4 @@
-// Memory: what is remembered, and the person's documents; the settings, the events and the operations. A part of the tables in events.ts,
-// ops.ts and config.ts.
+// Memory and the person's documents: the settings, the events and the operations. Used by events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
 import { holdsSchema, id, none } from '../op-params.ts';
@@ -9,7 +8,7 @@ export const memoryKinds = ['fact', 'preference', 'lesson', 'procedure'] as cons
 export const memoryKindSchema = z.enum(memoryKinds);
 export type MemoryKind = z.infer<typeof memoryKindSchema>;
 
-/** candidate: proposed, used nowhere until it is promoted. kept: used. */
+/** candidate: proposed, not used until it is promoted. kept: used. */
 export const memoryStates = ['candidate', 'kept'] as const;
 export const memoryStateSchema = z.enum(memoryStates);
 export type MemoryState = z.infer<typeof memoryStateSchema>;
@@ -45,12 +44,12 @@ export const memorySchema = z.object({
   scope: memoryScopeSchema,
   importance: importanceSchema,
   origin: memoryOriginSchema,
-  /** Whose words it may hold beside the person's own. With any of them only a person can promote it. */
+  /** The untrusted sources it may derive from. If there are any, only a person can promote it. */
   untrusted: z.array(taintSourceSchema),
 });
 export type Memory = z.infer<typeof memorySchema>;
 
-/** What one that is written to a file says; what else it is follows when it is read in. */
+/** The fields of an entry in a memory file; the remaining ones are set when it is read. */
 export const memoryFileEntrySchema = z.strictObject({
   kind: memoryKindSchema,
   text: textSchema,
@@ -134,7 +133,7 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
     knowledge: z
       .strictObject({
         sources: z.record(sourceNameSchema, z.discriminatedUnion('kind', [inlineSchema, directorySchema, fileSchema])).default({}),
-        /** Whether evidence is put before the model by itself, where a question seems to be about the documents. */
+        /** Adds evidence to the prompt automatically when a question seems to be about the documents. */
         inContext: z.boolean().default(true),
         evidenceMax: z.number().int().min(1).max(20).default(4),
       })
@@ -166,7 +165,7 @@ export const memoryEvents = {
   'memory.settled': z.object({ memoryId, otherId: z.string(), keep: z.enum(['this', 'other', 'both']), by: z.string() }),
   /** Used nowhere from here on. The log keeps that it was remembered. */
   'memory.forgotten': z.object({ memoryId, by: z.string(), reason: z.string() }),
-  /** What embedding came to: one event for a batch of texts, or for some questions together. */
+  /** Usage of the embedding model: one event for a batch of texts, or for several queries together. */
   'embedding.used': z.object({
     model: z.string(),
     purpose: z.enum(['texts', 'questions']),
@@ -187,7 +186,7 @@ export const memoryViewSchema = memorySchema.extend({
   rule: z.string().nullable(),
   pinned: z.boolean(),
   tier: memoryTierSchema,
-  /** What the agent is shown of it at its age. */
+  /** The text the agent sees at its current tier. */
   shown: z.string(),
   createdAtMs: z.number().int(),
   usedAtMs: z.number().int(),
@@ -235,7 +234,7 @@ const knowledgeSourceSchema = z.object({
   /** Documents that could not be taken in. */
   failed: z.number().int(),
   indexedAtMs: z.number().int().nullable(),
-  /** What is wrong with the whole source, in a sentence. */
+  /** Why the whole source failed, in a sentence. */
   problem: z.string().nullable(),
   /** While it is read: files that are done, of so many. */
   progress: z.object({ done: z.number().int(), total: z.number().int() }).nullable(),
@@ -258,7 +257,7 @@ export const memoryOps = {
       state: memoryStateSchema.optional(),
       kind: memoryKindSchema.optional(),
       scope: memoryScopeSchema.optional(),
-      /** Also those that are out of use by their age; with a query they are always looked at. */
+      /** Includes archived memories; with a query they are always searched. */
       archived: z.boolean().optional(),
       /** Only those with an open contradiction. */
       contradicted: z.boolean().optional(),
@@ -297,7 +296,7 @@ export const memoryOps = {
     params: z.strictObject({ memoryId: id, otherId: id, keep: z.enum(['this', 'other', 'both']) }),
     result: z.object({ kept: z.array(z.string()) }),
   },
-  /** What is kept, one JSON object a line; the same form is read in. */
+  /** All memories, one JSON object a line; `memory.import` reads the same form. */
   'memory.export': { params: none, result: z.object({ text: z.string(), count: z.number().int() }) },
   /** All or nothing; what is known already is passed over. */
   'memory.import': {
@@ -327,7 +326,7 @@ export const memoryOps = {
       ),
     }),
   },
-  /** What adding a folder or a file would come to; changes nothing. */
+  /** Previews adding a folder or a file; changes nothing. */
   'knowledge.preview': {
     params: z.strictObject({ path: sourcePath, endings: endingsSchema.optional() }),
     result: z.object({
@@ -344,7 +343,7 @@ export const memoryOps = {
       problem: z.string().nullable(),
     }),
   },
-  /** A folder, a file or a text from now on; its place in config.yaml is knowledge.sources. Reading goes on in the background. */
+  /** Adds a folder, a file or a text; its place in config.yaml is knowledge.sources. Indexing continues in the background. */
   'knowledge.add': {
     params: z
       .strictObject({
@@ -356,13 +355,13 @@ export const memoryOps = {
         /** In place of a path: the text itself, Markdown. */
         text: z.string().min(1).max(200_000).optional(),
         title: z.string().trim().min(1).max(200).optional(),
-        /** A person knows that it lies outside of what is open to the agent. */
+        /** A person confirmed that it is outside the folders open to the agent. */
         outside: z.boolean().optional(),
       })
       .refine(({ path, text }) => (path === undefined) !== (text === undefined), 'a source has either a path or a text'),
     result: z.object({ source: z.string(), path: z.string().nullable(), holds: holdsSchema }),
   },
-  /** It is found no more. Its setting is handed back, so that it can be put back with config.set. */
+  /** Removes a source. Returns its setting, so that config.set can put it back. */
   'knowledge.remove': {
     params: z.strictObject({ source: sourceNameSchema }),
     result: z.object({ source: z.string(), setting: z.record(z.string(), z.unknown()), holds: holdsSchema }),
@@ -371,7 +370,7 @@ export const memoryOps = {
     params: z.strictObject({ query: queryText, source: id.optional(), limit: z.number().int().min(1).max(50).optional() }),
     result: z.object({ evidence: z.array(evidenceSchema), embedder: embedderStateSchema }),
   },
-  /** Looks at every document of a source, or of all, again; waits until that is done. */
+  /** Rereads every document of a source, or of all; waits until that is done. */
   'knowledge.reindex': {
     params: z.strictObject({ source: id.optional() }),
     result: z.object({ documents: z.number().int(), changed: z.number().int(), removed: z.number().int(), failed: z.number().int() }),

@@ -1,5 +1,5 @@
-// Skills: what the agent knows how to do, where it comes from and who trusts it; the settings, the events and the operations. A part of the
-// tables in events.ts, ops.ts and config.ts.
+// Skills: what the agent can do, where each skill comes from and why it is trusted; the settings, the events and the operations. Used by
+// events.ts, ops.ts and config.ts.
 
 import * as z from 'zod';
 import { none } from '../op-params.ts';
@@ -10,14 +10,14 @@ export const skillNameSchema = z
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
   .max(64);
 
-/** error: against the standard. warning: it loads, but somebody should look. note: good to know. */
+/** error: against the standard. warning: it loads, but a person should check it. note: good to know. */
 export const lintSeverities = ['error', 'warning', 'note'] as const;
 
 export const skillFindingSchema = z.object({
   /** Stable name of the rule: `name-form`. */
   rule: z.string(),
   severity: z.enum(lintSeverities),
-  /** What is wrong, and what to do. */
+  /** The problem and its fix. */
   message: z.string(),
   /** Line of SKILL.md, from 1; null where it is about the whole. */
   line: z.number().int().nullable(),
@@ -31,7 +31,7 @@ export const skillRequirementSchema = z.object({
   /** A program, a variable, a key of the configuration, a tool, a skill; of `os` and `any-bin` all that would do. */
   name: z.string(),
   isMet: z.boolean(),
-  /** How to get it, where the skill says so. */
+  /** How to get it, if the skill says. */
   hint: z.string().nullable(),
 });
 export type SkillRequirement = z.infer<typeof skillRequirementSchema>;
@@ -42,8 +42,8 @@ export const skillOriginSchema = z.enum(skillOrigins);
 export type SkillOrigin = z.infer<typeof skillOriginSchema>;
 
 /**
- * Why its text counts as the person's own. bundled: it came with the program. folder: the person trusts all of a folder.
- * content: the person trusts exactly these files. changed: they did, and the files are others now. none: nobody said so.
+ * Why its text counts as the person's own. bundled: included in the program. folder: the person trusts the whole folder. content: the
+ * person trusts exactly these files. changed: the trusted files have changed. none: not trusted.
  */
 export const skillTrustSchema = z.enum(['bundled', 'folder', 'content', 'changed', 'none']);
 export type SkillTrust = z.infer<typeof skillTrustSchema>;
@@ -67,12 +67,12 @@ export const skillListingSchema = z.object({
   requirements: z.array(skillRequirementSchema),
   /** Tools it says it works with. */
   tools: z.array(z.string()),
-  /** The model is told of it; `whyNot` says why it is not. */
+  /** The model sees it; `whyNot` gives the reason if not. */
   isOffered: z.boolean(),
   whyNot: z.string().nullable(),
   errors: z.number().int(),
   warnings: z.number().int(),
-  /** Others of its name that this one stands in front of. */
+  /** Skills of the same name that this one takes precedence over. */
   shadowed: z.array(z.string()),
 });
 export type SkillListing = z.infer<typeof skillListingSchema>;
@@ -87,7 +87,7 @@ export const skillViewSchema = skillListingSchema.extend({
   compatibility: z.string().nullable(),
   homepage: z.string().nullable(),
   findings: z.array(skillFindingSchema),
-  /** What else lies in its folder, relative to it. */
+  /** The other files in its folder, relative to it. */
   files: z.array(z.object({ path: z.string(), sizeBytes: z.number().int() })),
   /** Of all its files together; what is trusted is exactly this. */
   sha256: z.string(),
@@ -161,7 +161,7 @@ const importedSchema = z.object({
 });
 
 export const skillOps = {
-  /** All that were found; with `query` only those the model would be told of for this message, best first. */
+  /** All skills found; with `query` only those the model would be offered for this message, best first. */
   'skill.list': {
     params: z.strictObject({ query: z.string().min(1).max(10_000).optional() }),
     result: z.object({
@@ -183,7 +183,7 @@ export const skillOps = {
   'skill.import': {
     params: z.strictObject({
       path,
-      /** What was published for it; another content is refused. */
+      /** The published hash; other content is refused. */
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
@@ -208,7 +208,7 @@ export const skillOps = {
     result: z.object({ skills: z.array(skillListingSchema) }),
   },
   'skill.configure': { params: z.strictObject({ name: skillNameSchema, enabled: z.boolean() }), result: skillListingSchema },
-  /** Reads all folders anew at once; they are watched as well. */
+  /** Reloads all folders at once; they are also watched. */
   'skill.reload': {
     params: none,
     result: z.object({ skills: z.number().int(), added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) }),
