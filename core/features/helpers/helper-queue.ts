@@ -1,5 +1,5 @@
-// The queue of helpers: one agent's turn calls another, waits or goes on, and hears of the end once. Everything it goes by is in the log,
-// so it goes on after a crash at any point. Runs no turn itself and decides no permission.
+// The queue of subagents: one agent's turn calls another, waits or continues, and receives the result once. All of its state is in the log,
+// so it resumes after a crash at any point. Runs no turn and decides no permission.
 
 import { Deferred } from '../../base/deferred.ts';
 import { AppError, toAppError, type ErrorCode } from '../../contracts/errors.ts';
@@ -98,7 +98,7 @@ export class HelperQueue {
     return this.#deps.rows.list(sessionId);
   }
 
-  /** Those of its helpers, and of whatever these called. */
+  /** The sessions of its subagents, and of all subagents these called. */
   sessionsBelow(sessionId: string): string[] {
     return this.#deps.rows.sessionsBelow(sessionId);
   }
@@ -232,7 +232,7 @@ export class HelperQueue {
     this.#pump();
   }
 
-  /** What earlier attempts came to. */
+  /** The finished turns of earlier attempts. */
   #spentBefore(job: HelperJob): readonly EventBodies['turn.finished'][] {
     const earlier = this.#deps.rows.turnsOf(job.jobId).filter((turnId) => turnId !== job.helperTurnId);
     const ends = earlier.map((turnId) => this.#deps.log.reads.turnEnd(job.helperSessionId ?? '', turnId));
@@ -262,7 +262,7 @@ export class HelperQueue {
     });
   }
 
-  /** Listened to outside of the commit: what follows is written in commits of its own. */
+  /** Runs outside of the commit it hears about; what it writes is committed separately. */
   #hear(events: readonly AnyEvent[]): void {
     const relevant = events.filter(({ type }) => heardTypes.has(type));
     if (relevant.length === 0) return;
@@ -286,7 +286,7 @@ export class HelperQueue {
       if (ended !== null) this.#attempt(ended, () => this.#lookAt(ended));
       const isStopped = event.type === 'turn.cancel_requested' || (event.type === 'turn.finished' && stoppedEnds.has(event.body.status));
       for (const job of rows.openOfTurn(event.turnId)) {
-        // In the background it goes on when its caller came to an end of its own.
+        // A background subagent continues if its caller ended normally.
         if (isStopped || job.mode === 'wait') this.#attempt(job, () => this.#cancel(job, 'its caller', 'The turn that called has ended.'));
       }
     }
@@ -316,7 +316,7 @@ export class HelperQueue {
     this.#timers.add(callOff);
   }
 
-  /** One helper that cannot go on leaves the others theirs. What only cannot be done now is tried again in a while. */
+  /** One subagent that fails to continue does not affect the others. A step that is not possible yet is retried later. */
   #attempt(job: HelperJob, action: () => void): void {
     try {
       action();

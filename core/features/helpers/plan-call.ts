@@ -1,4 +1,4 @@
-// What a call of a helper comes to: whom, with which rights, at whose cost, until when. Pure over the log; refuses what limits exclude.
+// Plans a subagent call: which agent, with which bounds, at whose cost, until when. Pure over the log; refuses calls beyond the limits.
 
 import type { HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -19,7 +19,7 @@ export interface WantedHelp {
 export type CallPlace = EventBodies['a2a.called']['from'];
 
 const LABEL_MAX = 60;
-/** Starts of turns looked through for the one that calls; others of its session are direct calls beside it. */
+/** How many turn starts are searched for the calling one; others of its session are parallel direct calls. */
 const STARTS_MAX = 200;
 
 /** Fails with not_found or denied. */

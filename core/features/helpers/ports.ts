@@ -1,4 +1,4 @@
-// What the queue of helpers needs of the parts around it, as narrow as it uses them. compose.ts passes the real ones.
+// The ports of the subagent queue, as narrow as it uses them. compose.ts passes the real ones.
 
 import type { Clock } from '../../base/clock.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -53,9 +53,9 @@ export interface HelperDeps {
     boundsOf(agentId: string): TurnBounds | null;
     helpersOf(agentId: string): readonly string[];
   };
-  /** Whose words a session holds. */
+  /** The untrusted sources of a session. */
   sourcesOf(sessionId: string): readonly TaintSource[];
-  /** What a helper is told below its task. */
+  /** The instructions a subagent receives after its task. */
   instructions(): string;
   readonly crashPoints: { reach(point: 'helper-called' | 'helper-submitted' | 'helper-finished'): void };
 }

@@ -1,5 +1,5 @@
-// Calls of helpers as rows kept in step with their events: what waits, what runs, what came of it, and which turn pays for which.
-// The events are the truth; starts nothing.
+// Subagent calls as rows kept in step with their events: waiting, running and finished ones, and which turn pays for which. The events are
+// the truth; starts nothing.
 
 import type { AnyEvent, EventBodies, EventOf } from '../../contracts/events.ts';
 import { helperEndSchema, type HelperEnd } from '../../contracts/features/helpers.ts';
@@ -65,7 +65,7 @@ interface StoredJob {
   readonly finishedAtMs: number | null;
 }
 
-/** Channel of what helpers say and are told. */
+/** The channel of messages from and to subagents. */
 export const helperChannel = 'helper';
 const deliveredPrefix = 'a2a:';
 

@@ -1,5 +1,5 @@
-// The tools by which an agent calls others: subagent waits, spawn does not, spawn_status looks, spawn_cancel ends. A helper's own calls
-// go through the gate like any other; these allow nothing.
+// The tools by which an agent calls others: subagent waits, spawn does not, spawn_status reads, spawn_cancel stops. A subagent's own calls
+// go through the gate like any other; these tools approve nothing.
 
 import * as z from 'zod';
 import type { AgentListing, HelperLimits } from '../../contracts/agents.ts';
@@ -26,7 +26,7 @@ export interface HelperToolDeps {
 
 const touchesNothing: CallFacts = { class: 'read', paths: [], command: null, hosts: [] };
 const TASK_MAX = 50_000;
-/** Beyond the helper's own time, for its end to be told. */
+/** Extra time beyond the subagent's own limit, so that its end can be reported. */
 const GRACE_MS = 60_000;
 const LISTED_MAX = 50;
 
@@ -120,7 +120,7 @@ function createSpawnCancel({ calls }: HelperToolDeps): ToolDefinition {
   });
 }
 
-/** Those of other conversations are nobody's business here. */
+/** Hides subagents of other conversations. */
 function ownJobs(calls: HelperCalls, sessionId: string, jobId: string | undefined): HelperJob[] {
   return calls
     .list(sessionId)

@@ -1,4 +1,4 @@
-// A capsule as the model is told it, and the lines two of them differ in. Pure.
+// Renders a capsule for the model, and the lines in which two capsules differ. Pure.
 
 import type { Capsule, RiskPosture } from '../../contracts/features/identity.ts';
 
@@ -27,7 +27,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Beyond so many pairs of lines what lies between the same beginning and the same end is told as a whole. */
+/** Above this many pairs of lines, everything between the common beginning and the common end counts as changed. */
 const PAIRS_MAX = 4_000_000;
 
 /** By the longest run of lines both share. */

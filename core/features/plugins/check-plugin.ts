@@ -1,4 +1,5 @@
-// Whether something is a plugin: its name, and that everything it brings carries it. What it does is its own affair.
+// Checks that a value has the form of a plugin: its name, and that everything it adds carries that name. Does not judge what the plugin
+// does.
 
 import { AppError } from '../../contracts/errors.ts';
 import { pluginNameSchema } from '../../contracts/features/plugins.ts';

@@ -1,5 +1,5 @@
-// Brings the files named in config.yaml into the program: only with the content a person approved, and from nowhere the agent may write.
-// A plugin that cannot be loaded is told of and stops nothing.
+// Loads the plugin files named in config.yaml: only with the content a person approved, and only from places the agent may not write. A
+// plugin that cannot be loaded is reported and stops nothing.
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

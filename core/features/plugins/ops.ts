@@ -1,4 +1,4 @@
-// Operations on plugins: which there are, a person's approval of one as it is now, and a call of what one offers.
+// Operations on plugins: listing them, approving the current content of one, and calling an operation of one.
 
 import { resolve } from 'node:path';
 import * as z from 'zod';
@@ -68,7 +68,7 @@ function viewOf({ plugin, parts, path, sha256, state, problem }: MadePlugin): Pl
 /** Doors behind which a person sits. A tool has none of them: what a tool starts carries its mark, and the doors refuse it. */
 const doorsOfPeople: readonly Caller['channel'][] = ['window', 'cli', 'tray', 'library'];
 
-/** What is there now must be what the person was shown. */
+/** The current content must be what the person was shown. */
 function approve({ log, home, panic }: Taken, given: OpParsed<'plugin.approve'>, caller: Caller): OpResult<'plugin.approve'> {
   if (!doorsOfPeople.includes(caller.channel))
     throw new AppError('forbidden', 'A plugin is approved in the window or on the command line.');
@@ -76,7 +76,7 @@ function approve({ log, home, panic }: Taken, given: OpParsed<'plugin.approve'>,
   const { path, sha256 } = contentOf(resolve(home, given.path));
   if (sha256 !== given.sha256) {
     throw new AppError('conflict', `${path} no longer holds what you were shown.`, {
-      data: { hint: 'Look at it again, then approve that: trayclaw plugins list' },
+      data: { hint: 'Review it again, then approve it: trayclaw plugins list' },
     });
   }
   log.append(systemSessionId, [{ type: 'plugin.approved', body: { path, sha256, by: caller.actor } }], true);

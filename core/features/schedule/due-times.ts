@@ -1,4 +1,4 @@
-// When something is due: the arithmetic of moments, intervals and cron lines over time zones. Reads no clock and sets no timer.
+// Computes due times: the arithmetic of moments, intervals and cron lines over time zones. Reads no clock and sets no timer.
 //
 // Cron lines mean local time. Where clocks go forward, a time that does not exist is due at the first moment after the gap; where they go
 // back, a time that comes twice is due at the first of both. Lines with a * or a step in their hours or minutes follow real time instead:

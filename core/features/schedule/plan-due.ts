@@ -1,8 +1,8 @@
-// What becomes of the due times a schedule has not settled yet: a pure choice. Nothing here reads a clock or starts anything.
+// Decides what happens to the unsettled due times of a schedule. Pure: reads no clock and starts nothing.
 
 import type { FiredDisposition, MissedPolicy } from '../../contracts/features/schedule.ts';
 
-/** A due time that is this late still counts as on time: the clock is looked at once a minute at least. */
+/** A due time that is this late still counts as on time: the clock is checked at least once a minute. */
 export const graceMs = 90_000;
 /** How many missed due times `all` makes up for. */
 export const madeUpMax = 10;

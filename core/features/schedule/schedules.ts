@@ -1,5 +1,5 @@
-// Schedules and the task list: making, changing and showing them. Every change is an event before it holds; nothing here starts a turn
-// but through the port of the clockwork.
+// Schedules and the task list: creates, changes and lists them. Every change is recorded as an event before it takes effect; turns start
+// only through the port of the clockwork.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -25,7 +25,7 @@ export interface ScheduleWish {
   readonly deliver?: string | null | undefined;
 }
 
-/** What an agent's schedule brings along beside its wish. */
+/** The fields of an agent's schedule that come from its turn, not from its request. */
 export interface Origin {
   readonly by: string;
   readonly depth?: number;
@@ -130,7 +130,7 @@ export class Schedules {
     return dueTimes.between(dueTimes.settle(spec, nowMs), { afterMs: nowMs, untilMs: Infinity, max: count });
   }
 
-  /** For a firing beside its times. */
+  /** A firing outside its due times. */
   firingNow(scheduleId: string, by: string): { kept: KeptSchedule; entry: ScheduleFired } {
     return { kept: this.#find(scheduleId), entry: { scheduleId, dueMs: this.#deps.clock.nowMs(), disposition: 'run', by } };
   }

@@ -1,5 +1,5 @@
-// The tasks and schedule tools: a list of what is left to do, and a time at which the agent takes something up again by itself. What is
-// kept belongs to the runtime; the limits on what an agent may plan are there as well.
+// The tasks and schedule tools: a to-do list, and times at which the agent resumes work. The feature keeps both, and the limits on what an
+// agent may plan.
 
 import * as z from 'zod';
 import type { CallFacts, TaintSource, ToolContext, ToolDefinition } from '../../contracts/tools.ts';
@@ -15,7 +15,7 @@ export interface AgendaTask {
 /** Where a call is made, and the key that makes it the same call when it runs again. */
 export type AgendaPlace = Pick<ToolContext, 'sessionId' | 'turnId' | 'idempotencyKey'>;
 
-/** What the tools use of the runtime. All fail with an AppError that says why. */
+/** The port of the tools. All fail with an AppError that says why. */
 export interface AgendaPort {
   tasks(limit: number): readonly AgendaTask[];
   addTask(text: string, place: AgendaPlace): AgendaTask;

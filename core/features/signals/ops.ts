@@ -1,4 +1,4 @@
-// Operations on signals: what came in, one from a program of this user, and one over a webhook.
+// Operations on signals: the list, a signal from a program of this user, and one from a webhook.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';
@@ -18,7 +18,7 @@ interface Handled {
   readonly hub: Pick<SignalHub, 'receive'>;
   readonly hooks: HookGate;
   readonly ids: IdSource;
-  /** The bounds of a turn nobody sits at. */
+  /** The bounds of an unattended turn. */
   boundsOf(given: { readonly tools?: readonly string[]; readonly perTurnUsd?: number }): TurnBounds;
 }
 

@@ -1,4 +1,4 @@
-// Skills of the layers project (no head, fixed sections, skill.py, policy.yaml) rewritten to the Agent Skills standard. Pure.
+// Rewrites skills of the layers project (no head, fixed sections, skill.py, policy.yaml) to the Agent Skills standard. Pure.
 
 import { createHash } from 'node:crypto';
 import { isLayersShape } from './skill-file.ts';
@@ -28,7 +28,7 @@ export function hashLayersSkill(files: ReadonlyMap<string, Uint8Array>): string 
   return digest.digest('hex');
 }
 
-/** Only the files the hash covers come along: nothing that nobody published slips in beside them. */
+/** Takes only the files that the hash covers, so that no unpublished file gets in. */
 export function convertLayersSkill(files: ReadonlyMap<string, Uint8Array>, folderName: string): ConvertedSkill {
   const source = Buffer.from(files.get('SKILL.md') ?? '')
     .toString('utf8')

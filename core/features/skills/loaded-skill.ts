@@ -1,5 +1,5 @@
-// A skill as it was read from the disk, and what follows from it for this machine, these decisions of the person, and this day. Pure apart
-// from the hash of a skill that somebody trusted.
+// A skill as read from the disk, and what follows from it for this machine, the person's decisions, and today. Pure apart from the hash of
+// a trusted skill.
 
 import { isInside } from '../../base/inside-folder.ts';
 import type {

@@ -1,12 +1,12 @@
-// Reads one SKILL.md: its head as leniently as the standard's guide for clients asks, its body as it stands. Notes what it had to forgive.
-// Touches no disk.
+// Parses one SKILL.md: its head as leniently as the standard's guide for clients asks, its body unchanged. Notes the flaws it tolerated.
+// Reads no disk.
 
 import { parseDocument } from 'yaml';
 import { err, ok, type Result } from '../../base/result.ts';
 
 export type Head = Readonly<Record<string, unknown>>;
 
-/** What had to be forgiven to read the head. */
+/** A flaw of the head that was tolerated. */
 export interface HeadFlaw {
   readonly rule: 'head-yaml' | 'head-duplicate' | 'head-lines';
   readonly message: string;

@@ -1,5 +1,5 @@
-// Finds skills on the disk and reads what belongs to one: its SKILL.md, the names and sizes of its other files, one hash over all of it.
-// Follows no links, has a limit on everything, writes nothing.
+// Finds skills on the disk and reads their files: SKILL.md, the names and sizes of the others, one hash over all of them. Follows no links,
+// limits everything, writes nothing.
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';

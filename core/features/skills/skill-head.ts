@@ -1,5 +1,5 @@
-// What the head of a SKILL.md says, in one form: the standard's keys, OpenClaw's extensions and our own. Lenient: what does not fit is
-// left out, and the linter says so.
+// The head of a SKILL.md in one form: the standard's keys, OpenClaw's extensions and our own. Lenient: invalid keys are left out, and the
+// linter reports them.
 
 import { parse } from 'yaml';
 import type { Head } from './skill-file.ts';
@@ -13,14 +13,14 @@ export interface SkillHead {
   readonly homepage: string | null;
   readonly version: string | null;
   readonly deprecation: Deprecation | null;
-  /** Of this program's tools: in our own key. The standard's allowed-tools names those of others and binds nobody here. */
+  /** This program's tools, from our own key. The standard's allowed-tools names tools of other clients and is ignored here. */
   readonly tools: readonly string[];
   /** Other skills its instructions lead to. */
   readonly skills: readonly string[];
   readonly needs: Needs;
   /** The person may open it with /skill. */
   readonly userInvocable: boolean;
-  /** The model is told of it. */
+  /** The skill is offered to the model. */
   readonly modelInvocable: boolean;
 }
 

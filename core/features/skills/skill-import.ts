@@ -1,5 +1,5 @@
-// Copies skills from a folder into the workspace: looked at whole before anything is written, checked against a published hash where there
-// is one, each put in its place by one rename. Trusts nothing and runs nothing.
+// Copies skills from a folder into the workspace: checks each completely before writing anything, compares it with a published hash if
+// there is one, and installs it with one rename. Trusts nothing and runs nothing.
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// What a skill needs against what there is: platform, programs, variables, settings, tools. Looks; installs nothing.
+// Compares a skill's needs with what is available: platform, programs, variables, settings, tools. Checks only; installs nothing.
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Surroundings {
   hasProgram(name: string): boolean;
 }
 
-/** Only what it names; empty for a skill that needs nothing. Tools and skills are told by whoever knows them. */
+/** Checks only the needs it names; empty for a skill without needs. The caller passes the tools and skills. */
 export function checkNeeds({ needs }: SkillHead, around: Surroundings): SkillRequirement[] {
   const { os, bins, anyBins, env, config, install } = needs;
   const requirement = (kind: SkillRequirement['kind'], name: string, isMet: boolean, hint: string | null = null): SkillRequirement => ({

@@ -1,4 +1,4 @@
-// What of the skills goes into a pack: a card for each that fits the message, and the beginning of the instructions of those the person
+// The skill section of a pack: a card for each skill that fits the message, and the beginning of the instructions of skills the person
 // named or of one that fits by far best. Records what was chosen.
 
 import type { AnyDraft } from '../../contracts/events.ts';

@@ -1,4 +1,5 @@
-// Reads skills anew when something in their folders changes. Where the disk tells of nothing, a minute's look does. Watches; decides nothing.
+// Reloads skills when something in their folders changes. If the file system reports no changes, it checks every minute. Watches; decides
+// nothing.
 
 import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -46,7 +47,7 @@ export class SkillWatch {
   }
 
   #look(): void {
-    // Before the reading too: what changes while it goes on is told of afterwards.
+    // Before the reading too: changes during it are reported afterwards.
     this.#listen();
     try {
       const { added, changed, removed } = this.#deps.reload();
@@ -59,7 +60,7 @@ export class SkillWatch {
     this.#wait(LOOK_MS);
   }
 
-  /** Each folder of its own: not every platform watches what lies below. */
+  /** Watches each folder separately: not every platform watches recursively. */
   #listen(): void {
     if (this.#isDisposed) return;
     const places = this.#deps.roots.flatMap(({ path }) => placesOf(path)).slice(0, WATCHERS_MAX);
@@ -88,7 +89,7 @@ export class SkillWatch {
       watcher.on('error', forget);
       this.#watchers.set(key, watcher);
     } catch {
-      // A disk that tells of nothing: the next look comes by itself.
+      // The file system reports no changes: the regular check finds them.
     }
   }
 }

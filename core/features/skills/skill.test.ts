@@ -167,7 +167,7 @@ test('files are read on demand, in parts, and nothing else is', () => {
   symlinkSync(bench.at('bundled/secret.md'), bench.at('bundled/one/assets/link.md'));
   bench.book.reload();
   expect(bench.reader.read('one', 'references/more.md', 0, place()).text).toMatch(
-    /x\n\[characters 0 to 19999 of 25000; go on with offset 20000\]$/,
+    /x\n\[characters 0 to 19999 of 25000; continue with offset 20000\]$/,
   );
   expect(bench.reader.read('one', './references/more.md', 20_000, place()).text).toBe('x'.repeat(5_000));
   for (const file of ['../secret.md', 'assets/link.md', '/etc/hostname', 'references', 'nothing.md', 'references/../../secret.md']) {

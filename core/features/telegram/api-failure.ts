@@ -1,13 +1,13 @@
-// What a failed call of the Bot API means: the one place that looks at codes and words of the server and of the network. What it tells
-// never holds the address of a call, because the token is part of it.
+// Interprets a failed call of the Bot API: the only place that reads codes and texts of the server and of the network. Its own texts never
+// contain the address of a call, because the token is part of it.
 
 import type { GrammyError, HttpError } from 'grammy/web';
 
 export type ApiFailure =
-  /** The server said no; nothing was done. */
+  /** The server refused; nothing was done. */
   | { readonly kind: 'refused'; readonly why: Refusal; readonly words: string }
   | { readonly kind: 'flood'; readonly retryAfterMs: number }
-  /** The request did not leave, or nobody could be reached. */
+  /** The request was not sent, or the server was unreachable. */
   | { readonly kind: 'unreachable'; readonly words: string }
   /** It may have been done. */
   | { readonly kind: 'unknown'; readonly words: string }
@@ -50,7 +50,7 @@ export function readFailure(cause: unknown, signal?: AbortSignal): ApiFailure {
   return { kind: 'unknown', words: `the connection to Telegram ended before it answered${code === '' ? '' : ` (${code})`}` };
 }
 
-/** What fetch fails with says nothing: its cause does. */
+/** The error of fetch carries no code; its cause does. */
 function codeOf(error: unknown): string {
   const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
   const said = cause?.code ?? code;

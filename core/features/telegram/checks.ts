@@ -1,4 +1,4 @@
-// What the bot says of its own health: whether it listens, and to whom.
+// Health checks of the bot: whether it polls, and for whom.
 
 import { counted, unwell, well, type Finding, type HealthSource } from '../../contracts/health.ts';
 import type { OpResult } from '../../contracts/ops.ts';

@@ -1,5 +1,5 @@
-// What a person can say with a slash. Each is answered by itself; what decides something goes through the same operations as at every other
-// door. The panic stop asks nothing and waits for nothing; releasing it is for the desktop.
+// The slash commands of the chat. Each is answered at once; commands that decide something use the same operations as every other door. The
+// panic stop asks nothing and waits for nothing; it can be released only at the desktop.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { toAppError } from '../../contracts/errors.ts';
@@ -38,7 +38,7 @@ export interface CommandCall {
 
 export interface CommandAnswer {
   readonly text: string;
-  /** The one thing that is told while everything is stopped. */
+  /** The only notice that is sent while everything is stopped. */
   readonly aboutPanic?: true;
 }
 

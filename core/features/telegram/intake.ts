@@ -1,5 +1,5 @@
-// What comes in: each update is looked at once, has its effect or its durable beginning, and is then taken. Identity is the numeric id in
-// the row of people who are paired, nothing else; strangers leave no trace but a count.
+// Incoming updates: each is processed once, has its effect or its durable record, and is then confirmed. Identity is only the numeric id in
+// the row of a paired person; strangers leave nothing but a count.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -33,12 +33,12 @@ export interface IntakeDeps {
   readonly wakeFiles: () => void;
   /** A message became a turn. */
   readonly began: (turnId: string, message: Pick<HeldMessage, 'chatId' | 'kind'>) => void;
-  /** Best effort, to somebody who is not paired or under a button. */
+  /** Best effort, to an unpaired person or under a button. */
   readonly say: (chatId: string, text: string) => void;
   readonly answerPress: (queryId: string, words: string) => void;
 }
 
-/** What came in meanwhile is looked at after this long: it may be the panic stop. */
+/** After this long, new updates are checked: one may be the panic stop. */
 const TAKING_MS_MAX = 40;
 
 /** partly: the rest comes again. later: all of it does, because there is something more urgent. */
@@ -90,7 +90,7 @@ export class Intake {
     return false;
   }
 
-  /** What the owner themselves said in their own chat, and nothing that was passed on. */
+  /** A command the owner typed in their own chat, not a forwarded one. */
   #commandOf(message: HeldMessage): ReturnType<typeof readCommand> {
     const isOwner = this.#deps.store.person(message.senderId) !== null;
     return isOwner && message.kind === 'private' && message.forwardedFrom === null ? this.#readCommand(message) : null;
@@ -109,7 +109,7 @@ export class Intake {
 
   #takeOne(update: Update, waitedMs: number): 'taken' | 'none' | 'stranger' {
     if (update.callback_query !== undefined) return this.#takePress(update.update_id, update.callback_query, waitedMs);
-    // An edited message was said before: it does nothing anew.
+    // An edited message was already handled; the edit has no effect.
     if (update.message === undefined) return 'none';
     const message = readMessage(update.message, update.update_id, this.#deps.bot);
     if (message === null) return 'none';
@@ -135,7 +135,7 @@ export class Intake {
 
   #meetStranger(message: HeldMessage): 'taken' | 'stranger' {
     const { pairing, say, strangers } = this.#deps;
-    // A group is nobody, and an answer there would be read by all.
+    // A group is not a person, and everyone in it would read an answer.
     if (message.kind === 'group') return 'stranger';
     const text = message.text.trim().replace(/^\/start\s+/, '');
     if (!looksLikeCode(text)) {

@@ -1,5 +1,5 @@
-// The agent's Markdown as the HTML the Bot API reads, in pieces that each fit into one message: never cut inside a tag, an escape or a
-// surrogate pair, code closed at the end of a piece and opened again in the next. Pure; every text gives something the server can parse.
+// Converts the agent's Markdown to the HTML of the Bot API, in pieces that each fit into one message: never cut inside a tag, an escape or
+// a surrogate pair, code closed at the end of a piece and reopened in the next. Pure; the output is always valid.
 
 /** One run of text with the formats that hold over it. */
 interface Run {
@@ -13,7 +13,7 @@ interface Link {
   readonly url: string;
 }
 
-/** What one message shows: as HTML, and the same without any format. */
+/** The text of one message: as HTML, and unformatted. */
 export interface FormattedPiece {
   readonly html: string;
   readonly plain: string;
@@ -90,7 +90,7 @@ function readLine(line: string): Run[] {
   return readWords(line, []);
 }
 
-/** How deep formats stand in one another; deeper ones are words. */
+/** The maximum nesting of formats; deeper ones stay plain text. */
 const DEPTH_MAX = 6;
 
 const spans: readonly (readonly [pattern: RegExp, kind: 'b' | 'i' | 's'])[] = [
@@ -145,7 +145,7 @@ function readSpan(rest: string, formats: readonly Format[], isInWord: boolean): 
       return escaped === null ? null : { length: 2, runs: escaped[1] ?? '' };
     }
     case '`': {
-      // Code takes no other format beside it.
+      // Code cannot be combined with other formats.
       const code = codeSpan.exec(rest);
       return code === null ? null : { length: code[0].length, runs: [{ text: code[2] ?? '', formats: [{ kind: 'code' }] }] };
     }

@@ -1,5 +1,5 @@
-// Questions of the gate in the chats of the people who are paired: asked with buttons, answered once from whichever door comes first, and
-// then saying how. A press counts only from the person, the chat and the question it was made for, and only while it is fresh.
+// Approvals in the chats of paired people: sent with buttons, answered once from whichever door is first, then updated with the outcome. A
+// press counts only from the person, the chat and the approval it was made for, and only while it is fresh.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -20,7 +20,7 @@ export interface QuestionDeps {
   readonly logger: Logger;
   readonly approvals: { approval(approvalId: string): Approval | null; pendingApprovals(): Approval[] };
   readonly claw: Pick<Claw, 'op'>;
-  /** Letters and digits that nobody can guess. */
+  /** Unguessable letters and digits. */
   readonly nonce: () => string;
   readonly queue: (item: Omit<OutboundItem, 'outboundId'>) => string;
   /** Keeps a text as a file to send along. */
@@ -39,7 +39,7 @@ type Choice = 'once' | 'minutes' | 'deny';
 const letters = { y: 'once', m: 'minutes', n: 'deny' } as const;
 const MINUTES = 15;
 const ASKS_MAX = 20;
-/** What was pressed or written longer ago decides nothing. */
+/** An older press or message decides nothing. */
 export const freshMs = 10 * 60_000;
 const SHOWN_MAX = 2_200;
 /** Of each sentence: all of a question fits into one message. */
@@ -62,7 +62,7 @@ export class Questions {
     const asked = new Map(store.questionsOf(approval.approvalId).map((question) => [question.userId, question]));
     for (const { userId, chatId } of store.people()) {
       const before = asked.get(userId);
-      // One of which nobody knows whether it arrived is asked again: twice is answered once, and not at all holds the turn up for ever.
+      // An approval whose delivery is uncertain is sent again: a second copy is harmless, a missing one blocks the turn for ever.
       if (before === undefined || (before.lost && before.asks < ASKS_MAX))
         this.#askOne(approval, { userId, chatId, asks: before?.asks ?? 0 });
     }
@@ -89,7 +89,7 @@ export class Questions {
     });
   }
 
-  /** What the person is told under the button. Decides at once or not at all. */
+  /** Returns the notice under the button. Decides at once or not at all. */
   async press({ userId, chatId, data, waitedMs }: Press): Promise<string> {
     const { store, clock, approvals } = this.#deps;
     const [, nonce = '', letter = ''] = /^ap:([A-Za-z0-9_-]{16,40}):([ymn])$/.exec(data) ?? [];

@@ -44,7 +44,7 @@ test('read_file gives a file as it is, by lines, and with numbers when asked', a
   put('a.txt', 'one\ntwo\r\nthree\nfour');
   expect(await bench.call('read_file', { path: 'a.txt' })).toMatchObject({ outcome: 'ok', forModel: 'one\ntwo\r\nthree\nfour' });
   expect((await bench.call('read_file', { path: 'a.txt', offset: 2, limit: 2 })).forModel).toBe(
-    'two\r\nthree\n[lines 2–3 of 4; go on with offset 4]',
+    'two\r\nthree\n[lines 2–3 of 4; continue with offset 4]',
   );
   expect((await bench.call('read_file', { path: 'a.txt', offset: 4, lineNumbers: true })).forModel).toBe('4\tfour');
   expect(brief(await bench.call('read_file', { path: 'a.txt', offset: 5 }))).toEqual({
@@ -66,7 +66,7 @@ test('read_file leads through a long file part by part without losing a line', a
       offset,
     });
     expect(artifacts).toEqual([]);
-    const note: RegExpExecArray | null = /\[lines .* go on with offset (\d+)\]$/.exec(forModel);
+    const note: RegExpExecArray | null = /\[lines .* continue with offset (\d+)\]$/.exec(forModel);
     seen += note === null ? forModel : forModel.slice(0, note.index);
     offset = note === null ? undefined : Number(note[1]);
   }
@@ -270,7 +270,7 @@ test('artifact_read pages through an artifact without cutting a character', asyn
   let offset: number | undefined = 0;
   for (let part = 0; offset !== undefined && part < 50; part++) {
     const { forModel }: { forModel: string } = await bench.call('artifact_read', { artifact: sha256, offset, length: 1001 });
-    const note: RegExpExecArray | null = /\n?\[bytes .* go on with offset (\d+)\]$/.exec(forModel);
+    const note: RegExpExecArray | null = /\n?\[bytes .* continue with offset (\d+)\]$/.exec(forModel);
     seen += note === null ? forModel : forModel.slice(0, note.index);
     offset = note === null ? undefined : Number(note[1]);
   }

@@ -70,7 +70,7 @@ function selectLines(bytes: Buffer, args: Args, shown: Shown): ToolResult {
     return longLine(beginning, { number: line, sizeBytes: whole.length, room, path: args.path });
   }
   const gap = text.endsWith('\n') ? '' : '\n';
-  return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; go on with offset ${line}]` };
+  return { forModel: `${text}${gap}[lines ${from}–${line - 1} of ${countLines(bytes)}; continue with offset ${line}]` };
 }
 
 function takeLines(
