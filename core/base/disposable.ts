@@ -1,4 +1,4 @@
-// Lifetimes: what starts something returns a Disposable; a DisposableStack of ours disposes in reverse and collects errors.
+// Lifetimes: functions that start something return a Disposable; our DisposableStack disposes in reverse and collects errors.
 
 export interface AsyncLifetime {
   dispose(): void | Promise<void>;

@@ -1,5 +1,5 @@
-// Reads a git configuration by git's own rules: which settings it holds, whether one of them could make git run something or look
-// elsewhere, and which files its settings name. Pure.
+// Parses a git configuration by git's own rules: its settings, whether one of them could make git run something or look elsewhere, and the
+// files it names. Pure.
 
 import { isAbsolute, join } from 'node:path';
 import { isInside } from './inside-folder.ts';
@@ -35,7 +35,7 @@ const section = /^\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\["\\])*)")?\s*\](.
 const assignment = /^([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?$/;
 
 export interface SettingsReader {
-  /** Judges where settings say that the files lie: a submodule's name its own folder. */
+  /** Tells whether a path named by a setting is the submodule's own folder. */
   readonly isOwnFolder: (path: string) => boolean;
   /** read: git is run here unasked, now. kept: it is a person who may run git here later. */
   readonly as: 'read' | 'kept';
@@ -108,7 +108,7 @@ export function namedBySettings(text: string, place: NamingPlace): string[] {
     const meant = pathSetting.test(setting.key) ? [value.trim(), ...words] : words;
     named.push(...meant.filter((word) => word !== '').map((word) => absolute(word, base, place.userHome)));
   }
-  // What holds the repository itself is not protected as a whole, whatever names it.
+  // A folder that contains the repository itself is not protected as a whole, even if a setting names it.
   return [...new Set(named)].filter((path) => !isInside(place.root, path));
 }
 

@@ -1,5 +1,6 @@
-// Rankings of the same things made into one: their scores, each brought to 0 to 1, added by weight. Compared with fusing places, it keeps a clear
-// first of one ranking first where the other has nothing to say (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval, 2023).
+// Merges rankings of the same things: scales their scores to 0 to 1 and adds them by weight. Compared with rank fusion, it keeps a clear
+// first of one ranking first where the other has no clear result (Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval,
+// 2023).
 
 export interface Ranking<K> {
   /** Of 1 in sum; where a ranking is empty, the others have its share. */
@@ -52,8 +53,10 @@ export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, cover
   ]);
 }
 
-/** How much words count beside meaning, when their best hit holds this share, 0 to 1, of what the question's words tell: who asks in the words
- *  of the text is answered by them, who asks in others by what it means. */
+/**
+ * The weight of full-text search against vector search, from the share, 0 to 1, of the query's terms that its best hit contains: a query in
+ * the words of the text relies on its words, a paraphrase on its meaning.
+ */
 export function wordsWeight(coverage: number): number {
   return 0.3 + 0.6 * coverage;
 }

@@ -1,5 +1,5 @@
-// The brand of what was looked through for secrets: text, and values made of text. It costs nothing at run time; it makes a way out that
-// asks for it impossible to reach with anything else.
+// The brand of redacted values: text, and values made of text. It costs nothing at run time; an output that requires it cannot be reached
+// with unredacted text.
 
 declare const looked: unique symbol;
 

@@ -1,5 +1,5 @@
-// Reads a JSON schema of any draft into one plain form: which kinds of values it takes, each kind once per way to take it.
-// References are followed, combinations merged. Knows nothing of who the schema is shown to.
+// Parses a JSON schema of any draft into one plain form: the kinds of values it accepts, each kind once per way to accept it. References
+// are followed, combinations merged. Does not know who reads the result.
 
 import { isPlainObject } from './json.ts';
 import { limitWords } from './schema-words.ts';
@@ -16,7 +16,7 @@ export interface ScalarKind {
 export interface ArrayKind {
   readonly kind: 'array';
   readonly items: Reading;
-  /** What stands at the first places, where each has a schema. */
+  /** The readings of the first items, if each has its own schema. */
   readonly places: readonly Reading[];
   readonly about: string;
 }
@@ -25,7 +25,7 @@ export interface ObjectKind {
   readonly kind: 'object';
   readonly properties: ReadonlyMap<string, Reading>;
   readonly required: ReadonlySet<string>;
-  /** What further keys hold: a reading, or whether they are taken at all. */
+  /** The reading of further keys, or whether they are allowed at all. */
   readonly others: Reading | boolean;
   readonly about: string;
 }
@@ -162,7 +162,7 @@ function readObject(schema: Record<string, unknown>, at: Place): ObjectKind {
   };
 }
 
-/** What takes the values of any of them. */
+/** The union of the readings. */
 export function either(readings: readonly Reading[]): Reading {
   const [first] = readings;
   if (first === undefined) return anything;
@@ -176,7 +176,7 @@ export function either(readings: readonly Reading[]): Reading {
   };
 }
 
-/** What takes only the values both take. */
+/** The intersection of two readings. */
 function both(a: Reading, b: Reading): Reading {
   const about = joined([a.about, b.about]);
   const fallback = a.fallback ?? b.fallback;
@@ -184,7 +184,7 @@ function both(a: Reading, b: Reading): Reading {
   if (b.takesAny) return { ...a, about, fallback };
   const kinds = a.kinds.flatMap((one) => b.kinds.flatMap((other) => bothKinds(one, other) ?? []));
   const takesNull = a.takesNull && b.takesNull;
-  // Nothing fits both: a schema that contradicts itself is told by its first part.
+  // The intersection is empty: a contradictory schema is described by its first part.
   return { takesAny: false, takesNull, kinds: (kinds.length === 0 ? a.kinds : kinds).slice(0, BRANCHES_MAX), about, fallback };
 }
 

@@ -1,4 +1,4 @@
-// What a schema says in words that not every model server takes, as words for a description: limits, formats, lists of values.
+// Describes in words the parts of a schema that some model servers reject: limits, formats, lists of values.
 
 /** Lengths beyond this are never met by accident; naming them only costs tokens. */
 const LENGTH_SAID_MAX = 2000;
@@ -38,7 +38,7 @@ function lengthWords(schema: Readonly<Record<string, unknown>>): string[] {
 
 function formatWords(schema: Readonly<Record<string, unknown>>): string[] {
   const { format, pattern } = schema;
-  // A format that has a pattern as well is told by its name alone: the pattern only spells it out.
+  // A format with a pattern is described by its name alone: the pattern only spells it out.
   if (typeof format === 'string' && format !== '') return [`format ${format}`];
   return typeof pattern === 'string' && pattern.length <= PATTERN_CHARS_MAX ? [`matches ${pattern}`] : [];
 }

@@ -1,5 +1,5 @@
-// Text as a person may safely read it in a terminal: control sequences disarmed, and for approvals every character that could hide
-// or pretend made visible. Changes what is shown only, never what runs.
+// Makes text safe to show in a terminal: disarms control sequences, and for approvals shows every character that could hide or deceive.
+// Changes only what is shown, never what runs.
 
 const controls = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 const deceptive = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;

@@ -1,4 +1,4 @@
-// What a turn says when its budget ended it: the limit in words, and as data what a person may be offered to allow. Pure.
+// The end of a turn over budget: the limit in words, and as data the increase a person may be offered. Pure.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { EventBodies } from '../../contracts/events.ts';

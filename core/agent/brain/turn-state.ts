@@ -1,4 +1,4 @@
-// What the brain knows of a turn: a plain value folded from the turn's events. No behaviour, no I/O.
+// The state of a turn for the brain: a plain value folded from the turn's events. No behaviour, no I/O.
 
 import type { ErrorBody } from '../../contracts/errors.ts';
 import type { TurnLimits } from '../../contracts/events.ts';

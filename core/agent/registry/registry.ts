@@ -1,4 +1,4 @@
-// The agents of config.yaml as they hold for turns: model, identity, bounds, whom each may call, whose chat is whose. Starts nothing.
+// The agents of config.yaml as turns use them: model, identity, bounds, callable agents, chats. Starts nothing.
 
 import { mainAgentId, type AgentConfig, type AgentListing, type HelperLimits } from '../../contracts/agents.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -76,7 +76,7 @@ export class AgentRegistry {
     return this.#config(agentId).model ?? null;
   }
 
-  /** What its turns may use; null where nothing bounds them. */
+  /** The bounds of its turns; null for none. */
   boundsOf(agentId: string): TurnBounds | null {
     const { tools, bounds: configured } = this.#config(agentId);
     const bounds = this.#deps.capsules.isReadOnly(agentId) ? readOnly(configured) : configured;

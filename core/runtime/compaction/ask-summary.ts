@@ -1,5 +1,4 @@
-// One question of the summarizer to a model: room in the budget first, then the request, then what it came to. The demo writes no
-// summaries; it is no model.
+// Asks a model for one summary: reserves budget, sends the request, records its usage. The demo writes no summaries; it is not a model.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Later } from '../../base/later.ts';
@@ -20,14 +19,14 @@ export interface AskSummaryDeps {
     stream(ref: string, request: SafeRequest, sink: DeltaSink, options: { signal: AbortSignal }): Promise<ModelReply>;
   };
   count(text: string): number;
-  /** What is asked leaves the program here. */
+  /** The request leaves the program here. */
   redact(text: string): Redacted;
 }
 
 export interface SummaryPlace {
   readonly model: string;
   readonly sessionId: string;
-  /** Stands in for a turn: what one summary costs counts as one piece of work. */
+  /** Used in place of a turn id: the cost of one summary counts as one unit of work. */
   readonly summaryId: string;
 }
 

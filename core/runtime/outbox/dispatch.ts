@@ -1,5 +1,5 @@
-// The sending: chats side by side, the items of one chat in order, one part after the other. Each try is on the disk before it leaves and
-// noted after; what nobody can know is called uncertain and left to a person. Queues nothing itself.
+// Delivery: chats in parallel, the items of one chat in order, one part after the other. Each try is on the disk before it is sent and
+// recorded afterwards; an unknown outcome is marked uncertain and left to a person. Queues nothing itself.
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred, sleep } from '../../base/deferred.ts';
@@ -23,7 +23,7 @@ export interface DispatchDeps {
   readonly panic: { readonly engaged: boolean };
   readonly crashPoints: { reach(point: 'outbound-sending' | 'outbound-sent'): void };
   readonly after: Later;
-  /** What leaves is looked through as it leaves: it may have waited, and more may be known to be secret by now. */
+  /** Redacts at the time of sending: the item may have waited, and more secrets may be known by now. */
   redactDeep<T>(value: T): Redacted<T>;
 }
 
@@ -35,7 +35,7 @@ const BACKOFF_FIRST_MS = 1_000;
 const BACKOFF_MAX_MS = 600_000;
 const SEND_MAX_MS = 120_000;
 const CLOSE_WAIT_MS = 5_000;
-/** What waits longer than this is not sent any more: it would come as if it were news. */
+/** Older items are not sent any more: they would look like news. */
 const AGE_MAX_MS = 86_400_000;
 /** Clocks jump and machines sleep: now and then it looks again whatever the timers say. */
 const LOOK_AGAIN_MS = 60_000;
@@ -56,7 +56,7 @@ export class Dispatch {
     this.#deps = deps;
   }
 
-  /** What the last run left in the middle of a try may have arrived. */
+  /** Parts that the last run was sending when it ended may have arrived. */
   start(hooks: MessageHooks | null): void {
     this.#hooks = hooks;
     for (const row of this.#deps.rows.interrupted()) {
@@ -106,7 +106,7 @@ export class Dispatch {
   #begin(chat: ChatAddress, isDue = false): void {
     const key = keyOf(chat);
     if (this.#busy.has(key) || this.#busy.size >= CHATS_AT_ONCE || !this.#ports.has(chat.channel)) return;
-    // What tells of a panic stop does not wait for what has to wait.
+    // News of a panic stop does not wait.
     if (this.#timers.has(key) && !this.#deps.panic.engaged) return;
     // Under a panic stop there is nothing to begin in most chats.
     if (this.#head(chat) === null) return;
@@ -127,7 +127,7 @@ export class Dispatch {
     return this.#deps.rows.head(chat, this.#deps.panic.engaged);
   }
 
-  /** Before it is cut into parts: half a secret is recognised by nobody. */
+  /** Redacts before splitting: half a secret is not recognised. */
   #safe(row: OutboundRow | null): SafeRow | null {
     return row === null ? null : { ...row, item: this.#deps.redactDeep(row.item) };
   }
@@ -253,7 +253,7 @@ export class Dispatch {
     }
   }
 
-  /** False where the item is gone: its session was deleted meanwhile. */
+  /** False if the item no longer exists because its session was deleted. */
   #note({ outboundId, sessionId }: OutboundRow, drafts: readonly AnyDraft[], barrier = false): boolean {
     const { log, rows } = this.#deps;
     return log.transact(() => {

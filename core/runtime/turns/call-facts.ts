@@ -1,5 +1,5 @@
-// Where the calls of a turn happen: the folder of its session as the context tools are judged and run with, and the question whether that
-// folder is trusted. Each look asks the disk whether it still is the folder a person trusted.
+// The workspace of a turn's calls: the session's folder as tools are judged and run with it, and whether that folder is trusted. Each check
+// asks the disk whether it is still the folder a person trusted.
 
 import { ok, type Result } from '../../base/result.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -40,7 +40,7 @@ export function openingCalls({ ids, workspaces }: Pick<TurnDeps, 'ids' | 'worksp
   return [{ callId, providerCallId: callId, tool: openWorkspaceTool, args: JSON.stringify({ path: workspace }) }];
 }
 
-/** A model that names a call of the program is told what it is told of any unknown name. Null for every other call. */
+/** Refuses an internal call named by a model, as it refuses an unknown name. Null for every other call. */
 export function refuseInternal({ state }: RunningTurn, { tool }: ParsedCall): AppError | null {
   const isProgram = state.kind === 'chat' && state.modelCalls === 0;
   return tool.isInternal !== true || isProgram ? null : new AppError('unknown_tool', `There is no tool called ${tool.name}.`);

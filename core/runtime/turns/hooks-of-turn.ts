@@ -1,5 +1,5 @@
-// Where a turn meets the hooks a person set up: before its run, its model calls and its tool calls, and after them. They can refuse or
-// have a person asked; nothing here can allow.
+// Runs the hooks a person set up for a turn: before its run, its model calls and its tool calls, and after them. They can refuse or require
+// an approval; nothing here can allow.
 
 import { AppError, type ErrorBody } from '../../contracts/errors.ts';
 import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/features/hooks.ts';
@@ -21,14 +21,14 @@ export function hookCall(runner: RunningTurn, request: GateRequest, decision: Ga
 function stricter(decision: GateDecision, verdict: HookVerdict): GateDecision {
   if (verdict.decision === 'pass') return decision;
   if (verdict.decision === 'ask' && decision.decision === 'ask') {
-    // What the rules say comes first; what the hook says is new to the person.
+    // The reason of the rules comes first; the hook's reason is new to the person.
     return { ...decision, reason: `${decision.reason} ${verdict.reason}`, grantable: false };
   }
   const ruleId = verdict.decision === 'deny' ? 'hook.denied' : 'hook.asked';
   return { ...decision, decision: verdict.decision, ruleId, reason: verdict.reason, grantId: null, grantable: false };
 }
 
-/** Why the run of a message must not go on; null where nothing is against it. Asked at its first step. */
+/** Returns why the run of a message must not continue; null if no hook objects. Called at its first step. */
 export function hookRun(runner: RunningTurn): Promise<ErrorBody | null> | null {
   if (runner.deps.hooks?.has('before_run') !== true) return null;
   const said = runner.transcript.messages.findLast((message) => message.role === 'user');
@@ -45,7 +45,7 @@ export function tellHooks(runner: RunningTurn, on: HookPoint, gather: () => Pick
   if (hooks?.has(on) === true) hooks.after({ ...subjectOf(runner, on), ...gather() });
 }
 
-/** Nobody is at hand to be asked in the middle of a run: it ends, and may be had again. */
+/** No approval is possible in the middle of a run: the run ends, and can be repeated. */
 async function refusal(runner: RunningTurn, subject: HookSubject): Promise<ErrorBody | null> {
   const verdict = await ask(runner, subject);
   if (verdict.decision === 'pass') return null;

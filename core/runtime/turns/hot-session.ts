@@ -1,10 +1,11 @@
-// Sessions in use, kept ready: the transcript grown so far, so that a turn never reads its history again. Bounded; the least recently used leaves.
+// A cache of sessions in use: the transcript so far, so that a turn never rereads its history. Bounded; the least recently used session is
+// evicted.
 
 import type { AnyEvent, EventType } from '../../contracts/events.ts';
 import type { ContextPacker, Transcript } from '../../mind/context/context.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 
-/** How many of the newest events of a session are read to continue it. What lies before stays in the log. */
+/** How many of the newest events of a session are read to continue it. Older ones stay in the log. */
 const RESTORE_EVENTS_MAX = 4_000;
 
 export const transcriptTypes: readonly EventType[] = [
@@ -88,7 +89,7 @@ export class HotSessions {
     return transcript;
   }
 
-  /** The next use reads the log anew. */
+  /** The next use rereads the log. */
   forget(sessionId: string): void {
     this.#sessions.delete(sessionId);
   }

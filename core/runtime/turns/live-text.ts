@@ -1,5 +1,5 @@
-// Text on its way to whoever watches, redacted across its pieces. Pieces that arrive at one moment go out as one: looking at each by
-// itself would cost as much as the rest of a turn. Costs nothing while nobody watches; recorded nowhere.
+// Streams text to listeners, redacted across its pieces. Pieces that arrive at one moment are sent as one: processing each separately would
+// cost as much as the rest of a turn. Costs nothing without listeners; records nothing.
 
 import type { DeltaNotice } from '../../contracts/events.ts';
 import type { RedactedStream, TurnDeps } from './ports.ts';
@@ -17,7 +17,7 @@ interface Arrival {
   readonly given: Promise<void>;
 }
 
-/** So much of what passed unwatched is looked at again for whoever joins: the beginning of a secret may lie in it. */
+/** How much unwatched text is rescanned for a new listener: it may contain the beginning of a secret. */
 const UNSEEN_LENGTH_MAX = 16_384;
 
 export class LiveText {
@@ -25,7 +25,7 @@ export class LiveText {
   readonly #about: Omit<DeltaNotice, 'text'>;
   #stream: RedactedStream | null = null;
   #unseen = '';
-  /** Came in at this moment. */
+  /** Arrived at this moment. */
   #arrived: Arrival | null = null;
 
   constructor(turn: WatchedTurn, about: Omit<DeltaNotice, 'text'>) {
@@ -61,7 +61,7 @@ export class LiveText {
     return null;
   }
 
-  /** What led to the text is in the log by then, and whoever follows the log has read it. */
+  /** The events that led to the text are in the log by then, and followers of the log have read them. */
   #giveOutSoon(): Arrival {
     const wroteAhead = this.#turn.writeAhead();
     const given = new Promise<void>((resolve) => {
@@ -88,7 +88,7 @@ export class LiveText {
   #open(): RedactedStream {
     if (this.#stream === null) {
       this.#stream = this.#turn.deps.redactStream();
-      // What it gives out of this was not watched; what it holds back belongs to what follows.
+      // The output for this part was not watched; the text it holds back belongs to what follows.
       if (this.#unseen !== '') this.#stream.push(this.#unseen.slice(-UNSEEN_LENGTH_MAX));
       this.#unseen = '';
     }

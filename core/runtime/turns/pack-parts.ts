@@ -1,5 +1,5 @@
-// What a pack holds beside the conversation: parts chosen for what the person said last, the mark for words of others among them, and
-// what waits for an answer.
+// The parts of a pack besides the conversation: parts chosen for the person's last message, including the mark for untrusted content, and
+// pending approvals.
 
 import type { EventBodies } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';

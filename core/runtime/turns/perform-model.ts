@@ -1,4 +1,4 @@
-// Performs `pack` and `complete`: builds what the model sees, asks it within the budget, and records the answer or the failure.
+// Performs `pack` and `complete`: builds the request, asks the model within the budget, and records the answer or the failure.
 
 import { GrowingText } from '../../base/growing-text.ts';
 import { toAppError, type AppError, type ErrorBody } from '../../contracts/errors.ts';
@@ -166,7 +166,7 @@ async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | n
 interface FailedCall {
   readonly requestId: string;
   readonly error: AppError;
-  /** What had come of the answer. */
+  /** The part of the answer received so far. */
   readonly whole: string;
   readonly tookMs: number;
 }
@@ -225,7 +225,7 @@ function createSink(runner: RunningTurn, keep: (delta: string) => void): DeltaSi
       reasoning.push(delta);
     },
     end: async () => {
-      // What one of them held back comes after all that was said, not in the middle of the other.
+      // Text that one stream held back follows everything else, instead of interrupting the other.
       await reasoning.settle();
       await text.settle();
       await reasoning.end();
@@ -242,7 +242,7 @@ function recordReply(
   const { deps } = runner;
   const { requestId, tookMs } = call;
   const costUsd = deps.models.cost(call.model, reply.usage);
-  // What is taken out here is in no later step: not in a call, a question, the next request, or the log.
+  // Redacted here, a secret is in no later step: not in a call, an approval, the next request, or the log.
   const text = deps.redact(reply.text);
   const calls = reply.calls.map((one) => ({
     callId: deps.ids.next('call'),

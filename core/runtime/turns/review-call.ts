@@ -1,4 +1,4 @@
-// The further look at a grave call, between the gate's answer and the question or the run. It may only make the answer stricter.
+// The further review of a grave call, between the gate's decision and the approval or the run. It may only make the decision stricter.
 
 import { AppError, toAppError } from '../../contracts/errors.ts';
 import type { ToolClass } from '../../contracts/tools.ts';
@@ -36,7 +36,7 @@ function stricter(decision: GateDecision, kind: 'ask' | 'deny', reason: string):
   return { ...decision, decision: kind, ruleId, reason, grantId: null, grantable: false };
 }
 
-/** A reviewer that does not listen holds nobody up. */
+/** A reviewer that ignores its signal must not block the turn. */
 async function orAborted<T>(reviewing: Promise<T>, signal: AbortSignal): Promise<T> {
   const over = new AbortController();
   const aborted = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-// Which turn may be run again or branched off, and what the new one has to know of its message. Reads only.
+// Checks which turn may be repeated or branched off, and collects what the new one needs of its message. Reads only.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyEvent, EventBodies } from '../../contracts/events.ts';
@@ -11,12 +11,12 @@ import { hasGoneOn } from './taken-up.ts';
 export interface HeardMessage {
   readonly sessionId: string;
   readonly agentId: string;
-  /** The turn that began with it, and those that took up its work, oldest first. */
+  /** The turn that began with it, and the turns that continued its work, oldest first. */
   readonly turnIds: readonly string[];
   readonly message: EventBodies['user.message'];
-  /** Marks that stood before it: whose words it or what it brings holds. */
+  /** Taint marks before the message: the untrusted sources of its text and files. */
   readonly marks: readonly EventBodies['taint.marked'][];
-  /** What the person said while it was worked on. */
+  /** The person's messages while it was worked on. */
   readonly steers: readonly EventBodies['turn.steered'][];
   /** The place of the session at which its turn began. */
   readonly beginsAt: number;
@@ -78,7 +78,7 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   };
 }
 
-/** What a message that is sent once more brings with it: files, whose words it and they hold, and what its turn may use. */
+/** What a repeated message takes from the earlier one: files, the untrusted sources of text and files, and the bounds of its turn. */
 export function broughtAlong({
   message,
   marks,

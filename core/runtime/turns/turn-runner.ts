@@ -1,5 +1,5 @@
-// One turn: decide, perform, record, again. Owns the turn's live state and its unwritten events; what happens in between is written
-// before anything leaves the process. Knows nothing of queues or other turns.
+// One turn: decide, perform, record, again. Owns the turn's live state and its unwritten events, which are written before anything leaves
+// the process. Knows nothing of queues or other turns.
 
 import { assert, unreachable } from '../../base/assert.ts';
 import { AppError, toAppError } from '../../contracts/errors.ts';
@@ -19,9 +19,9 @@ import { offeredWithin } from './offered-tools.ts';
 import type { TurnDeps } from './ports.ts';
 import type { ChosenParts, RunningTurn, ShownPack, Step, TurnPlace } from './running-turn.ts';
 
-/** What is over sooner than this is written together with what follows it; nobody could have seen it begin. */
+/** A shorter step is written together with the next one; its start could not have been seen. */
 const SHOWN_AFTER_MS = 25;
-/** What a call that tells its end may still take when the program closes. */
+/** How long a call that reports its end may take when the program closes. */
 const CALL_GRACE_MS = 1_500;
 
 export class TurnRunner implements RunningTurn {
@@ -183,7 +183,7 @@ export class TurnRunner implements RunningTurn {
     return isNeeded;
   }
 
-  /** Stops without recording an end: the next start goes on from what is written. A call that tells its end is given a moment for it. */
+  /** Stops without recording an end: the next start continues from the log. A call that reports its end gets a moment for it. */
   halt(): void {
     this.#halted = true;
     if (this.#telling.size === 0) this.abort.abort();

@@ -1,4 +1,4 @@
-// Backups nobody asks for: once a day while the program runs, and when it closes where one is due. Gives way all the time; never fails.
+// Automatic backups: once a day while the program runs, and when it closes if one is due. Yields often; never fails.
 
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
