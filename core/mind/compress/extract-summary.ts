@@ -1,5 +1,5 @@
-// A summary by rule, for when no model can write one: what was there before, and the beginning of each message, the newest first where
-// there is no room for all. Never empty where its source is not. Pure.
+// A summary by rule, for when no model can write one: the earlier summary, and the beginning of each message, the newest first if there is
+// no room for all. Never empty unless its source is. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { lineOf } from './summary-source.ts';
@@ -27,7 +27,7 @@ export function extractSummary({ messages, previous, tokensMax, count }: Extract
         );
   let room = tokensMax - before.reduce((sum, line) => sum + count(line) + 1, 0);
   const lines: string[] = [];
-  // The person's words are kept before those of anybody else.
+  // The person's messages are kept before all others.
   for (const wanted of [isSaid, isOther]) {
     for (const [index, message] of [...messages.entries()].reverse()) {
       if (!wanted(message)) continue;

@@ -1,5 +1,5 @@
-// Whether a summary still holds what matters of its source: names, numbers, places, and what the person asked last. By rule, without a
-// model. Knows no prompts.
+// Checks by rule whether a summary keeps the essentials of its source: names, numbers, places, and the person's last request. Uses no model
+// and knows no prompts.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { lineOf } from './summary-source.ts';
@@ -77,7 +77,7 @@ export function checkSummary(summary: string, source: QualitySource): QualityVer
   };
 }
 
-/** What the person said last in the stretch: it may not be answered yet. */
+/** The person's last request in the stretch: it may not be answered yet. */
 export function lastAsk(messages: readonly ChatMessage[]): string | null {
   const last = messages.findLast((message) => message.role === 'user');
   const text = last?.text.trim() ?? '';

@@ -1,4 +1,4 @@
-// A stretch of conversation as text for whoever sums it up: words, calls and their results, each within a bound. Pure.
+// Renders a stretch of conversation for the summarising model: messages, calls and their results, each within a limit. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { distillText } from '../../base/distill-text.ts';

@@ -1,5 +1,5 @@
-// The messages of one conversation with what is known of each: its size, its place in the log, its turn. Owns what leaves and what is cut.
-// `messages` is one array object that only grows until something leaves. Knows nothing of events but what a summary covers.
+// The messages of one conversation with their sizes, log positions and turns. Decides what is dropped and what is cut. `messages` is one
+// array object that only grows until something is dropped. Knows no events except summaries.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { EventBodies } from '../../contracts/events.ts';
@@ -45,7 +45,7 @@ const IMAGE_TOKENS = 1_600;
 /** How far words are cut where nothing else helps: from so many characters a message down to so few. */
 const FORCED_CHARS_FROM = 4_096;
 const FORCED_CHARS_TO = 8;
-/** What the lines for steps left out may take of the room. */
+/** The share of the room for the lines that replace dropped steps. */
 const DIGEST_SHARE = 0.15;
 
 export class MessageRows {
@@ -55,12 +55,12 @@ export class MessageRows {
   #turns: (string | null)[] = [];
   #totalTokens = 0;
   #summary: HeldSummary | null = null;
-  /** 1 while a summary stands at the beginning. */
+  /** 1 while a summary is at the beginning. */
   #head = 0;
-  /** What came in since the summary, also what was dropped since. */
+  /** Messages since the summary, including dropped ones. */
   #unsummed = { messages: 0, tokens: 0 };
   #counter: TokenCounter;
-  /** The note that stands for steps left out of the newest exchange, and what it says. */
+  /** The note that replaces dropped steps of the newest exchange, and its content. */
   #digest: { readonly note: Redacted<ChatMessage>; readonly steps: StepsDigest } | null = null;
 
   constructor(counter: TokenCounter) {
@@ -88,7 +88,7 @@ export class MessageRows {
     return this.#summary;
   }
 
-  /** What no summary covers: how much there is of it, including what was dropped for room. */
+  /** The size of the messages that no summary covers, including those dropped for room. */
   get unsummed(): { readonly messages: number; readonly tokens: number } {
     return this.#unsummed;
   }
@@ -113,7 +113,7 @@ export class MessageRows {
     return { sessionSeq: this.#seqs[index] ?? 0, turnId: this.#turns[index] ?? null, tokens: this.#tokens[index] ?? 0 };
   }
 
-  /** Counts with another counter from now on; what is held is counted anew, once. */
+  /** Switches to another counter; recounts all messages once. */
   countWith(counter: TokenCounter): void {
     if (counter.id === this.#counter.id) return;
     this.#counter = counter;
@@ -217,7 +217,7 @@ export class MessageRows {
     return { count: end - from, tokens: tokens - noteTokens };
   }
 
-  /** Leaves only what stands at or after a place of the log: a past pack's first message. */
+  /** Keeps only messages at or after a position in the log: a past pack's first message. */
   keepFrom(sessionSeq: number): void {
     if ((this.#seqs[this.#head] ?? sessionSeq) >= sessionSeq) return;
     // A pack that does not begin with the session begins with a person's words: results may share their place.
@@ -264,7 +264,7 @@ export class MessageRows {
     this.#turns = without(this.#turns);
   }
 
-  /** What it covers leaves, however much was said meanwhile; an older summary than the one held changes nothing. */
+  /** Removes the messages a summary covers, regardless of later ones; a summary older than the current one changes nothing. */
   sumUp(
     { summaryId, text, covers }: Pick<EventBodies['summary.written'], 'summaryId' | 'text' | 'covers'>,
     redact: (text: string) => Redacted,

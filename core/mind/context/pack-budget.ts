@@ -1,4 +1,4 @@
-// How the window of a model is shared out: what is kept free, and how much each section may take at most. Pure figures.
+// Divides the window of a model: the reserve, and the maximum of each section. Pure figures.
 
 import type { SourceSection } from '../../contracts/pack-source.ts';
 
@@ -24,7 +24,7 @@ const RESERVED_TOKENS_MAX = 8_192;
 const SMALLER_SHARE = 0.5;
 /** However large the limit is said to be, the next request is smaller than the one it refused. */
 const REFUSED_SHARE = 0.9;
-/** What comes before the messages takes no more than this share, tools and instructions together. */
+/** The maximum share of the text before the messages, tools and instructions together. */
 export const FIXED_SHARE_MAX = 0.65;
 /** And material after them leaves the messages at least this share, however much of it there is. */
 export const MESSAGES_SHARE_MIN = 0.2;
@@ -40,9 +40,9 @@ export interface TokenScale {
 export const evenScale: TokenScale = { fixed: 1, flow: 1 };
 
 export interface RefusedPack {
-  /** What it was counted to here. */
+  /** Our own count of it. */
   readonly tokens: number;
-  /** What the server says it takes, and what it counted, where it said so. */
+  /** The server's limit and count, if it stated them. */
   readonly limitTokens?: number;
   readonly requestTokens?: number;
 }
@@ -62,7 +62,7 @@ export function budgetOf(contextTokens: number, refused: RefusedPack | null): { 
   return { window, budgetTokens: Math.max(0, window - reserved) };
 }
 
-/** What may be shared out, so that sums of rounded figures stay below the budget. */
+/** The tokens that may be divided, so that sums of rounded figures stay below the budget. */
 export function spendable(budgetTokens: number): number {
   return Math.max(0, budgetTokens - ROUNDING_TOKENS);
 }

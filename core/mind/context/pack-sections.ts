@@ -1,5 +1,5 @@
-// The sections of a pack around its messages: the instructions before them, the material after them, and the tools. Each within its
-// share; what does not fit is left out whole or cut, and said so. Counts with the counter of the model.
+// The sections of a pack around its messages: the instructions before them, the material after them, and the tools. Each within its share;
+// parts that do not fit are dropped whole or cut, and recorded. Counts with the counter of the model.
 
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
 import type { ToolSchema } from '../../contracts/llm.ts';
@@ -39,7 +39,7 @@ const nothing = stillRedacted('');
 /** A beginning shorter than this tells nothing. */
 const BEGINNING_CHARS_MIN = 200;
 
-/** What was counted for a text, with the record of what had to go. */
+/** Counts the texts of a section and records what was dropped. */
 export class SectionBuilder {
   readonly sections: Section[] = [];
   readonly dropped: LeftOut[] = [];
@@ -49,7 +49,7 @@ export class SectionBuilder {
   readonly #scale: TokenScale;
   readonly #spendable: number;
   readonly #redact: (text: string) => Redacted;
-  /** What material may still take. */
+  /** The remaining room for material. */
   #free = Number.POSITIVE_INFINITY;
 
   constructor(how: { count: (text: string) => number; scale: TokenScale; spendable: number; redact: (text: string) => Redacted }) {
@@ -108,7 +108,7 @@ export class SectionBuilder {
     return stillRedacted(`\n\n${[title, ...shown, ...(shown.length < rules.length ? [leftOut] : [])].join('\n')}`);
   }
 
-  /** Parts that instruct: those that fit, whole. */
+  /** Parts that instruct: only those that fit whole. */
   instructions(section: 'identity' | 'task', selected: SelectedParts | null): Redacted {
     const taken = this.#take(section, selected, {
       show: (part) => `## ${part.title}\n${part.text}`,
@@ -141,7 +141,7 @@ export class SectionBuilder {
     if (count > 0) this.dropped.push({ what: packThings.tools, count, tokens: 0, reason: packReasons.toolCount });
   }
 
-  /** The list itself where it fits; else those that are needed most, as many as do, in the order given. */
+  /** The list itself if it fits; otherwise as many of the most needed tools as fit, in the given order. */
   tools(tools: readonly ToolSchema[], countOf: (tools: readonly ToolSchema[]) => number): readonly ToolSchema[] {
     const free = this.#spendable * FIXED_SHARE_MAX - this.tokens;
     const max = Math.floor(Math.max(0, Math.min(this.#max('tools'), free)));

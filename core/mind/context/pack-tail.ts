@@ -1,4 +1,4 @@
-// The material after the messages: the words around it, and the way back from what was recorded of it to its sections. Pure.
+// The texts around the material after the messages, and the parser that splits a recorded tail into its sections. Pure.
 
 import type { PackSectionName } from '../../contracts/pack-words.ts';
 import type { SourceSection } from '../../contracts/pack-source.ts';

@@ -1,4 +1,4 @@
-// Messages made shorter, by rule: long results and arguments first, a person's words only where nothing else helps. Pure.
+// Shortens messages by rule: long results and arguments first, the person's own text only as a last resort. Pure.
 
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { distillText } from '../../base/distill-text.ts';
@@ -49,7 +49,7 @@ export function cutMiddle(text: string, keep: number): string {
   if (text.length <= keep) return text;
   const half = Math.floor(keep / 2);
   const left = `\n… ${text.length - 2 * half} characters left out …\n`;
-  // Never longer than what it stands for.
+  // Never longer than the text it replaces.
   if (left.length + 2 * half >= text.length) return text.slice(0, keep);
   return half === 0 ? left.trim() : `${text.slice(0, half)}${left}${text.slice(-half)}`;
 }

@@ -1,5 +1,5 @@
-// How the model is shown what is no instruction to it though TrayClaw says it: a summary, and material from memory, knowledge and skills.
-// Everything stands inside a mark it cannot close.
+// Wraps text from TrayClaw that is no instruction to the model: a summary, and material from memory, documents and skills. Each is inside a
+// mark it cannot close.
 
 import type { TaintSource } from '../../contracts/tools.ts';
 

@@ -1,5 +1,4 @@
-// Which tools stay when a window has no room for all, or a request takes no more: those an agent can do least without come first. Knows
-// nothing of windows and budgets.
+// Ranks tools for a request that has no room for all of them: the most essential first. Knows nothing of windows and budgets.
 
 import { TOOLS_MAX, type ChatMessage, type ToolSchema } from '../../contracts/llm.ts';
 import { ownWords } from './attached-files.ts';

@@ -1,5 +1,5 @@
-// One attempt at a model call under watch: time to the first token, silence in between, and the caller's abort.
-// Decides nothing about trying again (retry-policy.ts does).
+// Watches one attempt at a model call: time to the first token, silence in between, and the caller's abort. Decides nothing about retries
+// (retry-policy.ts does).
 
 import type { Clock } from '../../base/clock.ts';
 import { Deferred } from '../../base/deferred.ts';

@@ -1,5 +1,4 @@
-// Makes the client for a provider, or the demo, with its key resolved. Keeps nothing.
-// The key stays in the client's headers and nowhere else.
+// Creates the client for a provider, or the demo, with its key resolved. Keeps nothing. The key stays in the client's headers.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelClient } from '../../contracts/llm.ts';

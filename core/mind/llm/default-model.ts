@@ -1,4 +1,4 @@
-// Decides which model answers where none is chosen, and says why when there is none or only the offline demo. Pure; asks nobody.
+// Decides which model answers if none is chosen, and says why if there is none or only the offline demo. Pure; makes no requests.
 
 import type { AppError } from '../../contracts/errors.ts';
 import type { KeyOffer } from '../../contracts/provider-ops.ts';
@@ -14,14 +14,14 @@ export interface DefaultInputs {
   readonly failureOf: (provider: string) => AppError | null;
   /** A model of a server found on this computer. */
   readonly found: string | null;
-  /** What the newest conversation used. */
+  /** The model of the newest conversation. */
   readonly former: string | null;
   readonly offers: readonly KeyOffer[];
 }
 
 export interface DefaultChoice {
   readonly ref: string | null;
-  /** What is missing, and what to do; null when a model was named or found. */
+  /** What is missing, and how to fix it; null when a model was named or found. */
   readonly problem: { readonly message: string; readonly hint: string } | null;
 }
 

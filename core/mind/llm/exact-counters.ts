@@ -1,5 +1,5 @@
-// Exact token counts for models whose vocabulary is public. A vocabulary is large: it is loaded when a model that uses it is first
-// asked, in the background; until then, and for all other models, the estimate counts.
+// Exact token counts for models whose vocabulary is public. A vocabulary is large: it is loaded in the background at the first request of a
+// model that uses it; until then, and for all other models, the estimate counts.
 
 import type { Logger } from '../../base/logger.ts';
 import { estimateTokens } from './token-estimate.ts';
@@ -53,7 +53,7 @@ export class ExactCounters {
       const exact = await this.#load(encoding);
       this.#counters.set(encoding, { id: encoding, count: (text) => countBounded(exact, text) });
     } catch (cause) {
-      // The estimate goes on counting; it only costs a little room.
+      // The estimate remains in use; it only costs a little room.
       this.#logger.log('warn', 'a vocabulary could not be loaded', { encoding, cause: String(cause) });
     }
   }

@@ -1,4 +1,5 @@
-// What servers refused by name, across starts. For a week: servers are updated, and asking once more costs one request.
+// Fields and schema words that servers refused by name, kept across starts. For a week: servers are updated, and asking once more costs one
+// request.
 
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
-// Lines of JSON from raw bytes, split anywhere (NDJSON). Bounded; knows nothing of what a line says.
+// Lines of JSON from raw bytes, split anywhere (NDJSON). Bounded; does not interpret the lines.
 
 import { AppError } from '../../contracts/errors.ts';
 import { lineBytesMax, type SseHandler } from './sse-parser.ts';

@@ -1,5 +1,5 @@
-// The model module's door: which models there are, what they cost, and one streamed call with timeouts and retries.
-// Must not know wire formats, and must not touch the network or import a provider package before it is asked to.
+// The interface of the model module: the models, their prices, and one streamed call with timeouts and retries. Must not know wire formats,
+// and must not touch the network or import a provider package before it is called.
 
 import { sleep as realSleep } from '../../base/deferred.ts';
 import { RandomIds } from '../../base/ids.ts';
@@ -158,7 +158,7 @@ export class ModelRouter {
     return [...providerPresets];
   }
 
-  /** A tiny question to a model, tried once with connections of its own; with a provider that need not be in config. Fails as `stream`. */
+  /** A tiny request to a model, tried once over separate connections; its provider need not be in config. Fails as `stream`. */
   async probe(ref: string, how: ProbeOptions): Promise<{ reply: RoutedReply; costUsd: number | null }> {
     const { models } = this.#config;
     const { timeoutMs: totalMs, signal, tools } = how;
@@ -172,13 +172,13 @@ export class ModelRouter {
     }
   }
 
-  /** What the server of a provider that need not be in config offers, and the model that would be its usual one. Fails as `stream`. */
+  /** Lists the models a provider's server offers and its default one; the provider need not be in config. Fails as `stream`. */
   async survey(name: string, how: TrialOptions): Promise<{ models: ModelInfo[]; usual: string | null }> {
     const router = this.#trial(name, how, this.#config.models);
     return router.#directory.survey(name, how.signal);
   }
 
-  /** A router of its own with one more provider, for trying it out. */
+  /** A separate router with one more provider, for testing it. */
   #trial(name: string, { provider, key }: TrialOptions, models: ModelRouterDeps['config']['models']): ModelRouter {
     const { providers } = this.#config;
     const tried = provider === undefined ? providers : { ...providers, [name]: provider };
@@ -186,7 +186,7 @@ export class ModelRouter {
     return new ModelRouter({ ...this.#deps, secrets, config: { providers: tried, models } });
   }
 
-  /** Drops all connections. The router can be used again; clients are made anew. */
+  /** Drops all connections. The router can be used again; clients are recreated. */
   async close(): Promise<void> {
     const clients = [...this.#clients.values()];
     this.#clients.clear();
@@ -258,7 +258,7 @@ export class ModelRouter {
     return client;
   }
 
-  /** A refused key may since have been changed: the next call resolves it anew. Calls in flight keep their client until they end. */
+  /** A refused key may have been changed since: the next call resolves it again. Calls in flight keep their client until they end. */
   #forget(provider: string): void {
     this.#clients.delete(provider);
   }
@@ -268,7 +268,7 @@ function totalTimeout(ref: string, totalMs: number): AppError {
   return new AppError('model_timeout', `${ref} has not finished its answer within ${totalMs} ms.`, { data: { limitMs: totalMs } });
 }
 
-/** What had begun and broke off was most likely billed, also where nothing of it was shown. */
+/** An answer that had begun and broke off was most likely billed, even if none of it was shown. */
 function isBilled({ error, hasDelivered, hasBegun }: Extract<AttemptOutcome, { ok: false }>): boolean {
   return hasDelivered || (hasBegun && error.code === 'model_cut_off');
 }

@@ -43,7 +43,7 @@ export const wellKnownServers: readonly LocalServer[] = [
   { provider: 'llama-server', kind: 'llama-server', baseUrl: 'http://127.0.0.1:8080', isConfigured: false },
 ];
 
-/** What to ask: configured local providers first, then well-known addresses that config does not already speak for. */
+/** The addresses to probe: configured local providers first, then well-known addresses that config does not cover. */
 export function localServersToProbe(providers: Config['providers'], wellKnown: readonly LocalServer[]): LocalServer[] {
   const configured: LocalServer[] = [];
   for (const [provider, config] of Object.entries(providers)) {

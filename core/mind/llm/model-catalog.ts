@@ -1,5 +1,5 @@
-// What is known about models without asking anyone: context windows, answer limits, prices, and which model to prefer.
-// The prices vendors publish are in model-prices.ts; what config.yaml says of a model wins over them.
+// Static knowledge about models: context windows, answer limits, prices, and which model to prefer. Published prices are in
+// model-prices.ts; config.yaml overrides them.
 
 import type { ProviderConfig } from '../../contracts/config.ts';
 import type { ModelInfo, Usage } from '../../contracts/llm.ts';
@@ -85,7 +85,7 @@ function windowOf(modelId: string, provider: KnownProvider | null, reported: num
   return contextWindows.find(([pattern]) => pattern.test(modelId))?.[1] ?? CLOUD_CONTEXT_TOKENS;
 }
 
-/** Ollama loads a model with the window it is told, and memory grows with it: all a model was made for is seldom there. */
+/** Ollama loads a model with the window it is given, and memory grows with it: the model's full window rarely fits. */
 function isRunHere(config: ProviderConfig, modelId: string): boolean {
   return config.kind === 'ollama' && !isCloudModel(modelId);
 }
@@ -103,7 +103,7 @@ export interface ServerToAsk {
   readonly keyRef: string | undefined;
 }
 
-/** Where to ask for a window that neither config nor the name of the model tells; null where there is no need or nobody to ask. */
+/** The server to ask for a window that neither config nor the model's name reveals; null if none is needed or available. */
 export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAsk | null {
   if ((config.kind !== 'ollama' && config.kind !== 'openai-compatible') || config.contextTokens !== undefined) return null;
   const isKnown = contextWindows.some(([pattern]) => pattern.test(modelId));
@@ -136,8 +136,8 @@ function settingsOf(provider: KnownProvider): Exclude<ProviderConfig, { kind: 'd
 }
 
 /**
- * US dollars for a usage, or null when a price that is needed is unknown. Cached input without a price of its own counts as
- * ordinary input; what a vendor charges for writing its cache is not in `Usage` and counts as ordinary input too.
+ * US dollars for a usage, or null when a price that is needed is unknown. Cached input without a separate price counts as ordinary input; a
+ * vendor's fee for writing its cache is not in `Usage` and counts as ordinary input too.
  */
 export function costOf(info: ModelInfo, usage: Usage): number | null {
   const { inputUsdPerMillion, outputUsdPerMillion, long } = info;

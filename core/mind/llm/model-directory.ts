@@ -1,5 +1,5 @@
-// What is known of models: those the settings name, those local and configured servers offer, and which one is used where none is named.
-// Must not call a model. Servers are asked only by `look…` and `discover`; everything else reads memory.
+// The known models: those of the settings, those that local and configured servers offer, and the default one. Must not call a model. Only
+// `look…` and `discover` ask servers; everything else reads memory.
 
 import type { Clock } from '../../base/clock.ts';
 import type { Logger } from '../../base/logger.ts';
@@ -39,7 +39,7 @@ export interface ModelDirectoryDeps {
   readonly localServers?: readonly LocalServer[];
   /** How long each of them may take to answer. */
   readonly probeTimeoutMs?: number;
-  /** What a server was found to take, where that is less than what is told of it. */
+  /** A server's actual window, if it is smaller than stated. */
   readonly learned?: { windowOf(ref: string): number | null };
   /** Looked through for keys that can be offered; none without. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
@@ -76,7 +76,7 @@ export class ModelDirectory {
     this.#config = config;
     for (const provider of changed) this.#offered.forget(provider);
     if (changed.length > 0) this.#windows.clear();
-    // What a default needs to know may be unknown again.
+    // The facts that a default depends on may be unknown again.
     this.#lookedAtMs = null;
   }
 
@@ -103,7 +103,7 @@ export class ModelDirectory {
     return learned === null || learned >= told.contextTokens ? told : { ...told, contextTokens: learned };
   }
 
-  /** What config and the servers say of it, whatever was learned since. */
+  /** The properties from config and the servers, ignoring what was learned since. */
   told(ref: string): ModelInfo {
     const { provider, modelId } = splitRef(ref);
     const found = this.#discovered.find((model) => model.ref === ref);

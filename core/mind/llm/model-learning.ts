@@ -1,5 +1,5 @@
-// What is learned of models from what their servers say: how their count compares with ours, and how large their window really is.
-// Kept in a small table of its own; losing it costs nothing but learning it again.
+// Properties of models learned from their servers' answers: how their token count compares with ours, and how large their window really is.
+// Kept in a separate small table; losing it only means learning it again.
 
 import type Database from 'better-sqlite3';
 import type { Clock } from '../../base/clock.ts';
@@ -60,7 +60,7 @@ interface Learned {
   samples: number;
   windowTokens: number | null;
   windowUntilMs: number | null;
-  /** How unsure the two factors are: the upper half of a covariance matrix. Begins anew at each start. */
+  /** The uncertainty of the two factors: the upper half of a covariance matrix. Restarts at each start. */
   unsure: [fixed: number, both: number, flow: number];
   isDirty: boolean;
 }
@@ -75,7 +75,7 @@ const RATIO_MAX = 5;
 const UNSURE_AT_FIRST = 0.25;
 /** After a start the kept factors are trusted, and still follow a change. */
 const UNSURE_AFTER_START = 0.01;
-/** How far a single answer usually lies off, squared. */
+/** The usual squared error of a single answer. */
 const NOISE = 0.0004;
 const FORGETTING = 0.97;
 /** Where a server only said that it was too much. */
@@ -88,7 +88,7 @@ export class ModelLearning {
   readonly #deps: ModelLearningDeps;
   readonly #models = new Map<string, Learned>();
   readonly #put;
-  /** What servers refused by name. */
+  /** Fields and schema words that servers refused by name. */
   readonly refusedWords: KeptRefusedWords;
 
   constructor(deps: ModelLearningDeps) {
@@ -110,7 +110,7 @@ export class ModelLearning {
     return this.#deps.counters.counterOf(ref);
   }
 
-  /** Even as long as nothing was learned. Factors are for the counter in use: a request counted by another teaches the factor anew. */
+  /** 1 until something was learned. Factors are for the counter in use: a request counted by another restarts the learning. */
   scaleOf(ref: string): { readonly fixed: number; readonly flow: number } {
     const { fixed, flow } = this.#models.get(ref) ?? { fixed: 1, flow: 1 };
     return { fixed, flow };

@@ -1,4 +1,4 @@
-// The one place that turns what sockets and the HTTP client report into model errors, by error code, never by text.
+// The one place that turns errors of sockets and the HTTP client into model errors, by error code, never by text.
 
 import { AppError } from '../../contracts/errors.ts';
 

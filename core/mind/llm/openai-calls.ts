@@ -1,5 +1,5 @@
-// Puts the tool calls of an OpenAI-format answer together from their pieces, also from servers that leave out or repeat the index and
-// the id: a new id, or a complete JSON object followed by another, starts a new call. Must not judge what the arguments mean.
+// Assembles the tool calls of an OpenAI-format answer from their pieces, also from servers that leave out or repeat the index and the id: a
+// new id, or a complete JSON object followed by another, starts a new call. Must not interpret the arguments.
 
 import { isPlainObject, parseJson } from '../../base/json.ts';
 import { argsText } from './reply-reader.ts';
@@ -12,7 +12,7 @@ export interface CallDraft {
   id: string;
   name: string;
   args: string;
-  /** What the vendor wants back beside the call (Gemini: the signature of its thoughts), as JSON text; '' for nothing. */
+  /** Data the vendor wants back with the call (Gemini: the signature of its thoughts), as JSON text; '' for nothing. */
   extra: string;
 }
 

@@ -1,5 +1,5 @@
-// How long a server asks to wait, wherever it says so: a header in seconds, milliseconds or as a date, a rate limit's time to its
-// reset, or a detail of the error. Pure.
+// Reads how long a server asks to wait, from any place it may say so: a header in seconds, milliseconds or as a date, a rate limit's time
+// to its reset, or a detail of the error. Pure.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject } from '../../base/json.ts';

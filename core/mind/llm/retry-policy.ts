@@ -1,4 +1,4 @@
-// Whether and when a failed model call is tried again. Pure.
+// Decides whether and when a failed model call is retried. Pure.
 
 import type { AppError } from '../../contracts/errors.ts';
 

@@ -1,5 +1,5 @@
-// Asks a provider's server which models it offers: one request, bounded in time and size, read in the form of each vendor.
-// Must not keep connections or answers; uses `node:http` because a list is asked for seldom and the pooled client costs memory.
+// Asks a provider's server which models it offers: one request, bounded in time and size, parsed in the form of each vendor. Must not keep
+// connections or answers; uses `node:http` because lists are rare and the pooled client costs memory.
 
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';

@@ -1,5 +1,5 @@
-// What servers of the OpenAI chat format take and want back, one row each: chosen by the preset a provider names, else by the host of its
-// address, else the form every known server takes. Data only. What a row does not know, a server's refusal teaches (refused-words.ts).
+// Profiles of servers of the OpenAI chat format, one row each: chosen by the preset a provider names, else by the host of its address, else
+// the form every known server accepts. Data only. Anything missing in a row is learned from a server's refusal (refused-words.ts).
 
 import type { ServerName } from '../../contracts/server-names.ts';
 
@@ -11,7 +11,7 @@ export interface ServerProfile {
   readonly callIds: 'any' | 'nine';
   /** Whether a user message may follow a tool result directly; where not, a short assistant message goes between. */
   readonly userAfterTool: boolean;
-  /** What of its own answer it wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
+  /** The parts of its own answer it wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
   readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
   /** Whether a 400 with no body means that the request was too long. */
   readonly emptyRefusalIsTooLong: boolean;
@@ -33,7 +33,7 @@ const common: ServerProfile = {
 const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   // o-series and gpt-5 refuse max_tokens; older models take the newer name as well. Source: API reference.
   openai: { maxTokensKey: 'max_completion_tokens' },
-  // Leaves out by itself what the model behind it does not take. Source: its documentation.
+  // Drops fields that the model behind it does not accept. Source: its documentation.
   openrouter: {},
   // Refuses reasoning fields in the history ("property 'reasoning' is unsupported").
   groq: {},

@@ -1,4 +1,5 @@
-// The windows that servers tell of their models, each asked once while the program runs. Must not hold up a turn whose window is known.
+// The context windows that servers state for their models, each requested once while the program runs. Must not delay a turn whose window
+// is known.
 
 import { askWindow } from './ask-window.ts';
 import type { ServerToAsk } from './model-catalog.ts';
@@ -12,7 +13,7 @@ export class ServerWindows {
     this.#secrets = secrets;
   }
 
-  /** What the server said; null while that is not known. */
+  /** The server's statement; null while unknown. */
   of(ref: string): number | null {
     const known = this.#windows.get(ref);
     return typeof known === 'number' ? known : null;
@@ -46,7 +47,7 @@ export class ServerWindows {
       const headers = { ...(key === null ? {} : { authorization: `Bearer ${key}` }), ...question.headers };
       return await askWindow({ ...question, headers }, signal);
     } catch {
-      // A missing key is told by the call itself.
+      // The call itself reports a missing key.
       return null;
     }
   }

@@ -1,7 +1,7 @@
-// A cheap guess at token counts, for packing and for servers that report no usage: words, digits and signs are told apart, because
-// byte-pair vocabularies do so. Must not be used where money is counted and the server did report: its figures win.
+// A cheap estimate of token counts, for packing and for servers that report no usage: words, digits and signs are counted separately,
+// because byte-pair vocabularies do so. Must not be used for cost when the server reported usage: its figures win.
 
-/** A word of up to so many letters is one piece, and so are about so many more. */
+/** A word of up to this many letters is one token; each further group of about this many is one more. */
 const WORD_LETTERS = 10;
 const MORE_LETTERS = 6;
 const DIGITS_PER_TOKEN = 2.4;
@@ -30,7 +30,7 @@ export function estimateTokens(text: string): number {
     const unit = text.charCodeAt(at);
     const kind = unit < 0x80 ? (asciiKinds[unit] ?? kinds.sign) : kindOfWide(unit);
     if (kind === runKind) continue;
-    // A capital begins a word that goes on in small letters; `camelCase` is cut where a capital follows a small one.
+    // A capital begins a word that continues in small letters; `camelCase` is split where a capital follows a small one.
     if (kind !== kinds.small || runKind !== kinds.capital) {
       tokens += tokensOfRun(text, runKind, start, at);
       start = at;

@@ -1,5 +1,5 @@
-// What all vendors' error files share: the facts of one failure, plain sentences per code, and the promise that no key leaves in a message.
-// Must not decide which code a vendor's answer means.
+// The common part of all vendors' error files: the facts of one failure, plain sentences per code, and the guarantee that no message
+// contains a key. Must not decide which code a vendor's answer means.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { isPlainObject, parseJson } from '../../base/json.ts';
@@ -95,13 +95,13 @@ export function readVendorError(body: unknown): VendorError {
   if (typeof inner === 'string') return { type: text(body['type']), code: text(body['code']), message: inner };
   if (Array.isArray(inner)) return readVendorError((inner as unknown[])[0]);
   const source = isPlainObject(inner) ? inner : body;
-  // Google: the name of the error stands in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
+  // Google: the name of the error is in `status`, `code` repeats the HTTP status. Groq names the status inside a stream.
   const type = text(source['type']) || (typeof source['status'] === 'string' ? source['status'] : '');
   const code = text(source['code']) || text(source['status_code']);
   return { type, code, message: messageOf(source) };
 }
 
-/** A gateway's own sentence says less than what it was told by the server behind it. */
+/** A gateway's own sentence says less than the message of the server behind it. */
 function messageOf(source: Record<string, unknown>): string {
   const said = inSentence(source['message'] ?? source['detail'] ?? source['error']);
   const { metadata } = source;

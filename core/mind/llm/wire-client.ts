@@ -1,5 +1,5 @@
-// A model client over our own wire formats: body from cached fragments, POST, events to the vendor's reader, one reply.
-// Owns no vendor knowledge: that is in the dialect it is given.
+// A model client over our own wire formats: body from cached fragments, POST, events to the vendor's reader, one reply. Has no vendor
+// knowledge: that is in its dialect.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '../../base/json.ts';
@@ -30,11 +30,11 @@ export interface Dialect {
   readonly path: string;
   readonly headers: readonly string[];
   bodiesOf(modelId: string): RequestBodies;
-  /** Leaves these words out of requests from now on where it can; those of them that were in what was sent. */
+  /** Leaves these words out of requests from now on where possible; returns those that were in the request. */
   leaveOut(words: readonly string[], modelId: string, sent: Buffer): readonly string[];
   readonly createReader: (request: ModelRequest, sink: ProgressSink) => ReplyReader;
   readonly mapFailure: (answer: FailedAnswer, modelId: string) => AppError;
-  /** Called with the finished reader and the reply as it is handed out. */
+  /** Called with the finished reader and the reply. */
   readonly onReply?: (reader: ReplyReader, reply: ModelReply) => void;
 }
 

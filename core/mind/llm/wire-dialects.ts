@@ -1,5 +1,5 @@
-// The three formats put together for one provider: address, headers, request format, reader, error mapping.
-// Must not open connections or keep requests.
+// The three formats assembled for one provider: address, headers, request format, reader, error mapping. Must not open connections or keep
+// requests.
 
 import type { ModelRequest } from '../../contracts/llm.ts';
 import { mapAnthropicFailure } from './anthropic-errors.ts';

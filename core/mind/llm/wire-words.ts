@@ -1,5 +1,5 @@
-// What is left out of requests to one server because it refused it: fields and schema words, per model, kept while the program runs and
-// handed to whoever keeps them longer. A word is left out only where a request can do without it.
+// Fields and schema words left out of requests to one server because it refused them: per model, kept while the program runs and passed to
+// a longer-lived store. A word is left out only if a request can do without it.
 
 import { isPlainObject } from '../../base/json.ts';
 
@@ -37,7 +37,7 @@ const optionalFields: ReadonlySet<string> = new Set([
   'tools',
 ]);
 
-/** Of the refused words, those that were sent, can be left out and are not left out already. */
+/** The refused words that were sent, can be left out and are not left out already. */
 export function wordsToLeaveOut(words: readonly string[], sent: Buffer, already: ReadonlySet<string>): string[] {
   return words.filter((word) => {
     const isOptional = optionalFields.has(word) || schemaWords.has(word);

@@ -1,5 +1,5 @@
-// Content files under artifacts/, named by their SHA-256: ab/cdef…. Owns how bytes reach and leave the disk.
-// Knows nothing of names, sessions or rows. A file appears under its name only when it is whole and synced.
+// Content files under artifacts/, named by their SHA-256: ab/cdef…. Owns writing and reading the bytes. Knows nothing of names, sessions or
+// rows. A file gets its name only when it is complete and synced.
 
 import * as nodeFs from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Checkpoints as rows kept in step with their events: which call wrote which file, what was there before, what it left.
-// The events are the truth; touches no file.
+// Checkpoints as rows kept in step with their events: which call wrote which file, and its state before and after. The events are the
+// truth; touches no file.
 
 import type { AnyEvent } from '../../contracts/events.ts';
 import { beforeFileSchema, fileImageSchema, type AfterFile, type BeforeFile, type FileImage } from '../../contracts/checkpoints.ts';
@@ -38,7 +38,7 @@ export const checkpointMigrations: readonly Migration[] = [
           sha256 TEXT PRIMARY KEY, content BLOB NOT NULL, used_at_ms INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX IF NOT EXISTS checkpoint_contents_by_use ON checkpoint_contents (used_at_ms);
-        -- By folder first: asked for each folder that becomes empty. Those of one checkpoint are few.
+        -- By folder first: queried for each folder that becomes empty. One checkpoint has few rows.
         CREATE TABLE IF NOT EXISTS checkpoint_folders (folder TEXT NOT NULL, seq INTEGER NOT NULL, identity TEXT NOT NULL, mode INTEGER NOT NULL, PRIMARY KEY (folder, seq)) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS checkpoint_folders_by_checkpoint ON checkpoint_folders (seq);
       `);

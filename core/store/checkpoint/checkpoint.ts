@@ -1,5 +1,5 @@
-// Checkpoints: what is at a path before a call writes it, and putting it back. Owns the images' rows, the judgement and the restore.
-// Asks nobody for permission and appends no event: the turn runtime records what is taken, the operation what is put back.
+// Checkpoints: the state of a path before a call writes it, and its restore. Owns the images' rows, the checks and the restore. Asks for no
+// permission and appends no event: the turn runtime records what is taken, the operation what is restored.
 
 import { join } from 'node:path';
 import type { AfterFile, BeforeFile, FileDiff, FileImage, RefusedFile } from '../../contracts/checkpoints.ts';
@@ -89,7 +89,7 @@ export class Checkpoints {
     return this.#images.take(paths, true, signal);
   }
 
-  /** What is there after the call. Never fails. */
+  /** The state after the call. Never fails. */
   after(taken: readonly BeforeFile[], signal?: AbortSignal): AfterFile[] | Promise<AfterFile[]> {
     return this.#images.after(taken, true, signal);
   }
@@ -109,7 +109,7 @@ export class Checkpoints {
     });
   }
 
-  /** What `restore` would do. */
+  /** Previews `restore`. */
   async preview(target: UndoTarget, force: boolean): Promise<(FileDiff & { readonly refused: string | null })[]> {
     const judged = await this.#judgeAll(this.find(target), force);
     return judged.map(({ change, image, verdict }) => ({
@@ -118,7 +118,7 @@ export class Checkpoints {
     }));
   }
 
-  /** What the call changed, as far as both sides are still at hand. */
+  /** The changes of a call, as far as both sides are still available. */
   async diff(callId: string): Promise<FileDiff[]> {
     const changes = composeChanges(this.find({ callId }));
     const diffs: FileDiff[] = [];
@@ -246,7 +246,7 @@ export class Checkpoints {
     const unseen = (reason: string): Judged => ({
       change,
       glance: notSeen,
-      image: { kind: 'unknown', reason: 'it was not looked at' },
+      image: { kind: 'unknown', reason: 'it was not checked' },
       verdict: { kind: 'refuse', reason },
     });
     try {
@@ -262,7 +262,7 @@ export class Checkpoints {
       });
       return { change, glance, image, verdict };
     } catch (cause) {
-      return unseen(`It cannot be looked at, because ${whyItFailed(cause)}.`);
+      return unseen(`It cannot be read, because ${whyItFailed(cause)}.`);
     }
   }
 
@@ -271,7 +271,7 @@ export class Checkpoints {
     return real === null ? this.#options.forbids(path) : `Its folder leads elsewhere now, to ${real}.`;
   }
 
-  /** What was just kept is what was judged. */
+  /** The recorded state must equal the state that was checked. */
   #assertSame(work: readonly Judged[], taken: readonly BeforeFile[]): void {
     for (const { change, image } of work) {
       const now = taken.find(({ path }) => path === change.path)?.before;
@@ -299,7 +299,7 @@ export class Checkpoints {
     return { image, content: isAtHand ? this.#store.read(image.sha256) : null };
   }
 
-  /** What a call left is at hand while it is still there, or when it was kept before a later change. */
+  /** The state a call left is available while it is still on the disk, or if it was recorded before a later change. */
   async #sideLeft(path: string, image: FileImage): Promise<DiffSide> {
     const kept = this.#sideKept(image);
     if (kept.content !== null || image.kind !== 'file' || image.sizeBytes > diffBytesMax) return kept;

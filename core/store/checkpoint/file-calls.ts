@@ -1,4 +1,4 @@
-// The file system calls a checkpoint needs, as a port, and what their failures mean in words. Changes nothing itself.
+// The file system calls a checkpoint needs, as a port, and their failures in words. Changes nothing itself.
 
 import * as nodeFs from 'node:fs';
 import { AppError, isAppError } from '../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// A change of one file for people: what happened to it, and the lines that differ where both sides are text that is at hand. Pure.
+// A change of one file for people: the kind of change, and the differing lines if both sides are available text. Pure.
 
 import type { FileDiff, FileImage } from '../../contracts/checkpoints.ts';
 import { diffLines } from './line-diff.ts';

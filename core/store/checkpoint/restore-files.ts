@@ -1,5 +1,5 @@
-// Puts images back: everything that can fail is prepared beside the files first, then moved into place. Decides nothing about what may
-// be put back; whoever calls has judged it.
+// Restores images: everything that can fail is prepared next to the files first, then moved into place. Decides nothing about what may be
+// restored; the caller has checked it.
 
 import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -43,8 +43,8 @@ export class RestoreFiles {
   }
 
   /**
-   * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that
-   * cannot be moved into place after that is in the answer, and the others go on.
+   * Throws while nothing is changed yet (`store_full`, `tool_failed`, `panic_engaged`, a `store_*` error of the copy). A file that cannot
+   * be moved into place after that is in the answer, and the others continue.
    */
   async run(work: readonly RestoreWork[]): Promise<RefusedFile[]> {
     try {
@@ -167,7 +167,7 @@ export class RestoreFiles {
     this.#staged.delete(item.path);
   }
 
-  /** Last, so that a folder nobody may write could be filled. */
+  /** Last, so that a read-only folder could be filled. */
   #setFolderMode({ path, before }: RestoreWork): void {
     if (before.kind === 'folder') this.#parts.fs.chmodSync(path, before.mode);
   }
@@ -183,14 +183,14 @@ export class RestoreFiles {
       try {
         fs.rmdirSync(folder);
       } catch (cause) {
-        // Somebody else uses it, or it is gone: both are fine.
+        // It is in use, or was removed: both are fine.
         void cause;
         if (errnoOf(cause) !== 'ENOENT') return;
       }
     }
   }
 
-  /** Between the judgement and this moment nobody may have touched it. */
+  /** The file must not have changed since the check. */
   #assertUntouched({ path, now }: RestoreWork): void {
     const { look } = this.#parts;
     if (look.glance(path).stamp !== now.stamp && now.kind !== 'folder') throw new AppError('conflict', 'it was changed just now');
@@ -224,7 +224,7 @@ export class RestoreFiles {
     }
   }
 
-  /** What was prepared and not used. */
+  /** Removes prepared files that were not used. */
   #discard(): void {
     for (const temporary of this.#staged.values()) {
       try {

@@ -1,4 +1,4 @@
-// Checks a configuration against the schema. A wrong or unknown key is named; what is set but has no effect yet is warned of.
+// Checks a configuration against the schema. Names a wrong or unknown key; warns of settings that have no effect yet.
 
 import { mainAgentId } from '../../contracts/agents.ts';
 import { configSchema, type Config } from '../../contracts/config.ts';
@@ -31,7 +31,10 @@ export function parseConfig(source: string | null, raw: unknown, path = source ?
 
 const agentIdsOf = ({ agents }: Config): string[] => [...new Set([mainAgentId, ...Object.keys(agents)])];
 
-/** Whom a channel or an agent names although nobody is called so: it would only show when somebody writes or work is handed on. */
+/**
+ * Agents that a channel or another agent names although they do not exist: otherwise the error would show only when a message arrives or
+ * work is passed on.
+ */
 function unknownAgents(config: Config): (readonly [place: string, agentId: string])[] {
   const known = new Set(agentIdsOf(config));
   const ofChannels = Object.entries(config.channels).flatMap(([name, channel]) =>
@@ -59,5 +62,5 @@ function warningsOf(config: Config): string[] {
   return warnings;
 }
 
-/** Providers that need no entry: local servers that are found by themselves. */
+/** Providers that need no entry: local servers that are found automatically. */
 const wellKnown: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama-server', 'llamacpp']);

@@ -1,5 +1,5 @@
-// Full-text search over what was called, decided, asked and gone wrong. Indexed behind the log by a cursor, never on the path of a turn;
-// keeps words and filters only, the text stays in the log.
+// Full-text search over calls, decisions, approvals and errors. Indexed behind the log by a cursor, never on the path of a turn; stores
+// words and filters only, the text stays in the log.
 
 import { activityKindOf, type ActivityKind, type ActivityOutcome } from '../../contracts/activity-kinds.ts';
 import type { AnyEvent } from '../../contracts/events.ts';
@@ -63,7 +63,7 @@ export class ActivitySearch {
     return true;
   }
 
-  /** Newest first. Whoever asks catches up before. */
+  /** Newest first. The caller updates the index before. */
   find(filter: ActivityFilter, limit: number): FoundActivity[] {
     const query = filter.query ?? '';
     const match = toMatch(query);

@@ -1,4 +1,4 @@
-// The search indexes made anew from the log, and whether they still hold what the log does. They keep nothing that is not in the log.
+// Rebuilds the search indexes from the log, and checks that they still match it. They hold nothing that is not in the log.
 
 import type { SqlDatabase, Storage } from '../storage/storage.ts';
 
@@ -24,7 +24,7 @@ export function searchFault(db: SqlDatabase, full: boolean): string | null {
          ) said WHERE NOT EXISTS (SELECT 1 FROM session_text WHERE rowid = said.seq)`,
       )
       .get(upTo, full ? Number.MAX_SAFE_INTEGER : LOOKED_AT) as { lost: number };
-    return lost === 0 ? null : `${lost} of the messages looked at are missing in it.`;
+    return lost === 0 ? null : `${lost} of the checked messages are missing in it.`;
   } catch (cause) {
     return `It is damaged: ${cause instanceof Error ? cause.message : String(cause)}.`;
   }

@@ -1,4 +1,4 @@
-// The words of a query and the text around them where they are found, the same for every search of the log. Pure.
+// The words of a query and the text around their matches, the same for every search of the log. Pure.
 
 const WORDS_MAX = 16;
 const EXCERPT_BEFORE = 60;

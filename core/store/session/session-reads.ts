@@ -1,4 +1,4 @@
-// Reading the log: slices by place, window, type and phase, in bounded batches. Unreadable rows go to quarantine and are reported.
+// Reads the log: slices by position, window, type and phase, in bounded batches. Unreadable rows go to quarantine and are reported.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -92,7 +92,7 @@ export class SessionReads {
     return this.#sliceRows(sessionId, query).map((row) => this.#envelope(row));
   }
 
-  /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not go on from a guess. */
+  /** All events of a turn, strictly: an unreadable one fails with store_corrupt, since a turn must not continue from a guess. */
   turn(sessionId: string, turnId: string, firstSeq: number): AnyEvent[] {
     const rows = this.#prepare(
       `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq >= (SELECT session_seq FROM events WHERE seq = ?) AND turn_id = ? ORDER BY session_seq`,
@@ -144,7 +144,7 @@ export class SessionReads {
     return event?.type === 'turn.finished' ? event.body : null;
   }
 
-  /** The turns of a session whose end stands at or before a place of it. */
+  /** The turns of a session that ended at or before a position. */
   endedTurns(sessionId: string, upTo: number): Set<string> {
     const sql = "SELECT turn_id AS turnId FROM events WHERE session_id = ? AND session_seq <= ? AND type = 'turn.finished'";
     const rows = this.#prepare(sql).all(sessionId, upTo) as { turnId: string | null }[];
@@ -268,7 +268,7 @@ export class SessionReads {
     try {
       this.#prepare('INSERT OR IGNORE INTO quarantine (seq, reason, found_at_ms) VALUES (?, ?, ?)').run(seq, reason, this.#clock.nowMs());
     } catch (cause) {
-      // A full or read-only disk must not hide what the reader is about to be told.
+      // A full or read-only disk must not hide the error from the reader.
       this.#logger.log('error', 'an unreadable event could not be put on the list', { seq, cause: String(cause) });
     }
   }

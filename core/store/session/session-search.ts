@@ -1,4 +1,4 @@
-// Full-text search over what people, models and tools said. Indexed behind the log by a cursor, never on the path of a turn.
+// Full-text search over messages of people, models and tools. Indexed behind the log by a cursor, never on the path of a turn.
 
 import type { EventType } from '../../contracts/events.ts';
 import type { SearchHit } from '../../contracts/tools.ts';
@@ -10,10 +10,10 @@ import type { SessionReads } from './session-reads.ts';
 const searched: readonly EventType[] = ['user.message', 'assistant.message', 'tool.finished', 'session.created', 'session.renamed'];
 const BATCH = 500;
 const TEXT_MAX = 8_000;
-/** Of a word that is everywhere only the newest places are weighed against each other: the cost must not grow with the log. */
+/** For a very common word only the newest matches are ranked: the cost must not grow with the log. */
 const RANKED_MAX = 2_000;
 const CURSOR = 'session_text';
-/** How much more a word in a title counts. */
+/** The weight of a word in a title. */
 const TITLE_WEIGHT = 3;
 const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', 'session.renamed']);
 

@@ -30,9 +30,7 @@ const PAGE = 2_000;
 const verifiedColumns = `seq, session_id AS sessionId, session_seq AS sessionSeq, turn_id AS turnId, step, phase, type, v, at_ms AS atMs,
   body AS bodyText, lower(hex(hash)) AS hash`;
 
-/**
- * Reads the whole log once in global order, in pages, giving way between them. What is appended meanwhile is not looked at.
- */
+/** Reads the whole log once in global order, in pages, yielding between them. Events appended meanwhile are not checked. */
 export async function verifyLog(db: SqlDatabase, giveWay: () => Promise<void>): Promise<AuditReport> {
   const chains = new Map<string, Link>();
   const heads = readHeads(db);
@@ -90,7 +88,7 @@ function readHeads(db: SqlDatabase): Map<string, HeadRow> {
 function verifyHeads(heads: ReadonlyMap<string, HeadRow>, chains: ReadonlyMap<string, Link>): Fault | null {
   for (const [sessionId, head] of heads) {
     const link = chains.get(sessionId);
-    if (link === undefined) return { at: { seq: 0, sessionId, sessionSeq: head.sessionSeq }, reason: 'all events of the session are gone' };
+    if (link === undefined) return { at: { seq: 0, sessionId, sessionSeq: head.sessionSeq }, reason: 'all events of the session are missing' };
     if (link.sessionSeq < head.sessionSeq) {
       return {
         at: { seq: link.seq, sessionId, sessionSeq: link.sessionSeq },

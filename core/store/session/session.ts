@@ -1,5 +1,5 @@
-// The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it;
-// decides nothing about what events mean to a turn.
+// The session log: append-only, hash-chained per session, the only truth. Owns the events table and the rows kept in step with it; does not
+// decide what events mean to a turn.
 
 import { AppError } from '../../contracts/errors.ts';
 import { Emitter } from '../../base/emitter.ts';
@@ -131,7 +131,7 @@ export class SessionLog {
     try {
       return this.#storage.transact(work, barrier);
     } catch (cause) {
-      // What was handed out in the failed transaction never was: read the places anew.
+      // Positions assigned in the failed transaction are void: reread them.
       this.#pending = [];
       this.#heads.clear();
       this.#seq = this.reads.lastSeq();
@@ -234,8 +234,8 @@ export class SessionLog {
   }
 
   /**
-   * A new session holding a copy of another's events up to and including `atSessionSeq`, chained anew.
-   * Costs in proportion to what is copied. Fails with not_found.
+   * Creates a session with a copy of another's events up to and including `atSessionSeq`, with a new hash chain. The cost is proportional
+   * to the copied events. Fails with not_found.
    */
   fork(
     from: { sessionId: string; atSessionSeq: number; /** Leaves out every turn that had not ended by then. */ endedOnly?: boolean },
@@ -272,7 +272,7 @@ export class SessionLog {
     this.#heads.delete(to.sessionId);
   }
 
-  /** A fork goes on with the model of the original. */
+  /** A fork keeps the model of the original. */
   #configuredDraft(sessionId: string, agentId: string): AnyDraft[] {
     const model = this.index.session(sessionId)?.model ?? null;
     return model === null ? [] : [{ type: 'session.configured', body: { agentId, model, by: 'fork' } }];
@@ -305,7 +305,7 @@ function draftOf(event: AnyEvent): AnyDraft {
   return { type: event.type, turnId: event.turnId, step: event.step, phase: event.phase, atMs: event.atMs, body: event.body } as AnyDraft;
 }
 
-/** A fork has a beginning of its own, and none of the approvals and stops of the original are its own. */
+/** A fork has its own beginning, and none of the original's approvals and stops. */
 const notCopied: ReadonlySet<EventType> = new Set<EventType>([
   'session.created',
   'session.renamed',

@@ -67,7 +67,7 @@ export async function createBackup(
   }
 }
 
-/** One file by itself, on the disk: a copy in write-ahead mode would leave two more beside it whenever it is looked at. */
+/** Makes a single file on the disk: a copy in write-ahead mode would create two more next to it whenever it is opened. */
 async function seal(file: string): Promise<void> {
   // Off this thread first: what is left to wait for is little.
   const handle = await open(file, 'r+');
@@ -124,7 +124,7 @@ export function pruneBackups(home: string, keep: number, origin: BackupOrigin = 
   return removed.map((backup) => backup.file);
 }
 
-/** For a look at a backup that nothing else writes. */
+/** Opens a backup that no other process writes, to inspect it. */
 export function openCopy(file: string): Database.Database {
   return new Database(file, { readonly: true });
 }
@@ -147,8 +147,8 @@ export function verifyBackup(file: string): { ok: boolean; events: number; detai
 }
 
 /**
- * Puts a verified backup in the place of the database. Takes the owner lock, so a running instance is refused with
- * `store_locked`. The replaced file stays beside it as `trayclaw.db.replaced-…`.
+ * Replaces the database with a verified backup. Takes the owner lock, so a running instance is refused with `store_locked`. The replaced
+ * file is kept in the same folder as `trayclaw.db.replaced-…`.
  */
 export function restoreBackup(home: string, file: string, nowMs: number): { restored: string; kept: string | null } {
   const source = isAbsolute(file) || existsSync(file) ? file : join(home, 'backups', basename(file));

@@ -1,5 +1,5 @@
-// The head file beside the database: how far the log has come and whether everything is stopped, so that a log that lost its end shows.
-// Written with a plain write after each commit, which survives a killed process; waits for the disk only when told to. Knows no SQL.
+// The head file next to the database: the last position of the log and whether everything is stopped, so that a lost end of the log is
+// noticed. Written without a sync after each commit, which survives a killed process; waits for the disk only on request. Knows no SQL.
 
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export const headFileName = 'trayclaw.head';
 const SLOT_BYTES = 256;
 const MAGIC = 0x54434844;
 const FORM = 1;
-/** What stands before it is what it checks. */
+/** The checksum covers all bytes before it. */
 const CRC_AT = 128;
 export const emptyPlace: LogPlace = { seq: 0, hash: '0'.repeat(64) };
 
@@ -52,7 +52,7 @@ export class HeadFile {
   #record: HeadRecord;
   #isOpen = true;
 
-  /** Makes the file, or goes on with one; the record is on the disk when this returns. Fails as the store does. */
+  /** Creates or opens the file; the record is on the disk when this returns. Fails as the store does. */
   constructor(home: string, record: HeadRecord) {
     const path = join(home, headFileName);
     this.#record = record;

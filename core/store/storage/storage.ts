@@ -201,7 +201,7 @@ export class Storage {
     try {
       return work();
     } catch (cause) {
-      // Half of what failed may be done: whoever catches this further out must not commit it.
+      // Half of the failed work may be done: a caller that catches this must not commit it.
       this.#doomed = true;
       throw cause;
     } finally {
