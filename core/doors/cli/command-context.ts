@@ -1,4 +1,4 @@
-// What every command works with: the terminal, the options all commands share, and a Claw for as long as it is needed.
+// The context of every command: the terminal, the options all commands share, and a Claw for as long as it is needed.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { OpName, OpParams, OpResult } from '../../contracts/ops.ts';
@@ -13,7 +13,7 @@ import { withShortIds } from './short-ids.ts';
 const stdinCharsMax = 16 * 1024 * 1024;
 
 export interface OpView<N extends OpName> {
-  /** What --json prints; the result itself when left out. */
+  /** The value that --json prints; by default the result itself. */
   readonly json?: (result: OpResult<N>) => unknown;
   readonly human: (result: OpResult<N>, paint: Paint) => string;
   readonly exitCode?: (result: OpResult<N>) => number;
@@ -71,7 +71,7 @@ export class CommandContext {
     try {
       return await use(connection);
     } catch (cause) {
-      // Whoever said twice that it is to end is not made to wait for what does not.
+      // A second interrupt ends the program without waiting.
       drains = !(isAppError(cause) && cause.code === 'cancelled');
       throw cause;
     } finally {

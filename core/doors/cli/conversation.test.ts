@@ -326,7 +326,7 @@ test('chat asks in place for more budget and goes on; Enter allows nothing', asy
     'budget.allow': () => ({ budgets: [] }),
     'turn.continue': ({ turnId }) => claw.op('message.send', { text: `after ${turnId}`, sessionId: 'ses_1' }),
   };
-  const question = 'Allow $1.00 more for this day and go on?';
+  const question = 'Allow $1.00 more for this day and continue?';
   const { terminal, finish } = atTerminal(claw, ['chat']);
   await terminal.sees('Type a message');
   for (const [typed, seen] of [
@@ -361,7 +361,7 @@ test('ask says how to go on, keeps its exit code, and asks nobody', async () => 
   const ran = await runCommand(['ask', 'x'], fakeParts(scripted(overDay)));
   expect(ran.code).toBe(4);
   expect(ran.err.split('\n').slice(1)).toEqual([
-    'To allow more and go on:',
+    'To allow more and continue:',
     expect.stringMatching(/^ {2}trayclaw .*budget allow 1 --day$/),
     expect.stringMatching(/^ {2}trayclaw .*turns continue trn_1$/),
     '',

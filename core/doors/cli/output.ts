@@ -1,4 +1,4 @@
-// What is printed, and where: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
+// Printed output: results on stdout (one JSON document with --json), everything else on stderr. Colour only for people.
 
 import type { AppError } from '../../contracts/errors.ts';
 import { pickFields, tabbed } from './fields.ts';
@@ -61,7 +61,7 @@ export class Output {
     return this.#io.stdoutIsTty ? safeForTerminal(text) : text;
   }
 
-  /** Said to the person beside the result. */
+  /** Printed for the person in addition to the result. */
   say(text: string): void {
     this.#io.stderr.write(text + '\n');
   }
@@ -77,7 +77,7 @@ export class Output {
     else this.explain({ message, hint });
   }
 
-  /** What happened, then what to do. */
+  /** The error, then the next step. */
   explain(error: { readonly message: string; readonly hint?: string | undefined }): void {
     this.say(this.paintNote('red', safeForTerminal(error.message)));
     if (error.hint !== undefined) this.say(safeForTerminal(error.hint));

@@ -1,4 +1,4 @@
-// What the command line needs from outside: the terminal, the environment, and the parts only the process entry can wire.
+// The ports of the command line: the terminal, the environment, and the parts only the process entry can wire.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ export interface CliIo {
   readonly stdinIsTty: boolean;
   readonly stdoutIsTty: boolean;
   readonly stderrIsTty: boolean;
-  /** What is printed is kept in the log of a service manager. */
+  /** Printed output is kept in the log of a service manager. */
   readonly stdoutIsServiceLog: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -24,7 +24,7 @@ export interface CliIo {
 
 /** A runtime in this process. */
 export interface HostedRuntime extends Claw {
-  /** What a person must know at the start: sentences, none where all is well. */
+  /** Sentences a person must read at the start; empty when all is well. */
   readonly notices?: readonly string[];
   /** Turns that run here, or are about to be taken up; not those an earlier process left behind. */
   runningTurns(): number;
@@ -38,7 +38,7 @@ export interface FoundInstance {
   readonly claw: Claw;
 }
 
-/** What lets other processes join the runtime this one hosts. */
+/** Lets other processes join the runtime this one hosts. */
 export interface OwnDoors {
   readonly openRequests: number;
   whenIdle(): Promise<void>;
@@ -72,7 +72,7 @@ export interface CliParts {
 export interface ServiceManager {
   /** The file that describes the service. */
   readonly file: string;
-  /** What the person should know once it is installed: sentences. */
+  /** Sentences the person should read once it is installed. */
   readonly afterInstall: string;
   text(): string;
   install(): Promise<void>;

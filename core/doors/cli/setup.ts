@@ -1,5 +1,5 @@
-// `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tried with a real request before anything
-// is written, and what is written comes in one piece at the end, so that an interrupted set-up leaves nothing behind.
+// `setup`: the first questions at a terminal, and the same by options for scripts. A provider is tested with a real request before anything
+// is written, and everything is written in one step at the end, so that an interrupted set-up leaves nothing behind.
 
 import { resolve } from 'node:path';
 import type { Claw } from '../../contracts/claw.ts';
@@ -27,7 +27,7 @@ interface SetupOptions {
 type Tried = OpResult<'provider.try'>;
 type Preset = OpResult<'model.presets'>['presets'][number];
 
-/** What is to be set up: a provider, or a model that needs none. */
+/** The thing to set up: a provider, or a model that needs none. */
 type Wish = { readonly kind: 'provider'; readonly draft: ProviderDraft } | { readonly kind: 'model'; readonly ref: string };
 
 export function setup(context: CommandContext, options: SetupOptions): Promise<number> {

@@ -1,5 +1,5 @@
-// Ids as a person types them: the beginning of one, or `last` for the latest session or turn. The one place that completes them; a whole
-// id costs nothing, and a name that is no beginning of an id is left as it is.
+// Ids as a person types them: the beginning of one, or `last` for the latest session or turn. The only place that completes them; a
+// complete id costs nothing, and a text that is not the beginning of an id stays unchanged.
 
 import type { Claw } from '../../contracts/claw.ts';
 import { AppError } from '../../contracts/errors.ts';

@@ -1,5 +1,5 @@
-// Follows one turn as it happens: its text as it streams, its calls, its approvals. The recorded text has the last word, because
-// deltas may be lost or come late; nothing is printed twice for it.
+// Follows one turn as it happens: its streamed text, its calls, its approvals. The recorded text is authoritative, because deltas may be
+// lost or come late; nothing is printed twice for it.
 
 import type { Claw } from '../../contracts/claw.ts';
 import type { AnyEvent, DeltaNotice, EventOf } from '../../contracts/events.ts';
@@ -99,7 +99,7 @@ export class TurnFollower {
     this.#print(text);
   }
 
-  /** What is printed cannot be taken back: it is marked, and the answer begins below it. */
+  /** Printed text cannot be taken back: it is marked, and the answer begins below it. */
   #startOver(why: string): void {
     if (this.#open !== '') this.#print('\n');
     this.#open = this.#ahead = '';

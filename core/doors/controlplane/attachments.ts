@@ -1,4 +1,4 @@
-// Files sent along with a message: looked at, kept as artifacts, and told apart by where they come from. Opens only what a person named.
+// Attached files: checked, kept as artifacts, and labelled by their origin. Opens only files a person named.
 
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, isAbsolute } from 'node:path';

@@ -1,4 +1,4 @@
-// Every way in ends here: a message or a direct call of any channel gets its session, its agent and its sender, and goes to the runtime.
+// The common entry of all channels: a message or a direct call gets its session, its agent and its sender, and goes to the runtime.
 
 import { AppError } from '../../contracts/errors.ts';
 import { helperSessionPrefix } from '../../contracts/system-session.ts';
@@ -21,7 +21,7 @@ export interface ControlplaneDeps {
   readonly log: SessionLog;
   readonly ids: IdSource;
   readonly attachments: AttachmentDeps;
-  /** Whose chat it is where nobody says so, and whether there is such an agent. */
+  /** The default agent of a chat, and whether an agent exists. */
   readonly agents: {
     route(from: { readonly channel: string; readonly chatId: string | null }): string;
     assertKnown(agentId: string): void;
@@ -63,7 +63,7 @@ export class Controlplane {
     });
   }
 
-  /** What a channel reaches of the program: the way in for its messages under its own name and rules, and the way out. */
+  /** The parts of the program a channel may use: inbound messages under its own name and rules, and outbound ones. */
   link(channel: Pick<Channel, 'name' | 'identities' | 'rules'>): ChannelLink {
     return {
       receive: (inbound) => receiveFrom(this.#deps, channel, inbound),

@@ -52,7 +52,7 @@ export class ApiRoutes {
     while (this.#openRequests > 0) await new Promise<void>((resolve) => this.#idleListeners.add(resolve));
   }
 
-  /** Ends every event stream; operations under way go on. */
+  /** Ends every event stream; operations under way continue. */
   close(): void {
     this.#closing.abort();
   }

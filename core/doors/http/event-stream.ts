@@ -45,7 +45,7 @@ export async function streamEvents(
   const signal = AbortSignal.any([gone.signal, options.signal]);
   response.once('close', () => gone.abort());
   response.once('error', () => gone.abort());
-  // Subscribed before the reader is told that the stream is open: what happens after that is not missed.
+  // Subscribed before the reader learns that the stream is open, so that it misses nothing after that.
   const events = query.withEvents ? claw.events({ after: query.after, signal, ...sessionOf(query) })[Symbol.asyncIterator]() : null;
   let next = events?.next();
   const stopDeltas = query.withDeltas ? claw.onDelta((delta) => writeDelta(response, query, delta, options.backlogBytesMax)) : null;
@@ -87,7 +87,7 @@ function writeDelta(response: ServerResponse, query: EventStreamQuery, delta: De
   response.write(`event: delta\ndata: ${JSON.stringify(delta)}\n\n`);
 }
 
-/** False when the reader is gone or takes nothing for too long. */
+/** False when the reader has disconnected or accepts nothing for too long. */
 function writeFrame(response: ServerResponse, frame: string, stallMsMax: number): Promise<boolean> {
   if (response.destroyed) return Promise.resolve(false);
   if (response.write(frame)) return Promise.resolve(true);

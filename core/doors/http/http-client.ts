@@ -1,4 +1,4 @@
-// The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state but open streams.
+// The Claw port over HTTP: a running instance, used as if it were in this process. Holds no state except open streams.
 
 import type { IncomingMessage } from 'node:http';
 import { sleep } from '../../base/deferred.ts';

@@ -106,7 +106,7 @@ class NodeHttpDoor implements HttpDoor {
   listen(place: { readonly socketPath: string }): Promise<SocketListening>;
   async listen(place: { readonly port?: number; readonly socketPath?: string }): Promise<UrlListening | SocketListening> {
     const { socketPath } = place;
-    // The port is known only after listening; until then no request can come in.
+    // The port is known only after listening; no request can arrive before.
     let own: Place = socketPath === undefined ? { kind: 'tcp', port: -1 } : { kind: 'socket' };
     const server = this.#createServer(() => own);
     await bind(server, place);
@@ -186,7 +186,7 @@ class NodeHttpDoor implements HttpDoor {
     }
   }
 
-  /** Only who has the right token is counted: nobody else can use up what is allowed. */
+  /** Counts only requests with the right token, so that others cannot use up the limit. */
   #refuseRate(request: IncomingMessage, path: string): Refusal | null {
     const error = this.#rates.count(request.socket, path);
     return error === null ? null : refusal(error, { 'retry-after': '1' });

@@ -16,7 +16,7 @@ export interface Exchange {
 
 const replyCharsMax = 64 * 1024 * 1024;
 
-/** The response once its headers are in. Fails with `cancelled` on abort and `shutting_down` when nobody answers. */
+/** The response once its headers have arrived. Fails with `cancelled` on abort and `shutting_down` without an answer. */
 export function sendExchange(address: ServerAddress, exchange: Exchange): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const target = 'socketPath' in address ? { socketPath: address.socketPath } : { host: '127.0.0.1', port: address.port };

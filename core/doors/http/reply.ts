@@ -1,4 +1,4 @@
-// How answers leave the door: security headers on every one of them, JSON bodies, refusals. Never a CORS header.
+// Sends HTTP answers: security headers on every one of them, JSON bodies, refusals. Never a CORS header.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AppError } from '../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// Operations that look into what was done: the events of one turn, a turn to keep, and search over all sessions.
+// Operations on past activity: the events of one turn, the export of a turn, and search over all sessions.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { OpHandlers, OpParsed, OpResult } from '../../contracts/ops.ts';

@@ -101,7 +101,7 @@ function answer(deps: Deps, approval: Approval, given: Answer): void {
   if (approval.turnId !== undefined) deps.runtime.continueTurn(approval.turnId);
 }
 
-/** A wider yes also answers the open questions it covers: nobody is asked twice for the same. */
+/** A wider grant also answers the pending approvals it covers, so that none is asked twice. */
 function approveCovered(deps: Deps, grant: Grant): void {
   for (const approval of deps.policy.pendingApprovals()) {
     if (!deps.gate.answers(grant, approval, hashOf(deps, approval))) continue;

@@ -1,4 +1,4 @@
-// Operations that look and never touch: audit, replay, explain, safety, health, usage, config, artifacts; and the care of secrets and backups.
+// Read-only operations: audit, replay, explain, safety, health, usage, config, artifacts; and the operations on secrets and backups.
 
 import * as z from 'zod';
 import { isPlainObject } from '../../base/json.ts';
@@ -20,7 +20,7 @@ type Deps = Pick<
   'artifacts' | 'clock' | 'settings' | 'gate' | 'log' | 'safety' | 'sandbox' | 'secrets' | 'tools' | 'usage' | 'workspaces'
 >;
 
-/** What other files handle. */
+/** Operations that other files handle. */
 type OtherFamily =
   | 'activity'
   | 'agent'
@@ -115,7 +115,7 @@ function explain(deps: Deps, params: OpParsed<'policy.explain'>, caller: Caller)
   const workspace = session?.workspace ?? null;
   const seen = definition.facts(args, deps.workspaces.contextOf(workspace));
   const facts = workspace === null ? seen : { ...seen, workspace };
-  // As in a session of its own, which has read nothing of anybody.
+  // As in a fresh session that has read no untrusted content.
   const request = { sessionId: '', tool, argsHash, facts, origin: { channel: caller.channel, agentId: 'main' }, taint: noTaint };
   const decided = deps.gate.authorize(request);
   const { decision, ruleId, reason, firstUse } = decided;

@@ -1,4 +1,4 @@
-// Operations on the budget: how the limits stand, and a person's yes to more.
+// Operations on the budget: its limits and amounts, and a person's approval of more.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';

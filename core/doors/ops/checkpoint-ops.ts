@@ -1,4 +1,4 @@
-// Undo as operations: what was kept, what putting it back would do, and putting it back. A person's doing: no model gets here.
+// Undo as operations: the recorded files, a preview of restoring them, and the restore. Only for people: no model gets here.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { AnyDraft } from '../../contracts/events.ts';
@@ -53,7 +53,7 @@ async function restore(deps: Deps, params: OpParsed<'checkpoint.restore'>, calle
   };
 }
 
-/** What still writes must not be undone under its hands. */
+/** Calls that still write must not be undone. */
 function assertAtRest(deps: Deps, target: UndoTarget, checkpoints: readonly Checkpoint[]): void {
   for (const { turnId, closed } of checkpoints) {
     if (turnId === null || !deps.runtime.isLive(turnId)) continue;

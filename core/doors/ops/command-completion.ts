@@ -1,4 +1,4 @@
-// What a begun slash command may go on to: names, models, choices, files of the workspace. Looks only, and nowhere outside the workspace.
+// Completions of a partial slash command: names, models, choices, files of the workspace. Read-only, and never outside the workspace.
 
 import { readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';

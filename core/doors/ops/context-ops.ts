@@ -1,4 +1,4 @@
-// Operations on what a model is shown: which packs there were, the rules a person pinned, and a summary wanted now.
+// Operations on the model's context: past packs, the rules a person pinned, and a summary on request.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId, type AnyDraft } from '../../contracts/events.ts';
@@ -11,7 +11,7 @@ type Deps = Pick<OpsParts, 'agents' | 'compaction' | 'continuity' | 'ids' | 'log
 type ContextOps = Pick<OpHandlers, 'pack.list' | 'rule.pin' | 'rule.unpin' | 'rule.list' | 'session.compact'>;
 
 const LISTED = 50;
-/** What one session or agent may pin: more would crowd out the conversation itself. */
+/** The maximum number of rules of a session or agent: more would crowd out the conversation itself. */
 const RULES_MAX = 100;
 const RULE_CHARS_MAX = 12_000;
 

@@ -1,4 +1,4 @@
-// The table of operations put to work, and the Claw every door of this process uses.
+// Implements the table of operations, and the Claw every door of this process uses.
 
 import { describeIssues } from '../../contracts/describe-issues.ts';
 import { AppError } from '../../contracts/errors.ts';
@@ -71,7 +71,7 @@ export class LocalClaw implements Claw {
     return handler(parsed.data, caller);
   }
 
-  /** What an error says may come from anywhere: a server's answer, a path, an argument. */
+  /** The text of an error may come from anywhere: a server's answer, a path, an argument. */
   #safeError(error: AppError): AppError {
     const { code, message, data, isRetryable } = error;
     const safe = this.#deps.redactDeep({ message, data });

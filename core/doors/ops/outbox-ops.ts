@@ -1,4 +1,4 @@
-// Operations on what goes out to chats, and on which session a chat talks in.
+// Operations on outbound messages, and on the session of a chat.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemSessionId } from '../../contracts/events.ts';

@@ -1,4 +1,4 @@
-// Health and recovery as operations: what is found, what can be done about it, and doing it.
+// Health and recovery as operations: findings, their repairs, and running a repair.
 
 import type { OpHandlers } from '../../contracts/ops.ts';
 import type { OpsParts } from './parts.ts';

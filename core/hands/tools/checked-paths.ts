@@ -1,5 +1,5 @@
-// Ties the path a tool opens to the path the gate was shown: facts are remembered by the call's own argument object, and a
-// run whose path leads elsewhere by then is refused. Opens nothing itself.
+// Ties the path a tool opens to the path the gate saw: facts are remembered by the call's own argument object, and a run whose path leads
+// elsewhere by then is refused. Opens nothing itself.
 
 import { AppError } from '../../contracts/errors.ts';
 import type { CallFacts, FactContext, PathFact } from '../../contracts/tools.ts';
@@ -48,7 +48,7 @@ export class CheckedPaths {
     const shown = this.#shown.get(args);
     if (shown !== undefined && shown.real !== now.real) {
       throw new AppError('tool_failed', `${given} leads to ${now.real} now; it led to ${shown.real} when the call was checked.`, {
-        data: { hint: 'Nothing was done. Look at the folder again, then repeat the call.' },
+        data: { hint: 'Nothing was done. List the folder again, then repeat the call.' },
       });
     }
     return now;

@@ -1,4 +1,4 @@
-// The few questions path resolution asks the file system, as a port, and its answer from the real one. Changes nothing.
+// The few questions path resolution asks the file system, as a port, and the real implementation. Changes nothing.
 
 import { lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
@@ -9,7 +9,7 @@ export interface PathEntry {
   readonly links: number;
 }
 
-/** `absent`: nothing is there. `unreadable`: something may be there, but it cannot be looked at. */
+/** `absent`: nothing is there. `unreadable`: something may be there, but it cannot be read. */
 export type PathLookup = PathEntry | 'absent' | 'unreadable' | 'too-long';
 
 export interface PathFileSystem {

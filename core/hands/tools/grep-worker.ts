@@ -1,5 +1,5 @@
-// The search thread of grep. Its functions are run from their own source text in a worker, so that they need no file of their
-// own in a bundle: neither may refer to anything outside itself.
+// The search thread of grep. Its functions run from their own source text in a worker, so that they need no separate file in a bundle:
+// neither may refer to anything outside itself.
 
 export interface GrepWorkerData {
   readonly pattern: string;

@@ -1,4 +1,4 @@
-// Makes one well-formed result of whatever a run ended with: bounds what the model sees, spills the whole to an artifact.
+// Makes one well-formed result of any outcome of a run: bounds the text for the model, stores the whole in an artifact.
 
 import { hash } from 'node:crypto';
 import { stillRedacted, type Redacted } from '../../base/redacted.ts';
@@ -62,7 +62,7 @@ export function hostResult(
   options: BoundOptions,
 ): Omit<HostedResult, 'tookMs'> {
   const outcome = result.endedBy ?? (result.isError === true ? 'error' : 'ok');
-  // Before any cut: half a secret is recognised by nobody.
+  // Before any cut: half a secret is not recognised.
   const whole = result.forModel === '' ? stillRedacted('(no output)') : options.redact(result.forModel);
   const artifacts = [...(result.artifacts ?? [])];
   let forModel = whole;

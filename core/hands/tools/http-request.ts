@@ -1,5 +1,5 @@
-// The http_request tool: any request a person allows. Owns how it is described to the gate and what comes back; secrets go in by
-// reference, to the host that was approved, and never come back.
+// The http_request tool: any request a person allows. Owns its description for the gate and its result; secrets go in by reference, to the
+// approved host, and never come back.
 
 import * as z from 'zod';
 import { fetchMethods, refuseHeader, staysOnHost, type FetchAnswer, type RedirectHop } from '../../guard/egress/egress.ts';
@@ -134,7 +134,7 @@ function headersOf({ headers }: FetchAnswer): string {
     .filter(([name]) => !['connection', 'date', 'transfer-encoding', 'keep-alive'].includes(name))
     .slice(0, HEADERS_SHOWN_MAX)
     .map(([name, value]) => {
-      // A session with the server is nobody's to carry on.
+      // A login session with the server must not leak into the result.
       const shown =
         name === 'set-cookie' ? '(not shown, not kept)' : value.replaceAll(/[^\t\x20-\x7e]/g, '?').slice(0, HEADER_CHARS_SHOWN_MAX);
       return `${name}: ${shown}`;

@@ -1,5 +1,5 @@
-// Searches files line by line in a thread of its own, so that an expression that never ends can be ended. Owns the thread's
-// life; one search has one thread.
+// Searches files line by line in a separate thread, so that an expression that never ends can be stopped. Owns the thread's life; one
+// search has one thread.
 
 import { Worker } from 'node:worker_threads';
 import { endThread } from '../../base/end-thread.ts';

@@ -1,4 +1,4 @@
-// Passes a command's output on as it comes, in few pieces: at most one in each pause, each of bounded size. May skip.
+// Streams a command's output in few pieces: at most one in each pause, each of bounded size. May skip.
 
 const PAUSE_MS = 50;
 const PIECE_CHARS_MAX = 16_000;

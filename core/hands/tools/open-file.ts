@@ -1,4 +1,4 @@
-// Opens resolved paths without being led astray: no link at the end, plain files only, and the opened file is the one meant.
+// Opens resolved paths safely: no link at the end, plain files only, and the opened file is the one meant.
 
 import { constants, mkdirSync, statSync } from 'node:fs';
 import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
@@ -23,7 +23,7 @@ export async function openPlainFile(real: string, flags: number, doing: string, 
   try {
     handle = await open(real, flags | NO_FOLLOW | NON_BLOCK, mode);
   } catch (cause) {
-    // What a pipe without a reader answers.
+    // The error of a pipe without a reader.
     if (errnoOf(cause) === 'ENXIO') throw new AppError('tool_failed', `Could not ${doing} ${real}: it is not a plain file.`, { cause });
     throw fileError(doing, real, cause);
   }

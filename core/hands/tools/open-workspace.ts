@@ -1,5 +1,5 @@
-// The question whether a session may work in a folder, as a call: the gate, the log and every door treat it like any other. Only the
-// program makes it, at the beginning of a turn; what a person approves becomes the grant of a trusted folder.
+// Asks as a call whether a session may work in a folder: the gate, the log and every door treat it like any other call. Only the program
+// makes it, at the beginning of a turn; the approval becomes the grant of a trusted folder.
 
 import * as z from 'zod';
 import type { CallFacts, ToolDefinition } from '../../contracts/tools.ts';

@@ -1,5 +1,5 @@
-// Keeps the output of a command with flat memory: small output in memory, large output in a file without a name, and always
-// the newest piece, so that head, tail and any part that was kept can be read. Interprets nothing.
+// Keeps the output of a command with flat memory: small output in memory, large output in an unnamed file, and always the newest piece, so
+// that head, tail and any kept part can be read. Interprets nothing.
 
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
@@ -55,12 +55,12 @@ export class OutputSpool {
     const start = Math.max(offset + fromFile.length, this.#recentStart);
     const fromRecent = this.#readRecent(start, end);
     if (fromFile.length === 0) return { bytes: fromRecent, offset: Math.min(start, this.#total) };
-    // Never across a gap: what follows it has an offset of its own.
+    // Never across a gap: the output after it has a different offset.
     const isNext = start === offset + fromFile.length;
     return { bytes: isNext ? Buffer.concat([fromFile, fromRecent]) : fromFile, offset };
   }
 
-  /** All that was kept, with a line that says so where something is missing. */
+  /** Everything kept, with a line for each gap. */
   content(): Buffer {
     const start = this.read(0, this.#total);
     const parts = [start.bytes];

@@ -1,4 +1,4 @@
-// The path argument as every file tool takes it. Only its form is checked here; where it leads is path-facts' affair.
+// The path argument of every file tool. Only its form is checked here; path-facts resolves it.
 
 import * as z from 'zod';
 

@@ -1,5 +1,5 @@
-// What the gate must know of a path before a tool touches it: where it really leads, whether that is inside the opened
-// folders, and why it is never covered by a grant. Pure over the file system port; changes nothing.
+// The facts of a path for the gate before a tool touches it: its real path, whether that is inside the opened folders, and why no grant
+// covers it. Pure over the file system port; changes nothing.
 
 import { isAbsolute, sep } from 'node:path';
 import type { FactContext, PathFact } from '../../contracts/tools.ts';
@@ -11,7 +11,7 @@ import { resolveRealPath, type PathProblem } from './real-path.ts';
 
 export interface PathFactsOptions {
   readonly files: PathFileSystem;
-  /** What `~` stands for. */
+  /** The folder that `~` expands to. */
   readonly userHome: string;
 }
 
@@ -51,7 +51,7 @@ export class PathFacts {
     return this.#factOf(given, access, resolveRealPath(path, base, this.userHome, this.#files), () => folders);
   }
 
-  /** The same, asking the disk about each place once: for one look at many paths. */
+  /** The same, with one query to the disk per place: for one check of many paths. */
   forOneLook(): PathFacts {
     return new PathFacts({ files: rememberLookUps(this.#files), userHome: this.userHome });
   }
@@ -98,7 +98,7 @@ export class PathFacts {
   }
 }
 
-/** What cannot be looked at is there all the same. */
+/** An unreadable place counts as existing. */
 function kindOf(found: ReturnType<PathFileSystem['lookUp']>): ReturnType<GitDisk['kindOf']> {
   if (found === 'absent' || found === 'too-long') return null;
   return found === 'unreadable' ? 'other' : found.kind;

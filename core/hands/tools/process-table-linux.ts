@@ -1,4 +1,4 @@
-// The process table of Linux, read from /proc. A process that ends while it is read is simply not there.
+// The process table of Linux, read from /proc. A process that ends while it is read is left out.
 
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 import { errnoOf } from './errno.ts';
@@ -72,7 +72,7 @@ function holdsAny(environment: Buffer, entries: readonly Buffer[]): boolean {
   return false;
 }
 
-/** As much of a file as the buffer holds; nothing when it is gone or not for this user. */
+/** As much of a file as the buffer holds; nothing if it is missing or not readable for this user. */
 function readInto(buffer: Buffer, path: string): Buffer {
   let handle: number | undefined;
   try {

@@ -28,7 +28,7 @@ export function createMacProcessTable({ ps, isThere }: MacCalls = { ps: runPs, i
       return parsePsTable(stdout, markers);
     },
     startTimeOf: (pid) => statesOf([pid]).get(pid)?.startTime ?? null,
-    // In a stop this is asked again and again, and each ps holds up everything else: mostly all are gone, and then none is run.
+    // A stop calls this repeatedly, and each ps blocks everything else: usually all have ended, and then none is run.
     alive(processes) {
       const states = statesOf([...processes.keys()].filter(isThere));
       return [...states].filter(([pid, { isDead, startTime }]) => !isDead && processes.get(pid) === startTime).map(([pid]) => pid);

@@ -1,4 +1,4 @@
-// What the system knows of running processes, as a port. Sends no signals.
+// The system's list of running processes, as a port. Sends no signals.
 
 import type { SpawnRecord } from '../../contracts/tools.ts';
 
@@ -15,8 +15,8 @@ export interface ProcessRow extends SpawnRecord {
 
 export interface ProcessTable {
   /**
-   * Every process, and which of them carry one of `markers` (`NAME=value` texts) in their environment. Those in `judged`
-   * (pid to start time) were looked at before: their environment need not be read again.
+   * Every process, and which of them carry one of `markers` (`NAME=value` texts) in their environment. Those in `judged` (pid to start
+   * time) were checked before: their environment need not be read again.
    */
   list(markers: readonly string[], judged?: ReadonlyMap<number, string>): readonly ProcessRow[] | Promise<readonly ProcessRow[]>;
   /** The start time that with the pid names a process for good, also of one that has just ended; null when there is none. */

@@ -1,5 +1,5 @@
-// The register of running children, and the stop that ends them with all they started: hold still, look again until nothing
-// new turns up, end all, wait until they are gone. Touches no process that is not of a tree or marked as ours.
+// The register of running children, and the stop that ends them with everything they started: pause them, repeat until no new ones appear,
+// end all, wait until they have ended. Touches only processes of a tree or with our marker.
 
 import type { Clock } from '../../base/clock.ts';
 import { sleep } from '../../base/deferred.ts';
@@ -20,14 +20,14 @@ export interface ProcessTreesOptions {
   readonly table: ProcessTable | null;
   /** Says where Windows keeps the programs that list and end processes. */
   readonly environment: Environment;
-  /** What every child of this instance carries in its environment, whichever call started it. */
+  /** The variable in the environment of every child of this instance, whichever call started it. */
   readonly instanceMarker: EnvironmentMarker;
   /** How long a stop waits for the last one to be gone. */
   readonly waitMsMax?: number;
 }
 
 export interface TrackedProcess extends SpawnRecord {
-  /** What this child and its own children carry, beside the instance's marker. */
+  /** The variable of this child and its own children, in addition to the instance's marker. */
   readonly marker: EnvironmentMarker;
 }
 
@@ -75,7 +75,7 @@ export class ProcessTrees {
     return { pid, startTime: this.#table === null ? String(this.#clock.nowMs()) : (this.#table.startTimeOf(pid) ?? '') };
   }
 
-  /** Registers a child. Call the returned function once it and what it started are gone. */
+  /** Registers a child. Call the returned function once it and everything it started have ended. */
   track(process: TrackedProcess): () => void {
     this.#live.set(process.pid, process);
     return () => {
@@ -95,7 +95,7 @@ export class ProcessTrees {
     return this.#end({ roots: [tracked], markers: callMarkers(tracked.marker, this.#instanceMarker) });
   }
 
-  /** Ends every child of this instance wherever it hides, also those of runs that are over. */
+  /** Ends every child of this instance wherever it is, including those of finished runs. */
   killAll(): Promise<KillReport> {
     return this.#end({ roots: [...this.#live.values()], markers: markerTexts(this.#instanceMarker) });
   }

@@ -1,5 +1,5 @@
-// Runs one tool against its time limit and the caller's abort. Owns the promise that a run ends when either strikes, at once or after the
-// grace its tool asks for, even when the tool ignores its signal; knows nothing of results' content.
+// Runs one tool against its time limit and the caller's abort. Guarantees that a run ends when either strikes, at once or after the grace
+// its tool asks for, even when the tool ignores its signal; knows nothing of results' content.
 
 import type { ToolContext, ToolDefinition } from '../../contracts/tools.ts';
 

@@ -96,7 +96,7 @@ function takeLines(
   return { text: args.lineNumbers === true ? numbered(out, from, redact) : out.join(''), line, at };
 }
 
-/** Numbers would stand between the lines of a key: secrets go first. Where one took lines with it, the rest cannot be numbered. */
+/** Line numbers would break up the lines of a key: secrets are redacted first. If that removed lines, the rest cannot be numbered. */
 function numbered(lines: readonly string[], from: number, redact: (text: string) => string): string {
   const safe = redact(lines.join(''));
   const kept = safe.match(/[^\n]*\n|[^\n]+$/g) ?? [];

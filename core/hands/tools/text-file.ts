@@ -1,4 +1,4 @@
-// Reads whole files for the file tools, bounded, and tells text from binary. Changes nothing.
+// Reads whole files for the file tools, bounded, and distinguishes text from binary. Changes nothing.
 
 import { constants } from 'node:fs';
 import { AppError, isAppError } from '../../contracts/errors.ts';
@@ -26,7 +26,7 @@ export async function readBytes(real: string, doing: string): Promise<Buffer> {
     // Files of the kernel's making say they are empty.
     const bytes = Buffer.alloc(size === 0 ? KERNEL_FILE_BYTES_MAX : size);
     let length = 0;
-    // What a growing file gains meanwhile is not read.
+    // Bytes that a growing file gains meanwhile are not read.
     for (;;) {
       const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
       length += bytesRead;

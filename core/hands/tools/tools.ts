@@ -1,5 +1,5 @@
-// The tool host: the one door through which tools are listed, their calls checked, and runs bounded in time and size.
-// Decides nothing about permission: whoever calls `run` has asked the guard first.
+// The tool host: lists tools, checks their calls, and runs them bounded in time and size. Decides nothing about permission: the caller of
+// `run` has asked the guard first.
 
 import type { Clock } from '../../base/clock.ts';
 import { assert } from '../../base/assert.ts';
@@ -43,7 +43,7 @@ export interface ToolHostOptions {
 
 const TIMEOUT_MS = 120_000;
 const LIVE_BYTES_MAX = 1_000_000;
-/** What every model server takes. */
+/** The pattern that every model server accepts. */
 const NAME_PATTERN = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 export class ToolHost {
@@ -100,7 +100,7 @@ export class ToolHost {
     return Object.fromEntries([...this.#tools.values()].flatMap(({ name, shows }) => (shows === undefined ? [] : [[name, shows]])));
   }
 
-  /** What a model is told, by name. The very same object until a tool comes or goes. */
+  /** The tools' schemas for a model, by name. The identical object until a tool is added or removed. */
   schemas(): readonly ToolSchema[] {
     this.#schemas ??= [...this.#tools.values()]
       .filter((tool) => tool.isInternal !== true)

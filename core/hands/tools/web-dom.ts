@@ -55,7 +55,7 @@ export function absoluteLink(href: string, base: string): string | null {
   return protocol === 'http:' || protocol === 'https:' || protocol === 'mailto:' ? absolute : null;
 }
 
-/** All text below, in order, without recursion: a page may be nested deeper than the stack. `gap` stands between two elements. */
+/** All text below, in order, without recursion: a page may be nested deeper than the stack. `gap` separates two elements. */
 export function textOf(root: PageNode, gap: string): string {
   const parts: string[] = [];
   const open: PageNode[] = [root];
@@ -76,8 +76,8 @@ export function baseOf(page: PageDocument, url: string): string {
 }
 
 /**
- * Brings the library's lists to what the DOM standard says and the reader of articles counts on: they can be iterated, their
- * numbered members are those of now, and what a selector found does not change while it is worked through.
+ * Fixes the library's lists to match the DOM standard, as the reader of articles expects: they can be iterated, their numbered members are
+ * current, and a selector's result does not change while it is processed.
  */
 function mendLists(page: PageDocument): void {
   makeFindStatic(page);

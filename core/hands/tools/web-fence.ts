@@ -1,4 +1,4 @@
-// Marks text that came from somewhere else, so that neither a model nor a person takes it for something said to them. Pure.
+// Marks text from elsewhere, so that neither a model nor a person mistakes it for a message to them. Pure.
 
 import { hash } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-// The web_fetch tool: one page, readable. Asks with GET and sends nothing of its own.
+// The web_fetch tool: one page, readable. Uses GET and sends no data.
 
 import * as z from 'zod';
 import { staysOnHost } from '../../guard/egress/egress.ts';

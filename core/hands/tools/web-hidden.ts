@@ -1,5 +1,5 @@
-// Takes out of a page what a person looking at it would not see: scripts, comments, and text hidden by attributes or by the page's
-// own styles. What is hidden from people is where instructions for machines are put.
+// Removes the parts of a page that a person would not see: scripts, comments, and text hidden by attributes or by the page's own styles.
+// Hidden text is where instructions for machines are put.
 
 import { COMMENT_NODE, ELEMENT_NODE, textOf, type PageDocument, type PageElement, type PageNode } from './web-dom.ts';
 
@@ -97,7 +97,7 @@ function matching(page: PageDocument, selector: string): readonly PageElement[] 
   try {
     return page.querySelectorAll(selector);
   } catch (cause) {
-    // A selector of a newer kind, or none at all: it hides nothing that can be told.
+    // An invalid or unsupported selector: it is unknown what it hides.
     void cause;
     return [];
   }

@@ -1,5 +1,4 @@
-// What a person would read on a page, as Markdown. Pure work on text; made to run in a thread of its own, since a page may take
-// long on purpose.
+// The readable text of a page, as Markdown. Pure work on text; made to run in a separate thread, since a page may take long on purpose.
 
 import { Readability } from '@mozilla/readability';
 import { baseOf, openPage, textOf, type PageDocument, type PageElement } from './web-dom.ts';

@@ -1,4 +1,4 @@
-// The tools for the web, wired from what they need. A search is among them only when the person chose a service.
+// The web tools, wired with their dependencies. Search is included only when the person chose a service.
 
 import type { Config } from '../../contracts/config.ts';
 import type { ToolDefinition } from '../../contracts/tools.ts';

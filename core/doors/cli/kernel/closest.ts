@@ -1,4 +1,4 @@
-// The word that was probably meant, for "did you mean".
+// Finds the word that was probably meant, for "did you mean".
 
 /** Two letters that changed places count as two of five. */
 const CHANGED_SHARE_MAX = 0.4;

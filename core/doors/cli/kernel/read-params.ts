@@ -1,4 +1,4 @@
-// The parameters of an operation from what was typed: numbers, choices, JSON and paths are read here; bounds are left to the schema.
+// Parses the parameters of an operation from the typed values: numbers, choices, JSON and paths; the schema checks bounds.
 
 import { resolve } from 'node:path';
 import { AppError } from '../../../contracts/errors.ts';

@@ -1,4 +1,4 @@
-// How memories are shown, exported and imported.
+// Views, export and import of memories.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -59,7 +59,7 @@ function readText(file: string): string {
   }
 }
 
-/** What a person should settle: until then the agent is told one of the two. */
+/** A contradiction a person should settle: until then the agent sees one of the two. */
 function openOf({ memoryId, contradictions }: MemoryView): string[] {
   return contradictions.flatMap(({ otherId, otherText }) => [
     `It contradicts ${otherId}: ${otherText}`,
