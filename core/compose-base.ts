@@ -1,4 +1,4 @@
-// The ground of the composition: what is handed in from outside, and the stores. Read it before compose.ts.
+// The base of the composition: the options passed in, and the stores. Read it before compose.ts.
 
 import { hash } from 'node:crypto';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -40,13 +40,13 @@ import type { CrashPoints, TurnDeps } from './runtime/turns/turns.ts';
 
 export type HealthCheck = Omit<OpResult<'health.check'>['checks'][number], 'repair'>;
 
-/** What the programs of this project and their tests may hand in beside what the library offers. */
+/** Further options that only this project's own programs and tests may pass, in addition to those of the library. */
 export interface RuntimeOptions extends TrayClawOptions {
   readonly version?: string;
   /** Rests of a door between two tries; resolves false at once when the signal aborts. */
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<boolean>;
   readonly ids?: IdSource;
-  /** What the health check looks at beside the runtime: parts of the program around it. */
+  /** Health checks of the host program, in addition to those of the runtime. */
   readonly moreChecks?: () => readonly HealthCheck[];
   /** For the project's own fault tests; the program passes none. */
   readonly faults?: FaultHooks;
@@ -58,7 +58,7 @@ export interface FaultHooks {
   readonly replaceParts?: (parts: TurnDeps) => TurnDeps;
   /** When the machine came up. */
   readonly bootedAtMs?: number;
-  /** What the machine would say of itself. */
+  /** Test replacements for facts about the machine. */
   readonly machine?: Pick<MachineChecksDeps, 'freeBytes'>;
   /** The same for the redactor of one sink. */
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
@@ -82,7 +82,7 @@ const migrations = [
   ...[deadLetters, helpers, identity, memory, plugins, schedule, signals, skills, telegram].flatMap((feature) => feature.migrations),
 ].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Those of the features; each keeps its own. */
+/** The rows of the features; each feature keeps its own. */
 function openRows(storage: Storage) {
   return {
     deadLetters: deadLetters.rows(storage),
@@ -119,7 +119,7 @@ export function composeBase(options: RuntimeOptions, loaded: LoadedConfig, lifet
 }
 export type Base = ReturnType<typeof composeBase>;
 
-/** Where packs are written down beside the log, when a person wants that. */
+/** The files that packs are written to in addition to the log, if a person wants that. */
 function composeSinks({ config, home, logger, safetyOf }: Base): JsonlSink[] {
   const { packLog } = config.context;
   const redact = (line: string): string => safetyOf('app-log').redactJson(line).text;
@@ -229,12 +229,12 @@ export function readBelow(home: string, path: string): string | null {
     const real = realpathSync(resolve(home, path));
     return isInside(real, realpathSync(home)) ? readFileSync(real, 'utf8') : null;
   } catch {
-    // Not there or not readable: the agent then has no identity of its own, which `agents show` shows.
+    // Missing or unreadable: the agent then has no identity text, which `agents show` reports.
     return null;
   }
 }
 
-/** What every process that is started for this data folder carries in its environment; the same at the next start. */
+/** The marker in the environment of every process started for this data folder; the same at the next start. */
 export function instanceMarkerOf(realHome: string): { readonly TRAYCLAW_INSTANCE: string } {
   return { TRAYCLAW_INSTANCE: hash('sha256', realHome, 'hex').slice(0, 16) };
 }

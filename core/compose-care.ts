@@ -1,4 +1,4 @@
-// The part of the composition that looks after the rest: what went wrong, and what to do about it. Read compose.ts first.
+// Composes the health checks, recovery and diagnostics. Read compose.ts first.
 
 import type { Config } from './contracts/config.ts';
 import { noUsage } from './contracts/llm.ts';

@@ -1,5 +1,5 @@
-// The one way out for tools: a request to an address that was checked, hop by hop, within bounds. Asks the URL rules before every
-// dial and every redirect; keeps no cookie, uses no proxy, sends no credential but what the caller gave for that very origin.
+// The only way out for tools: a request to a checked address, hop by hop, within bounds. Applies the URL rules before every dial and every
+// redirect; keeps no cookie, uses no proxy, sends no credential except those the caller gave for that very origin.
 
 import { AppError } from '../../contracts/errors.ts';
 import { systemDialer, type Dialer } from './connect.ts';
@@ -111,7 +111,7 @@ export class GuardedFetch {
     };
   }
 
-  /** What the rules say of a URL without asking DNS. */
+  /** Checks a URL by the rules without asking DNS. */
   check(url: string): UrlVerdict {
     return this.#judge.url(url);
   }
@@ -163,7 +163,7 @@ export class GuardedFetch {
     return { url, answer: await exchange(request, this.#ports, bounds, signal) };
   }
 
-  /** Asked anew from the start; what was given for one origin stays behind when it leads to another, for good. */
+  /** Checked again from the start; headers for one origin are dropped permanently when it redirects to another. */
   #nextHop(hop: Hop, from: URL, to: URL, status: number): { hop: Hop; leads: Pick<RedirectHop, 'isListed' | 'staysOnOrigin'> } {
     const becomesGet = status < 304 && hop.method !== 'GET' && hop.method !== 'HEAD';
     const method: FetchMethod = becomesGet ? 'GET' : hop.method;

@@ -1,5 +1,5 @@
-// Reads an answer's body within bounds: bytes as they came, bytes after decoding, silence in between. Keeps what it has when a
-// bound is reached; trusts no length and no encoding the server claims.
+// Reads an answer's body within bounds: raw bytes, decoded bytes, silence in between. Keeps what it has when a bound is reached; trusts no
+// length and no encoding the server claims.
 
 import { pipeline, type Readable } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip } from 'node:zlib';
@@ -19,12 +19,12 @@ export interface ReadBody {
   readonly isCut: boolean;
 }
 
-/** What is asked for; any other encoding is refused, and so is one upon another. */
+/** The accepted encodings; any other is refused, and so are stacked ones. */
 export const acceptedEncodings = 'gzip, br';
 
-/** Fails with `fetch_failed`: silence, damage, an encoding nobody asked for. The stream is closed in any case. */
+/** Fails with `fetch_failed`: silence, damage, an encoding that was not requested. The stream is closed in any case. */
 export async function readBody(body: Readable, encoding: string, bounds: BodyBounds): Promise<ReadBody> {
-  // A stream that is closed early reports that as an error; by then nobody is interested.
+  // A stream that is closed early reports that as an error, which is ignored by then.
   body.on('error', () => undefined);
   const meter = { wireBytes: 0, isCut: false };
   const parts: Buffer[] = [];

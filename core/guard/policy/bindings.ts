@@ -1,4 +1,4 @@
-// What a yes to a command is bound to: the things that decide what it does, as one hash, and in words what became of them. Pure.
+// Binds an approval of a command to the things that decide what it does, as one hash, and describes what has changed since. Pure.
 
 import { hash } from 'node:crypto';
 import { relative } from 'node:path';
@@ -19,7 +19,7 @@ export function bindingsHash(bindings: readonly CommandBinding[]): string {
   return hash('sha256', lines.join('\n'), 'hex');
 }
 
-/** What is another thing now, each in words; "what it runs" where nobody wrote down what it was. */
+/** The changed things, each in words; "what it runs" if the earlier value was not recorded. */
 export function changedBindings(
   before: readonly CommandBinding[] | undefined,
   now: readonly CommandBinding[],

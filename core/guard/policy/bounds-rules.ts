@@ -1,4 +1,4 @@
-// What the bounds of a turn exclude of a call, as a pure function. Refuses only; what bounds leave in is decided by the other rules.
+// Checks a call against the bounds of its turn, as a pure function. It only refuses; the other rules decide about calls within the bounds.
 
 import { isInside } from '../../base/inside-folder.ts';
 import type { CallFacts, ToolClass } from '../../contracts/tools.ts';
@@ -39,7 +39,7 @@ function byClass(call: BoundedCall, { classes }: TurnBounds): Exclusion | null {
   return missing === undefined ? null : { ruleId: 'bounds.class', reason: `This turn may do nothing of the class ${missing}.` };
 }
 
-/** What fetches or sends and keeps something writes as well. */
+/** A call that fetches or sends and also stores something is a write as well. */
 function classesOf({ facts, effect }: BoundedCall): ToolClass[] {
   const writesToo = (effect === 'network' || effect === 'message') && facts.paths.some((path) => path.access === 'write');
   return writesToo ? [effect, 'write'] : [effect];

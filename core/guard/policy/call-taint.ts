@@ -1,4 +1,4 @@
-// Whose words a call may be following, as the gate is told it, and which of them a permission has not seen. Marks nothing itself.
+// The untrusted sources a call may be following, as the gate receives them, and which of them a grant has not seen. Marks nothing itself.
 
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 
@@ -30,7 +30,7 @@ export function taintKey({ kind, where }: TaintSource): string {
   return `${kind}:${where}`;
 }
 
-/** Of what led to a call those whose key is not among `seen`. */
+/** The sources that led to a call and whose key is not among `seen`. */
 export function unseenSources(derived: readonly TaintSource[], seen: readonly string[]): readonly TaintSource[] {
   return derived.filter((source) => !seen.includes(taintKey(source)));
 }

@@ -1,5 +1,5 @@
-// policy.rules of config.yaml, made ready once: which is the first that is about a call. A rule that refuses or asks counts when any
-// part of the call fits; one that allows only when every part does. Knows nothing of the rules of the house.
+// policy.rules of config.yaml, prepared once: finds the first rule that matches a call. A rule that denies or asks applies when any part of
+// the call fits; one that allows only when every part does. Knows nothing of the built-in rules.
 
 import { isAbsolute } from 'node:path';
 import type { PolicyRule } from '../../contracts/config.ts';
@@ -12,7 +12,7 @@ import { isNamedBy, type EntryWords } from './pre-approved.ts';
 export interface CallOrigin {
   readonly channel: string;
   readonly agentId: string;
-  /** Whoever called the agent, where it is a helper. */
+  /** The caller of the agent, if it is a subagent. */
   readonly helper?: AskedOrigin['helper'];
 }
 
@@ -126,7 +126,7 @@ function argumentConditions({ when, then }: PolicyRule, { workspace, domains, en
   if (commands !== undefined) {
     conditions.push(allows ? saysAll(commands, entryWords) : hasAny(commands));
   }
-  // Of a command only the known files and hosts are in the facts: what lies where cannot allow it by itself.
+  // The facts of a command list only the known files and hosts: paths or hosts alone cannot allow it.
   if (allows && commands === undefined && (hosts !== undefined || paths !== undefined))
     conditions.push(({ facts }) => facts.command === null);
   return conditions;

@@ -1,4 +1,4 @@
-// What a grant covers. Pure; whatever is not plainly meant is not covered, and nothing here ever covers a protected path.
+// Decides which calls a grant covers. Pure; anything unclear is not covered, and nothing here ever covers a protected path.
 
 import { hash } from 'node:crypto';
 import { canonicalJson } from '../../base/json.ts';
@@ -29,7 +29,7 @@ export function matches(match: GrantMatch, call: GrantableCall): boolean {
   return matchesWords(match, call) && isBoundTo(match, call);
 }
 
-/** It would cover the call, were the things the command is made of still those of the day it was given. */
+/** Returns whether the grant would cover the call if the command's bindings had not changed since it was given. */
 export function matchesButChanged(match: GrantMatch, call: GrantableCall): boolean {
   return isOfWords(match) && matchesWords(match, call) && !isBoundTo(match, call);
 }

@@ -56,7 +56,7 @@ export const policyMigrations: readonly Migration[] = [
 
 const RECENT_MAX = 500;
 
-/** When and where a call is made, and whose words it may follow. */
+/** When and where a call is made, and the untrusted sources it may follow. */
 export interface GrantMoment {
   readonly sessionId: string;
   readonly nowMs: number;
@@ -178,7 +178,7 @@ export class PolicyStore {
     return this.#reaching(at).find((grant) => matchesButChanged(grant.match, call)) ?? null;
   }
 
-  /** What commands that config.yaml allows were bound to when they first ran; those that were taken back as well. */
+  /** The bindings of commands that config.yaml allows, from their first runs; including revoked ones. */
   configGrants(): readonly Grant[] {
     if (this.#config !== null) return this.#config;
     const grants = (this.#sql.configGrants.all(configApprovalId) as { body: string }[]).map((row) =>
@@ -207,14 +207,14 @@ export class PolicyStore {
     const live = this.#liveGrants();
     if (live.length === 0) return [];
     const counts = (grant: Grant): boolean => (only === undefined || grant.grantId === only) && (!onlyOnce || grant.scope.kind === 'once');
-    // What config.yaml allows holds no longer than it stands there.
+    // A grant of config.yaml is valid only while its entry exists.
     return live.filter((grant) => counts(grant) && !isOfConfig(grant) && isLive(grant, nowMs) && reaches(grant, sessionId));
   }
 
   #liveGrants(): Grant[] {
     if (this.#live !== null) return this.#live;
     const live = (this.#sql.liveGrants.all() as { body: string }[]).map((row) => grantSchema.parse(JSON.parse(row.body)));
-    // What a transaction shows may be rolled back: only what is committed is remembered.
+    // A transaction may be rolled back: only committed rows are cached.
     if (!this.#db.inTransaction) this.#live = live;
     return live;
   }

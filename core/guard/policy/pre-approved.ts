@@ -1,5 +1,5 @@
-// policy.allowCommands and rules that allow a command by its words: what they cover, and that they hold for the command as it was when
-// it first ran. Pure over the grants that were made of first uses.
+// policy.allowCommands and rules that allow a command by its words: which commands they cover, and that these keep the form of their first
+// run. Pure over the grants created at first runs.
 
 import { assert } from '../../base/assert.ts';
 import { isInside } from '../../base/inside-folder.ts';
@@ -17,17 +17,17 @@ export interface PreApproval {
   readonly state: 'free' | 'first' | 'bound' | 'changed' | 'written' | 'revoked';
   /** The grant of its first use, where it is bound. */
   readonly grant: Grant | null;
-  /** What the grant of a first use would be. */
+  /** The grant that a first run would create. */
   readonly match: GrantMatch | null;
   readonly covers: string;
   /** In words, of a changed one. */
   readonly changes: readonly string[];
 }
 
-/** The words of an entry of a list, quotes taken off; null where it is more than words, and then it names nothing. */
+/** The words of an entry of a list, without quotes; null if it is more than words, and then it names nothing. */
 export type EntryWords = (entry: string) => readonly string[] | null;
 
-/** Whether these words name what a plain command does, or are all of its own where those say what it does. */
+/** Returns whether these words name what a plain command does, or are all of its words if those say what it does. */
 export function isNamedBy({ plain, unclear }: CommandFact, words: readonly string[]): boolean {
   if (plain === undefined || unclear !== undefined) return false;
   return (plain.family !== null && sameWords(plain.family, words)) || (plain.sayable === true && sameWords(plain.argv, words));
@@ -118,7 +118,9 @@ function judgeWords({ family, bindings }: Words, { tool, command, known }: Judgi
   return withWritten({ ...none, match, state: 'first' }, { family, bindings }, known);
 }
 
-/** What was first used as the agent wrote it was never the person's; nor is what runs unconfined after the agent wrote anything. */
+/**
+ * A command whose first form the agent wrote was never the person's; the same holds for an unconfined run after the agent wrote anything.
+ */
 function withWritten(pre: PreApproval, { family, bindings }: Words, known: KnownOfCommands): PreApproval {
   const { writes, workspace } = known;
   const files = bindings.filter(({ kind }) => kind === 'script' || kind === 'config');

@@ -1,4 +1,4 @@
-// How many calls of a class or tool were let through in the last minute. In memory only: a new start begins to count anew.
+// Counts the allowed calls of a class or tool in the last minute. In memory only: a new start resets the counts.
 
 import type { Clock } from '../../base/clock.ts';
 import type { CallFacts } from '../../contracts/tools.ts';

@@ -1,4 +1,4 @@
-// A folder as a person knows it.
+// Shortens a folder for people.
 
 import { relative } from 'node:path';
 import { isBelow } from '../../base/inside-folder.ts';

@@ -1,5 +1,5 @@
-// What in one folder decides what git runs, as the scan around a confined command needs it: settings, hooks, the pointers that lead to
-// where those are, and what settings name. Reads; changes nothing.
+// Finds in one folder what decides what git runs, for the scan around a confined command: settings, hooks, the pointers that lead to them,
+// and the paths settings name. Reads; changes nothing.
 
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
@@ -78,7 +78,7 @@ function placesIn(path: string, kind: string): GitFinding[] {
   return hooks;
 }
 
-/** What the settings of the repository that begins here name below the write folders. */
+/** The paths below the write folders that the settings of a repository in this folder name. */
 function placesNamed({ folder, writable, userHome }: ScannedFolder): GitFinding[] {
   const folders = gitFoldersOf(folder, disk);
   if (folders === null) return [];

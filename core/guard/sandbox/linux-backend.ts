@@ -1,5 +1,5 @@
-// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox
-// library around it where the command may reach a domain.
+// Confines commands on Linux: bubblewrap for files, processes, capabilities and system calls, prlimit for limits, and the sandbox library
+// around it if the command may reach a domain.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ export class LinuxBackend implements SandboxBackend {
     this.#deps = deps;
   }
 
-  /** Looked at once: a machine does not change its kernel's mind between two commands. What was missing is looked for again. */
+  /** Checked once: kernel features do not change between two commands. Missing programs are searched again. */
   async availability(): Promise<Availability> {
     this.#checked ??= this.#check();
     const found = await this.#checked;
@@ -152,9 +152,9 @@ export class LinuxBackend implements SandboxBackend {
   }
 
   /**
-   * A network of its own whose one way out is a port that leads to the proxy's socket. Its own layer, because whoever carries the
-   * bytes needs the local sockets that the command must not have. No /proc is mounted here and no process number space made: the
-   * kernel lets nobody mount a /proc within one that is partly covered, and the layer inside finds its own processes in this one.
+   * A separate network whose only way out is a port that leads to the proxy's socket. A separate layer, because the process that carries
+   * the bytes needs local sockets that the command must not have. No /proc is mounted here and no process namespace created: the kernel
+   * refuses to mount a /proc inside a partly covered one, and the layer inside finds its own processes in this one.
    */
   #bridge(line: readonly string[], socket: string): string[] {
     const bubblewrap = this.#find('bwrap') ?? 'bwrap';

@@ -18,7 +18,7 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not ours to run: the same to whoever looks for it.
+    // Missing, or not executable by us: the same for the caller.
     return false;
   }
 }

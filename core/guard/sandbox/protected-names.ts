@@ -1,5 +1,5 @@
-// Names that are protected wherever they lie below a folder a confined command may write: keys are hidden from it, what runs by
-// itself later cannot be changed by it. Pure.
+// Names that are protected anywhere below a folder a confined command may write: key files are hidden from it, files that run automatically
+// later are read-only. Pure.
 
 export type ProtectedKind = 'secret' | 'code';
 

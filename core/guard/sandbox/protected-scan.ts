@@ -1,5 +1,5 @@
-// Looks through the folders a confined command may write for places that are protected in them, before it runs and after. Bounded:
-// a tree too large to be looked through is said to be so, never passed. Changes nothing, follows no symbolic link.
+// Scans the folders a confined command may write for protected places, before it runs and after. Bounded: a tree too large to be scanned is
+// reported as incomplete, never accepted. Changes nothing, follows no symbolic link.
 
 import { lstatSync, readdirSync, readlinkSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
@@ -16,13 +16,13 @@ export interface ProtectedPlace {
   /** Which part of a git folder it is; null for a name that is protected anywhere. */
   readonly git: GitFinding['git'] | null;
   readonly mayAppear: boolean;
-  /** What a symbolic link leads to, as it is written: a link cannot be made unwritable, only put back. */
+  /** The target of a symbolic link, as written: a link cannot be made unwritable, only restored. */
   readonly link: string | null;
 }
 
 export interface ProtectedScan {
   readonly places: ReadonlyMap<string, ProtectedPlace>;
-  /** False when there was more than the bound lets it look at. */
+  /** False when there was more than the limit allows. */
   readonly isComplete: boolean;
 }
 
@@ -128,7 +128,7 @@ class Scan {
 
 const listed: ProtectedName = { kind: 'secret', reason: 'sandbox.files.deny lists it' };
 
-/** A folder is the same as long as it is that folder: what is in it is looked at on its own. */
+/** A folder counts as unchanged as long as it is the same folder: its content is checked separately. */
 function stampOf(path: string, isFolder: boolean): Pick<ProtectedPlace, 'stamp' | 'link'> | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (stat === undefined) return null;

@@ -1,13 +1,13 @@
-// What the parts of the sandbox hand each other: a command to confine, what it may touch, and the prepared start. No behaviour.
+// The data types between the parts of the sandbox: a command to confine, what it may touch, and the prepared start. No behaviour.
 
 import type { SpawnMarker } from './sandbox-command.ts';
 import type { ProtectedScan } from './protected-scan.ts';
 import type { SandboxPolicy } from './sandbox-policy.ts';
 
 export interface MissingProgram {
-  /** What is not there, in words: "bubblewrap (bwrap)". */
+  /** The missing program: "bubblewrap (bwrap)". */
   readonly what: string;
-  /** What to do about it. */
+  /** How to install it. */
   readonly install: string;
 }
 
@@ -46,7 +46,7 @@ export interface PreparedRun {
   readonly file: string;
   readonly args: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** What a person should know of this way of running, beyond the policy; shown when the command fails. */
+  /** A remark about this way of running, beyond the policy; shown when the command fails. */
   readonly remark?: string;
   /** Gives back what the run held. Called once, also when it never started. */
   release(): void;

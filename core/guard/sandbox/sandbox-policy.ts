@@ -1,5 +1,5 @@
-// What a confined command may touch on this machine, worked out from the configuration. Looks at the disk for what exists; changes
-// nothing and starts nothing.
+// Computes from the configuration what a confined command may touch on this machine. Checks the disk for what exists; changes nothing and
+// starts nothing.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
@@ -8,7 +8,7 @@ import picomatch from 'picomatch';
 import type { Config } from '../../contracts/config.ts';
 import type { FactContext } from '../../contracts/tools.ts';
 
-/** temporary: looks empty and takes writes, which are gone afterwards. */
+/** temporary: looks empty and accepts writes, which are discarded afterwards. */
 export type FolderAccess = 'hidden' | 'temporary' | 'read' | 'write';
 
 export interface FolderRule {
@@ -40,7 +40,7 @@ export interface PolicyPlace {
 /** Where people keep what is theirs, and where programs meet. */
 const personalFolders = ['/home', '/root', '/Users', '/media', '/mnt', '/Volumes', '/run/user', '/tmp', '/private/tmp', '/var/tmp'];
 
-/** Every run has one of its own here. */
+/** Every run has a separate one. */
 export const temporaryPlace = '/tmp';
 
 const keyPlaces = [
@@ -106,7 +106,7 @@ export function createPolicy(config: Config['sandbox'], place: PolicyPlace, extr
   };
 }
 
-/** What the policy says of a folder. */
+/** The access to a folder under the policy. */
 export function accessOf(path: string, policy: Pick<SandboxPolicy, 'folders'>): FolderAccess {
   return policy.folders.findLast((rule) => isInside(path, rule.path))?.access ?? 'read';
 }
@@ -115,7 +115,7 @@ export function foldersWith(access: FolderAccess, { folders }: Pick<SandboxPolic
   return folders.filter((rule) => rule.access === access).map(({ path }) => path);
 }
 
-/** From the top down, and without those that say what holds there anyway. */
+/** From the top down, without rules that repeat their parent's access. */
 function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule[] {
   const kept: FolderRule[] = [];
   for (const path of [...rules.keys()].sort((a, b) => a.length - b.length)) {
@@ -125,7 +125,7 @@ function withoutRepetition(rules: ReadonlyMap<string, FolderAccess>): FolderRule
   return kept;
 }
 
-/** The part of an environment that its pass list names; `LC_*` stands for all that begin so. */
+/** The part of an environment that its pass list names; `LC_*` matches all names that begin so. */
 export function passEnvironment(
   names: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -163,7 +163,7 @@ function matcherOf(denied: readonly string[]): (path: string) => boolean {
   return (path) => exact.has(path) || patterns.some((matches) => matches(path));
 }
 
-/** Programs of the person's own on the path, each with the folder its libraries usually lie in. */
+/** Folders of the person's own programs on the PATH, each with the folder its libraries usually are in. */
 function programFolders({ environment, userHome }: PolicyPlace): string[] {
   const folders = (environment['PATH'] ?? '').split(':').filter((folder) => isAbsolute(folder) && isInside(folder, userHome));
   // The folder above `bin` is taken only where it is deep enough not to be the person's whole folder or a hidden one right in it.

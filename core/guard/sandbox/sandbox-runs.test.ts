@@ -275,7 +275,7 @@ test('a tree too large to be looked through is refused, before and after', confi
   expect({ code: made.code, failed: made.report.failed, said: made.report.remarks.at(-1) }).toEqual({
     code: 0,
     failed: true,
-    said: expect.stringContaining('not all could be looked at'),
+    said: expect.stringContaining('not all could be checked'),
   });
   await expect(bench.shell('true')).rejects.toMatchObject({ code: 'sandbox_unavailable' });
 });

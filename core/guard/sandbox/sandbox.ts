@@ -1,5 +1,5 @@
-// The sandbox: decides whether a command runs inside, has it prepared by the backend of this machine, and looks afterwards at what it
-// left in protected places. Decides nothing about permission: whoever starts a command has asked the gate.
+// The sandbox: decides whether a command runs inside, has the backend of this machine prepare it, and afterwards checks its changes to
+// protected places. Decides nothing about permission: the caller has asked the gate.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { release as kernelRelease } from 'node:os';
@@ -35,7 +35,7 @@ export interface SandboxOptions {
   readonly temporaryFolder: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How many folders may lie in what a command may write; 50,000 unless told. */
+  /** The maximum number of folders below the write folders; 50,000 by default. */
   readonly foldersMax?: number;
   /** In place of the machine's own. */
   readonly backend?: SandboxBackend;
@@ -183,8 +183,8 @@ export class Sandbox implements CommandSandbox {
       const remarks = await this.#undo(run);
       return { remarks, failed: remarks.length > 0, whenFailed };
     } catch (cause) {
-      this.#options.logger.log('error', 'what a confined command left could not be looked at', { cause: String(cause) });
-      return { remarks: ['what it left in protected places could not be looked at'], failed: true, whenFailed };
+      this.#options.logger.log('error', 'the changes of a confined command could not be checked', { cause: String(cause) });
+      return { remarks: ['its changes to protected places could not be checked'], failed: true, whenFailed };
     } finally {
       run.drop();
     }
@@ -206,12 +206,12 @@ export class Sandbox implements CommandSandbox {
     const folder = join(this.#options.facts.home, 'undone', `${stamp}-${process.pid}-${++this.#undone}`);
     const undone = undoAppeared(changes, folder);
     const sentences = describeChanges(changes, undone, folder);
-    if (!after.isComplete) sentences.push('it made so many folders that not all could be looked at for hooks and keys');
+    if (!after.isComplete) sentences.push('it made so many folders that not all could be checked for hooks and keys');
     return sentences;
   }
 }
 
-/** Where the local socket lies when the path of the data folder is too long for one. */
+/** The folder of the local socket when the path of the data folder is too long for one. */
 function socketFoldersIn(temporaryFolder: string): string[] {
   const names = readdirSync(temporaryFolder).filter((name) => /^trayclaw-[0-9a-f]{16}$/.test(name));
   return names.map((name) => join(temporaryFolder, name));

@@ -1,5 +1,5 @@
-// The seccomp filter of a confined command as a classic BPF program: no local sockets, no kernel key ring, no io_uring (which
-// could open sockets past the filter), no user namespace of its own (in which it could take the mounts apart). Pure.
+// The seccomp filter of a confined command as a classic BPF program: no local sockets, no kernel key ring, no io_uring (which could open
+// sockets past the filter), no new user namespace (in which it could undo the mounts). Pure.
 
 /** seccomp(2): answers of a filter. */
 const ALLOW = 0x7fff_0000;
@@ -86,7 +86,7 @@ function programFor(table: SyscallTable): Instruction[] {
     ...(table.hasX32 ? ([[JUMP_AT_LEAST, 0, 1, X32_BIT], answer(ENOSYS)] satisfies Instruction[]) : []),
     ...table.refused.flatMap((number) => onNumber(number, answer(EPERM))),
     ...onNumber(table.setns, answer(EPERM)),
-    // Its flags lie in memory, which a filter cannot read; the C libraries fall back to clone.
+    // Its flags are in memory, which a filter cannot read; the C libraries fall back to clone.
     ...onNumber(table.clone3, answer(ENOSYS)),
     ...onFirstArgument(table.socket, [JUMP_EQUAL, 0, 1, AF_UNIX]),
     ...onFirstArgument(table.clone, [JUMP_ANY_BIT, 0, 1, CLONE_NEWUSER]),

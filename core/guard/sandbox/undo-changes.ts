@@ -1,5 +1,5 @@
-// What a confined command did to protected places, found by comparing two looks, and undone: new ones are moved out of the way
-// into a folder of their own, never deleted. Touches nothing else.
+// Finds a confined command's changes to protected places by comparing two scans, and undoes them: new entries are moved into a separate
+// folder, never deleted. Touches nothing else.
 
 import { cpSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ export interface ProtectedChange {
   readonly path: string;
   readonly what: 'appeared' | 'changed' | 'is gone';
   readonly reason: string;
-  /** What a symbolic link led to before: it can be put back. */
+  /** The former target of a symbolic link: it can be restored. */
   readonly link: string | null;
 }
 
@@ -61,7 +61,7 @@ export interface UndoResult {
   readonly left: readonly string[];
 }
 
-/** Moves what appeared into `folder`, and what stands in place of a link, at most 200 entries of one run; the last 50 runs are kept. */
+/** Moves new entries, and entries that replaced a link, into `folder`, at most 200 of one run; the last 50 runs are kept. */
 export function undoAppeared(changes: readonly ProtectedChange[], folder: string): UndoResult {
   const moved: string[] = [];
   const left: string[] = [];
@@ -86,7 +86,7 @@ function putBack(path: string, link: string): boolean {
 
 function moveAway(path: string, target: string): boolean {
   try {
-    // Another command that is still running may have put a link on the way: then this is another place than was looked at.
+    // Another running command may have put a link on the way: then this is a different place from the scanned one.
     if (realpathSync(dirname(path)) !== dirname(path)) return false;
     makeFolders({ mkdirSync, statSync }, dirname(target));
     moveEntry(path, target);

@@ -16,8 +16,8 @@ export interface Keychain {
 }
 
 /**
- * The part of keytar used here. Not its findCredentials: on a locked Secret Service it ends the whole process with a segmentation fault
- * (keytar 7.10 with libsecret 0.20), so the names are kept in an entry of their own.
+ * The part of keytar used here. Not its findCredentials: on a locked Secret Service it crashes the whole process with a segmentation fault
+ * (keytar 7.10 with libsecret 0.20), so the names are kept in a separate entry.
  */
 export interface KeytarCalls {
   getPassword(service: string, account: string): Promise<string | null>;
@@ -83,7 +83,7 @@ export class KeytarKeychain implements Keychain {
     });
   }
 
-  /** A locked Secret Service says of everything that it is not there. It takes nothing new either, and says so. */
+  /** A locked Secret Service reports every entry as missing. It also refuses new ones, with an error. */
   async #assertReadable(keytar: KeytarCalls): Promise<void> {
     if ((await keytar.getPassword(INDEX.service, INDEX.account)) === null) await writeIndex(keytar, []);
   }
@@ -100,7 +100,7 @@ export class KeytarKeychain implements Keychain {
     const tooLate = sleep(this.#timeoutMs, answered.signal).then((): never => {
       throw unavailable('locked', 'did not answer in time');
     });
-    // Once answered, the timer ends early and its refusal concerns nobody.
+    // Once answered, the timer ends early and its rejection is ignored.
     tooLate.catch(() => undefined);
     try {
       return await Promise.race([this.#load().then(question), tooLate]);

@@ -1,4 +1,4 @@
-// Reads a secret from a file of its own. Owns the checks on the file; knows nothing of where the value goes.
+// Reads a secret from a separate file. Owns the checks on the file; does not know where the value goes.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { AppError } from '../../contracts/errors.ts';

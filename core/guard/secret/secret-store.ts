@@ -1,5 +1,5 @@
-// Where secrets are kept: the keychain, or the vault where config says so, where one was made, or where no keychain is. Decides which of
-// the two answers; a keychain that is there but locked is an error to show and never a reason to use the other one.
+// Stores secrets in the keychain, or in the vault if config says so, if one exists, or if there is no keychain. Decides which of the two is
+// used; a keychain that exists but is locked is an error to show and never a reason to use the other one.
 
 import { AppError, isAppError } from '../../contracts/errors.ts';
 import type { Config } from '../../contracts/config.ts';

@@ -1,5 +1,5 @@
-// The form of secrets.vault: one JSON document, each value sealed by itself and bound to its name, all entries sealed together.
-// Turns a passphrase into a key and values into boxes and back. Touches no file.
+// The form of secrets.vault: one JSON document, each value sealed separately and bound to its name, all entries sealed together. Turns a
+// passphrase into a key and values into boxes and back. Touches no file.
 
 import { createCipheriv, createDecipheriv, createHash, randomBytes, scrypt } from 'node:crypto';
 import * as z from 'zod';
@@ -80,7 +80,7 @@ export function openBox(key: Buffer, about: string, box: Box): string | null {
   }
 }
 
-/** What a box is bound to: its kind, its name, and the header it belongs under. */
+/** The associated data of a box: its kind, its name, and its header. */
 export function aboutBox(kind: 'check' | 'entry', name: string, kdf: VaultKdf): string {
   return canonicalJson({ format: 'trayclaw-vault', version: 1, kind, name, kdf });
 }

@@ -1,5 +1,5 @@
 // The encrypted vault: secrets in one file of the data folder, for machines without a keychain. Names can be read without the passphrase,
-// values cannot. Holds the key while unlocked, never the passphrase; writes whole files, each in place of the last.
+// values cannot. Holds the key while unlocked, never the passphrase; writes whole files, each replacing the last.
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -140,7 +140,7 @@ export class Vault {
   /** The content, once it is known that nothing was changed behind the vault's back. */
   #sound(key: Buffer): VaultContent {
     const file = this.#read();
-    if (file === null) throw damaged(this.#options.path, 'it is gone');
+    if (file === null) throw damaged(this.#options.path, 'it is missing');
     if (openBox(key, aboutSeal(file.kdf, file.entries), file.seal) === null) throw damaged(this.#options.path, 'its entries were changed');
     const { checksum: _, ...content } = file;
     return content;

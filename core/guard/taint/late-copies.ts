@@ -1,5 +1,5 @@
-// Copies that background commands make after the call that started them has returned: looked for while such a command runs and once more
-// when it has ended, so that a file that may hold words of others is marked. Owns no mark: what is found is handed on to be recorded.
+// Copies that background commands make after their call has returned: searched for while such a command runs and once more when it has
+// ended, so that a file that may hold untrusted content is marked. Owns no mark: findings are passed on to be recorded.
 
 import { lstat } from 'node:fs/promises';
 import { systemClock } from '../../base/clock.ts';
@@ -17,7 +17,7 @@ export interface LateCopiesDeps {
   readonly logger: Logger;
   /** How to look for copies made since then; null while no file is marked. */
   watch(facts: CallFacts, sinceMs: number): (() => Promise<Copies>) | null;
-  /** The files may hold words of others from now on; the call is the one that started the command. */
+  /** The files may hold untrusted content from now on; the call is the one that started the command. */
   record(callId: string, paths: readonly string[]): void;
 }
 
@@ -37,7 +37,7 @@ export class LateCopies {
     this.#deps = deps;
   }
 
-  /** Before a command starts. What is returned is called where it goes on in the background, until `ended` settles. */
+  /** Called before a command starts. The returned function is called if it continues in the background, until `ended` settles. */
   begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null {
     if (facts.command === null || facts.class === 'read') return null;
     const sinceMs = systemClock.nowMs();
@@ -54,7 +54,7 @@ export class LateCopies {
     return this.#running.size === 0 ? null : this.#look([...this.#running]);
   }
 
-  /** What a call wrote is not what the command copied. */
+  /** A call's own writes are not copies by the command. */
   async account(paths: readonly string[]): Promise<void> {
     if (this.#running.size === 0) return;
     for (const path of paths) this.#known.set(path, await changeTimeOf(path));
@@ -104,7 +104,7 @@ export class LateCopies {
   }
 }
 
-/** A folder that counts as a whole and a file that is gone are accounted for once. */
+/** A folder that counts as a whole and a missing file are accounted for once. */
 async function changeTimeOf(path: string): Promise<number> {
   if (/[/\\]$/.test(path)) return Number.POSITIVE_INFINITY;
   const stats = await lstat(path).catch(() => null);

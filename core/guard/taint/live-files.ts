@@ -1,4 +1,4 @@
-// Which files are run, loaded or obeyed by something, so that what is written into them matters as much as where. Pure but for the port.
+// Recognises files that something runs, loads or obeys, so that their content matters as much as their place. Pure but for the port.
 
 import { extname, basename } from 'node:path';
 

@@ -1,4 +1,5 @@
-// Whose words the result of a call may hold: from what the call touched, what its tool says, and what else it was given to read. Pure.
+// The untrusted sources of a call's result: from the facts of the call, the tool's own report, and anything else it was given to read.
+// Pure.
 
 import type { CallFacts, TaintSource } from '../../contracts/tools.ts';
 import { taintKey } from './taint-store.ts';
@@ -31,8 +32,8 @@ export interface FileReading {
 }
 
 /**
- * Files the call may have read that hold words of others. What this session wrote itself is not among them: it holds those words
- * already. `exists` leaves out files that are gone.
+ * Files with untrusted content that the call may have read. Files this session wrote are left out: the session holds that content already.
+ * `exists` leaves out missing files.
  */
 export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: (path: string) => boolean): TaintSource[] {
   const { facts, tool } = reading;
@@ -49,7 +50,7 @@ export function markedFilesRead(reading: FileReading, marks: FileMarks, exists: 
   return distinct([...exact, ...below].map((path): TaintSource => ({ kind: 'file', where: path })));
 }
 
-/** What a command could copy from: files in these folders that hold words of others, which this session may not hold yet. */
+/** Files in these folders with untrusted content that this session may not hold yet: a command could copy from them. */
 export function markedBelow(folders: readonly string[], sessionId: string, marks: FileMarks): TaintSource[] {
   return folders.flatMap((folder) => namedBelow(folder, sessionId, marks)).map((path) => ({ kind: 'file', where: path }));
 }

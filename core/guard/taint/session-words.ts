@@ -1,5 +1,5 @@
-// What was said in one session, by whom, as far back as is looked: the person's words, trusted results of before, and texts of others with
-// their sources. Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
+// The text of one session by author, within limits: the person's messages, earlier trusted results, and untrusted content with its sources.
+// Read from the log as it grows, with limits on events and characters. Decides nothing about calls.
 
 import type { AnyEvent, EventOf, EventType } from '../../contracts/events.ts';
 import type { TaintSource } from '../../contracts/tools.ts';
@@ -43,7 +43,7 @@ export class SessionWords {
   readonly #person = new Kept<SaidText>();
   readonly #workspace = new Kept<SaidText>();
   readonly #foreign = new Kept<ForeignText>();
-  /** Calls a person made, or a model before it had read words of others. */
+  /** Calls a person made, or a model before it had read untrusted content. */
   readonly #ownCalls = new Set<string>();
   readonly #earlierCalls = new Set<string>();
   readonly #forwardedTurns = new Map<string, readonly TaintSource[]>();
@@ -74,12 +74,12 @@ export class SessionWords {
     verbatim: (text) => this.#workspace.items.some((said) => saysVerbatim(said.text, text)),
   };
 
-  /** Made by a person, written by the model before it read any words of others, or the same as one that ran before. */
+  /** Made by a person, written by the model before it read any untrusted content, or the same as one that ran before. */
   isEarlierCall(call: { readonly callId?: string; readonly tool: string; readonly argsHash: string }): boolean {
     return (call.callId !== undefined && this.#ownCalls.has(call.callId)) || this.#earlierCalls.has(`${call.tool} ${call.argsHash}`);
   }
 
-  /** Of which sources a piece may come: those whose text has it; all (null) where none has, or the one that has it is not known. */
+  /** The possible sources of a piece: those whose text contains it; all (null) if none does, or if the source is unknown. */
   sourcesOf(piece: string): readonly TaintSource[] | null {
     const found = this.#foreign.items.filter(({ text }) => (piece.length < 4 ? saysVerbatim(text, piece) : text.includes(piece)));
     if (found.length === 0) return null;

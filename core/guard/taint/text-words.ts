@@ -1,4 +1,4 @@
-// What counts as a word of a text, for telling whether arguments repeat words somebody said. Pure; knows nothing of sessions.
+// Splits a text into words, to tell whether arguments repeat words of a source. Pure; knows nothing of sessions.
 
 /** One spelling for what looks or is resolved the same: compatibility forms, invisible characters and case are folded away. */
 export function foldText(text: string): string {
@@ -9,8 +9,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * The words of a text as they are looked for: each piece between blanks, without the punctuation around it, its parts between slashes
- * and other joints, and the runs of letters and digits in them. Folded; pieces with capitals are there as written as well.
+ * The searchable words of a text: each piece between blanks, without the punctuation around it, its parts between slashes and other joints,
+ * and the runs of letters and digits in them. Folded; pieces with capitals are also kept as written.
  */
 export function wordsOf(text: string): Set<string> {
   const words = new Set<string>();
@@ -32,7 +32,7 @@ function addFolded(words: Set<string>, chunk: string): void {
   if (decoded !== plain) for (const run of runsOf(decoded)) words.add(run);
 }
 
-/** Runs of letters and digits; nothing between them carries a meaning of its own. */
+/** Runs of letters and digits; the characters between them carry no meaning. */
 export function runsOf(text: string): string[] {
   return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
