@@ -1,4 +1,4 @@
-// Draws the app's icon: the glyph of the tray, cut light into a rounded square. Pure: from a size to pixels.
+// Draws the app's icon: the tray glyph cut light into a rounded square. Pure: from a size to pixels.
 
 import { curve, Drawing, roundedSquare, stroke } from '../main/desktop/drawing.ts';
 

@@ -1,4 +1,4 @@
-// How the app is packaged. Signing, notarization and a feed for updates are on where the environment brings what they need; nothing is
+// The packaging of the app. Signing, notarization and an update feed are on if the environment provides what they need; nothing is
 // published from here.
 
 import { rmSync } from 'node:fs';
@@ -37,7 +37,8 @@ export function packagingConfig(root, env) {
     asarUnpack: unpackedPatterns,
     // All native code is built against Node-API, which is the same in Node and in Electron.
     npmRebuild: false,
-    // What is needed of node_modules is listed, platform by platform; the packer's own collection would bring everything that is bundled.
+    // The required parts of node_modules are listed platform by platform; the packer's own collection would include everything that is
+    // bundled.
     files: ['package.json', 'LICENSE', 'build/icons/icon.png', 'skills/**', ...packedOutput(root), '!node_modules/**'],
     electronFuses: fuses,
     protocols: [{ name: productName, schemes: ['trayclaw'] }],
@@ -65,7 +66,7 @@ function removeElectronsOwn(folder, platform) {
 }
 
 /**
- * The command line of the installed app, as a file beside it.
+ * The command line of the installed app, as a file in its folder.
  * @param {string} name
  */
 function command(name) {

@@ -1,9 +1,9 @@
-// The two files that hold an icon in several sizes: ICO for Windows, ICNS for macOS. Both are a short header and PNG files behind it;
-// the older forms without PNG are not written.
+// The two formats that hold an icon in several sizes: ICO for Windows, ICNS for macOS. Both are a short header followed by PNG files; the
+// older forms without PNG are not written.
 
 /** @typedef {{ sizePx: number, png: Buffer }} SizedPng */
 
-/** What macOS calls an entry of each size in pixels; those of screens with twice the density carry the size they are shown at. */
+/** macOS names for the entry of each size in pixels; entries for high-density screens are named after the displayed size. */
 const icnsTypes = new Map([
   [32, ['ic11']],
   [64, ['ic12']],

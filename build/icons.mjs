@@ -1,4 +1,4 @@
-// `node build/icons.mjs`: draws the app's icon into build/icons. The files are committed; a test holds them against the drawing.
+// `node build/icons.mjs`: draws the app's icon into build/icons. The files are committed; a test compares them with the drawing.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Runs the program from a checkout: `launch.mjs start|cli|bench ARGS…`. Builds first when dist/ is not of the present
-// sources, then becomes the program: same process, same streams. Prints nothing on stdout itself.
+// Runs the program from a checkout: `launch.mjs start|cli|bench ARGS…`. Builds first when dist/ is out of date, then becomes the program:
+// same process, same streams. Prints nothing on stdout itself.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Everything here runs under the Node that is pinned as a dependency, whatever Node a script was started with.
+// Runs everything here under the Node that is pinned as a dependency, whichever Node started the script.
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// What goes into the packaged app and into the npm package, and nothing beside it: the built files that their programs reach; and for the
-// app, of the modules that could not be bundled, the files they need at run time, with the native code of one platform and processor.
+// The exact content of the packaged app and of the npm package: the built files that their programs reach; and for the app, the runtime
+// files of modules that could not be bundled, with the native code of one platform and processor.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
@@ -58,7 +58,7 @@ export function packedModules(platform) {
   };
 }
 
-/** Native code and programs have to be files of their own: neither the loader nor another program can look into the archive. */
+/** Native code and programs must be separate files: neither the loader nor another program can read inside the archive. */
 export const unpackedPatterns = [
   '**/*.node',
   'node_modules/sqlite-vec-*/**',
@@ -68,11 +68,11 @@ export const unpackedPatterns = [
 ];
 
 /**
- * The files without which the app would start and then fail; npm installs only those of the machine it runs on.
+ * Lists files without which the app would start and then fail; npm installs only those of the machine it runs on.
  * @param {string} root
  * @param {PackedPlatform} platform
  * @param {string} arch
- * @returns {string[]} those that are not there
+ * @returns {string[]} the missing ones
  */
 export function missingNativeFiles(root, platform, arch) {
   return [

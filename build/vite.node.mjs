@@ -1,4 +1,4 @@
-// How everything that runs under Node is bundled: ES modules, lazy chunks, nothing left outside but native addons and Electron.
+// The bundling of everything that runs under Node: ES modules, lazy chunks; only native addons and Electron stay external.
 
 /** Native addons and what starts other programs cannot be bundled: these are the dependencies of package.json, everything else is bundled. */
 export const externalPackages = ['better-sqlite3', 'keytar', '@lydell/node-pty', '@anthropic-ai/sandbox-runtime', 'sqlite-vec'];

@@ -18,7 +18,7 @@ const withoutSchemas: Plugin = {
   },
 };
 
-/** What may stand inside a here-document of Ruby comes to eleven more grammars, a megabyte in all: it stays plain. */
+/** The grammars embedded in a Ruby here-document are eleven more, a megabyte in all: it stays plain. */
 const rubyAlone: Plugin = {
   name: 'ruby-alone',
   enforce: 'pre',
@@ -32,7 +32,7 @@ export default defineConfig({
   base: './',
   publicDir: 'public',
   plugins: [withoutSchemas, svelte({ configFile: false, compilerOptions: { runes: true } })],
-  // As modules, so that each grammar of the code worker is a file of its own.
+  // As modules, so that each grammar of the code worker is a separate file.
   worker: { format: 'es', plugins: () => [rubyAlone] },
   build: {
     outDir: fileURLToPath(new URL('../dist/renderer', import.meta.url)),

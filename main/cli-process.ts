@@ -52,7 +52,7 @@ function processIo(): CliIo {
   };
 }
 
-/** The first signal asks, the third ends the process whatever it is doing. With nobody to ask the first one ends it. */
+/** The first signal asks, the third ends the process in any case. Without a handler the first one ends it. */
 function listenForSignals(): CliIo['onInterrupt'] {
   const listeners = new Set<() => void>();
   let count = 0;

@@ -1,4 +1,5 @@
-// Entry of the desktop app: what must be said to Electron before it is ready, then the parts; or with --cli the command line. The only file that imports Electron.
+// Entry of the desktop app: settings Electron needs before it is ready, then the parts; or with --cli the command line. The only file that
+// imports Electron.
 
 import { readFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -37,10 +38,10 @@ async function startDesktop(): Promise<void> {
 
   const isFirst = app.requestSingleInstanceLock();
   if (process.argv.includes(quitFlag)) {
-    // The first one was told by the request; where there is none, there is nothing to end.
+    // The request notified the first instance; if there is none, there is nothing to end.
     app.exit(0);
   } else if (isFirst) {
-    // From a checkout the program is Electron itself, which has to be told what to run.
+    // In a checkout the program is Electron itself, which needs the script as an argument.
     if (app.isPackaged) app.setAsDefaultProtocolClient(linkScheme);
     else app.setAsDefaultProtocolClient(linkScheme, process.execPath, [script]);
     const desktop = new DesktopApp({ electron, home, version, packageRoot, temporaryFolder: tmpdir() });

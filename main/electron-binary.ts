@@ -1,5 +1,5 @@
-// Finds Electron's program on this machine, or fetches it with Electron's own installer for as long as something comes. For a start of the app
-// that is tried at most once a day, and never in a test run or a build server. Starts nothing of it.
+// Finds Electron's program on this machine, or downloads it with Electron's own installer for as long as data arrives. A start of the app
+// tries that at most once a day, and never in a test run or on a build server. Starts nothing of it.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 
 export interface Electron {
   readonly binary: string;
-  /** What was unpacked, with the program in it. */
+  /** The unpacked folder with the program in it. */
   readonly folder: string;
 }
 
@@ -31,7 +31,7 @@ export function findElectron(root: string, env: Environment, platform: NodeJS.Pl
   if (own !== '' && existsSync(join(own, name))) return { binary: join(own, name), folder: own };
   const installed = join(root, 'node_modules', 'electron');
   const folder = join(installed, 'dist');
-  // The installer writes path.txt last: without it, what lies there may be half of an archive.
+  // The installer writes path.txt last: without it, the folder may hold half of an archive.
   return existsSync(join(installed, 'path.txt')) && existsSync(join(folder, name)) ? { binary: join(folder, name), folder } : null;
 }
 
@@ -97,7 +97,7 @@ function lastTryMs(file: string): number {
     const { atMs } = JSON.parse(readFileSync(file, 'utf8')) as { atMs?: unknown };
     return typeof atMs === 'number' ? atMs : 0;
   } catch {
-    // Never tried, or a note nobody can read: trying again costs a minute at most.
+    // Never tried, or an unreadable note: trying again costs a minute at most.
     return 0;
   }
 }

@@ -1,5 +1,5 @@
-// Whether a service manager keeps what this process prints. The variables alone do not say so: a terminal or a build server that is a
-// service itself hands them down to everything it starts.
+// Tells whether a service manager stores this process's output. The variables alone do not prove it: a terminal or a build server that is a
+// service itself passes them to everything it starts.
 
 export interface OwnOutput {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,4 @@
-// Gives back what starting up left in the heap: a resident program spends its life idle, and the collector alone would never get to it.
+// Returns heap memory used during start-up: a resident program is mostly idle, and the collector would not run soon.
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,4 +1,4 @@
-// docs/reference/keys.md: the keys of the window, from the table that the palette and the sheet of keys are made from.
+// docs/reference/keys.md: the keys of the window, from the table behind the palette and the key sheet.
 
 import { keyNames } from '../../renderer/lib/commands/keys.ts';
 import { english } from '../../renderer/lib/i18n/english/english.ts';

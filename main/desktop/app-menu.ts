@@ -1,5 +1,5 @@
-// The application menu: on macOS copying, pasting, hiding and quitting belong to it, so it is made of the system's own entries. Windows
-// and Linux have none: there the keys work without a menu.
+// The application menu: on macOS it provides copying, pasting, hiding and quitting, so it consists of the system's own entries. Windows and
+// Linux have none: there the keys work without a menu.
 
 import type { MenuItemConstructorOptions } from 'electron';
 

@@ -1,5 +1,5 @@
-// Puts questions before a person outside the window: a notification each, and one dialog at a time. Whatever answers a question, from
-// any door, takes its notification and its dialog away. Holds no question of its own: the log does.
+// Shows approvals outside the window: a notification each, and one dialog at a time. An answer from any door removes the notification and
+// the dialog. Stores no approvals: the log does.
 
 import type { MessageBoxOptions, MessageBoxReturnValue, Notification, NotificationConstructorOptions } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';
@@ -38,7 +38,7 @@ export class ApprovalPrompter {
     this.#options = options;
   }
 
-  /** To be told of every change. New questions are put, answered ones taken away; while everything is stopped none is put. */
+  /** Call after every change. Shows new approvals, removes answered ones; while everything is stopped none is shown. */
   follow(status: DesktopStatus): void {
     const open = new Map(status.panic.engaged ? [] : status.approvals.map((approval) => [approval.approvalId, approval]));
     const before = this.#known;

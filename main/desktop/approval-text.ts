@@ -1,5 +1,5 @@
-// A question in the words of a native dialog or a notification: short, exact, with everything invisible written out. What does not
-// fit is said to be missing, and then cannot be approved there. Pure.
+// The text of an approval in a native dialog or a notification: short, exact, with everything invisible written out. If it does not fit,
+// the dialog says so and offers no approval. Pure.
 
 import { revealed } from '../../core/base/visible-text.ts';
 import type { Approval, GrantScope } from '../../core/contracts/policy.ts';
@@ -38,12 +38,12 @@ export function dialogText(approval: Approval): DialogText {
 
 export function noticeText(approval: Approval): { title: string; body: string } {
   const summary = cut(revealed(headlineOf(approval)).replaceAll('\n', ' '), NOTICE_LENGTH_MAX);
-  // What can be approved there stands there, word for word.
+  // A call that can be approved there is shown there word for word.
   const lines = fitsNotice(approval) ? [summary, revealed(exactCall(approval)), approval.risk] : [summary, approval.risk];
   return { title: 'TrayClaw asks', body: lines.join('\n') };
 }
 
-/** What is lost or sent, where that is known; else what it wants. */
+/** The loss or transfer, if known; else the request. */
 function headlineOf({ summary, facts }: Approval): string {
   return facts.does ?? summary;
 }

@@ -1,4 +1,4 @@
-// trayclaw:// links: they lead to a place in the window and do nothing else. Anybody can write one, so none carries text or an answer.
+// trayclaw:// links: they only open a place in the window. Anyone can write one, so none carries text or an answer.
 
 import type { ShellCommand } from '../../core/contracts/desktop-channels.ts';
 import { viewNames } from '../../core/contracts/views.ts';

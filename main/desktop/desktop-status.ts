@@ -1,5 +1,5 @@
-// What the shell shows of the runtime, kept current from its events: what waits for a person, what runs, whether all is stopped.
-// Derived only; the log remains the truth.
+// The shell's view of the runtime, kept current from its events: pending approvals, running work, the panic stop. Derived only; the log
+// remains the truth.
 
 import { Emitter } from '../../core/base/emitter.ts';
 import type { Logger } from '../../core/base/logger.ts';
@@ -7,7 +7,7 @@ import type { Claw } from '../../core/contracts/claw.ts';
 import type { AnyEvent } from '../../core/contracts/events.ts';
 import type { Approval, PanicStatus } from '../../core/contracts/policy.ts';
 
-/** A part of the runtime that works by itself and can be held: a channel, the schedules. */
+/** A part of the runtime that works automatically and can be paused: a channel, the schedules. */
 export interface Pausable {
   readonly id: string;
   /** As it stands after "Pause". */
@@ -56,7 +56,7 @@ export class StatusWatch {
     return { panic: this.#panic, approvals: this.#approvals, runningTurns: this.#running.size };
   }
 
-  /** Parts of the runtime that work by themselves, and whether they are held. */
+  /** Parts of the runtime that work automatically, and whether they are paused. */
   get pausables(): readonly Pausable[] {
     return this.#isTelegramPaused === null ? [] : [{ id: 'telegram', name: 'Telegram', isPaused: this.#isTelegramPaused }];
   }

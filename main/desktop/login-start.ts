@@ -1,4 +1,4 @@
-// Starting with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
+// Starts the app with the person's session: the system's own setting on macOS and Windows, a file in the autostart folder on Linux
 // (freedesktop.org Desktop Application Autostart Specification 0.5). Starts in the background.
 
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ export function createLoginStart(options: LoginStartOptions): LoginStart | null 
   if (options.platform === 'linux') return new AutostartFile(options);
   if (options.platform !== 'darwin' && options.platform !== 'win32') return null;
   const { app, execPath } = options;
-  // Electron puts the words on one line as they are, so on Windows one with a space has to come in quotes.
+  // Electron joins the words without quoting, so on Windows a word with a space needs quotes.
   const args = [...options.args, backgroundFlag].map((word) => (options.platform === 'win32' ? quoteWindows(word) : word));
   const item = { path: execPath, args };
   return {

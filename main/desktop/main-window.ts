@@ -1,5 +1,5 @@
-// The one window: made when first shown, hidden when closed, in the place it was left. Its page is sandboxed and reaches the runtime
-// through the preload bridge alone.
+// The one window: created when first shown, hidden when closed, restored to its last place. Its page is sandboxed and reaches the runtime
+// only through the preload bridge.
 
 import type { BrowserWindow, BrowserWindowConstructorOptions, Rectangle, WebContents } from 'electron';
 import type { WindowPlaceFile } from './window-place.ts';
@@ -13,7 +13,7 @@ export interface MainWindowOptions {
   readonly iconFile: string | null;
   /** True once the app is on its way out: only then does closing the window close it. */
   readonly isQuitting: () => boolean;
-  /** The page began anew or went: what it had opened is over. */
+  /** The page was reloaded or closed: its streams end. */
   readonly onPageGone: () => void;
   /** The page crashed or could not be loaded. */
   readonly onPageFailed: (why: string) => void;
@@ -126,7 +126,7 @@ export class MainWindow {
     window.on('close', (event) => {
       this.#keepPlace();
       if (isQuitting()) return;
-      // The work goes on; the tray or another start brings the window back.
+      // The work continues; the tray or another start brings the window back.
       event.preventDefault();
       window.hide();
     });

@@ -1,4 +1,4 @@
-// A page that crashed or did not load is loaded again, a few times; then a person is asked. The runtime is not touched by any of it.
+// Reloads a page that crashed or did not load, a few times; then asks a person. The runtime is not affected.
 
 import type { Clock } from '../../core/base/clock.ts';
 import type { Logger } from '../../core/base/logger.ts';

@@ -1,4 +1,4 @@
-// The panic stop's global hotkey: held while the app runs, said plainly when another program has it.
+// The panic stop's global hotkey: registered while the app runs; tells the person when another program has it.
 
 import type { GlobalShortcut } from 'electron';
 import type { Logger } from '../../core/base/logger.ts';

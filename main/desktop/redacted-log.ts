@@ -1,5 +1,4 @@
-// The shell's own way to the program's log: what its parts write passes the same redactor as what the runtime writes. Links, causes and
-// summaries come from a model and may hold anything.
+// The shell's log, passed through the runtime's redactor. Links, causes and summaries come from a model and may contain anything.
 
 import type { Logger } from '../../core/base/logger.ts';
 

@@ -1,10 +1,10 @@
-// The glyph of the tray: a tray with three claw marks. Hollow when idle, with a dot when working, with a count when it waits for a
-// person, a struck square when stopped. Pure: from what is to be said to pixels.
+// The glyph of the tray: a tray with three claw marks. Hollow when idle, with a dot when working, with a count when it waits for a person,
+// a struck square when stopped. Pure: from a state to pixels.
 
 import { curve, disc, Drawing, outline, roundedSquare, stroke, type Colour, type Point } from './drawing.ts';
 import type { Activity } from './desktop-status.ts';
 
-/** light and dark name the panel the glyph lies on; template is black with alpha, which macOS colours itself. */
+/** light and dark name the panel behind the glyph; template is black with alpha, which macOS colours. */
 export type GlyphStyle = 'template' | 'light' | 'dark';
 
 export interface Glyph {
@@ -95,7 +95,7 @@ function drawCount(drawing: Drawing, { count, style }: Glyph): void {
   }
 }
 
-/** Digits of straight lines on a grid of 2 by 4; a plus sign stands for more than nine. */
+/** Digits of straight lines on a grid of 2 by 4; a plus sign means more than nine. */
 const digits: Readonly<Record<string, readonly (readonly (readonly [number, number])[])[]>> = {
   '1': [
     [

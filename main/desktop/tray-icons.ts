@@ -16,7 +16,7 @@ const COUNT_MAX = 10;
 const sizePoints: Readonly<Partial<Record<NodeJS.Platform, number>>> = { darwin: 18, win32: 16 };
 const LINUX_POINTS = 22;
 const densities = [1, 1.5, 2, 3] as const;
-/** What may have to be shown at once. The images of all densities together take up to twenty milliseconds to draw. */
+/** Icons that may be needed at once. Drawing the images of all densities takes up to twenty milliseconds. */
 const soonNeeded: readonly (readonly [Activity, number, number])[] = [
   ['stopped', 0, 0],
   ['working', 0, 0],

@@ -1,4 +1,4 @@
-// What the tray says: its menu, its tooltip, the title of the window. Pure, so that every state can be looked at in a test.
+// The texts of the tray: its menu, its tooltip, the title of the window. Pure, so that tests can check every state.
 
 import type { MenuItemConstructorOptions } from 'electron';
 import { activityOf, type DesktopStatus, type Pausable } from './desktop-status.ts';
@@ -79,7 +79,7 @@ function panicItem({ panic }: DesktopStatus, panicKeys: string | null, actions: 
   return { id: 'panic', label: panicKeys === null ? 'Panic stop' : `Panic stop (${panicKeys})`, click: () => actions.panic() };
 }
 
-/** In a group of its own: never where the stop was, so that a second press on that place releases nothing. */
+/** In a separate group: never in the place of the stop, so that a second press there releases nothing. */
 function releaseItems(actions: TrayActions): MenuItemConstructorOptions[] {
   return [{ id: 'release-panic', label: 'Release panic stop', click: () => actions.releasePanic() }, { type: 'separator' }];
 }

@@ -1,5 +1,5 @@
-// The tray icon, its menu and its tooltip. A menu is set anew with every change, because a Linux tray takes in no change of a menu it
-// already has; an unchanged one is left alone, because setting it closes it under the person's hand.
+// The tray icon, its menu and its tooltip. Every change sets a new menu, because a Linux tray ignores changes of an existing one; an
+// unchanged menu is not set again, because that would close an open one.
 
 import type { Menu, MenuItemConstructorOptions, NativeImage, Tray } from 'electron';
 import { activityOf, type DesktopStatus } from './desktop-status.ts';

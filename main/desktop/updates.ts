@@ -1,5 +1,5 @@
-// Updates by electron-updater, only from the feed a person configured; without one nothing is ever asked of the network. Never to an older
-// version, never one whose signature or checksum is wrong, and installed when the app quits, never under running work.
+// Updates by electron-updater, only from the feed a person configured; without one it makes no network request. Never to an older version,
+// never one whose signature or checksum is wrong, and installed when the app quits, never during work.
 
 import type { Logger } from '../../core/base/logger.ts';
 import type { HealthCheck } from '../../core/compose.ts';
@@ -52,7 +52,7 @@ export class Updates {
     this.#options = options;
     const { feedUrl } = options;
     if (feedUrl === null) return;
-    // Whoever can change what is on the way could offer any program.
+    // Over plain HTTP, an attacker on the network could offer any program.
     if (URL.parse(feedUrl)?.protocol === 'https:') this.#later(FIRST_CHECK_MS, feedUrl);
     else this.#fail('Updates are taken over https only.', false);
   }
@@ -90,7 +90,7 @@ export class Updates {
     updater.autoDownload = true;
     updater.autoInstallOnAppQuit = true;
     updater.allowPrerelease = false;
-    // What it loads later is covered by no signature.
+    // A web installer loads code that no signature covers.
     updater.disableWebInstaller = true;
     updater.setFeedURL({ provider: 'generic', url });
     // After the feed: naming a channel there would switch it on.
@@ -136,7 +136,7 @@ export function updatesCheck(state: UpdateState): HealthCheck | null {
         detail: state.why,
         fix: state.isForged
           ? 'Do not install it by hand. Take desktop.updateFeed out of config.yaml and ask who runs the feed.'
-          : 'Look at desktop.updateFeed in config.yaml; it is tried again in six hours.',
+          : 'Check desktop.updateFeed in config.yaml; the next try is in six hours.',
       };
   }
 }

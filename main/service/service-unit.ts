@@ -1,11 +1,11 @@
-// The files that tell a service manager how to run `trayclaw serve`: a systemd user unit and a LaunchAgent of macOS. Pure text; every value is
-// quoted so that the manager reads exactly what was given.
-// Sources: systemd.service(5), systemd.exec(5), systemd.syntax(7), launchd.plist(5).
+// The files that tell a service manager how to run `trayclaw serve`: a systemd user unit and a LaunchAgent of macOS. Pure text; every value
+// is quoted so that the manager reads exactly the given value. Sources: systemd.service(5), systemd.exec(5), systemd.syntax(7),
+// launchd.plist(5).
 
 import { AppError } from '../../core/contracts/errors.ts';
 
 export interface ServiceSpec {
-  /** What starts the command line: the program and its first arguments. */
+  /** Starts the command line: the program and its first arguments. */
   readonly command: readonly string[];
   /** Null for a free one at each start. */
   readonly port: number | null;
