@@ -1,4 +1,4 @@
-// What a person may be offered to allow when a budget ended a turn, from the data of its error. Pure.
+// The extension a person may be offered when a budget ended a turn, from the data of its error. Pure.
 
 import type { ErrorBody } from '../../core/contracts/errors.ts';
 import type { BudgetScope, BudgetUnit } from '../../core/contracts/policy.ts';

@@ -1,5 +1,5 @@
-// What the window needs of the runtime: operations, committed events, live deltas. HTTP implements it today, the desktop bridge later.
-// Nothing here knows how a message travels.
+// The window's port to the runtime: operations, committed events, live deltas. HTTP and the desktop bridge implement it. Nothing here knows
+// how a message travels.
 
 import type { ErrorBody, ErrorCode } from '../../core/contracts/errors.ts';
 import type { AnyEvent, DeltaNotice } from '../../core/contracts/events.ts';

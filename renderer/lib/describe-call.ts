@@ -1,4 +1,4 @@
-// A tool call as one line: a verb in the right tense and what it was done to. Wording only; facts stay in the card.
+// Describes a tool call in one line: a verb in the right tense and its object. Wording only; facts stay in the card.
 
 import { isPlainObject, parseJson } from '../../core/base/json.ts';
 import type { ToolShown } from '../../core/contracts/tools.ts';

@@ -206,7 +206,7 @@ function unknownLine(event: AnyEvent, { words }: Telling): EventLine {
   return isUnreadable(event) ? line(words.activity.events.unreadable, '', 'bad') : line(event.type);
 }
 
-/** A word for a code that the log may hold in forms this program does not know yet. */
+/** The text for a code; the log may hold codes this program does not know yet. */
 export function known(words: Readonly<Record<string, string>>, code: string): string {
   return words[code] ?? code;
 }

@@ -1,4 +1,4 @@
-// Days by the calendar, and texts on one line. Sizes, times and money are said in a language: i18n/formats.ts. Pure.
+// Calendar days, and texts on one line. i18n/formats.ts formats sizes, times and money in a language. Pure.
 
 const day = 86_400_000;
 

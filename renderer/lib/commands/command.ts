@@ -1,4 +1,4 @@
-// What a command of the window is: its name in the person's language, its keys, when it can be done and what it does.
+// The form of a command of the window: its name in the person's language, its keys, its conditions and its action.
 
 import type { Language } from '../i18n/language.ts';
 import type { Words } from '../i18n/words.ts';
@@ -34,13 +34,13 @@ export interface Command {
   readonly asksAgain?: true;
   /** Its keys work while something is typed, and with a dialog open. */
   readonly isAlways?: true;
-  /** Its keys go on while they are held. */
+  /** Repeats while its keys are held. */
   readonly repeats?: true;
 }
 
 export const everywhere = (...chords: string[]): CommandKeys => ({ app: chords, browser: chords });
 
-/** In a browser these belong to the browser (a new window, finding on the page, its tabs), so others stand in for them there. */
+/** In a browser these keys belong to the browser (a new window, finding on the page, its tabs), so others replace them there. */
 export const instead = (inApp: string, inBrowser: string): CommandKeys => ({ app: [inApp], browser: [inBrowser] });
 
 /** Puts the focus where the name says, once what was changed is on the page. */

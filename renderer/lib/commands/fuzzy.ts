@@ -1,5 +1,5 @@
-// Finds what somebody means by a few letters: they must come in order, and count for more at the beginning of a word and side by side.
-// Pure. Case and accents do not matter.
+// Fuzzy search by a few letters: they must come in order, and count for more at the beginning of a word and next to each other. Pure.
+// Ignores case and accents.
 
 export interface FuzzyMatch {
   readonly score: number;
@@ -17,7 +17,7 @@ export function fuzzyMatch(query: string, text: string): FuzzyMatch | null {
   const letters = fold(text.slice(0, textCharsMax));
   const whole = letters.indexOf(fold(query.trim()));
   const length = query.trim().length;
-  // The beginning of a word in one piece beats letters strewn about; a piece from the middle of one only where it is long.
+  // The beginning of a word in one piece beats scattered letters; a piece from the middle of a word only if it is long.
   if (whole !== -1) return { score: (isStart(letters, whole) ? 10 : 6) * length - whole / 10, at: range(whole, length) };
   return strewn(wanted, letters);
 }

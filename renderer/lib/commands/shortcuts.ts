@@ -1,4 +1,4 @@
-// Runs the command whose keys were pressed. Keys of one character only where nothing is typed, and only while the person wants them.
+// Runs the command for the pressed keys. Keys of one character work only outside text fields, and only if the person wants them.
 
 import type { Command, CommandContext } from './command.ts';
 import { commandTable } from './commands.ts';

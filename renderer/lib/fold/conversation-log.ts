@@ -1,11 +1,11 @@
-// The part of one session that is held: an unbroken run of its events and the conversation folded from them. A new event costs the same
-// however long the session is; an older page folds itself and no more. Plain objects, so that the same code runs in tests and under runes.
+// The loaded part of one session: an unbroken run of its events and the conversation folded from them. A new event costs the same however
+// long the session is; an older page is folded separately. Plain objects, so that the same code runs in tests and under runes.
 
 import type { AnyEvent } from '../../../core/contracts/events.ts';
 import { applyToConversation, createConversation, type Conversation } from './conversation.ts';
 import { isOpen, type TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** What became of an event or a page: taken, known before, or behind a hole, so that the newest page has to be asked for. */
+/** The outcome for an event or a page: added, already known, or behind a hole, so that the newest page has to be loaded. */
 export type Taken = 'added' | 'known' | 'hole';
 
 interface Place {
@@ -14,7 +14,7 @@ interface Place {
 }
 
 export class ConversationLog {
-  /** Changed in place as events come; under runes a proxy, so that what reads it is told. */
+  /** Changed in place as events arrive; under runes a proxy, so that readers are updated. */
   readonly view: Conversation;
   readonly #byTurn = new Map<string, AnyEvent[]>();
   #first: Place | null = null;
@@ -128,7 +128,7 @@ export class ConversationLog {
     this.view.summaries = [];
   }
 
-  /** A page by itself, with what is held of the turns it begins. */
+  /** Folds a page separately, together with the loaded part of the turns it begins. */
   #foldPage(page: readonly AnyEvent[]): Conversation {
     const ids = new Set(page.map(({ turnId }) => turnId));
     const held = [...ids].flatMap((turnId) => (turnId === null ? [] : this.eventsOfTurn(turnId)));
@@ -164,7 +164,7 @@ export class ConversationLog {
   }
 }
 
-/** What streamed of a turn that is folded anew stays on screen until it is recorded, and so does a message that named no turn. */
+/** Streamed text of a refolded turn stays on screen until it is recorded, and so does a message that named no turn. */
 function keepLive(turn: TurnView, before: readonly TurnView[]): void {
   const old = before.find(({ turnId }) => turnId === turn.turnId);
   if (old === undefined) return;

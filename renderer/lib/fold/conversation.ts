@@ -1,4 +1,4 @@
-// One session's conversation from its events: turns in order, messages matched to the turn they began, live text laid over it.
+// Folds one session's events into its conversation: turns in order, messages matched to the turn they began, live text on top.
 
 import type { AnyEvent, DeltaNotice } from '../../../core/contracts/events.ts';
 import { applyToTurnView, userMessageOf } from '../../../core/contracts/turn-view-fold.ts';
@@ -49,14 +49,14 @@ export function applyDelta(conversation: Conversation, delta: DeltaNotice): void
   }
 }
 
-/** What marks the place where streamed text was missed. */
+/** Marks the place where streamed text was missed. */
 const missing = '\n\n…\n\n';
-/** What stands before a text that was under way when one came in. */
+/** Precedes text that was already streaming when the window opened. */
 const unseen = '… ';
 /** A model that was asked this long ago has most likely begun. */
 const begunAfterMs = 1000;
 
-/** A window came in while models were answering: what streams from now on lacks its beginning. The record will have all of it. */
+/** The window opened while models were answering: text that streams from now on lacks its beginning. The recorded text will be complete. */
 export function markUnseen(conversation: Conversation, nowMs: number): void {
   for (const turn of conversation.turns) {
     if (isOpen(turn) && turn.live === '' && turn.askedAtMs !== null) turn.missesStart = nowMs - turn.askedAtMs > begunAfterMs;

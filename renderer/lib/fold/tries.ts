@@ -1,8 +1,8 @@
-// Turns that ran one message more than once: which stand in the conversation, and which lie behind them. Pure.
+// Turns that ran one message more than once: which are part of the conversation, and which were replaced. Pure.
 
 import type { TurnView } from '../../../core/contracts/turn-view.ts';
 
-/** Those that are still part of the conversation. */
+/** The turns that are still part of the conversation. */
 export function standing(turns: readonly TurnView[]): readonly TurnView[] {
   return turns.some((turn) => turn.supersededBy !== null) ? turns.filter((turn) => turn.supersededBy === null) : turns;
 }

@@ -1,4 +1,4 @@
-// What the page and the worker that reads code tell each other.
+// The messages between the page and the worker that highlights code.
 
 /** The kinds of words a theme colours; everything else is plain. */
 export const codeKinds = ['keyword', 'string', 'comment', 'constant', 'function', 'parameter', 'punctuation', 'link'] as const;

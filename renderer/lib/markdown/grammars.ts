@@ -1,4 +1,4 @@
-// The languages that code is coloured in, and the names people write for them. Each grammar is a file of its own, loaded on demand.
+// The languages with highlighting, and the names people write for them. Each grammar is a separate file, loaded on demand.
 
 import type { LanguageInput, LanguageRegistration } from 'shiki/core';
 
