@@ -55,7 +55,7 @@ test('a key counts once, by its best place; equal ones keep their order; equal s
   expect(fuseRankings([ranked(1, 'bm25', { x: 4, y: 4 })]).map(({ key, score }) => `${key}${score}`)).toEqual(['x1', 'y1']);
 });
 
-test('a question in the words of the text is answered by words, one in other words by meaning', () => {
+test('a query in the words of the text is matched by words, a paraphrase by meaning', () => {
   const words = { worded: 5, weak: 4 };
   const meaning = { meant: 0.9, weak: 0.5 };
   const fusedAt = (coverage: number): string | undefined => {

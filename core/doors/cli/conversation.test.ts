@@ -158,7 +158,7 @@ test('what was typed before the question is no answer to it', async () => {
   expect(claw.approvals[0]?.state).toBe('denied');
 });
 
-test('an approval given elsewhere meanwhile goes on without an answer here', async () => {
+test('an approval given elsewhere meanwhile continues the turn', async () => {
   const claw = scripted(write, { say: 'written' });
   const { terminal, finish } = atTerminal(claw, ['ask', 'x']);
   await terminal.sees('(Enter denies)');
@@ -319,7 +319,7 @@ const overDay: Step = {
   status: 'over_budget',
 };
 
-test('chat asks in place for more budget and goes on; Enter allows nothing', async () => {
+test('chat asks in place for more budget and continues; Enter allows nothing', async () => {
   const claw = scripted(overDay);
   claw.scripts.push([overDay], [overDay], [{ say: 'finished' }], [overDay]);
   claw.answers = {
@@ -357,7 +357,7 @@ test('chat asks in place for more budget and goes on; Enter allows nothing', asy
   ]);
 });
 
-test('ask says how to go on, keeps its exit code, and asks nobody', async () => {
+test('ask says how to continue, keeps its exit code, and asks no question', async () => {
   const ran = await runCommand(['ask', 'x'], fakeParts(scripted(overDay)));
   expect(ran.code).toBe(4);
   expect(ran.err.split('\n').slice(1)).toEqual([

@@ -87,7 +87,7 @@ test('a command that changes nothing, or only reads, marks nothing', async () =>
   expect(bench.book.watch(call.facts)).toBeNull();
 });
 
-test('a folder marked as a whole marks what lies in it, until that is written anew', () => {
+test('a folder marked as a whole marks its content until that is rewritten', () => {
   const deep = `${workspace}/out/deep/a.md`;
   const mark = (): void =>
     bench.append('a', {

@@ -124,10 +124,10 @@ test('a call that is run again goes past what a kill left of its first run, and 
   put('.a.txt.call_again.tmp', 'ha');
   expect((await bench.call('write_file', { path: 'a.txt', content: 'half and half' }, { callId })).outcome).toBe('ok');
   expect([readFileSync(at('a.txt'), 'utf8'), readdirSync(bench.workspace)]).toEqual(['half and half', ['a.txt']]);
-  put('other.txt', 'of somebody');
+  put('other.txt', 'of another user');
   symlinkSync(at('other.txt'), left);
   expect((await bench.call('edit_file', { path: 'a.txt', old: 'half and', new: 'whole and' }, { callId })).outcome).toBe('ok');
-  expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('other.txt'), 'utf8')]).toEqual(['whole and half', 'of somebody']);
+  expect([readFileSync(at('a.txt'), 'utf8'), readFileSync(at('other.txt'), 'utf8')]).toEqual(['whole and half', 'of another user']);
   mkdirSync(left);
   expect(await bench.call('write_file', { path: 'a.txt', content: 'new' }, { callId })).toMatchObject({ outcome: 'error' });
   expect([readFileSync(at('a.txt'), 'utf8'), existsSync(left)]).toEqual(['whole and half', true]);

@@ -16,7 +16,7 @@ const bounds = (changes: Partial<TurnBounds>): TurnBounds => ({ ...wholeBounds, 
 const call = (tool: string, arg = 'a') => ({ calls: [[tool, { arg }]] as const });
 const unattended = bounds({ unattended: { approvalMs: 60_000 }, grants: false });
 
-test('a bound refuses a call whatever was allowed, and the turn goes on', async () => {
+test('a bound refuses a call despite any grant, and the turn continues', async () => {
   const { bench, tools } = open({ policy: { mode: 'workspace-free' } });
   bench.script.push(call('put'), call('fire'), call('look'));
   const { turnId } = bench.send('go', { bounds: bounds({ tools: ['put', 'look'], folders: [] }) });
@@ -146,7 +146,7 @@ test('a standing permission does not cover the calls of a turn without grants, a
   expect(tools.ran).toEqual(['put a', 'put a', 'put a']);
 });
 
-test('a question nobody answers in time is answered with no, and nothing is done', async () => {
+test('an approval without an answer in time is denied, and nothing is done', async () => {
   const { bench, tools } = open();
   bench.script.push(call('fire'), { say: 'left undone' });
   const { turnId } = bench.send('go', { bounds: unattended });

@@ -1,4 +1,4 @@
-// The further look at grave calls: between the gate's answer and the question or the run, and only ever stricter.
+// The review of grave calls: between the gate's decision and the approval or the run, and only ever stricter.
 
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
@@ -56,7 +56,7 @@ function createBench(
 const decided = (bench: TurnBench, turnId = 'trn_1') =>
   bench.of(turnId, 'policy.decided').map(({ tool, decision, ruleId }) => [tool, decision, ruleId]);
 
-test('a no stops the call, names its rule, and nobody is asked', async () => {
+test('a denial stops the call, names its rule, and asks no person', async () => {
   const { bench, ran, seen } = createBench(() => ({ decision: 'deny', reason: 'It would delete the only copy.' }));
   bench.script.push({ calls: ['wipe', 'pay', 'sign'].map((tool) => [tool, {}] as const) });
   expect(await bench.ask('go')).toBe('done');

@@ -90,7 +90,7 @@ test('a broken backup is refused, and the database stays as it is', async () => 
   expect(existsSync(join(home, 'trayclaw.db.restoring'))).toBe(false);
 });
 
-test('the newest backups are kept, and other files beside them are left alone', async () => {
+test('the newest backups are kept, and other files in the folder are left alone', async () => {
   const home = newHome();
   write(home, 1);
   expect(listBackups(home)).toEqual([]);
