@@ -62,7 +62,7 @@ function findLooseVersions() {
 }
 
 /**
- * What npm itself would have written, read from the name: `@oxlint/binding-linux-arm64-musl`.
+ * The entry that npm itself would have written, derived from the name: `@oxlint/binding-linux-arm64-musl`.
  * @param {string} name
  * @param {string} version
  * @param {boolean} dev

@@ -49,7 +49,7 @@ export const forbidden = [
     comment: 'modules of one floor do not import each other; what needs both belongs on a higher floor or in compose.ts',
     severity: 'error',
     from: { path: `^core/(${MODULAR})/([^/]+)/`, pathNot: TEST },
-    // The database is the base of its own layer, the kernel that of the features.
+    // The database is the base of its layer, the kernel that of the features.
     to: { path: '^core/$1/', pathNot: '^core/$1/$2/|^core/store/storage/|^core/features/[^/]+\\.ts$' },
   },
   {

@@ -28,7 +28,7 @@ class TestTally {
   }
 
   /**
-   * What went wrong outside of tests: a file that does not load, a hook that throws.
+   * Reports failures outside of tests: a file that does not load, a hook that throws.
    * @param {import('vitest/node').TestModule} module
    */
   onTestModuleEnd(module) {

@@ -83,7 +83,7 @@ function countEndToEnd(filters) {
 
 /**
  * A process that outlives the run is a failure: it keeps memory and ports in use.
- * The virtual display was told to end a moment ago, so remaining processes are checked again.
+ * The virtual display received its signal a moment ago, so remaining processes are checked again.
  * @param {string} scratch
  * @returns {number} the number of processes
  */

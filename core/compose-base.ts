@@ -64,7 +64,7 @@ export interface FaultHooks {
   readonly replaceSafety?: (safety: SafetyChecks, sink: RedactedSink) => SafetyChecks;
 }
 
-/** Where text leaves the runtime or is kept; each has one place that takes secrets out, beside those inside a turn. */
+/** The places where text leaves the runtime or is stored; each has one redaction, in addition to those inside a turn. */
 export type RedactedSink = 'event-log' | 'app-log' | 'artifacts' | 'tool-results' | 'prompt' | 'channels' | 'doors';
 
 const noCrashPoints: CrashPoints = { reach: () => undefined };

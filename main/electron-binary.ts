@@ -139,7 +139,7 @@ const teller = `
     return new Response(body?.pipeThrough(new TransformStream({ transform })) ?? null, { headers, status, statusText });
   };`;
 
-/** Whether the program is there afterwards is what counts. Ends with the reason, as the end of a sentence, where there is one to tell. */
+/** Resolves with the reason of a failure, as the end of a sentence; only whether the program exists afterwards counts. */
 function runInstaller({ root, env, say, silentMsMax = SILENT_MS_MAX }: BringOptions, elapsed: () => string): Promise<string> {
   return new Promise((resolve) => {
     const before = `data:text/javascript,${encodeURIComponent(teller)}`;

@@ -17,7 +17,7 @@ test('what leads every ranking scores 1 and says where it was found', () => {
   expect(fused.find(({ key }) => key === 'c')).toEqual({ key: 'c', score: 0, rankings: [1] });
 });
 
-test('a clear first stays first beside a ranking that hardly tells its hits apart by place alone', () => {
+test('a clear first stays first although the other ranking has no clear result', () => {
   const words = ranked(0.7, 'bm25', { right: 12, other: 4, another: 3 });
   const meaning = ranked(0.3, 'cosine', { other: 0.52, another: 0.51, third: 0.5 });
   expect(keysOf([words, meaning])[0]).toBe('right');

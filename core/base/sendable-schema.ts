@@ -68,7 +68,7 @@ function sent(reading: Reading, depth: number, about: string): SentSchema {
   const [only] = nodes;
   if (only === undefined) return described({ type: 'string', enum: ['null'] }, [about]);
   if (nodes.length === 1) return described(only, [about, only.description ?? '']);
-  // Some servers take nothing beside anyOf.
+  // Some servers accept no other key next to anyOf.
   return { anyOf: nodes.map((node, index) => (index === 0 ? described(node, [about, node.description ?? '']) : node)) };
 }
 

@@ -42,7 +42,7 @@ const modelSettings = {
   headers: headersSchema,
   prices: pricesSchema,
   contextTokens: z.number().int().min(1024).optional(),
-  /** Whether its models are sent images; openai and anthropic are unless told, others are not. */
+  /** Whether its models receive images; by default those of openai and anthropic do, others do not. */
   images: z.boolean().optional(),
 };
 
@@ -249,7 +249,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       /** The panic stop's global keys in Electron's words; empty for none. */
       panicKeys: z.string().max(100).default('CommandOrControl+Alt+Shift+Escape'),
-      /** Where new versions are looked for; nowhere when left out. */
+      /** The feed of new versions; no updates without it. */
       updateFeed: z.url().optional(),
     })
     .prefault({}),
@@ -287,7 +287,7 @@ export const configSchema = z.strictObject({
           keepMessages: z.number().int().min(4).max(200).default(4),
         })
         .prefault({}),
-      /** Whether the AGENTS.md, or CLAUDE.md, of the folder a session works in is shown to the model as material. */
+      /** Shows the model AGENTS.md, or CLAUDE.md, of the session's folder as material. */
       projectFile: z.boolean().default(true),
       /** A file, relative to the data folder, that gets a line of JSON for every pack, model call and turn. None unless named. */
       packLog: z

@@ -8,7 +8,7 @@ import type { Caller } from './ops.ts';
 import type { PackSource } from './pack-source.ts';
 import type { ToolDefinition } from './tools.ts';
 
-/** One of its own events, as recorded in the log. */
+/** An event of the plugin, as recorded in the log. */
 export interface PluginEvent {
   readonly seq: number;
   readonly atMs: number;

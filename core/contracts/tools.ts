@@ -7,7 +7,7 @@ export const toolClassSchema = z.enum(toolClasses);
 export type ToolClass = z.infer<typeof toolClassSchema>;
 
 /**
- * What a crash in the middle of a call means. pure: run it again. idempotent: run it again with the same key.
+ * The handling of a crash in the middle of a call. pure: run it again. idempotent: run it again with the same key.
  * unsafe: never again on its own; a person says what happened.
  */
 export const idempotencySchema = z.enum(['pure', 'idempotent', 'unsafe']);

@@ -23,7 +23,7 @@ export const turnBoundsSchema = z.strictObject({
   tokens: z.number().int().nonnegative().nullable(),
   /** How many levels of helpers may still be called below; 0 for none. */
   depth: z.number().int().min(0).max(10),
-  /** Whether grants, rules and lists that allow beforehand cover its calls. Without, whatever is not free asks. */
+  /** Whether grants and allow rules cover its calls. If not, every call that is not free needs an approval. */
   grants: z.boolean(),
   /** The turn is unattended: an approval still open after this long is denied. */
   unattended: z.strictObject({ approvalMs: z.number().int().min(1) }).nullable(),
@@ -56,7 +56,7 @@ export const jobBoundsSchema = z.strictObject({
   turnMs: z.number().int().min(1000).max(86_400_000).nullable().default(null),
   usd: z.number().nonnegative().nullable().default(null),
   tokens: z.number().int().positive().nullable().default(null),
-  /** Whether permissions a person gave until revoked also hold here. */
+  /** Whether grants until revoked also apply here. */
   grants: z.boolean().default(false),
 });
 export type JobBounds = z.infer<typeof jobBoundsSchema>;

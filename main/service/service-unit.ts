@@ -11,7 +11,7 @@ export interface ServiceSpec {
   readonly port: number | null;
   /** The data folder where it is not the usual one. */
   readonly home: string | null;
-  /** Where the agent's commands are looked for. A service manager knows only the folders of the system. */
+  /** The search path of the agent's commands. A service manager knows only the folders of the system. */
   readonly path: string;
 }
 

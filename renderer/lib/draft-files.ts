@@ -58,7 +58,7 @@ async function readFile(file: GivenFile): Promise<DraftFile | null> {
   try {
     bytes = new Uint8Array(await file.arrayBuffer());
   } catch {
-    // A dropped folder, or a file that was removed: the person is told.
+    // A dropped folder, or a file that was removed: the person gets a message.
     return null;
   }
   lastId += 1;

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { errorBodySchema } from '../errors.ts';
 import { id, none } from '../op-params.ts';
 
-/** Whether the same message may succeed later without anything being changed. Told by the code of the error alone. */
+/** Whether the same message may succeed later without any change. Decided by the error's code alone. */
 const failureNatureSchema = z.enum(['transient', 'permanent']);
 export type FailureNature = z.infer<typeof failureNatureSchema>;
 

@@ -123,7 +123,7 @@ export function mindSections<R extends z.ZodType>(secretRef: R) {
     memory: z
       .strictObject({
         enabled: z.boolean().default(true),
-        /** Whether what a person says in a turn is looked through for what is worth remembering. */
+        /** Searches the person's messages for facts worth remembering. */
         fromTurns: z.boolean().default(true),
         /** How many at most are shown to the model in a turn. */
         snippetsMax: z.number().int().min(0).max(50).default(6),

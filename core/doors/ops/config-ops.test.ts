@@ -56,7 +56,7 @@ test('a file broken by an editor is reported, and the settings in use remain', a
   expect(problem).toMatch(/is not valid YAML/);
 });
 
-test('local model servers are looked for again when asked', async () => {
+test('a request searches for local model servers again', async () => {
   const server = createServer((_request, response) => response.end('{"data":[{"id":"tiny"}]}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());

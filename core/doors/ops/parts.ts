@@ -114,7 +114,7 @@ export interface ModelListPort {
   survey(name: string, how: ProviderTrial): Promise<{ readonly models: readonly ModelInfo[]; readonly usual: string | null }>;
   /** Asks the servers of configured providers, each at most once in a few minutes; the one named, now. Never rejects. */
   lookAtServers(signal: AbortSignal, only?: string): Promise<void>;
-  /** Whether there is a provider of that name. */
+  /** Returns whether there is a provider of that name. */
   knows(ref: string): boolean;
   /** Asks the model servers of this computer. Never rejects. */
   discover(signal: AbortSignal): Promise<unknown>;

@@ -61,7 +61,7 @@ export class ProgramFinder {
   }
 
   #find(name: string): boolean {
-    // A name, not a way to a file: a skill has no say in where programs are looked for.
+    // A name, not a path: a skill has no say in where programs are searched.
     if (!/^[\w.+-]{1,100}$/.test(name)) return false;
     const folders = (this.#environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
     const endings = this.#platform === 'win32' ? ['', ...(this.#environment['PATHEXT'] ?? '.EXE;.CMD;.BAT').split(';')] : [''];

@@ -28,7 +28,7 @@ export interface ConnectionTarget {
   readonly port: number;
   readonly addresses: readonly string[];
   readonly isSecure: boolean;
-  /** Certificate authorities (PEM) beside those Node trusts. */
+  /** Certificate authorities (PEM) in addition to those Node trusts. */
   readonly authorities: readonly string[];
 }
 

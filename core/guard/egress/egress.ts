@@ -52,7 +52,7 @@ export interface FetchRequest {
   /** None of those the client sets itself; sent to this origin and to no other a redirect leads to. */
   readonly headers?: HeaderFields;
   readonly body?: string | Uint8Array;
-  /** Whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
+  /** Returns whether to follow a redirect that the rules allow; unless told, while it stays on the host. */
   readonly mayFollow?: (hop: RedirectHop) => boolean;
 }
 

@@ -6,7 +6,7 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 
 export interface JudgedBounds {
   readonly bounds: TurnBounds;
-  /** Whether the hosts of the bounds cover this one. */
+  /** Returns whether the hosts of the bounds cover this one. */
   coversHost(host: string): boolean;
 }
 

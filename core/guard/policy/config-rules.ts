@@ -60,7 +60,7 @@ export interface ListedTool {
 
 export class ConfigRules {
   readonly #rules: readonly ReadyRule[];
-  /** Whether any rule refuses whatever the arguments are. */
+  /** Whether any rule refuses a tool regardless of its arguments. */
   readonly refusesTools: boolean;
 
   constructor(rules: readonly PolicyRule[], reading: RuleReading) {
@@ -82,8 +82,8 @@ export class ConfigRules {
   }
 
   /**
-   * Whether each call of the tool meets a rule that refuses it, whatever its arguments. The class is the one the tool is listed with, as in
-   * the bounds of a turn.
+   * Returns whether each call of the tool meets a rule that refuses it, for any arguments. The class is the one the tool is listed with, as
+   * in the bounds of a turn.
    */
   refusesAlways(tool: ListedTool, origin: CallOrigin): boolean {
     const call: RuledCall = { tool: tool.name, facts: { class: tool.class, paths: [], command: null, hosts: [] }, origin };

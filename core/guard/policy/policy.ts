@@ -78,7 +78,7 @@ export interface GateDeps {
   readonly extraFolders: readonly string[];
   readonly domains: DomainSets;
   readonly entryWords: EntryWords;
-  /** Whether a command that runs without a yes is confined here. */
+  /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
 }
 

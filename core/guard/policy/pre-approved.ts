@@ -70,7 +70,7 @@ export interface KnownOfCommands {
   /** The opened folders. */
   readonly roots: readonly string[];
   readonly writes: AgentWrites;
-  /** Whether a command that runs without a yes is confined here. */
+  /** Returns whether a command that runs without a yes is confined here. */
   readonly confines: () => boolean;
 }
 

@@ -78,7 +78,7 @@ export class Sandbox implements CommandSandbox {
     return this.#confine(command, this.#backend);
   }
 
-  /** Whether a command that runs without a yes is confined, as far as can be said without starting anything. */
+  /** Returns whether a command that runs without a yes is confined, as far as can be said without starting anything. */
   confines(): boolean {
     const { mode } = this.#options.config;
     return mode === 'required' || (mode === 'auto' && this.#backend?.seemsAvailable() === true);
@@ -116,7 +116,7 @@ export class Sandbox implements CommandSandbox {
   }
 
   /**
-   * What a person said yes to has the person's rights, and not the keys of this program: with its data in sight it could answer its own
+   * An approved command has the person's rights, but not the keys of this program: with its data in sight it could answer its own
    * questions. Where nothing can hide them it starts as it is.
    */
   async #shield(command: SandboxCommand): Promise<SandboxCommand> {

@@ -93,7 +93,7 @@ export class SessionWords {
     return sources.filter((source) => !kept.has(`${source.kind}:${source.where}`));
   }
 
-  /** Whether a source showed exactly this text. */
+  /** Returns whether a source showed exactly this text. */
   wasShownBy(source: TaintSource, text: string): boolean {
     return this.#foreign.items.some(
       (item) =>

@@ -62,7 +62,7 @@ export interface Heard {
 }
 
 const SOURCES_MAX = 200;
-/** Marked files that are looked for before a command. */
+/** The maximum number of marked files checked before a command. */
 const MARKED_MAX = 200;
 /** Represents all sources beyond the limit. */
 const anywhere: TaintSource = { kind: 'web', where: '*' };

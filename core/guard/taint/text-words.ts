@@ -53,7 +53,7 @@ export function decodePercents(text: string): string {
   }
 }
 
-/** Whether a text says something verbatim, not as a part of a longer word. Both folded, blanks as single spaces. */
+/** Returns whether a text says something verbatim, not as a part of a longer word. Both folded, blanks as single spaces. */
 export function saysVerbatim(text: string, needle: string): boolean {
   if (needle === '') return false;
   for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {

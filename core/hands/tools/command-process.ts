@@ -1,5 +1,5 @@
-// Starts one command as the leader of its own process group, through pipes or a terminal, and reports its output and end. Knows nothing of
-// results or sessions; ProcessTrees ends it.
+// Starts one command as the leader of a separate process group, through pipes or a terminal, and reports its output and end. Knows nothing
+// of results or sessions; ProcessTrees ends it.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import type * as Terminals from '@lydell/node-pty';

@@ -27,7 +27,7 @@ export interface CommandCall {
 export interface ConfirmedCommand {
   readonly cwd: string;
   readonly run: Runnable;
-  /** Set beside what every child gets. */
+  /** Set in addition to the variables every child gets. */
   readonly environment: Readonly<Record<string, string>>;
   /** Describes what it reads, if it is known to do nothing else. */
   readonly reads: string | null;

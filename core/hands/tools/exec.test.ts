@@ -225,7 +225,7 @@ test('output beyond what is kept costs no memory', async () => {
   expect((await peakAfter(400_000_000)) - withLittle).toBeLessThan(160_000_000);
 });
 
-test('live output comes in few pieces and is complete', async () => {
+test('live output arrives in few pieces and is complete', async () => {
   bench.live.length = 0;
   await exec({ command: 'for i in $(seq 1 500); do echo line $i; done' });
   expect(bench.live.join('')).toBe(Array.from({ length: 500 }, (_, i) => `line ${i + 1}\n`).join(''));

@@ -10,7 +10,7 @@ import { shownPath } from './path-argument.ts';
 export interface OpenWorkspaceDeps {
   /** Fails with `denied` where the folder cannot be a workspace. */
   opening(path: string): { readonly opens: NonNullable<CallFacts['opens']>; readonly risks: readonly string[] };
-  /** Whether a person trusts the folder now. */
+  /** Returns whether a person trusts the folder now. */
   holds(path: string): boolean;
 }
 

@@ -14,7 +14,7 @@ const environment = { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC' };
 export interface MacCalls {
   /** One run of ps; the output is empty where it finds nothing. */
   readonly ps: (args: readonly string[]) => string;
-  /** Whether there is a process of this number, without starting a program. */
+  /** Returns whether there is a process of this number, without starting a program. */
   readonly isThere: (pid: number) => boolean;
 }
 

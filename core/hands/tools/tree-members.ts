@@ -12,7 +12,7 @@ export interface TreeQuery {
   readonly self: number;
 }
 
-/** The living members. Roots were spawned as leaders of their own group and session, and so may be their descendants. */
+/** The living members. Roots were spawned as leaders of a separate group and session, and their descendants may be too. */
 export function findMembers(rows: readonly ProcessRow[], query: TreeQuery): ProcessRow[] {
   const byPid = new Map(rows.map((row) => [row.pid, row]));
   const spared = ancestorsOf(query.self, byPid);

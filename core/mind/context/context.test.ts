@@ -129,7 +129,7 @@ test('a queued message shows when its turn starts, with what was said to it, and
   expect(writer.shown).toEqual(['user go', 'assistant  p-a', 'tool result of a', 'assistant done', 'user next\n\nand more']);
 });
 
-test('a call a person makes beside a conversation becomes a note and closes nothing', () => {
+test('a direct call during a conversation becomes a note and closes nothing', () => {
   const writer = new Writer().user('t', 'go').start('t').reply('t', '', ['a']).direct('d', 'x').result('d', 'x').end('d').result('t', 'a');
   expect(writer.shown).toEqual([
     'user go',

@@ -70,7 +70,7 @@ export interface ContextDeps {
   readonly redact?: (text: string) => Redacted;
   /** Another number whenever more is known to be secret: conversations in use are looked through again then. */
   readonly secretsVersion?: () => number;
-  /** Reads the beginning of an attached file. May throw; then the model is told that it could not be read. */
+  /** Reads the beginning of an attached file. May throw; then the model learns that it could not be read. */
   readonly readAttachment?: ReadAttachment;
 }
 

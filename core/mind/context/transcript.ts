@@ -37,7 +37,7 @@ export interface TranscriptDeps {
 
 export class Transcript extends MessageRows {
   readonly #open = new Map<string, OpenCall>();
-  /** Turns and calls a person made directly; they may run beside a conversation and never close its calls. */
+  /** Turns and calls a person made directly; they may run during a conversation and never close its calls. */
   readonly #directTurns = new Set<string>();
   readonly #direct = new Map<string, { tool: string; args: string }>();
   readonly #queuedUsers = new Map<string, { text: string; files: readonly ArtifactRef[] }>();

@@ -89,7 +89,7 @@ function textBlock(text: string): string {
   return `{"type":"text","text":${jsonText(text.trim() === '' ? EMPTY_TEXT : text)}}`;
 }
 
-/** Text last: the cache mark goes on a text block. */
+/** Text goes last: the cache mark must be on a text block. */
 function spokenBlocks({ text, images }: Spoken): string[] {
   const shown = images.map(
     ({ mediaType, base64 }) => `{"type":"image","source":{"type":"base64","media_type":${jsonText(mediaType)},"data":${jsonText(base64)}}}`,

@@ -21,7 +21,7 @@ export interface DefaultInputs {
 
 export interface DefaultChoice {
   readonly ref: string | null;
-  /** What is missing, and how to fix it; null when a model was named or found. */
+  /** The missing part and how to fix it; null when a model was named or found. */
   readonly problem: { readonly message: string; readonly hint: string } | null;
 }
 

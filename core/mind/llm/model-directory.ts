@@ -219,7 +219,7 @@ export class ModelDirectory {
     this.#former = found.length === 0 ? (this.#deps.formerModel?.() ?? null) : null;
   }
 
-  /** Resolves when the look around is over; null when there is nothing to wait for. A default that was missing is looked for again. */
+  /** Resolves when the search is over; null when there is nothing to wait for. A default that was missing is searched again. */
   ready(): Promise<unknown> | null {
     if (this.#looking === null && this.#signal !== null && this.defaultChoice().ref === null) {
       const sinceMs = this.#lookedAtMs === null ? Infinity : this.#deps.clock.nowMs() - this.#lookedAtMs;

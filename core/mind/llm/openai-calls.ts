@@ -100,7 +100,7 @@ function isRepeat(draft: CallDraft, { id, name, args }: Piece): boolean {
   return args !== '' && args === draft.args && (id === '' || id === draft.id) && (name === '' || name === draft.name) && isObjectText(args);
 }
 
-/** Whether the arguments are already whole, and these belong to the next call. */
+/** Returns whether the arguments are already whole, and these belong to the next call. */
 function startsAnother(draft: CallDraft, piece: Piece): boolean {
   if (!/^\s*\{/.test(piece.args) || !draft.args.trimEnd().endsWith('}') || isRepeat(draft, piece)) return false;
   return isObjectText(draft.args);

@@ -247,7 +247,7 @@ test('a shortened or replaced past is noticed and rewritten', () => {
   expect(send(bodies, createRequest(messages))).toEqual(fresh(openAi(), createRequest(messages)));
 });
 
-test('models that take tools only without reasoning are told so', () => {
+test('models that take tools only without reasoning get a request without it', () => {
   const bodies = new RequestBodies(openAi());
   const keys = (modelId: string): boolean => 'reasoning_effort' in (send(bodies, createRequest([user('x')], { modelId })) as object);
   expect([keys('gpt-5.6'), keys('gpt-5.10-mini'), keys('gpt-5.5'), keys('gpt-4o')]).toEqual([true, true, false, false]);

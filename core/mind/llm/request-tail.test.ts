@@ -15,7 +15,7 @@ interface Body {
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
 }
 
-/** The bodies of two steps: each ends with transient text, and a reply comes in between. */
+/** The bodies of two steps: each ends with transient text, with a reply in between. */
 function twoSteps(format: WireFormat): Body[] {
   const bodies = new RequestBodies(format);
   const messages: ChatMessage[] = [{ role: 'user', text: 'hello' }];

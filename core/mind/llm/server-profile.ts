@@ -9,9 +9,9 @@ export interface ServerProfile {
   readonly maxTokensKey: 'max_tokens' | 'max_completion_tokens';
   /** Ids of calls: any text, or exactly nine letters and digits. */
   readonly callIds: 'any' | 'nine';
-  /** Whether a user message may follow a tool result directly; where not, a short assistant message goes between. */
+  /** Whether a user message may follow a tool result directly; if not, a short assistant message separates them. */
   readonly userAfterTool: boolean;
-  /** The parts of its own answer it wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
+  /** The parts of an answer the server wants back with a call: its reasoning, the signature of its thoughts, or nothing else. */
   readonly wantsBack: 'nothing' | 'reasoning' | 'signatures';
   /** Whether a 400 with no body means that the request was too long. */
   readonly emptyRefusalIsTooLong: boolean;

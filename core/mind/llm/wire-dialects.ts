@@ -30,7 +30,7 @@ export interface DialectOptions {
   /** Extra headers from config; they win over ours. */
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: () => number;
-  /** Whether its models are sent images. */
+  /** Whether its models receive images. */
   readonly seesImages: boolean;
   readonly refusedWords: RefusedWordsStore;
 }

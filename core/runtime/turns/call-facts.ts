@@ -11,8 +11,8 @@ import type { ParsedCall, TurnDeps } from './ports.ts';
 import type { RunningTurn } from './running-turn.ts';
 
 /**
- * What the call's arguments say, read once in its turn: its judgement, its run and its check are about the very same. Read again where the
- * tool behind the name is another one by now. Fails as `ToolPort.parse` does.
+ * The parsed arguments of a call, parsed once in its turn: its judgement, its run and its check use the same value. Parsed again if the
+ * tool of that name has been replaced. Fails as `ToolPort.parse` does.
  */
 export function parseOnce({ deps: { tools }, parsedCalls }: RunningTurn, { callId, tool, args }: CallState): Result<ParsedCall, AppError> {
   const known = parsedCalls.get(callId);

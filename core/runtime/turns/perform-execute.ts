@@ -173,7 +173,7 @@ function request(runner: RunningTurn, { call, parsed, before }: KeptCall): void 
   const { deps } = runner;
   const grant = call.grantId === null ? null : deps.policy.grant(call.grantId);
   if (grant?.scope.kind === 'once' && grant.spentAtMs === null) runner.emit('grant.spent', { grantId: grant.grantId, callId: call.callId });
-  // What a rule let through was counted then.
+  // A call that a rule allowed was counted then.
   const asked = call.approvalId === null ? null : deps.policy.approval(call.approvalId);
   if (asked !== null) deps.gate.count(asked);
   runner.emit('tool.requested', {

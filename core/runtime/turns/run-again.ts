@@ -78,7 +78,9 @@ export function findMessage(log: SessionLog, turnId: string): HeardMessage {
   };
 }
 
-/** What a repeated message takes from the earlier one: files, the untrusted sources of text and files, and the bounds of its turn. */
+/**
+ * The parts of the earlier message that a repeated one keeps: files, the untrusted sources of text and files, and the bounds of its turn.
+ */
 export function broughtAlong({
   message,
   marks,

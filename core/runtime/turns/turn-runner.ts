@@ -107,7 +107,7 @@ export class TurnRunner implements RunningTurn {
     return this.#finished;
   }
 
-  /** Whether there is anything to do but wait. */
+  /** Returns whether there is anything to do but wait. */
   get canGoOn(): boolean {
     const intent = decide(this.#state);
     return intent !== null && intent.kind !== 'wait';

@@ -226,7 +226,7 @@ test('what is to be summed up leaves without what is known to be a secret', asyn
   expect([asked.join().includes('swordfish'), asked.join().includes('[redacted:FISH]')]).toEqual([false, true]);
 });
 
-test('a fork copies the summary, with the positions of its own log', async () => {
+test('a fork copies the summary, with positions in the new log', async () => {
   const { bench, talk, quiet } = open();
   await talk(11);
   await quiet();

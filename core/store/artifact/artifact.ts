@@ -117,7 +117,7 @@ export class ArtifactStore implements ArtifactSink {
     this.#rows.share(event.body.forkedFrom.sessionId, event.sessionId);
   }
 
-  /** Whether there is content of this hash, by its row. */
+  /** Returns whether there is content of this hash, by its row. */
   has(sha256: string): boolean {
     return this.#rows.sizeBytes(sha256) !== null;
   }

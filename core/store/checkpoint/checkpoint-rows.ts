@@ -149,12 +149,12 @@ export class CheckpointRows {
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };
   }
 
-  /** Whether a checkpoint since then needs this content. */
+  /** Returns whether a checkpoint since then needs this content. */
   isLive(sha256: string, sinceMs: number): boolean {
     return this.#sql.isLive.get(sha256, sinceMs) !== undefined;
   }
 
-  /** Whether a folder came to be because a call wrote below it. */
+  /** Returns whether a folder came to be because a call wrote below it. */
   madeFolder(folder: string, identity: string): boolean {
     return this.#sql.madeFolder.get(folder, identity) !== undefined;
   }

@@ -160,7 +160,7 @@ export class Checkpoints {
     }
   }
 
-  /** Whether content is still needed to undo something. */
+  /** Returns whether content is still needed to undo something. */
   needs(sha256: string): boolean {
     return this.#rows.isLive(sha256, this.#keptSinceMs());
   }

@@ -23,7 +23,7 @@ export interface RestoreFilesParts {
   readonly store: ImageStore;
   /** Checked until the first file is replaced; true fails with `panic_engaged`. */
   isStopped(): boolean;
-  /** Whether a folder came to be because a call wrote below it; such a folder goes when it is empty. */
+  /** Returns whether a folder came to be because a call wrote below it; such a folder goes when it is empty. */
   madeFolder(folder: string): boolean;
 }
 

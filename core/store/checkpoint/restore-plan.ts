@@ -96,7 +96,7 @@ const restore: Verdict = { kind: 'restore' };
 const already: Verdict = { kind: 'already' };
 const refuse = (reason: string): Verdict => ({ kind: 'refuse', reason });
 
-/** Whether a change may be taken back. The reasons are whole sentences. */
+/** Returns whether a change may be taken back. The reasons are whole sentences. */
 export function judge(change: PathChange, now: PathNow, circumstances: Circumstances): Verdict {
   const { before } = change;
   if (before.kind === 'unknown') return refuse(`No copy of it was kept: ${before.reason}.`);

@@ -194,7 +194,7 @@ export class SessionReads {
   #rowsAfter(seq: number, limit: number, sessionId: string | undefined): EventRow[] {
     if (sessionId === undefined)
       return this.#prepare(`SELECT ${eventColumns} FROM events WHERE seq > ? ORDER BY seq LIMIT ?`).all(seq, limit) as EventRow[];
-    // The place in the session is looked for from its end, where followers of a log are: no cost that grows with the session.
+    // Searches the position in the session from its end, where followers of a log are: the cost does not grow with the session.
     return this.#prepare(
       `SELECT ${eventColumns} FROM events WHERE session_id = ? AND session_seq > coalesce(
          (SELECT session_seq FROM events WHERE session_id = ? AND seq <= ? ORDER BY session_seq DESC LIMIT 1), 0)

@@ -96,7 +96,7 @@ export class Storage {
     return this.#depth > 0;
   }
 
-  /** Whether the running transaction will wait for the disk. */
+  /** Returns whether the running transaction will wait for the disk. */
   get inBarrier(): boolean {
     return this.#depth > 0 && this.#barrier;
   }

@@ -9,7 +9,7 @@ export const wordIndexForm = "content = '', contentless_delete = 1, tokenize = '
 const WORDS_MAX = 24;
 /** The maximum number of scored rows; rarer words are searched first. */
 const SCORED_MAX = 2_000;
-/** Words this common say little beside rarer ones. */
+/** Words this common say little compared with rarer ones. */
 const COUNTED_MAX = 1_500;
 
 /** Too common to tell anything, in the languages of the window. */

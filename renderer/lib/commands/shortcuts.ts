@@ -25,7 +25,7 @@ export function commandFor(press: KeyPress, situation: Situation): Command | und
   });
 }
 
-/** Whether what has the focus takes characters. */
+/** Returns whether what has the focus takes characters. */
 export function takesText(element: Element | null): boolean {
   if (element === null) return false;
   if (element instanceof HTMLInputElement) return !/^(?:button|checkbox|radio|range|submit|reset|file|color|image)$/.test(element.type);

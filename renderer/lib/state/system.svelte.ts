@@ -22,7 +22,7 @@ export class System {
   models = $state.raw<OpResult<'model.list'>['models']>([]);
   defaultModel = $state<string | null>(null);
   modelsLoaded = $state(false);
-  /** What is missing if no model answers, or only the demo; null when all is well. */
+  /** The missing part if no model answers, or only the demo; null when all is well. */
   problem = $state.raw<OpResult<'model.list'>['problem']>(null);
   /** Keys the environment holds, by the names of their variables. */
   offers = $state.raw<OpResult<'model.list'>['offers']>([]);

@@ -13,7 +13,7 @@ import { takenBy, type Entry, type Given } from './entries.ts';
 import { fieldsOf } from './fields.ts';
 import { readParams } from './read-params.ts';
 
-/** After this time a person at a terminal is told that it takes a while. */
+/** After this time the command tells a person at a terminal that it takes a while. */
 const SLOW_MS = 3_000;
 
 export async function runOperation(context: CommandContext, entry: Entry, given: Given): Promise<number> {
