@@ -46,7 +46,7 @@ const sourcePhrases: readonly Phrase[] = [
   [/\bbeside\b/i, 'A file is beside it.', 'A file is next to it.'],
   [/\blies? (?:in|below|above|there|beyond|outside|beside)\b/i, 'It lies in the workspace.', 'It is in the workspace.'],
   [/\bwhose words\b/i, 'It knows whose words these are.', 'It knows the source of the text.'],
-  [/\b(?:comes?|came) in(?! (?:any|quotes))\b/i, 'A message came in.', 'A message arrived.'],
+  [/\b(?:comes?|came) in(?! (?:any|order|quotes))\b/i, 'A message came in.', 'A message arrived.'],
   [/\bown affair\b/i, 'Its body is its own affair.', 'Only it interprets its body.'],
 ];
 
