@@ -1,4 +1,4 @@
-// Agents of config.yaml: who they are, what they may use, whom they may call, which chats are theirs; and the limits on helpers.
+// Agents of config.yaml: identity, tools, callable agents, chats; and the limits on subagents.
 
 import * as z from 'zod';
 import { modelRefSchema } from './model-ref.ts';
@@ -11,7 +11,7 @@ const agentIdSchema = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, 'must be a sho
 
 const routeSchema = z.strictObject({
   channel: z.string().min(1).max(40),
-  /** One chat of the channel; all of them when left out. */
+  /** One chat of the channel; all of them by default. */
   chatId: z.string().min(1).max(100).optional(),
 });
 
@@ -41,7 +41,7 @@ export const helpersSchema = z
   .strictObject({
     /** Levels of helpers below a conversation; 0 for none. */
     depth: z.number().int().min(0).max(10).default(3),
-    /** Of one turn, side by side. */
+    /** Parallel subagents of one turn. */
     perTurn: z.number().int().min(1).max(100).default(8),
     /** Side by side on one level, over all turns. */
     atOnce: z.number().int().min(1).max(200).default(64),
@@ -50,13 +50,13 @@ export const helpersSchema = z
     minutes: z.number().min(0.01).max(1440).default(30),
     usd: z.number().nonnegative().optional(),
     tokens: z.number().int().positive().optional(),
-    /** How often a helper is tried again after a failure that may pass. */
+    /** Maximum retries of a subagent after a transient failure. */
     retries: z.number().int().min(0).max(5).default(2),
   })
   .prefault({});
 export type HelperLimits = z.infer<typeof helpersSchema>;
 
-/** As a door lists it. */
+/** An agent in a list. */
 export const agentListingSchema = z.object({
   agentId: z.string(),
   name: z.string(),

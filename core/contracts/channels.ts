@@ -17,7 +17,7 @@ export type ChatKind = z.infer<typeof chatKindSchema>;
 
 /** Rules of one channel, in config.yaml. */
 export const channelRules = {
-  /** Whose conversation a new chat begins; the main agent unless told. */
+  /** The agent of new chats; the main agent by default. */
   agent: z.string().min(1).max(100).optional(),
   /** Whether it listens in groups: never, or to messages that mention it. */
   groups: z.enum(['off', 'mention']).default('off'),
@@ -27,22 +27,22 @@ export const channelRules = {
 export const channelRulesSchema = z.strictObject(channelRules);
 export type ChannelRules = z.infer<typeof channelRulesSchema>;
 
-/** A message of a chat, in the one form all channels bring it into. */
+/** A message of a chat, in the common form of all channels. */
 export interface ChannelInbound extends ChatAddress {
   readonly kind: 'private' | 'group';
   /** For people: the name of the group or of the other person. */
   readonly chatTitle?: string;
-  /** The id the channel gives a person for good, never a name they chose. */
+  /** The permanent id that the channel gives a person, never a name they chose. */
   readonly senderId: string;
   readonly senderName: string;
-  /** The same for the same message however often it comes: `BOT:UPDATE`. */
+  /** Identical for every delivery of the same message: `BOT:UPDATE`. */
   readonly dedupeKey: string;
   readonly messageId?: string;
   readonly text: string;
   readonly attachments: readonly Attachment[];
   /** The message it answers or quotes. `messageId` lets it be found among those sent from here. */
   readonly replyTo?: { readonly text: string; readonly fromAgent: boolean; readonly messageId?: string };
-  /** Who wrote it, when the sender only passes it on. */
+  /** The original author, when the sender forwards the message. */
   readonly forwardedFrom?: string;
   /** It names the agent, or answers it. Only asked of groups. */
   readonly mentioned: boolean;
@@ -57,7 +57,7 @@ export type ChannelReceipt =
   | { readonly kind: 'accepted'; readonly sessionId: string; readonly turnId: string }
   | { readonly kind: 'ignored'; readonly reason: 'stranger' | 'groups-off' | 'not-mentioned' | 'edited' | 'empty' };
 
-/** Who of a channel is the person this program belongs to. A group never is. */
+/** The channel ids of the program's owner. A group never is one. */
 export interface ChannelIdentities {
   isOwner(senderId: string): boolean;
 }
@@ -83,7 +83,7 @@ export const outboundItemSchema = z.object({
   idempotencyKey: z.string().min(1).max(300),
   sessionId: z.string(),
   turnId: z.string().nullable(),
-  /** It tells of the panic stop, the one thing that leaves during it. */
+  /** News of the panic stop, the only message sent during it. */
   aboutPanic: z.literal(true).optional(),
 });
 export type OutboundItem = z.infer<typeof outboundItemSchema>;
@@ -100,7 +100,7 @@ export interface OutboundPart extends PartContent {
   /** From 0. */
   readonly part: number;
   readonly parts: number;
-  /** From 1, over all tries of this part. */
+  /** From 1, counted over all tries of this part. */
   readonly attempt: number;
   /** The same for every try of this part. */
   readonly idempotencyKey: string;
@@ -120,9 +120,9 @@ export interface ChannelPort {
   readonly maxFileBytes: number;
   /** The other side delivers a part once per `idempotencyKey`, so that a part of unknown fate can be sent again. */
   readonly deduplicates?: boolean;
-  /** How an item becomes parts, at least one; the same for the same item. */
+  /** Splits an item into parts, at least one; deterministic. */
   split(item: Redacted<OutboundItem>): readonly PartContent[];
-  /** Never throws what `SendOutcome` can say; what it throws counts as unknown. */
+  /** Reports failures as `SendOutcome`; a thrown error counts as an unknown outcome. */
   send(part: OutboundPart, signal: AbortSignal): Promise<SendOutcome>;
 }
 
@@ -138,11 +138,11 @@ export interface Channel {
 export interface ChannelLink {
   /** Returns once the message is committed. Fails with panic_engaged, queue_full, payload_too_large, shutting_down or a store error. */
   receive(inbound: ChannelInbound): ChannelReceipt;
-  /** Makes the chat of a person who was paired known before they say anything in it. Fails with `forbidden` for anybody else. */
+  /** Registers the chat of a paired person before their first message. Fails with `forbidden` for anyone else. */
   introduce(
     chat: Omit<ChatAddress, 'channel'>,
     about: { readonly kind: ChatKind; readonly title: string; readonly senderId: string },
   ): void;
-  /** From now on, until the returned function is called, what is queued for the channel is sent through it. */
+  /** Sends queued messages of the channel through the port, until the returned function is called. */
   open(port: ChannelPort): () => void;
 }

@@ -27,7 +27,7 @@ export interface CommandForm<P extends string = string> {
   readonly takes?: readonly Taken<P>[];
   /** Explains an argument whose name is not clear enough. */
   readonly words?: Readonly<Record<string, string>>;
-  /** By parameter; with dashes in front, an option that is no parameter. */
+  /** By parameter; a key that begins with dashes is an option without a parameter. */
   readonly options?: { readonly [K in P]?: OptionForm } & { readonly [K: `--${string}`]: OptionForm };
   /** Parameters that this command gives a value. */
   readonly sets?: { readonly [K in P]?: unknown };
@@ -35,7 +35,7 @@ export interface CommandForm<P extends string = string> {
   readonly paths?: readonly P[];
   /** The parameter that is read from standard input. */
   readonly stdin?: P;
-  /** A person is asked this first; `--yes` answers it. */
+  /** A confirmation question; `--yes` answers it. */
   readonly confirm?: string;
   /** The rest of a command line that works. */
   readonly example?: string;
@@ -50,7 +50,7 @@ export interface OpForm<P extends string = string, R extends string = string> {
   readonly doneWhen?: R;
   /** It starts a turn, and the command stays until that has ended. */
   readonly follows?: true;
-  /** Turns must be able to run meanwhile. */
+  /** Needs a runtime that can run turns. */
   readonly live?: true;
   /** By command words; absent if the operation has no generated command. */
   readonly commands?: Readonly<Record<string, CommandForm<P>>>;

@@ -1,6 +1,6 @@
 // Tells whether a typed line is a command or a message. Separate from the commands and free of schemas, so that the window can use it too.
 
-/** `/name` at the beginning. A path such as /etc/hosts is none, and two slashes say that what follows is a message. */
+/** `/name` at the beginning. A path such as /etc/hosts is not a command, and two slashes mark the rest as a message. */
 export function isCommandLine(line: string): boolean {
   return /^\/[A-Za-z]+(\s|$)/.test(line.trimStart());
 }

@@ -10,7 +10,7 @@ export interface CommandParameter {
   readonly name: string;
   readonly kind: CommandParameterKind;
   readonly isOptional: boolean;
-  /** Of a `choice`. */
+  /** The choices of a `choice`. */
   readonly choices?: readonly string[];
 }
 
@@ -88,7 +88,7 @@ export const commandTable: readonly CommandSpec[] = [
 
 export interface ParsedCommand {
   readonly spec: CommandSpec;
-  /** By the name of the parameter; what was left out is missing. */
+  /** By the name of the parameter; omitted ones are missing. */
   readonly values: Readonly<Record<string, string>>;
 }
 
@@ -101,7 +101,7 @@ export function usageOf({ name, parameters }: CommandSpec): string {
   return [`/${name}`, ...shown].join(' ');
 }
 
-/** Fails with `invalid_params`: no such command, a parameter missing or one too many, a choice that is none. */
+/** Fails with `invalid_params`: unknown command, a missing or extra parameter, an invalid choice. */
 export function parseCommand(line: string, commands: readonly CommandSpec[] = commandTable): Result<ParsedCommand, AppError> {
   const [, name = '', given = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim()) ?? [];
   const spec = commands.find((command) => command.name === name.toLowerCase());

@@ -36,7 +36,7 @@ export const pricesSchema = z
     }),
   )
   .optional();
-/** Has no effect any more: there is one adapter per format. Kept so that older files still fit; setting it gives a warning. */
+/** Has no effect any more: there is one adapter per format. Kept so that older files remain valid; setting it gives a warning. */
 const viaSchema = z.enum(['native', 'ai-sdk']).optional();
 const modelSettings = {
   headers: headersSchema,
@@ -107,7 +107,7 @@ export const policyWhenSchema = z
       .min(1)
       .max(1000)
       .optional(),
-    /** First words of a command. */
+    /** The first words of a command. */
     commands: z.array(z.string().trim().min(1).max(500)).min(1).max(1000).optional(),
   })
   .refine((when) => Object.values(when).some((list) => list !== undefined), {
@@ -160,7 +160,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       steps: z.number().int().min(1).max(1000).default(50),
       turnMs: z.number().int().positive().default(3_600_000),
-      /** How often one call with the same arguments and the same result may run in a turn. */
+      /** How often a call with the same arguments and the same result may run in one turn. */
       sameCall: z.number().int().min(1).max(100).default(3),
       parallelReads: z.number().int().min(1).max(32).default(8),
       parallelTurns: z.number().int().min(1).max(64).default(8),
@@ -179,7 +179,7 @@ export const configSchema = z.strictObject({
       rules: z.array(policyRuleSchema).max(200).default([]),
       limits: z
         .strictObject({
-          /** By class or by the name of a tool; over the limit a call asks. */
+          /** By class or tool name; over the limit a call needs an approval. */
           callsPerMinute: z
             .object({ network: callsPerMinute.default(60), message: callsPerMinute.default(20), exec: callsPerMinute.default(60) })
             .catchall(callsPerMinute)
@@ -261,14 +261,14 @@ export const configSchema = z.strictObject({
     .prefault({}),
   secrets: z
     .strictObject({
-      /** Where secrets are kept: `auto` is the keychain, and an encrypted file where there is none or where one was made. */
+      /** The store of secrets: `auto` is the keychain, or an encrypted file if there is no keychain or the file exists. */
       store: z.enum(['auto', 'keychain', 'vault']).default('auto'),
     })
     .prefault({}),
   deadLetters: deadLettersConfigSchema,
   /** Features of the person's own. */
   plugins: pluginsConfigSchema,
-  /** Programs of the person's own, run before and after what the agent does. */
+  /** The person's programs, run before and after actions of the agent. */
   hooks: z.array(hookConfigSchema).max(50).default([]),
   /** The parts of a long conversation that a model sees. */
   context: z
@@ -279,9 +279,9 @@ export const configSchema = z.strictObject({
           mode: z.enum(['model', 'extract', 'off']).default('model'),
           /** Another model for it. */
           model: modelRefSchema.optional(),
-          /** More than so many messages that no summary covers. */
+          /** Number of messages not covered by a summary. */
           messages: z.number().int().min(6).max(1000).default(20),
-          /** Or when they fill so much of the window. */
+          /** Or the share of the window they fill. */
           windowShare: z.number().min(0.1).max(0.95).default(0.75),
           /** Messages that always stay as they are. */
           keepMessages: z.number().int().min(4).max(200).default(4),
@@ -310,7 +310,7 @@ export const configSchema = z.strictObject({
     .strictObject({
       artifactDays: z.number().int().positive().default(90),
       backups: z.number().int().positive().default(7),
-      /** How long a file that was replaced is kept for undo. */
+      /** How long replaced files are kept for undo. */
       undoDays: z.number().int().positive().default(30),
     })
     .prefault({}),

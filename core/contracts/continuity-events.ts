@@ -7,7 +7,7 @@ import { usageSchema } from './llm.ts';
 /** Places of the session, both included. */
 const coveredSchema = z.object({ fromSessionSeq: z.number().int(), toSessionSeq: z.number().int() });
 
-/** messages: so many were not summed up. window: they filled their share of it. asked: a person wanted it. */
+/** messages: too many were not summarised. window: they filled their share of it. asked: a person requested it. */
 export const summaryReasonSchema = z.enum(['messages', 'window', 'asked']);
 export type SummaryReason = z.infer<typeof summaryReasonSchema>;
 
@@ -15,9 +15,9 @@ export const ruleScopeSchema = z.enum(['session', 'agent']);
 export type RuleScope = z.infer<typeof ruleScopeSchema>;
 
 export const continuityEvents = {
-  /** Durable before a model is asked: a start after a crash takes it up again. */
+  /** Durable before a model is asked: a start after a crash resumes it. */
   'summary.started': z.object({ summaryId: z.string(), reason: summaryReasonSchema, model: z.string().nullable(), by: z.string() }),
-  /** From here on the model sees the text in place of what it covers. The words themselves stay in the log. */
+  /** From here on the model sees the text instead of the messages it covers. The messages stay in the log. */
   'summary.written': z.object({
     summaryId: z.string(),
     text: z.string(),

@@ -45,7 +45,7 @@ function joined(name: string, said: string): string {
   return /^(?:must|is|are|has|have|needs|does|do|may|can|cannot|names)\b/.test(said) ? `${name} ${said}` : `${name}: ${said}`;
 }
 
-/** The branch that came nearest speaks: the one that has fewest complaints about this very value. */
+/** Reports the closest branch: the one with the fewest complaints about this value. */
 function describeUnion(issue: z.core.$ZodIssueInvalidUnion, checked: Checked, path: Path): string[] {
   const name = nameOf(path, checked);
   const value = valueAt(checked.given, path);
@@ -62,7 +62,7 @@ function describeUnion(issue: z.core.$ZodIssueInvalidUnion, checked: Checked, pa
   return nearest.flatMap((inner) => describeIssue(inner, checked, path));
 }
 
-/** How far below the value a branch got before it found something wrong. */
+/** How deep a branch got before it found an error. */
 function depth(branch: readonly z.core.$ZodIssue[]): number {
   return Math.max(...branch.map((issue) => issue.path.length));
 }

@@ -27,7 +27,7 @@ export type StreamNotice =
   | { readonly kind: 'open' }
   | { readonly kind: 'closed' };
 
-/** A notice on its way to the window, with the stream it belongs to. */
+/** A notice for the window, with its stream. */
 export interface StreamMessage {
   readonly followId: number;
   readonly notice: StreamNotice;
@@ -38,7 +38,7 @@ export type ShellCommand =
   | { readonly kind: 'show'; readonly view: ViewName }
   | { readonly kind: 'show-session'; readonly sessionId: string }
   | { readonly kind: 'show-approval'; readonly approvalId: string }
-  /** The panic stop was pressed outside the window: shown at once, before anything is recorded of it. */
+  /** The panic stop was engaged outside the window: shown at once, before it is recorded. */
   | { readonly kind: 'stopping' };
 
 /** Facts about the shell that the window receives when it is ready and after each change. */
@@ -46,9 +46,9 @@ export interface ShellFacts {
   readonly platform: string;
   /** The keys of the panic stop as a person reads them, or null where they could not be had. */
   readonly panicKeys: string | null;
-  /** Why there are none, where some were asked for. */
+  /** Why there are none although some were configured. */
   readonly panicKeysProblem: string | null;
-  /** Null where starting at login cannot be set here. */
+  /** Null if starting at login cannot be set here. */
   readonly startsAtLogin: boolean | null;
 }
 

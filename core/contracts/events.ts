@@ -78,7 +78,7 @@ const bodies = {
   'session.seen': z.object({ seq: z.number().int().min(0) }),
   /** The settings of turns that start from now on; a null model is the default one. */
   'session.configured': z.object({ agentId: z.string(), model: z.string().nullable(), by: z.string() }),
-  /** In the system session: the chain of the deleted one ended here. */
+  /** In the system session: the last position and hash of the deleted session's chain. */
   'session.deleted': z.object({ sessionId: z.string(), headSeq: z.number().int(), headHash: z.string() }),
 
   'user.message': z.object({
@@ -110,7 +110,7 @@ const bodies = {
     continues: z.object({ turnIds: z.array(z.string()).min(1), by: z.string() }).optional(),
     /** The turn whose message this one runs again. */
     retries: z.string().optional(),
-    /** The door a direct call came through; that of a chat is in its message. */
+    /** The door of a direct call; the channel of a chat is in its message. */
     channel: z.string().optional(),
     /** The bounds of the turn, on top of the policy rules; the limits above are within them. */
     bounds: turnBoundsSchema.optional(),
@@ -156,7 +156,7 @@ const bodies = {
     truncated: z.array(z.object({ what: z.string(), fromTokens: z.number().int(), toTokens: z.number().int(), reason: z.string() })),
     /** Session sequence of the first message the model saw. */
     fromSessionSeq: z.number().int(),
-    /** The same before what servers reported of this model was reckoned in: what was counted here. */
+    /** Our own count, before it is scaled by what servers reported for this model. */
     counted: z.object({ fixed: z.number().int(), flow: z.number().int(), messages: z.number().int() }).optional(),
     /** The summary at its beginning. */
     summaryId: z.string().optional(),
@@ -188,7 +188,7 @@ const bodies = {
     /** Estimated, where an answer had begun: that much was most likely billed. */
     usage: usageSchema.optional(),
     costUsd: z.number().nullable().optional(),
-    /** The answer broke off in the middle and is asked for once more, with the same pack. */
+    /** The answer broke off and is requested again with the same pack. */
     again: z.literal(true).optional(),
   }),
   'budget.exceeded': z.object({
@@ -199,13 +199,13 @@ const bodies = {
     /** The minimum cost of the next call, if that and not `spent` exceeds the limit. */
     needed: z.number().optional(),
   }),
-  /** In the system session. A person allowed more: `limit` holds from here on, for a day until it ends. */
+  /** In the system session. A person allowed more: `limit` is effective from here on, a day's limit until the day ends. */
   'budget.extended': z.object({
     scope: budgetScopeSchema,
     unit: budgetUnitSchema,
-    /** How much more may be spent, counted from the limit, or from what was spent where that was more. */
+    /** The additional amount, counted from the limit, or from the spending if that was higher. */
     amount: z.number(),
-    /** By how much the limit rose for that. */
+    /** The resulting increase of the limit. */
     raisedBy: z.number(),
     limit: z.number(),
     turnId: z.string().nullable(),
@@ -241,7 +241,7 @@ const bodies = {
     scope: grantScopeSchema.nullable(),
     by: z.string(),
     grantId: z.string().nullable(),
-    /** With a no: what the person wants the agent to know. */
+    /** With a denial: the person's reason for the agent. */
     reason: z.string().optional(),
   }),
   'grant.created': z.object({ grant: grantSchema }),

@@ -10,7 +10,7 @@ export interface Repair {
   readonly harmless: boolean;
   /** The steps it would take, a sentence each. */
   readonly will: readonly string[];
-  /** Does it, and says what was done. */
+  /** Runs the repair; returns what was done. */
   run(): Promise<readonly string[]> | readonly string[];
 }
 

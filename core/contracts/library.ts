@@ -18,7 +18,7 @@ import type { ToolDefinition } from './tools.ts';
 export interface TrayClawOptions {
   /** The data folder. Made when missing; owned by one process at a time. */
   readonly home: string;
-  /** In place of config.yaml; the same shape. */
+  /** Used instead of config.yaml; the same shape. */
   readonly config?: ConfigInput;
   /** Further tools, behind the same gate as the built-in ones. */
   readonly tools?: readonly ToolDefinition[];
@@ -26,9 +26,9 @@ export interface TrayClawOptions {
   readonly features?: readonly Plugin[];
   /** Further channels, behind the same rules and the same outbox as the built-in ones. */
   readonly channels?: readonly Channel[];
-  /** Asked before and told after what the agent does; can only make it stricter. */
+  /** Called before and after actions of the agent; can only make things stricter. */
   readonly hooks?: readonly LibraryHook[];
-  /** Finds what is worth remembering, in place of the built-in rules. What it proposes becomes a candidate and no more. */
+  /** Finds facts worth remembering, instead of the built-in rules. Its proposals only become candidates. */
   readonly memoryExtractor?: MemoryExtractor;
   /** Tells what contradicts what, in place of the built-in rules. */
   readonly memoryResolver?: MemoryResolver;
@@ -45,7 +45,7 @@ export interface TrayClawOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** A call that waits for a yes or a no. */
+/** A call that waits for an approval. */
 export type PendingApproval = NonNullable<AskResult['pending']>[number];
 
 export interface RunOptions {
@@ -61,7 +61,7 @@ export interface AskOptions extends RunOptions {
 }
 
 export interface AgentOptions {
-  /** One of config.yaml's `agents`; the main one unless told. */
+  /** One of config.yaml's `agents`; the main one by default. */
   readonly agentId?: string;
   /** `provider/model` for the sessions begun here, in place of the agent's own. */
   readonly model?: string;
@@ -88,7 +88,7 @@ export interface AgentArrival {
 }
 
 export interface ReceiveOptions {
-  /** From this place in the log on; what comes from now on unless told. */
+  /** Starts after this position in the log; by default at the current end. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
@@ -106,7 +106,7 @@ export interface AgentTalk {
 /** An agent of the runtime. Each `run` and `stream` is a separate conversation. */
 export interface Agent extends AgentTalk {
   readonly agentId: string;
-  /** A conversation that keeps what was said: a new one, or one that is there. Fails with not_found, or conflict for another agent's. */
+  /** A persistent conversation: a new one, or an existing one. Fails with not_found, or conflict for another agent's. */
   session(options?: { readonly sessionId?: string }): Promise<AgentSession>;
 }
 
@@ -119,6 +119,6 @@ export interface TrayClaw extends HostedClaw {
   call(operation: string, params?: unknown): Promise<unknown>;
   /** Sends a message and waits until the turn ends or needs an approval (`status: 'waiting'`). */
   ask(text: string, options?: AskOptions): Promise<AskResult>;
-  /** An agent by its id or with more to say; the main one unless told. */
+  /** An agent by its id or with options; the main one by default. */
   agent(options?: string | AgentOptions): Agent;
 }

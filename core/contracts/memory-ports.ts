@@ -1,5 +1,4 @@
-// The ports of memory that a program around the runtime can fill: what is worth remembering, what contradicts what, and memories kept
-// elsewhere. Types only.
+// The ports of memory that a host program can implement: extraction of memories, contradictions, and external memories. Types only.
 
 import type { Memory, MemoryKind, MemoryState } from './features/memory.ts';
 import type { TaintSource } from './tools.ts';
@@ -30,7 +29,7 @@ export interface Proposal {
   readonly importance: number;
 }
 
-/** Finds in a turn what is worth remembering. What it proposes becomes a candidate and no more. */
+/** Finds facts worth remembering in a turn. Its proposals only become candidates. */
 export interface MemoryExtractor {
   extract(turn: ExtractedTurn): readonly Proposal[];
 }

@@ -17,13 +17,13 @@ export const sessionInfoSchema = z.object({
   updatedAtMs: z.number().int(),
   lastText: z.string(),
   events: z.number().int(),
-  /** Status of the newest turn, or null where there is none. */
+  /** Status of the newest turn, or null if there is none. */
   status: turnStatusSchema.nullable(),
   pendingApprovals: z.number().int(),
   pinned: z.boolean(),
   /** Ends and questions of turns since a person last looked or wrote. */
   unread: z.number().int(),
-  /** How far a person has looked: a global place of the log. */
+  /** The global log position up to which a person has seen the session. */
   seenSeq: z.number().int(),
   /** The model chosen for this session; null for the default one. */
   model: z.string().nullable(),
@@ -92,7 +92,7 @@ export const packViewSchema = z.object({
   messages: z.array(z.object({ role: z.string(), text: z.string() })),
   /** Parts from memory, documents, skills and identity. */
   parts: z.array(packPartSchema).optional(),
-  /** The server's own count of the request, and how much of it came from its cache; null where it has not said. */
+  /** The server's own count of the request, and its cached part; null until reported. */
   reported: z.object({ inputTokens: z.number().int(), cachedInputTokens: z.number().int() }).nullable().optional(),
   /** The texts of its sections. then: word for word, from the log. now: the current text, because the log has only its size. */
   texts: z.array(z.object({ section: z.string(), text: z.string(), asOf: z.enum(['then', 'now']) })).optional(),
@@ -142,7 +142,7 @@ export const usageRowSchema = z.object({
   /** Sum of the known costs; null where none is known and there was something to pay for. */
   costUsd: z.number().nullable(),
   unknownCostCalls: z.number().int(),
-  /** Of the calls that finished, within 5 %: how long they took, and until the first word. */
+  /** Of the calls that finished, within 5 %: total time, and time to the first token. */
   tookMs: percentilesSchema.nullable(),
   firstTokenMs: percentilesSchema.nullable(),
 });
@@ -162,7 +162,7 @@ export const modelListingSchema = z.object({
   missing: z.boolean().optional(),
 });
 
-/** Where secrets are kept; `none` where neither a keychain nor a vault answers. */
+/** The store of secrets; `none` if neither a keychain nor a vault is available. */
 export const secretStatusSchema = z.object({
   store: z.enum(['keychain', 'vault', 'none']),
   locked: z.boolean(),
@@ -193,7 +193,7 @@ export const sandboxExplanationSchema = z.object({
     read: z.array(z.string()),
     hidden: z.array(z.string()),
     deny: z.array(z.string()),
-    /** In words: what is protected below the folders it may write. */
+    /** Describes the protected places below the writable folders. */
     protected: z.array(z.string()),
   }),
   network: z.object({ allowDomains: z.array(z.string()) }),

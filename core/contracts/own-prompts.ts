@@ -1,5 +1,5 @@
-// The catalogue of TrayClaw's own prompts: what each is for, its text, and what is filled in. A file in the data folder or an option of the
-// library replaces one. What marks untrusted content is not among them: that is part of the gate, not of the wording.
+// The catalogue of TrayClaw's own prompts: purpose, text and slots of each. A file in the data folder or an option of the library replaces
+// one. The marks of untrusted content are not among them: they belong to the gate, not to the wording.
 
 /** `{{name}}` in a text is replaced by the value of that name. */
 export interface OwnPrompt {
@@ -80,7 +80,7 @@ export function fillPrompt(text: string, values: Readonly<Record<string, string>
   return text.replaceAll(slots, (slot, name: string) => (Object.hasOwn(values, name) ? (values[name] ?? slot) : slot));
 }
 
-/** A slot in the text that nothing fills; null where there is none. */
+/** Returns an unknown slot in the text; null if there is none. */
 export function unknownSlot(name: OwnPromptName, text: string): string | null {
   const used = [...text.matchAll(slots)].map(([, slot = '']) => slot);
   return used.find((slot) => !ownPrompts[name].fills.includes(slot)) ?? null;

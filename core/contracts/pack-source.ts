@@ -27,9 +27,12 @@ export interface PackPart {
   readonly id: string;
   readonly title: string;
   readonly text: string;
-  /** Where it comes from, for the person: `memory mem_…`, `notes/plan.md:12-40`, `skill weather 1.2.0`. */
+  /** Its origin, for the person: `memory mem_…`, `notes/plan.md:12-40`, `skill weather 1.2.0`. */
   readonly source: string;
-  /** Where its beginning alone is of use: how much of it is shown at most, and the note that ends it when cut. Else it is whole or left out. */
+  /**
+   * For parts whose beginning alone is useful: the maximum length, and the note that ends a cut part. Other parts are included whole or
+   * left out.
+   */
   readonly cut?: { readonly charsMax: number; readonly note: string };
   /** Higher is better; only shown. */
   readonly score?: number;

@@ -45,12 +45,15 @@ export interface PluginSpine<Settings> {
   readonly logger: Logger;
   /** Aborts when the program ends. */
   readonly signal: AbortSignal;
-  /** One of its events: checked, in the log, on the disk, and applied to its rows when this returns. Fails with invalid_params or a store error. */
+  /**
+   * Records one of its events: checked, in the log, on the disk, and applied to its rows when this returns. Fails with invalid_params or a
+   * store error.
+   */
   readonly record: (name: string, body: unknown) => void;
 }
 
 export interface PluginParts {
-  /** Of its operations, by the name without the plugin's. */
+  /** Handlers of its operations, by name without the plugin's prefix. */
   readonly handlers?: Readonly<Record<string, (params: never, caller: Caller) => unknown>>;
   /** Behind the same gate as all others. */
   readonly tools?: readonly ToolDefinition[];
@@ -66,7 +69,7 @@ export interface Plugin<Settings = unknown, Rows = unknown> {
   /** Stands before the names of its operations, events and tables. */
   readonly name: string;
   readonly settings?: z.ZodType<Settings>;
-  /** By name, without the plugin's. */
+  /** By name without the plugin's prefix. */
   readonly events?: Readonly<Record<string, z.ZodType>>;
   readonly operations?: Readonly<Record<string, PluginOperation>>;
   readonly migrations?: readonly PluginMigration[];

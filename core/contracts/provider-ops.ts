@@ -26,7 +26,7 @@ export const keyOfferSchema = z.object({
   preset: z.string(),
   title: z.string(),
   kind: kindSchema,
-  /** As NAME_BASE_URL in the environment says, else the preset's; null for the vendor's own. */
+  /** NAME_BASE_URL of the environment, else the preset's; null for the vendor's own. */
   baseUrl: z.string().nullable(),
   variable: z.string(),
 });
@@ -104,7 +104,7 @@ export const providerOps = {
       error: errorBodySchema.nullable(),
     }),
   },
-  /** Keeps the key, writes the provider and, unless told otherwise, the default model. All or nothing. */
+  /** Stores the key, writes the provider and, by default, the default model. All or nothing. */
   'provider.add': {
     params: z.strictObject({ provider: providerDraftSchema, modelId: modelIdSchema.optional(), isDefault: z.boolean().optional() }),
     result: z.object({ provider: z.string(), model: z.string().nullable(), path: z.string(), warnings: z.array(z.string()) }),

@@ -38,7 +38,7 @@ export const healthOps = {
       will: z.array(z.string()),
       lost: z.array(z.string()),
       keeps: z.array(z.string()),
-      /** False where it is done by hand; `will` says how. */
+      /** False for manual steps; `will` lists them. */
       runs: z.boolean(),
     }),
   },

@@ -15,13 +15,13 @@ export const turnBoundsSchema = z.strictObject({
   classes: entries(toolClassSchema),
   /** Absolute real folders that may be written in and below. */
   folders: entries(z.string().min(1)),
-  /** Domains: `example.org` with all below, `*.example.org` what is below alone, an address or `localhost` itself. */
+  /** Domains: `example.org` with its subdomains, `*.example.org` only the subdomains, an address or `localhost` itself. */
   hosts: entries(z.string().regex(hostPattern, 'must be a domain such as example.org or *.example.org; no scheme, port or path')),
   steps: z.number().int().min(1).nullable(),
   turnMs: z.number().int().min(1).nullable(),
   usd: z.number().nonnegative().nullable(),
   tokens: z.number().int().nonnegative().nullable(),
-  /** How many levels of helpers may still be called below; 0 for none. */
+  /** How many levels of subagents may be called; 0 for none. */
   depth: z.number().int().min(0).max(10),
   /** Whether grants and allow rules cover its calls. If not, every call that is not free needs an approval. */
   grants: z.boolean(),

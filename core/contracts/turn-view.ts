@@ -1,5 +1,6 @@
-// One turn as people may see it, folded from its events in turn-view-fold.ts: the window, the command line, files and answers render this.
-// Plain mutable objects, so that the same fold runs in the runtime and under the window's runes; types only, so that the window needs no schemas.
+// One turn in the form people see, folded from its events in turn-view-fold.ts: the window, the command line, files and answers render
+// this. Plain mutable objects, so that the same fold runs in the runtime and under the window's runes; types only, so that the window needs
+// no schemas.
 
 import type { FileImage } from './checkpoints.ts';
 import type { ErrorBody } from './errors.ts';
@@ -32,9 +33,9 @@ export interface CallView {
   args: string;
   state: CallState;
   decision: CallDecision | null;
-  /** The newest approval asked for this call, with its answer. */
+  /** The newest approval of this call, with its answer. */
   approval: Approval | null;
-  /** With a no: what the person wants the agent to know. */
+  /** With a denial: the reason for the agent. */
   denial: string | null;
   decidedBy: string | null;
   startedAtMs: number | null;
@@ -57,7 +58,7 @@ export interface CallView {
   helper: { readonly agentId: string; sessionId: string | null; end: HelperEnd | null } | null;
 }
 
-/** One request to a model. */
+/** One model request. */
 export interface RequestView {
   readonly requestId: string;
   readonly packId: string;
@@ -78,7 +79,7 @@ export type NoteFact =
   | { readonly code: 'budget'; readonly about: EventBodies['budget.exceeded'] }
   | { readonly code: 'unpriced'; readonly about: EventBodies['budget.unpriced'] }
   | { readonly code: 'undone'; readonly by: string; readonly isAgain: boolean; readonly files: number; readonly refused: number }
-  /** In the host's own words. */
+  /** A text of the host. */
   | { readonly code: 'said'; readonly text: string };
 
 export type TurnEntry =

@@ -33,7 +33,7 @@ export const trustedWorkspaceSchema = z.object({
   trustedAtMs: z.number().int(),
   /** `replaced` and `missing` ones cover nothing until a person trusts them again. */
   state: z.enum(workspaceStates),
-  /** When a session that works there was last used; null for never. */
+  /** When a session in it was last used; null for never. */
   lastUsedAtMs: z.number().int().nullable(),
 });
 

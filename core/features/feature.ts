@@ -60,7 +60,7 @@ export interface Spine {
 
 /** Everything a feature adds to the program. A turn that uses none of it pays nothing for it. */
 export interface Wing {
-  /** Of the operations of its contract. */
+  /** Handlers of its operations. */
   readonly handlers?: Partial<OpHandlers>;
   readonly tools?: readonly ToolDefinition[];
   /** Sections it adds to the pack, besides the conversation. */
@@ -78,7 +78,7 @@ export interface Wing {
   dispose?(): void | Promise<void>;
 }
 
-/** `Taken` is what it uses of the spine, `Others` what it uses of features that stand before it in the list. */
+/** `Taken` are the parts of the spine it uses, `Others` those of earlier features in the list. */
 export interface Feature<Taken, Rows, Others extends readonly unknown[], Made extends Wing> {
   /** No other has it. */
   readonly name: string;

@@ -10,7 +10,7 @@ const failureNatureSchema = z.enum(['transient', 'permanent']);
 export type FailureNature = z.infer<typeof failureNatureSchema>;
 
 export const deadLetterEvents = {
-  /** In the system session. The same letter comes again when a try of it fails as well. */
+  /** In the system session. The same dead letter is captured again when a retry fails as well. */
   'dead_letter.captured': z.object({
     letterId: z.string(),
     turnId: z.string(),
@@ -27,7 +27,7 @@ export const deadLetterEvents = {
   }),
   /** The message runs again as another turn. */
   'dead_letter.retried': z.object({ letterId: z.string(), turnId: z.string(), byTurnId: z.string(), by: z.string() }),
-  /** The program tries no more; a person decides. */
+  /** The program stops retrying; a person decides. */
   'dead_letter.left': z.object({ letterId: z.string(), why: z.string() }),
   /** Closed: a later try succeeded, or the conversation continued without it. */
   'dead_letter.settled': z.object({ letterId: z.string(), outcome: z.enum(['answered', 'overtaken']), byTurnId: z.string() }),

@@ -7,7 +7,7 @@ import { usageSchema } from '../llm.ts';
 import { id, none } from '../op-params.ts';
 import { turnBoundsSchema } from '../turn-bounds.ts';
 
-/** Where a call came from. */
+/** The origin of a call. */
 export const helperParentSchema = z.object({ sessionId: z.string(), turnId: z.string(), callId: z.string() });
 
 /** A turn whose money the helper spends as well: its caller's, and so on upwards. */
@@ -52,7 +52,7 @@ export const helperEvents = {
     depth: z.number().int().min(1),
     /** A call that runs again with the same key meets the same job. */
     idempotencyKey: z.string(),
-    /** Ended by then, whatever it is doing. */
+    /** The time at which it is ended regardless of its progress. */
     deadlineMs: z.number().int(),
   }),
   'a2a.started': z.object({ jobId: z.string(), sessionId: z.string(), turnId: z.string(), attempt: z.number().int().min(1) }),
@@ -75,7 +75,7 @@ const helperListingSchema = z.object({
   task: z.string(),
   mode: helperModeSchema,
   state: z.enum(['queued', 'running', 'retrying', 'finished']),
-  /** How it ended; null while it has not. */
+  /** How it ended; null while it runs. */
   status: helperEndSchema.nullable(),
   text: z.string(),
   depth: z.number().int(),
@@ -98,7 +98,7 @@ export const agentOps = {
     params: z.strictObject({ sessionId: id.optional(), all: z.boolean().optional() }),
     result: z.object({ helpers: z.array(helperListingSchema) }),
   },
-  /** Ends a helper with whatever it called. Nothing happens to one that has ended. */
+  /** Ends a subagent and all subagents it called. An ended one is ignored. */
   'helper.cancel': { params: z.strictObject({ jobId: id }), result: helperListingSchema },
   'agent.get': { params: z.strictObject({ agentId: id }), result: agentListingSchema.extend({ identity: z.string() }) },
 } as const;

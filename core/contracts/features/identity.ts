@@ -20,12 +20,12 @@ export const promptRefSchema = z
 export const capsuleSchema = z.strictObject({
   /** Its purpose: "You keep the books of a small shop." */
   role: line(4000).optional(),
-  /** How it speaks. */
+  /** Its style of writing. */
   style: line(2000).optional(),
   /** Things it must not do or must always do; one sentence each. */
   constraints: z.array(line(500)).max(50).default([]),
   risk: riskPostureSchema.default('balanced'),
-  /** Prompt files whose text belongs to it, in this order. */
+  /** Prompt files added to its text, in this order. */
   prompts: z.array(promptRefSchema).max(10).default([]),
 });
 export type Capsule = z.infer<typeof capsuleSchema>;
@@ -45,7 +45,7 @@ export type CapsuleVersion = z.infer<typeof capsuleVersionSchema>;
 
 export const promptListingSchema = z.object({
   name: z.string(),
-  /** The newest that is used; null where there is none, 0 for the text that comes with the program. */
+  /** The version in use; null for none, 0 for the built-in text. */
   version: z.number().int().nullable(),
   /** The purpose of the prompt; only on TrayClaw's own prompts. */
   about: z.string().optional(),
@@ -63,7 +63,7 @@ export const promptVersionSchema = z.object({
   version: z.number().int(),
   by: z.string().nullable(),
   atMs: z.number().int().nullable(),
-  /** The remote source it came from; null for one that was written here. */
+  /** The remote source; null for a version written here. */
   url: z.string().nullable(),
 });
 export type PromptVersion = z.infer<typeof promptVersionSchema>;
@@ -78,9 +78,9 @@ export const promptsConfigSchema = z
   .record(
     z.string().regex(/^[a-z0-9][a-z0-9-]{0,59}$/, 'must be a short name in small letters'),
     z.strictObject({
-      /** Where new versions come from. */
+      /** The source of new versions. */
       url: z.url({ protocol: /^https?$/ }),
-      /** Only this content is taken, and then without a person's yes. */
+      /** Accepts only this content, without asking a person. */
       sha256: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
@@ -91,14 +91,14 @@ export const promptsConfigSchema = z
 export type PromptsConfig = z.infer<typeof promptsConfigSchema>;
 
 export const identityEvents = {
-  /** In the system session: from here on the agent is this. */
+  /** In the system session: the agent's new identity. */
   'identity.changed': capsuleVersionSchema.omit({ atMs: true }),
-  /** In the system session: a text became a version of a prompt file. */
+  /** In the system session: a text was accepted as a version of a prompt file. */
   'prompt.accepted': z.object({
     name: z.string(),
     version: z.number().int(),
     sha256: z.string(),
-    /** null for one that was written here. */
+    /** null for a version written here. */
     url: z.string().nullable(),
     by: z.string(),
   }),
@@ -151,7 +151,7 @@ export const identityOps = {
     params: z.strictObject({ name: promptName }),
     result: z.object({ versions: z.array(promptVersionSchema) }),
   },
-  /** Between two versions; the newest two unless told. Nothing is before the first. */
+  /** Compares two versions; the newest two by default. The first version is compared with nothing. */
   'prompt.diff': {
     params: z.strictObject({ name: promptName, from: z.number().int().min(0).optional(), to: z.number().int().min(1).optional() }),
     result: diffSchema,

@@ -13,7 +13,7 @@ const zoneSchema = z.string().min(1).max(100).describe('time zone, such as Europ
 export const everyMsMin = 60_000;
 const everyMsMax = 366 * 86_400_000;
 
-/** As it is asked for. A local time that is skipped in spring means the first moment after it, one that comes twice the first of both. */
+/** As requested. A local time skipped in spring means the first moment after it, one that occurs twice means the first. */
 export const scheduleSpecInputSchema = z.union([
   z.strictObject({ kind: z.literal('at'), atMs: moment }),
   z.strictObject({
@@ -26,7 +26,7 @@ export const scheduleSpecInputSchema = z.union([
 ]);
 export type ScheduleSpecInput = z.infer<typeof scheduleSpecInputSchema>;
 
-/** As it is kept: every moment and zone is settled, so that nothing depends on where and when it is read. */
+/** As stored: moments and zones are resolved, so that nothing depends on where and when it is read. */
 export const scheduleSpecSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('at'), atMs: moment, local: z.string().optional(), zone: z.string().optional() }),
   z.object({ kind: z.literal('every'), everyMs: z.number().int(), anchorMs: moment }),
@@ -48,14 +48,14 @@ export const scheduleSchema = z.object({
   session: z.string(),
   missed: missedPolicySchema,
   bounds: jobBoundsSchema,
-  /** How long a question of such a turn waits for an answer before it is a no. */
+  /** How long an approval of such a turn waits before it is denied. */
   approvalMs: z.number().int(),
   enabled: z.boolean(),
   createdBy: z.string(),
   createdAtMs: z.number().int(),
   /** The chat its answer is sent to; `last` is the one used last. */
   deliver: z.string().nullable(),
-  /** How many schedules made one another before this one: a person's is 0. */
+  /** How many schedules created one another before this one: 0 for a person's. */
   depth: z.number().int(),
   /** The untrusted sources of the prompt, if an agent wrote it after reading untrusted content. */
   untrusted: z.array(taintSourceSchema),
@@ -77,10 +77,10 @@ export const scheduleFiredSchema = z.object({
   sessionId: z.string().optional(),
   /** This entry covers all due times from `dueMs` to this one, inclusive. */
   untilMs: z.number().int().optional(),
-  /** How many these are; at least, where `atLeast`. */
+  /** How many due times; at least this many if `atLeast`. */
   count: z.number().int().optional(),
   atLeast: z.literal(true).optional(),
-  /** A person or an agent asked for it; no due time is used up. */
+  /** A person or an agent requested it; no due time is used up. */
   by: z.string().optional(),
   reason: z.string().optional(),
 });
@@ -111,7 +111,7 @@ export const heartbeatConfigSchema = z
       .max(10_080)
       .refine((minutes) => minutes === 0 || minutes >= 5, 'must be 0 for off, or at least 5')
       .default(30),
-    /** From equal to to is the whole day. */
+    /** Equal values mean the whole day. */
     activeHours: z.strictObject({ from: timeOfDay, to: timeOfDay, zone: zone.optional() }).optional(),
     agent: z.string().min(1).max(100).default('main'),
     /** The chat that receives the result: `last` is the one used last, `none` is none. */
@@ -133,11 +133,11 @@ export const scheduleEvents = {
   'heartbeat.ended': z.object({
     turnId: z.string(),
     outcome: z.enum(['quiet', 'told', 'repeated', 'failed']),
-    /** Of the text, to tell a repetition. */
+    /** Of the text, to recognise a repetition. */
     textHash: z.string(),
     /** The chat it was sent to. */
     to: z.string().nullable(),
-    /** Beats since the last one that ended, for which no model was asked: nothing to do, or outside of the active hours. */
+    /** Beats since the last one that ended, without a model request: nothing to do, or outside the active hours. */
     idle: z.number().int(),
   }),
   'task.added': z.object({
@@ -166,7 +166,7 @@ const wanted = {
 
 const firingSchema = scheduleFiredSchema.extend({
   atMs: z.number().int(),
-  /** How its turn stands: queued, running, waiting or how it ended. */
+  /** The status of its turn: queued, running, waiting or how it ended. */
   status: z.string().nullable(),
 });
 
@@ -183,7 +183,7 @@ const heartbeatStateSchema = z.object({
   everyMinutes: z.number().int(),
   nextMs: z.number().int().nullable(),
   file: z.string(),
-  /** Why the last beat did what it did: a sentence. */
+  /** The reason for the last beat's outcome: a sentence. */
   lastOutcome: z.string().nullable(),
   lastAtMs: z.number().int().nullable(),
   lastTurnId: z.string().nullable(),
@@ -219,7 +219,7 @@ export const scheduleOps = {
     result: z.object({ nextMs: z.array(z.number().int()) }),
   },
   'heartbeat.get': { params: none, result: heartbeatStateSchema },
-  /** A beat now, outside of its times; with nothing to do no model is asked. */
+  /** Beats once now, outside its times; with nothing to do no model is asked. */
   'heartbeat.run': { params: none, result: heartbeatStateSchema },
   'task.list': {
     params: z.strictObject({ all: z.boolean().optional(), limit: z.number().int().min(1).max(500).optional() }),

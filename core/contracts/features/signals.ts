@@ -54,7 +54,7 @@ const target = {
   ...narrowedSettings,
 };
 
-/** `secretRef` is that of config.ts; handed in, because that file imports this one. */
+/** `secretRef` is the schema of config.ts; a parameter, because that file imports this one. */
 export function signalsConfigSchema(secretRef: z.ZodString) {
   return z
     .strictObject({
@@ -105,7 +105,7 @@ export const signalOps = {
     }),
     result: z.object({ signals: z.array(signalViewSchema), nextBefore: z.number().int().nullable() }),
   },
-  /** From an app or script of this user. The same `dedupeKey` again is no second signal. */
+  /** From an app or script of this user. Repeating a `dedupeKey` creates no second signal. */
   'signal.send': {
     params: z.strictObject({
       name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'must be a name of letters, digits, dots and dashes'),

@@ -4,7 +4,7 @@
 import * as z from 'zod';
 import { none } from '../op-params.ts';
 
-/** As the Agent Skills standard has it. */
+/** As defined by the Agent Skills standard. */
 export const skillNameSchema = z
   .string()
   .regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/, 'must be small letters, digits and single hyphens')
@@ -60,7 +60,7 @@ export const skillListingSchema = z.object({
   /** `2026-12-31`. */
   removeAfter: z.string().nullable(),
   origin: skillOriginSchema,
-  /** Of its folder. */
+  /** The path of its folder. */
   path: z.string(),
   trust: skillTrustSchema,
   isEnabled: z.boolean(),
@@ -89,7 +89,7 @@ export const skillViewSchema = skillListingSchema.extend({
   findings: z.array(skillFindingSchema),
   /** The other files in its folder, relative to it. */
   files: z.array(z.object({ path: z.string(), sizeBytes: z.number().int() })),
-  /** Of all its files together; what is trusted is exactly this. */
+  /** Of all its files together; trust applies to exactly this content. */
   sha256: z.string(),
 });
 export type SkillView = z.infer<typeof skillViewSchema>;
@@ -108,7 +108,7 @@ export const skillsConfigSchema = z
     folders: z.array(z.string().min(1).max(1000)).max(50).default([]),
     /** Cards the model is shown for a message, at most. */
     shortlist: z.number().int().min(0).max(50).default(5),
-    /** How many levels skills may lead to skills. */
+    /** How many levels deep skills may lead to other skills. */
     depth: z.number().int().min(1).max(10).default(3),
     /** Skills opened in one turn, at most. */
     perTurn: z.number().int().min(1).max(50).default(8),
@@ -121,17 +121,17 @@ export const skillEvents = {
   'skill.selected': z.object({
     agentId: z.string(),
     skills: z.array(z.object({ name: z.string(), version: z.string().nullable(), score: z.number() })),
-    /** Of these the beginning of the instructions was put in as well: named by the person (`$name`), or by far the best. */
+    /** Skills whose instructions were partly included: named by the person (`$name`), or by far the best match. */
     excerpts: z.array(z.string()),
   }),
-  /** The instructions of a skill, or a file of it, were given to the model. */
+  /** The instructions of a skill, or one of its files, went to the model. */
   'skill.expanded': z.object({
     name: z.string(),
     version: z.string().nullable(),
     sha256: z.string(),
     /** A file of the skill; null for its instructions. */
     file: z.string().nullable(),
-    /** 1 for one that no other skill led to. */
+    /** 1 for a skill that no other skill led to. */
     depth: z.number().int(),
     /** The skill whose instructions led to it. */
     from: z.string().nullable(),
@@ -142,9 +142,9 @@ export const skillEvents = {
   'skill.trusted': z.object({ name: z.string().nullable(), target: skillTrustTargetSchema, trusted: z.boolean(), by: z.string() }),
   /** In the system session. */
   'skill.configured': z.object({ name: z.string(), enabled: z.boolean(), by: z.string() }),
-  /** In the system session: what came from where, and what it was made into. */
+  /** In the system session: the origin of an imported skill, and its new form. */
   'skill.imported': z.object({ name: z.string(), from: z.string(), path: z.string(), sha256: z.string(), by: z.string() }),
-  /** In the system session: its folder went out of the workspace. `callId` names the checkpoint that puts it back. */
+  /** In the system session: its folder was removed from the workspace. `callId` names the checkpoint that restores it. */
   'skill.removed': z.object({ name: z.string(), path: z.string(), sha256: z.string(), callId: z.string(), by: z.string() }),
 } as const;
 
@@ -188,7 +188,7 @@ export const skillOps = {
         .string()
         .regex(/^[0-9a-f]{64}$/)
         .optional(),
-      /** In place of one of the same name. */
+      /** Replaces a skill of the same name. */
       replace: z.boolean().optional(),
     }),
     result: z.object({ imported: z.array(importedSchema), skipped: z.array(refusedSkillSchema) }),

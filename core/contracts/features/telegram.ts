@@ -1,4 +1,4 @@
-// The Telegram bot: who is paired, what it took in and asked; the events and the operations. A part of the tables in events.ts and ops.ts.
+// The Telegram bot: pairing, updates and approvals; the events and the operations. Used by events.ts and ops.ts.
 
 import * as z from 'zod';
 import { id, none } from '../op-params.ts';
@@ -55,7 +55,7 @@ export const telegramEvents = {
   'telegram.paused': z.object({ by: z.string() }),
   'telegram.resumed': z.object({ by: z.string() }),
   'telegram.state_changed': z.object({ state: telegramStateSchema, problem: z.string().nullable() }),
-  /** A question is on its way to a person. Only a button that carries the nonce answers it. */
+  /** An approval was sent to a person. Only a button with this nonce answers it. */
   'telegram.asked': z.object({
     approvalId: z.string(),
     userId: z.string(),
@@ -65,7 +65,7 @@ export const telegramEvents = {
   }),
   /** This message shows the turn's text so far and will become its answer. */
   'telegram.preview_sent': z.object({ turnId: z.string(), chatId: z.string(), messageId: z.string() }),
-  /** The question in the chat says how it was answered, or cannot be changed any more. */
+  /** The message of an approval shows the answer, or cannot be changed any more. */
   'telegram.question_closed': z.object({ approvalId: z.string(), userId: z.string() }),
 } as const;
 

@@ -17,7 +17,7 @@ const RETRY_FIRST_MS = 2_000;
 const RETRY_MOST_MS = 60_000;
 const outOfTime = 'timeout';
 const passing: readonly (ErrorCode | undefined)[] = ['model_rate_limited', 'model_unavailable', 'model_timeout', 'model_cut_off'];
-/** Nothing can be started or told now; it is tried again. */
+/** Nothing can be started or delivered now; retried later. */
 const notNow: readonly ErrorCode[] = ['panic_engaged', 'queue_full', 'shutting_down'];
 
 export class HelperQueue {
@@ -103,13 +103,13 @@ export class HelperQueue {
     return this.#deps.rows.sessionsBelow(sessionId);
   }
 
-  /** Ends a helper and whatever it called. Nothing happens to one that has ended. Fails with not_found. */
+  /** Ends a subagent and all subagents it called. An ended one is ignored. Fails with not_found. */
   cancel(jobId: string, by: string, reason: string): HelperJob {
     this.#cancel(this.job(jobId), by, reason);
     return this.job(jobId);
   }
 
-  /** Takes up what an earlier run left: ends what its caller no longer waits for, starts what waits, tells what was not told. */
+  /** Resumes the work of an earlier run: ends subagents whose callers no longer wait, starts waiting ones, delivers results. */
   begin(): void {
     for (const job of this.#deps.rows.open()) this.#attempt(job, () => this.#takeUp(job));
     this.#pump();
@@ -135,7 +135,7 @@ export class HelperQueue {
   #hasRoom({ depth, from }: Pick<HelperJob, 'depth' | 'from'>): boolean {
     const { rows, limits } = this.#deps;
     const { level, ofTurn } = rows.working(depth, from.turnId);
-    // Counted by level: one that waits for its own helpers never takes their place.
+    // Counted by level: a subagent that waits for its own subagents never takes their place.
     return level < limits.atOnce && ofTurn < limits.perTurn;
   }
 
@@ -198,7 +198,7 @@ export class HelperQueue {
   #again(job: HelperJob): void {
     if (job.state !== 'retrying' || job.helperTurnId === null || job.helperSessionId === null) return;
     const { turns, log } = this.#deps;
-    // Begun again before a crash, and not yet told.
+    // Restarted before a crash, and not recorded yet.
     const newest = log.index.lastTurn(job.helperSessionId)?.turnId ?? job.helperTurnId;
     const turnId = newest === job.helperTurnId ? turns.retry(job.helperTurnId, { model: null, by: helperChannel }).turnId : newest;
     const body = { jobId: job.jobId, sessionId: job.helperSessionId, turnId, attempt: job.attempt + 1 };
@@ -217,7 +217,7 @@ export class HelperQueue {
     try {
       this.#deps.turns.cancel(job.helperTurnId, reason, this.#deps.panic.engaged ? 'panic' : 'person');
     } catch (cause) {
-      // It ended meanwhile.
+      // It ended in between.
       if (toAppError(cause).code !== 'turn_not_running') throw cause;
     }
     this.#lookAt(this.job(job.jobId));

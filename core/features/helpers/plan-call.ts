@@ -12,7 +12,7 @@ export interface WantedHelp {
   /** The caller's own agent when left out. */
   readonly agentId?: string | undefined;
   readonly mode: 'wait' | 'background';
-  /** In place of the agent's own; the caller's agent then, for no other is called. */
+  /** Overrides the agent's model; the caller's own agent is used then. */
   readonly model?: string | undefined;
 }
 
@@ -68,7 +68,7 @@ function payersOf(
   return [{ turnId, sessionId, continues: continues?.turnIds ?? [], usd, tokens }, ...(helper?.payers ?? [])];
 }
 
-/** How the turn that calls, or called, was started. */
+/** The start of the calling turn. */
 export function startOf({ log }: Pick<HelperDeps, 'log'>, { sessionId, turnId }: CallPlace): EventBodies['turn.started'] {
   const starts = log.reads.slice(sessionId, { types: ['turn.started'], limit: STARTS_MAX, newest: true });
   const start = starts.findLast((event) => event.turnId === turnId);

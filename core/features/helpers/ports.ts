@@ -12,7 +12,7 @@ import type { TurnBounds } from '../../contracts/turn-bounds.ts';
 import type { SessionLog } from '../../store/session/session.ts';
 import type { HelperRows } from './rows.ts';
 
-/** A message for a turn: a task for a helper, or what came of one. */
+/** A message for a turn: a task for a subagent, or its result. */
 interface HelperMessage {
   readonly sessionId: string;
   readonly agentId: string;
@@ -28,8 +28,8 @@ interface HelperMessage {
 }
 
 /**
- * Where helpers work: turns of this program. Another transport has the same four: hand over a task once by its key, stop it, hand it
- * over again, and tell the log.
+ * Runs subagents as turns of this program. Another transport has the same four methods: submit a task once by its key, stop it, resubmit
+ * it, and report to the log.
  */
 interface HelperTurns {
   submit(message: HelperMessage): { readonly turnId: string };

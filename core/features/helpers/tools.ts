@@ -50,7 +50,7 @@ function createSubagent(deps: HelperToolDeps): ToolDefinition {
     class: 'read',
     shows: { verb: 'ask_helper', target: ['label', 'task'] },
     isPrivate: true,
-    // Again means the same helper, by the id of the call: what it does happens once, behind its own gate.
+    // A repeat means the same subagent, by the id of the call: its actions happen once, behind their own gate.
     idempotency: () => 'pure',
     timeoutMs: Math.round(limits.minutes * 60_000) + GRACE_MS,
     facts: () => touchesNothing,

@@ -27,7 +27,7 @@ export interface HooksDeps {
   readonly panic: { readonly engaged: boolean };
   /** Takes secrets out of every string. */
   redactDeep<T>(value: T): T;
-  /** Where the hooks that only look on are recorded. */
+  /** Records the runs of observing hooks. */
   record(ran: HookRan): void;
 }
 

@@ -20,7 +20,7 @@ export const hooks = defineFeature({
   migrations: [],
   rows: () => null,
   create: ({ config, log, ...spine }: Taken, _rows: null, { library, run, redactDeep }: Others) => {
-    // Where there are none, nothing of a turn waits for any.
+    // Without hooks, no step of a turn waits for any.
     if (config.hooks.length + library.length === 0) return { port: null };
     const port = new Hooks({
       ...spine,

@@ -105,7 +105,7 @@ export class IdentityBook {
     return { ...body, atMs: this.#deps.clock.nowMs() };
   }
 
-  /** One that is new must be there; one that was there may have gone, and is then left out of the text. */
+  /** A newly named file must exist; a file named before may be missing, and is then left out of the text. */
   #assertPrompts(capsule: Capsule, before: Capsule): void {
     const missing = capsule.prompts.find((ref) => !before.prompts.includes(ref) && this.#deps.prompts.text(ref) === null);
     if (missing === undefined) return;

@@ -20,7 +20,7 @@ export const identity = defineFeature({
   name: 'identity',
   migrations: identityMigrations,
   rows: ({ db }) => new IdentityRows(db),
-  /** `own`: prompts of a program that brings TrayClaw along. */
+  /** `own`: prompts of the program that embeds TrayClaw. */
   create: (spine: Taken, rows: IdentityRows, own: Readonly<Partial<Record<OwnPromptName, string>>>) => {
     const { config, clock, log, home, safety, closing } = spine;
     const record = (sessionId: string, drafts: readonly AnyDraft[]): void => void log.append(sessionId, drafts, true);

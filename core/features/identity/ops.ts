@@ -18,7 +18,7 @@ interface Handled {
 }
 
 const VERSIONS_SHOWN = 50;
-/** Of prompt files, all together. */
+/** The maximum text of all prompt files together. */
 const ACCEPTED_MAX = 10_000;
 
 export function createIdentityOps(deps: Handled): IdentityOps {

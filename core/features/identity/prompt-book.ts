@@ -53,7 +53,7 @@ export class PromptBook {
     return text;
   }
 
-  /** Of `name` the newest, of `name@2` that version; null where there is none. */
+  /** `name` is the newest version, `name@2` that version; null if there is none. */
   text(ref: string): string | null {
     const [name = '', version] = ref.split('@');
     const wanted = version === undefined ? this.#versions(name).at(-1) : Number(version);
@@ -82,7 +82,7 @@ export class PromptBook {
     return { name, version: wanted, text };
   }
 
-  /** Nothing is before the first version. Fails with not_found. */
+  /** The first version is compared with nothing. Fails with not_found. */
   diff(name: string, from?: number, to?: number): { from: number; to: number; lines: DiffLine[] } {
     const newer = this.get(name, to);
     const before = from ?? this.#versions(name).findLast((version) => version < newer.version) ?? 0;
@@ -123,7 +123,9 @@ export class PromptBook {
         data: { hint: `Look for something new with: trayclaw prompts refresh ${name}` },
       });
     if (hashOf(text) !== sha256)
-      throw new AppError('conflict', 'The waiting text has changed since it was shown.', { data: { hint: 'Read it again, then accept it.' } });
+      throw new AppError('conflict', 'The waiting text has changed since it was shown.', {
+        data: { hint: 'Read it again, then accept it.' },
+      });
     this.#keep(name, text, { url: this.#deps.sources[name]?.url ?? null, by });
     rmSync(path, { force: true });
     return this.#listing(name);
@@ -213,7 +215,7 @@ function readText(path: string): string | null {
   }
 }
 
-/** Never half a text, whatever happens in the middle. */
+/** Atomic: a crash never leaves half a text. */
 function writeWhole(folder: string, name: string, text: string): void {
   makeFolders({ mkdirSync, statSync }, folder);
   const coming = join(folder, `.${randomBytes(6).toString('hex')}`);

@@ -46,7 +46,7 @@ async function loadOne(wish: LoadWish, path: string): Promise<PluginFile> {
     return { ...about, state: 'waiting', problem: `${what} Read it, then run: trayclaw plugins approve ${content.path} ${content.sha256}` };
   }
   try {
-    // The content is part of the address: what was loaded before under another content stays another module.
+    // The content is part of the address, so that a changed file is a different module.
     const module: unknown = await import(`${pathToFileURL(content.entry).href}?${content.sha256.slice(0, 16)}`);
     const plugin = isPlainObject(module) || typeof module === 'object' ? featureOf(module) : undefined;
     assertPlugin(plugin);

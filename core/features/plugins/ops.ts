@@ -65,7 +65,7 @@ function viewOf({ plugin, parts, path, sha256, state, problem }: MadePlugin): Pl
   return { name: plugin?.name ?? null, path, sha256, state, problem, operations, tools };
 }
 
-/** Doors behind which a person sits. A tool has none of them: what a tool starts carries its mark, and the doors refuse it. */
+/** Doors that a person uses. A tool has none of them: its processes carry its mark, and these doors refuse it. */
 const doorsOfPeople: readonly Caller['channel'][] = ['window', 'cli', 'tray', 'library'];
 
 /** The current content must be what the person was shown. */

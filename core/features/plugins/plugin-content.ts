@@ -16,7 +16,7 @@ export interface PluginContent {
 const BYTES_MAX = 50_000_000;
 const FILES_MAX = 10_000;
 
-/** Throws an Error that says what is wrong. */
+/** Throws an Error that names the problem. */
 export function readPluginContent(given: string): PluginContent {
   const path = realpathSync(given);
   const isFolder = statSync(path).isDirectory();
@@ -36,7 +36,7 @@ export function readPluginContent(given: string): PluginContent {
   return { path, entry: isFolder ? entryOf(path) : path, sha256: hash.digest('hex') };
 }
 
-/** Sorted. A link could lead to what is hashed nowhere. */
+/** Sorted. Refuses links, which could lead to unhashed files. */
 function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   if (entries.length > FILES_MAX) throw new Error(`It holds more than ${FILES_MAX} files.`);

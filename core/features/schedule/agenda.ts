@@ -92,7 +92,7 @@ export class Agenda {
     }));
   }
 
-  /** Only what an agent planned in the same conversation: a person's schedules are the person's. */
+  /** Only for plans of an agent in the same conversation: a person's schedules are the person's. */
   cancelFollowUp(scheduleId: string, place: Place): void {
     if (!this.#planned(place.sessionId).some((schedule) => schedule.scheduleId === scheduleId)) {
       throw new AppError('not_found', `Nothing with the id ${scheduleId} is planned in this conversation.`);
@@ -106,7 +106,7 @@ export class Agenda {
     return all.filter((schedule) => schedule.depth > 0 && schedule.session === sessionId && dueOf(schedule) > nowMs);
   }
 
-  /** From the log: removing one does not make room for another. */
+  /** Counted from the log: removing a plan does not make room for another. */
   #plannedSince(sinceMs: number): number {
     const made = this.#deps.log.reads.slice(systemSessionId, { types: ['schedule.created'], limit: PER_DAY * 2, newest: true });
     return made.filter(({ type, body, atMs }) => type === 'schedule.created' && body.schedule.depth > 0 && atMs > sinceMs).length;

@@ -35,7 +35,7 @@ export interface ClockworkDeps {
 
 /** The maximum time between checks: a timer does not notice that the machine slept or the clock was set. */
 const LOOK_MS = 60_000;
-/** Due times of one schedule that are settled in one look; what is left comes at once after it. */
+/** The maximum due times of one schedule settled in one check; the rest follows at once. */
 const CHUNK = 200;
 /** A clock that is further back than this was set back; below, it is just not there yet. */
 const REWIND_MS = 60_000;
@@ -51,7 +51,7 @@ export class Clockwork {
   readonly #deps: ClockworkDeps;
   /** Due times up to here had run before the clock was set back. */
   readonly #passed = new Map<string, number>();
-  /** The next due time of a schedule, with what it was reckoned from. */
+  /** The next due time of a schedule, with the inputs of the computation. */
   readonly #next = new Map<string, { readonly key: string; readonly dueMs: number | null }>();
   #stopTimer: (() => void) | null = null;
   #last: { readonly nowMs: number; readonly monotonicMs: number } | null = null;
@@ -147,7 +147,7 @@ export class Clockwork {
     const isOpen = kept.lastTurnId !== null && this.#deps.isOpen(kept.lastTurnId);
     if (dues.length < all.length) this.#passOver(scheduleId, all, dues);
     if (all.length < max) return [{ kept, steps: planDue({ dues, nowMs, missed, isOpen, panicEngaged: panic.engaged }), hasMore: false }];
-    // A long time passed: what is far from its end has been missed whatever the rest says.
+    // After a long time, due times far from its end count as missed in any case.
     const over = dues.slice(0, Math.max(0, dues.length - madeUpMax));
     const disposition = panic.engaged ? 'panic' : 'missed';
     return [{ kept, steps: over.length === 0 ? [] : [{ kind: 'record', disposition, dues: over }], hasMore: true }];
@@ -208,7 +208,7 @@ function timeOf(step: DueStep): number {
   return step.kind === 'run' ? step.dueMs : (step.dues[0] ?? 0);
 }
 
-/** One entry for all of them. */
+/** One entry for a range of due times. */
 function span(scheduleId: string, disposition: Exclude<FiredDisposition, 'run'>, dues: readonly number[]): ScheduleFired {
   const [first = 0] = dues;
   const reason = reasons[disposition];

@@ -15,7 +15,7 @@ export class DueTimes {
   readonly #zone: string;
   readonly #lines = new Map<string, Cron>();
 
-  /** `zone` holds where none is named: that of this machine. */
+  /** `zone` is the default zone: that of this machine. */
   constructor(zone: string) {
     this.#zone = zone;
   }
@@ -43,7 +43,7 @@ export class DueTimes {
     }
   }
 
-  /** The due times in (after, until], oldest first, at most so many. */
+  /** The due times in (after, until], oldest first, up to a limit. */
   between(spec: ScheduleSpec, span: { readonly afterMs: number; readonly untilMs: number; readonly max: number }): number[] {
     const found: number[] = [];
     let next = this.nextAfter(spec, span.afterMs);

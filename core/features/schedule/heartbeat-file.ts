@@ -8,7 +8,7 @@ import { heartbeatTemplate } from './heartbeat-text.ts';
 
 const BYTES_MAX = 64 * 1024;
 
-/** Fails with tool_failed where there is something else in its place, or too much in it. */
+/** Fails with tool_failed if it is not a plain file, or too large. */
 export async function readHeartbeatFile(path: string): Promise<string> {
   try {
     const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -75,7 +75,7 @@ export class Heartbeat implements Alarm {
     return this.#nextMs;
   }
 
-  /** Called by the clockwork; what is not due does nothing. */
+  /** Called by the clockwork; does nothing if no beat is due. */
   wake(nowMs: number): void {
     if (this.#nextMs === null) return;
     // A clock that was set back must not put the next beat out of reach.
@@ -89,7 +89,7 @@ export class Heartbeat implements Alarm {
     void this.run();
   }
 
-  /** One beat. Never two at once: while one is under way, nothing happens. Never rejects. */
+  /** Runs one beat. Never two at once: while one is running, this does nothing. Never rejects. */
   async run(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
@@ -190,7 +190,7 @@ export class Heartbeat implements Alarm {
             : null;
         const body: EventBodies['heartbeat.ended'] = { turnId, outcome, textHash, to, idle: this.#idleSinceEnd };
         log.append(systemSessionId, [{ type: 'heartbeat.ended', body }]);
-        // Only what is news is shown as unread.
+        // Only news is shown as unread.
         if (outcome === 'quiet' || outcome === 'repeated') log.append(sessionId, [seen(log.lastSeq)]);
       }, true);
       this.#idleSinceEnd = 0;

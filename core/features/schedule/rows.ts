@@ -112,7 +112,7 @@ const READ_KEPT = 1_000;
 
 export class ScheduleBook {
   readonly #sql: ReturnType<typeof prepareAll>;
-  /** By the stored text, which is different whenever the schedule is. */
+  /** By the stored text, which changes with the schedule. */
   readonly #read = new Map<string, Schedule>();
 
   constructor(db: SqlDatabase) {

@@ -31,7 +31,7 @@ export interface Origin {
   readonly depth?: number;
   readonly untrusted?: readonly TaintSource[];
   readonly scheduleId?: string;
-  /** Not before this. */
+  /** The earliest allowed time. */
   readonly soonestMs?: number;
 }
 
@@ -51,7 +51,7 @@ const SCHEDULES_MAX = 200;
 const TASKS_MAX = 200;
 const SHOWN_NEXT = 5;
 const SHOWN_LAST = 5;
-/** A time that is over is kept this long, so that a person sees what became of it. */
+/** A finished schedule is kept this long, so that a person sees its outcome. */
 const OVER_MS = 7 * 86_400_000;
 /** Due times counted in the entry of a pause; a longer one says "at least". */
 const PAUSE_COUNT_MAX = 1_000;

@@ -29,7 +29,7 @@ export interface FileWatchDeps {
 
 /** Changes within this time are one. */
 const SETTLE_MS = 500;
-/** Without any hint it is looked this often, also for a folder that was gone. */
+/** The interval of checks without a hint, also for a missing folder. */
 const LOOK_MS = 60_000;
 /** The maximum number of files checked in a folder. */
 const ENTRIES_MAX = 2_000;
@@ -129,7 +129,7 @@ class WatchedPlace {
     return seen;
   }
 
-  /** A watcher ends with what it watched, and there may be none for this kind of disk: then the minute counts. */
+  /** A watcher ends with its target, and some file systems support none: then the regular check counts. */
   #listen(): void {
     if (this.#watcher !== null || this.#isDisposed) return;
     try {
@@ -139,7 +139,7 @@ class WatchedPlace {
         if (this.#watcher === watcher) this.#watcher = null;
       };
       watcher.on('change', (kind) => {
-        // Renamed or removed, the watcher may hold on to what is no longer at this path.
+        // After a rename or removal, the watcher may follow an entry that is no longer at this path.
         if (kind === 'rename') forget();
         this.#wait(SETTLE_MS);
       });

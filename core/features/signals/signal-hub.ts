@@ -76,7 +76,7 @@ export class SignalHub {
     this.#deps = deps;
   }
 
-  /** On the disk before it returns. Fails with rate_limited, and with what a message fails with where a turn is to start. */
+  /** On the disk before it returns. Fails with rate_limited, and with the errors of a message if a turn is to start. */
   receive(signal: Signal): SignalResult {
     const { book } = this.#deps;
     const known = book.find(signal.source, signal.name, signal.dedupeKey);
@@ -148,7 +148,7 @@ export class SignalHub {
           received = tell(started);
         },
       });
-      // The message was there before this signal was written down: what belongs to it is made up for.
+      // The message was recorded before this signal: records the rest now.
       return received ?? log.transact(() => tell(turnId), true);
     } catch (cause) {
       // The clockwork records its own times; for a signal from outside, the reason why it was dropped is recorded.

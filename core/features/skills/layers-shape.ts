@@ -4,19 +4,19 @@ import { createHash } from 'node:crypto';
 import { isLayersShape } from './skill-file.ts';
 import { isDay, toSkillName } from './skill-head.ts';
 
-/** The files its published hash covers, in this order; one that is missing counts as empty. */
+/** The files its published hash covers, in this order; a missing one counts as empty. */
 const covered = ['SKILL.md', 'skill.py', 'policy.yaml'] as const;
 const DESCRIPTION_CHARS_MAX = 1024;
 
 export interface ConvertedSkill {
   readonly name: string;
-  /** By path below the new skill's folder. */
+  /** By path in the new skill's folder. */
   readonly files: ReadonlyMap<string, Uint8Array | string>;
 }
 
 export { isLayersShape };
 
-/** As its marketplace publishes it. */
+/** The hash that its marketplace publishes. */
 export function hashLayersSkill(files: ReadonlyMap<string, Uint8Array>): string {
   const digest = createHash('sha256');
   for (const name of covered)
@@ -44,7 +44,7 @@ export function convertLayersSkill(files: ReadonlyMap<string, Uint8Array>, folde
   return { name, files: converted };
 }
 
-/** By the small letters of their headings. */
+/** By heading in lower case. */
 function readSections(source: string): ReadonlyMap<string, string> {
   const sections = new Map<string, string>();
   for (const part of source.split(/^##\s+/m).slice(1)) {

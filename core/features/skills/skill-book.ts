@@ -163,7 +163,7 @@ export class SkillBook {
     return null;
   }
 
-  /** Findings of any folder with skills. Fails with not_found where there is none. */
+  /** Findings for any folder with skills. Fails with not_found. */
   lint(path: string): { name: string; path: string; findings: SkillFinding[] }[] {
     const found = findSkills(path);
     if (found.length === 0) {
@@ -257,7 +257,7 @@ export class SkillBook {
   }
 }
 
-/** One that is trusted stands before one that is not: a folder that anybody can write to takes no name away. */
+/** A trusted skill takes precedence over an untrusted one: a folder that anyone can write to cannot take over a name. */
 function foremost(ones: readonly LoadedSkill[]): LoadedSkill {
   const rank = (one: LoadedSkill): number => (isTrusted(one) ? 0 : skillOrigins.length) + skillOrigins.indexOf(one.origin);
   const [first, ...others] = [...ones].sort((a, b) => rank(a) - rank(b));

@@ -71,7 +71,7 @@ export function isLayersShape(text: string): boolean {
   return /^#\s+\S/.test(text.trimStart()) && /^##\s+What it does\s*$/im.test(text);
 }
 
-/** As YAML; then with values quoted that hold a colon; then line by line. */
+/** Parses it as YAML; then with quoted values that contain a colon; then line by line. */
 function readHead(text: string): { head: Head; flaws: HeadFlaw[] } {
   const plain = parseYaml(text);
   if (plain.head !== null) return { head: plain.head, flaws: plain.flaws };

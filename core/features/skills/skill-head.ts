@@ -4,7 +4,7 @@
 import { parse } from 'yaml';
 import type { Head } from './skill-file.ts';
 
-/** As the head says it; nothing of it was checked against this machine yet. */
+/** As stated in the head; not checked against this machine yet. */
 export interface SkillHead {
   readonly name: string;
   readonly description: string;
@@ -37,9 +37,9 @@ export interface Needs {
   readonly anyBins: readonly string[];
   readonly env: readonly string[];
   readonly config: readonly string[];
-  /** It wants to be there whatever is missing, the platform apart. */
+  /** Offered even if requirements are missing, except the platform. */
   readonly always: boolean;
-  /** How to install a program, by its name. */
+  /** How to install each program, by name. */
   readonly install: ReadonlyMap<string, string>;
 }
 

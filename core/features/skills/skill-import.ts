@@ -36,7 +36,7 @@ interface Planned {
   readonly converted: boolean;
 }
 
-/** Fails with not_found where there is none, with conflict for a name that is taken or a hash that does not fit; then nothing was written. */
+/** Fails with not_found, with conflict for an existing name or a wrong hash; then nothing was written. */
 export function importSkills(wish: ImportWish): { imported: ImportedSkill[]; skipped: RefusedSkill[] } {
   const found = findSkills(wish.from);
   if (found.length === 0) {

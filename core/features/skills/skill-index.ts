@@ -4,7 +4,7 @@
 export interface IndexedSkill {
   readonly name: string;
   readonly description: string;
-  /** Headings and further words that tell what it is for. */
+  /** Headings and further words about its purpose. */
   readonly topics: string;
 }
 
@@ -22,7 +22,7 @@ const B = 0.75;
 const weights = { name: 3, description: 2, topics: 1 } as const;
 /** A skill below this share of the best score matches by chance. */
 const SHARE_MIN = 0.15;
-/** Words that many skills share ("write", "file") come to less, one word that tells a skill from most others to more. */
+/** Words that many skills share ("write", "file") score less, a word that distinguishes a skill scores more. */
 const SCORE_MIN = 1.5;
 const COLLECTION_MIN = 12;
 

@@ -20,7 +20,7 @@ const extensionKeys = new Set(['homepage', 'user-invocable', 'disable-model-invo
 const foreignBlocks = new Set(['openclaw', 'clawdbot', 'clawdis', 'trayclaw']);
 const openClawKeys = new Set(['always', 'emoji', 'homepage', 'os', 'requires', 'primaryEnv', 'skillKey', 'install', 'envVars', 'nix', 'config']); // prettier-ignore
 const BODY_LINES_MAX = 500;
-/** Of 5,000 tokens, at four characters each. */
+/** 5,000 tokens, at four characters each. */
 const BODY_CHARS_MAX = 20_000;
 
 export function lintSkill(linted: Linted): SkillFinding[] {
@@ -193,7 +193,7 @@ function lintBody({ file: { body, bodyLine }, files }: Linted): SkillFinding[] {
   return found;
 }
 
-/** Relative targets of Markdown links; addresses, anchors and placeholders are none. */
+/** Relative targets of Markdown links; skips addresses, anchors and placeholders. */
 export function linkedFiles(line: string): string[] {
   return [...line.matchAll(/\]\(<?([^)\s>]+)>?[^)]*\)/g)]
     .map(([, target = '']) => target.replace(/[#?].*$/, '').replace(/^\{baseDir\}\//, ''))

@@ -36,7 +36,7 @@ export function areMet(requirements: readonly SkillRequirement[], { needs }: Ski
   return requirements.every(({ kind, isMet }) => isMet || (needs.always && kind !== 'os'));
 }
 
-/** Looks along PATH once per name; what was found is remembered until `forget`. */
+/** Searches the PATH once per name; results are cached until `forget`. */
 export class ProgramFinder {
   readonly #environment: Readonly<Record<string, string | undefined>>;
   readonly #platform: NodeJS.Platform;
@@ -74,7 +74,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
-    // Not there, or not to be run: the same here.
+    // Missing or not executable: the same here.
     return false;
   }
 }

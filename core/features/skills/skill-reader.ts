@@ -43,7 +43,7 @@ export class SkillReader {
     this.#deps = deps;
   }
 
-  /** Fails with not_found, or with denied for one that is off, gone, or beyond the bounds. */
+  /** Fails with not_found, or with denied for a skill that is disabled, missing, or beyond the bounds. */
   open(name: string, place: OpeningPlace): ShownSkill {
     const skill = this.#usable(name);
     const opened = this.#deps.openedIn(place.turnId);
@@ -62,7 +62,7 @@ export class SkillReader {
     const skill = this.#usable(name);
     const wanted = file.replace(/^\.\//, '');
     const path = join(skill.folder, wanted);
-    // Only what was listed as a plain file of its folder: no way leads out of it, by dots or by links.
+    // Only listed plain files of its folder: neither dots nor links lead out of it.
     if (!skill.files.some((one) => one.path === wanted) || !lstatSync(path).isFile()) {
       throw new AppError('not_found', `The skill ${name} has no file ${JSON.stringify(file.slice(0, 200))}.`, {
         data: { hint: filesOf(skill).join(', ').slice(0, 500) || 'It has no files besides its instructions.' },
@@ -84,7 +84,7 @@ export class SkillReader {
     return { text: bodyOf(skill), untrusted: sourcesOf(skill) };
   }
 
-  /** Fails with denied for one that is off or gone. */
+  /** Fails with denied for a skill that is disabled or missing. */
   assertUsable(name: string): void {
     this.#usable(name);
   }
@@ -105,7 +105,7 @@ export class SkillReader {
     );
   }
 
-  /** One below the shallowest opened skill whose instructions name it; 1 where none does. */
+  /** One level below the shallowest opened skill whose instructions name it; otherwise 1. */
   #depthOf(name: string, opened: readonly OpenedSkill[]): { depth: number; from: string | null } {
     const known = opened.filter((one) => one.name !== name && this.#deps.skills.has(one.name));
     const parent = known.find((one) => leadsTo(this.#deps.skills.skill(one.name), name));
@@ -170,7 +170,7 @@ function contentOf(skill: LoadedSkill): string {
   ].join('\n');
 }
 
-/** How the whole of a composed skill is run by one call. */
+/** Describes how one call runs a whole composed skill. */
 function runWords({ head, folder, files }: LoadedSkill): string[] {
   const steps = readSteps(folder, files);
   if (steps?.ok !== true) return [];

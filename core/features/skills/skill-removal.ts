@@ -19,7 +19,10 @@ interface SkillShelf {
   composedBy(name: string): readonly string[];
 }
 
-/** The folder to remove. Fails with not_found, with invalid_params for one outside the workspace, with conflict for one that others compose. */
+/**
+ * The folder to remove. Fails with not_found, with invalid_params for one outside the workspace, with conflict for a skill that others use
+ * as a step.
+ */
 export function removableFolder(shelf: SkillShelf, name: string): string {
   const skill = shelf.skill(name);
   const all = [skill.folder, ...skill.shadowed];
@@ -44,7 +47,7 @@ export function takeAway(folder: string, sha256: string): void {
   rmSync(leaving, { recursive: true, force: true });
 }
 
-/** Of all files together, as trust knows them; empty for more than a skill may have. */
+/** Hash of all files together, as for trust; empty above the size limit of a skill. */
 export function contentOf(folder: string): string {
   const files = listTree(folder);
   return files === null ? '' : hashTree(folder, files);

@@ -31,7 +31,7 @@ export interface RunHelpers {
 
 export interface SkillRunsDeps {
   readonly skills: { fresh(name: string): LoadedSkill };
-  /** Fails with denied for one that is switched off or gone. */
+  /** Fails with denied for a skill that is disabled or missing. */
   readonly assertUsable: (name: string) => void;
   readonly depthMax: number;
   readonly helpers: RunHelpers;
@@ -52,7 +52,7 @@ export class SkillRuns {
     this.#deps = deps;
   }
 
-  /** Fails with not_found, with denied for one that may not run, with invalid_arguments for an input that does not fit, or as a helper does. */
+  /** Fails with not_found, with denied for a skill that may not run, with invalid_arguments for a wrong input, or as a subagent does. */
   async run(
     name: string,
     input: Readonly<Record<string, unknown>>,

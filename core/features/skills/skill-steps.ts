@@ -22,7 +22,7 @@ const stepSchema = z
   .strictObject({
     tool: z.string().min(1).max(64).optional(),
     skill: skillNameSchema.optional(),
-    /** Of a tool: its arguments. Of a skill: its input. `{{input.x}}` and `{{step}}` are filled in. */
+    /** The arguments of a tool, or the input of a skill. `{{input.x}}` and `{{step}}` are replaced. */
     with: values.default({}),
     /** The name by which later steps take its result. */
     as: word.optional(),
@@ -110,7 +110,7 @@ function nameOf({ tool, skill }: SkillStep): string {
 
 const slot = /\{\{\s*([a-z][a-z0-9_.]*)\s*\}\}/g;
 
-/** A text that is one slot becomes its value as it is, so that numbers and lists stay what they are. */
+/** A text that is only one slot becomes its value unchanged, so that numbers and lists keep their type. */
 function fill(value: unknown, slots: ReadonlyMap<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((one) => fill(one, slots));
   if (typeof value === 'object' && value !== null)

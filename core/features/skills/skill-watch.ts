@@ -82,7 +82,7 @@ export class SkillWatch {
       };
       watcher.on('change', (kind, name) => {
         if (onlyName !== null && name !== null && String(name) !== onlyName) return;
-        // Renamed or removed, the watcher may hold on to what is no longer at this path.
+        // After a rename or removal, the watcher may follow an entry that is no longer at this path.
         if (kind === 'rename') forget();
         this.#wait(SETTLE_MS);
       });
@@ -96,11 +96,13 @@ export class SkillWatch {
 
 interface Place {
   readonly path: string;
-  /** Only what happens to this name counts; null for all of them. */
+  /** Limits events to this name; null for all. */
   readonly onlyName: string | null;
 }
 
-/** A root with its skills; of one that is not there yet the nearest folder above it, for the name on the way to it alone. */
+/**
+ * The folders to watch for a root: it and its skills; for a missing one the nearest existing parent, only for the next name on the path.
+ */
 function placesOf(root: string): Place[] {
   if (existsSync(root))
     return [root, ...findSkills(root).flatMap(({ folder }) => foldersOf(folder))].map((path) => ({ path, onlyName: null }));

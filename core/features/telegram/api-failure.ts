@@ -57,7 +57,7 @@ function codeOf(error: unknown): string {
   return typeof said === 'string' ? said : '';
 }
 
-/** By their names: the classes come with the client, which is loaded where there is a bot and not before. */
+/** By name: the classes belong to the client, which is loaded only if there is a bot. */
 function isFromServer(cause: unknown): cause is GrammyError {
   return cause instanceof Error && cause.name === 'GrammyError' && 'error_code' in cause;
 }
@@ -67,11 +67,11 @@ function isOfNetwork(cause: unknown): cause is HttpError {
 }
 
 function ofServer({ error_code: code, parameters, ...told }: GrammyError): ApiFailure {
-  // A server that is not Telegram's own may give no reason, whatever the type says.
+  // Another server than Telegram's may give no reason, despite the type.
   const reason: unknown = told.description;
   const description = typeof reason === 'string' ? reason : 'no reason was given';
   if (code === 429) return { kind: 'flood', retryAfterMs: Math.min((parameters.retry_after ?? 1) * 1000, FLOOD_MS_MAX) };
-  // A gateway that gave up cannot tell what the server behind it did.
+  // A failing gateway cannot tell what the server behind it did.
   if (code >= 500) return { kind: 'unknown', words: `Telegram had an internal error (${code})` };
   return { kind: 'refused', why: refusalOf(code, description), words: description.slice(0, 300) };
 }

@@ -30,7 +30,7 @@ export interface FileMessage {
   readonly replyTo?: string | undefined;
 }
 
-/** Fails as grammY does; `readFailure` says what it means. */
+/** Fails as grammY does; `readFailure` interprets the error. */
 export interface BotApi {
   getMe(signal: AbortSignal): Promise<UserFromGetMe>;
   getUpdates(ask: { readonly offset: number; readonly timeoutSeconds: number }, signal: AbortSignal): Promise<Update[]>;
@@ -42,7 +42,7 @@ export interface BotApi {
   sendDraft(draft: { readonly chatId: string; readonly draftId: number; readonly text: string }, signal: AbortSignal): Promise<void>;
   sendTyping(chatId: string, signal: AbortSignal): Promise<void>;
   answerPress(queryId: string, words: string, signal: AbortSignal): Promise<void>;
-  /** Where a file can be fetched from, once; the address holds the token. */
+  /** The one-time address of a file; it contains the token. */
   fileAddress(fileId: string, signal: AbortSignal): Promise<string>;
 }
 

@@ -153,7 +153,7 @@ export class BotSession {
     return approval === null || approval.state === 'pending' ? null : howAnswered(approval);
   }
 
-  /** Takes the buttons away from what was answered, and says how. */
+  /** Removes the buttons of answered approvals, and shows the answer. */
   #closeAnswered(): void {
     const { questions, api } = this.#deps;
     for (const { question, approval } of questions.answered()) {

@@ -14,13 +14,13 @@ const photoTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'ima
 
 export interface ChatPortDeps {
   readonly api: Pick<BotApi, 'sendText' | 'sendFile' | 'editText'>;
-  /** Null where nothing of it is kept any more. */
+  /** Null if the content is no longer kept. */
   readonly readFile: (sha256: string) => Uint8Array | null;
   /** The message in which the turn showed its answer while it was written. */
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null;
-  /** Nothing more of the turn is shown once this resolves. */
+  /** No more live text of the turn is shown once this resolves. */
   readonly endLive: (turnId: string) => Promise<void>;
-  /** How a question was answered already; null while it is open. */
+  /** The answer of an approval; null while it is open. */
   readonly answerOf: (outboundId: string) => string | null;
 }
 
@@ -35,7 +35,7 @@ export function createChatPort(deps: ChatPortDeps): ChannelPort {
 
 /** The text first, then each file separately. */
 function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
-  // How a question was answered has to fit under it.
+  // The later answer has to fit into the same message.
   const pieces = splitMarkdown(text, kind === 'question' ? TEXT_MAX - ANSWER_MAX : TEXT_MAX).map((piece): PartContent => ({
     text: piece,
     files: [],
@@ -43,7 +43,7 @@ function splitItem({ kind, text, files }: OutboundItem): PartContent[] {
   return [...pieces, ...files.map((file): PartContent => ({ text: '', files: [file] }))];
 }
 
-/** Parts carry what is sent, so that a later version of this program sends the same of an item that is half out. */
+/** Parts contain the final text, so that a later version of this program sends the rest of a half-sent item unchanged. */
 function splitMarkdown(markdown: string, lengthMax: number): string[] {
   const pieces = toTelegramPieces(markdown, lengthMax).map(({ html }) => html);
   return pieces.length === 0 && markdown !== '' ? ['…'] : pieces;
@@ -86,7 +86,7 @@ async function sendWords(deps: ChatPortDeps, outbound: OutboundPart, signal: Abo
   return asOutcome(signal, () => withoutFormat(html, send));
 }
 
-/** Formatted text the server cannot read was certainly not sent: the same once more without format. */
+/** Formatted text the server cannot parse was certainly not sent: resends it without format. */
 async function withoutFormat<T>(html: string, send: (text: string, isHtml: boolean) => Promise<T>): Promise<T> {
   try {
     return await send(html, true);

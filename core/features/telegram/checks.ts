@@ -9,7 +9,7 @@ export function telegramChecks(status: () => Status): HealthSource {
   return { check: () => checkTelegram(status()) };
 }
 
-/** Nothing where there is no bot. */
+/** Returns nothing without a bot. */
 function checkTelegram({ state, problem, people, bot }: Status): Finding[] {
   if (state === 'off') return [];
   const name = bot === null ? 'The bot' : `@${bot.username}`;

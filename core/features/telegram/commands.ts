@@ -32,7 +32,7 @@ export interface CommandCall {
   readonly rest: string;
   readonly userId: string;
   readonly chatId: string;
-  /** How long ago at most it was written. */
+  /** The maximum age of the message. */
   readonly waitedMs: number;
 }
 
@@ -42,7 +42,7 @@ export interface CommandAnswer {
   readonly aboutPanic?: true;
 }
 
-/** Null where the text is no command. In a group only what is said to this bot is one. */
+/** Null if the text is not a command. In a group only commands addressed to this bot count. */
 export function readCommand(text: string, username: string): { name: string; rest: string } | null {
   const [, name, to, rest = ''] = /^\/([A-Za-z0-9_]{1,32})(?:@(\w+))?(?:\s+([^]*))?$/.exec(text.trim()) ?? [];
   if (name === undefined || (to !== undefined && to.toLowerCase() !== username.toLowerCase())) return null;
@@ -171,7 +171,7 @@ async function stopTurns({ claw, openTurns }: CommandDeps, { chatId }: CommandCa
   if (sessionId === null) return { text: 'Nothing runs in this conversation.' };
   const open = openTurns(sessionId);
   for (const turnId of open) {
-    // One that ended a moment ago needs no stop.
+    // A turn that just ended needs no stop.
     await claw.op('turn.cancel', { turnId }, caller).catch(() => null);
   }
   return { text: open.length === 0 ? 'Nothing runs in this conversation.' : open.length === 1 ? 'Stopped.' : `${open.length} stopped.` };

@@ -32,7 +32,7 @@ const DOWNLOAD_MAX = 20 * 1024 * 1024;
 const FETCH_MS = 120_000;
 const TRIES_MAX = 8;
 const RETRY_MS = 2_000;
-/** An album is whole when nothing of it has come for this long; it is not waited for more often than this. */
+/** An album is complete when no part has arrived for this long; it is checked no more often than this. */
 const ALBUM_REST_MS = 1_000;
 const ALBUM_RESTS_MAX = 5;
 
@@ -121,7 +121,7 @@ export class HeldFiles {
     }, true);
   }
 
-  /** The files, or why there are none. */
+  /** The files, or the reasons why they are missing. */
   async #fetchAll(message: HeldMessage): Promise<Attachment[] | string> {
     const attachments: Attachment[] = [];
     for (const file of message.files) {

@@ -82,7 +82,7 @@ export class LiveReplies {
     if (event.type === 'turn.finished' || event.type === 'turn.waiting') void this.end(live.turnId);
   }
 
-  /** Nothing more of the turn is shown once this resolves. */
+  /** No more text of the turn is shown once this resolves. */
   async end(turnId: string): Promise<void> {
     const live = this.#live.get(turnId);
     if (live === undefined) return;
@@ -133,7 +133,7 @@ export class LiveReplies {
       live.shown = text;
     } catch (cause) {
       const failure = readFailure(cause, live.ending.signal);
-      // This server has no drafts, or not for this bot: from now on messages are edited.
+      // The server does not support drafts for this bot: from now on messages are edited.
       if (failure.kind === 'refused' && failure.why !== 'blocked') this.#hasDrafts = false;
       else throw cause;
     }
@@ -160,7 +160,7 @@ export class LiveReplies {
   }
 }
 
-/** Not zero, and the same for one turn. */
+/** Not zero, and stable for one turn. */
 function draftIdOf(turnId: string): number {
   let hash = 7;
   for (const character of turnId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 2_147_483_647;

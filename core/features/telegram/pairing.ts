@@ -153,7 +153,7 @@ export function looksLikeCode(text: string): boolean {
   return text.length === CODE_LENGTH && [...text.toUpperCase()].every((character) => ALPHABET.includes(character));
 }
 
-/** Who talks to the agent is decided where the agent runs: a paired phone must not pair another. */
+/** Pairing is decided at the machine of the agent: a paired phone must not pair another. */
 function notOverTelegram(caller: Caller): void {
   if (caller.channel === 'telegram') throw new AppError('forbidden', 'People are paired and revoked at the computer only.');
 }

@@ -37,7 +37,7 @@ const CONFLICT_MS = 30_000;
 const CONFLICT_MS_MAX = 15 * 60_000;
 /** A server that answers at once with nothing is not asked again at once. */
 const QUICK_MS = 500;
-/** One missed answer is no news. */
+/** A single failed poll is not reported. */
 const OFFLINE_AFTER = 3;
 /** After the store itself failed. */
 const STORE_MS = 5_000;
@@ -91,7 +91,7 @@ export class Poller {
     return null;
   }
 
-  /** How long to leave what was not taken, which then comes again; 0 where all was. */
+  /** How long to wait for updates that were not handled; 0 if all were. */
   #takeAll(updates: readonly Update[]): number {
     const { store, botId, tokenHash, holder, clock } = this.#deps;
     const nowMs = clock.nowMs();

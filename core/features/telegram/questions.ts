@@ -31,7 +31,7 @@ export interface Press {
   readonly userId: string;
   readonly chatId: string;
   readonly data: string;
-  /** How long ago at most it was made. */
+  /** The maximum age of the press. */
   readonly waitedMs: number;
 }
 
@@ -42,7 +42,7 @@ const ASKS_MAX = 20;
 /** An older press or message decides nothing. */
 export const freshMs = 10 * 60_000;
 const SHOWN_MAX = 2_200;
-/** Of each sentence: all of a question fits into one message. */
+/** Maximum per sentence: an approval fits into one message. */
 const PLAIN_MAX = 250;
 
 export class Questions {
@@ -52,7 +52,7 @@ export class Questions {
     this.#deps = deps;
   }
 
-  /** Asks everybody who is paired what they were not asked yet. */
+  /** Sends every paired person the approvals they do not have yet. */
   askOpen(): void {
     for (const approval of this.#deps.approvals.pendingApprovals()) this.ask(approval);
   }
@@ -153,7 +153,7 @@ function buttonsOf({ widerScope }: Approval, nonce: string): NonNullable<Outboun
   ];
 }
 
-/** The call exactly as it would run; `rest` is the whole of it where it is too long to be read in a chat. */
+/** The exact call; `rest` is its full text if it is too long for a chat. */
 export function questionText(approval: Approval): { text: string; rest: string | null } {
   const { summary, risk, reason, args, widerScope, origin, facts } = approval;
   const exact = facts.command?.line ?? args;
@@ -173,7 +173,7 @@ export function questionText(approval: Approval): { text: string; rest: string |
   return { text: lines.filter((line) => line !== '').join('\n'), rest: isLong ? exact : null };
 }
 
-/** Words of a call are shown as they are and format nothing. */
+/** Text of a call is shown literally, without formatting. */
 function plain(text: string): string {
   return text
     .slice(0, PLAIN_MAX)

@@ -18,7 +18,7 @@ export function readMessage(message: Message, updateId: number, bot: Bot): HeldM
   if (from === undefined || from.is_bot || message.sender_chat !== undefined) return null;
   const kind = chat.type === 'private' ? 'private' : chat.type === 'group' || chat.type === 'supergroup' ? 'group' : null;
   if (kind === null) return null;
-  // A private chat has the id of the person in it; anything else is none.
+  // A private chat has the id of its person; anything else is invalid.
   if (kind === 'private' && chat.id !== from.id) return null;
   return {
     botId: bot.botId,

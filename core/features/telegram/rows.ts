@@ -73,7 +73,7 @@ const pairingColumns =
 function prepareAll(db: SqlDatabase) {
   return {
     offset: db.prepare('SELECT next_offset AS offset, taken_at_ms AS takenAtMs FROM telegram_offsets WHERE bot_id = ?'),
-    // Never back, or what was taken would be taken again; but see RENUMBERED_MS.
+    // Never decreases, or handled updates would be handled again; but see RENUMBERED_MS.
     putOffset: db.prepare(
       `INSERT INTO telegram_offsets (bot_id, next_offset, taken_at_ms) VALUES (?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET
        next_offset = iif(excluded.taken_at_ms - taken_at_ms > ${RENUMBERED_MS}, excluded.next_offset, max(next_offset, excluded.next_offset)),
@@ -168,7 +168,7 @@ export class TelegramStore {
     return this.#sql.openQuestions.all().map(toQuestion);
   }
 
-  /** The message in which a turn said what it had so far; null where it had none. */
+  /** The message with the turn's live text; null if there is none. */
   preview(turnId: string): { readonly chatId: string; readonly messageId: string } | null {
     return (this.#sql.preview.get(turnId) as { chatId: string; messageId: string } | undefined) ?? null;
   }

@@ -21,7 +21,7 @@ export interface TelegramDeps extends PairingDeps {
   readonly logger: Logger;
   readonly approvals: QuestionDeps['approvals'];
   readonly rules: ChannelRules;
-  /** Null where no token is configured. */
+  /** Null if no token is configured. */
   readonly source: { readonly apiRoot: string; resolveToken(): Promise<string> } | null;
   readonly pollSeconds: number;
   readonly fileBytesMax: number;
@@ -41,7 +41,7 @@ type TelegramOps = Pick<OpHandlers, keyof typeof telegramOps>;
 const news: ReadonlySet<string> = new Set(['approval.requested', 'telegram.paired', 'outbound.uncertain']);
 const RETRY_MS = 5_000;
 const RETRY_MS_MAX = 60_000;
-/** How often it is looked whether a token that did not hold has been replaced, and after how many looks the same one is tried again. */
+/** How often to check whether an invalid token was replaced, and after how many checks the same one is retried. */
 const TOKEN_LOOK_MS = 15_000;
 const TOKEN_LOOKS = 40;
 
@@ -265,7 +265,7 @@ export class Telegram {
     return session.run(signal);
   }
 
-  /** On record once, when it changes; a start that goes well is no news. */
+  /** Recorded once per change; a normal start is not recorded. */
   #set(state: TelegramState, problem: string | null): void {
     if (state === this.#state && problem === this.#problem) return;
     const wasWell = this.#problem === null;
