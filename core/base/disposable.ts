@@ -4,7 +4,7 @@ export interface AsyncLifetime {
   dispose(): void | Promise<void>;
 }
 
-/** Disposes what was added, last first. Every part is tried; what failed is thrown together at the end. */
+/** Disposes its parts, last first. Every part is tried; errors are thrown together at the end. */
 export class Lifetimes implements AsyncLifetime {
   readonly #parts: AsyncLifetime[] = [];
   #disposed = false;

@@ -8,7 +8,7 @@ import { isInside } from './inside-folder.ts';
 export const gitReason = 'git runs commands from it';
 
 export interface GitDisk {
-  /** Of the entry itself, no link followed; null where nothing is. */
+  /** Of the entry itself, without following a link; null if missing. */
   kindOf(path: string): 'file' | 'folder' | 'link' | 'other' | null;
   /** The text of a small file, links followed; null where none can be read. */
   textOf(path: string): string | null;
@@ -20,12 +20,12 @@ const ownEntries: ReadonlySet<string> = new Set(
 );
 const CONFIGS_MAX = 20;
 
-/** Git takes a folder of this form for a repository when it is run in it, whatever the name. `names` in lower case. */
+/** Git takes a folder of this form for a repository when it runs in it, regardless of its name. `names` in lower case. */
 export function isGitForm(names: ReadonlySet<string>): boolean {
   return names.has('head') && ((names.has('objects') && names.has('refs')) || names.has('commondir'));
 }
 
-/** Where a pointer leads: the text of a file `.git` (`gitdir: …`) or `commondir`. Null where git would not follow it. */
+/** The target of a pointer: the text of a file `.git` (`gitdir: …`) or `commondir`. Null if git would not follow it. */
 export function pointerTarget(path: string, text: string): string | null {
   const isPointer = /(?:^|[\\/])\.git$/i.test(path);
   const target = isPointer ? /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(text)?.[1] : text.replace(/[\r\n]+$/, '');
@@ -39,7 +39,7 @@ export interface GitFolders {
   readonly common: string;
 }
 
-/** The folders git reads for the repository at `root` (`root` itself for one without files), or null where it is none. */
+/** The folders git reads for the repository at `root` (`root` itself for a bare one), or null if it is none. */
 export function gitFoldersOf(root: string, disk: GitDisk): GitFolders | null {
   const own = ownFolderOf(root, disk);
   return own === null ? null : { own, common: commonFolderOf(own, disk) };
@@ -120,7 +120,7 @@ function isNamedIn(real: string, root: string, userHome: string, disk: GitDisk):
   return namedFor(root, folders, userHome, disk).some((named) => isInside(real, named));
 }
 
-/** Of a folder that a pointer leads to, whatever its name and form. */
+/** For a folder that a pointer leads to, regardless of its name and form. */
 function isGitEntry(real: string, folder: string): boolean {
   return isInside(real, folder) && ownEntries.has(relative(folder, real).split(sep)[0]?.toLowerCase() ?? '');
 }

@@ -3,7 +3,7 @@
 // 2023).
 
 export interface Ranking<K> {
-  /** Of 1 in sum; where a ranking is empty, the others have its share. */
+  /** The weights add up to 1; the share of an empty ranking goes to the others. */
   readonly weight: number;
   /** BM25 counts from 0. Cosines never come near 0: they count from the least found. */
   readonly kind: 'bm25' | 'cosine';
@@ -18,7 +18,7 @@ export interface Fused<K> {
   readonly key: K;
   /** 1 for what clearly leads every ranking. */
   readonly score: number;
-  /** Which of the rankings hold it, by their places in the list. */
+  /** The indexes of the rankings that contain it. */
   readonly rankings: readonly number[];
 }
 
@@ -43,7 +43,7 @@ export function fuseRankings<K>(rankings: readonly Ranking<K>[]): Fused<K>[] {
 
 type Found<K> = Ranking<K>['found'];
 
-/** Ranked by words and by meaning, in this order; `coverage` is asked for the best hit of the words, and only where both found something. */
+/** Fuses full-text and vector search, in this order; `coverage` is called for the best full-text hit, and only if both found something. */
 export function fuseWordsAndMeaning<K>(words: Found<K>, meaning: Found<K>, coverage: (best: K) => number): Fused<K>[] {
   const [best] = words;
   const weight = best === undefined || meaning.length === 0 ? 1 : wordsWeight(coverage(best.key));

@@ -5,7 +5,7 @@ declare const looked: unique symbol;
 
 export type Redacted<T = string> = T & { readonly [looked]: true };
 
-/** For the redactor itself, and for what is made only of redacted text and the program's own words: a piece cut out, two joined. */
+/** For the redactor itself, and for text made only of redacted text and the program's own text: a piece cut out, two joined. */
 export function stillRedacted<T>(made: T): Redacted<T> {
   return made as Redacted<T>;
 }

@@ -12,7 +12,7 @@ export interface FlatKey {
   readonly reading: Reading;
   /** Every branch wants it. */
   readonly isRequired: boolean;
-  /** "For add (required): …", and what each branch says of it. */
+  /** "For add (required): …", and the description of each branch. */
   readonly about: string;
 }
 
@@ -91,7 +91,7 @@ function keyWords(key: string, { holders, wanting, branches, teller }: KeyPlace)
   return head === '' || said === '' ? head + said + (head !== '' && said === '' ? '.' : '') : `${head}: ${said}`;
 }
 
-/** The value that names a branch, with what the branch says of it. */
+/** The value that names a branch, with the branch's description. */
 function tagWords(tag: string, about: string): string {
   return about === '' ? '' : `${tag}: ${about.replace(/\.$/, '')}`;
 }

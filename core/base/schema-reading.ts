@@ -35,7 +35,7 @@ export type Kind = ScalarKind | ArrayKind | ObjectKind;
 export interface Reading {
   readonly takesAny: boolean;
   readonly takesNull: boolean;
-  /** One for each way to give a value; several objects are the branches of a union. */
+  /** One for each kind of value; several objects are the branches of a union. */
   readonly kinds: readonly Kind[];
   readonly about: string;
   readonly fallback: unknown;
@@ -84,7 +84,7 @@ function readReference($ref: string, own: Record<string, unknown>, at: Place): R
   return { ...there, about: about === '' ? there.about : about, fallback: own['default'] ?? there.fallback };
 }
 
-/** Only places in the same document; nothing is fetched. */
+/** Only references in the same document; nothing is fetched. */
 function followed($ref: string, root: unknown): unknown {
   if ($ref !== '#' && !$ref.startsWith('#/')) return undefined;
   let value = root;
@@ -211,7 +211,7 @@ function bothObjects(a: ObjectKind, b: ObjectKind, about: string): ObjectKind {
     const known = properties.get(key);
     properties.set(key, known === undefined ? value : both(known, value));
   }
-  // Closed on both sides each knows only its own keys; what is meant is the keys of both together.
+  // With both sides closed, each knows only its own keys; the keys of both together are meant.
   const others = a.others === true ? b.others : a.others;
   return { kind: 'object', properties, required: new Set([...a.required, ...b.required]), others, about };
 }

@@ -50,7 +50,7 @@ function rangeWords(schema: Readonly<Record<string, unknown>>): string[] {
   const below = numberOf(schema['exclusiveMaximum'], -Infinity, Infinity);
   const words = [...(above === null ? [] : [`above ${above}`]), ...(below === null ? [] : [`below ${below}`])];
   if (min !== null && max !== null) return [`${min}–${max}`, ...words];
-  // That a number is not negative goes without saying.
+  // A limit of zero needs no mention.
   return [...(min === null || min === 0 ? [] : [`at least ${min}`]), ...(max === null ? [] : [`at most ${max}`]), ...words];
 }
 
@@ -74,7 +74,7 @@ function defaultWords(schema: Readonly<Record<string, unknown>>): string[] {
   return text.length > DEFAULT_CHARS_MAX ? [] : [`default ${text}`];
 }
 
-/** Values a server takes only in words: "1, 2 or 3". */
+/** Values a server accepts only in a description: "1, 2 or 3". */
 export function valueWords(values: readonly unknown[]): string {
   const shown = [...new Set(values)].slice(0, VALUES_SAID_MAX).map((value) => (value === '' ? '"" (empty)' : String(value)));
   const last = shown.pop() ?? '';

@@ -21,7 +21,7 @@ export interface SendableSchema {
   readonly parameters: SentSchema & { type: 'object'; properties: Record<string, SentSchema> };
   /** A note about the arguments as a whole, for the description of the tool. */
   readonly note: string;
-  /** Arguments as a model gives them, in the form the original schema describes. What is wrong stays wrong. */
+  /** Converts a model's arguments back to the original schema. Invalid values stay invalid. */
   readonly fromModel: (args: unknown) => unknown;
 }
 
@@ -174,7 +174,7 @@ export function cutDescription(text: string): string {
   return text.length <= descriptionCharsMax ? text : `${text.slice(0, descriptionCharsMax - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
-// From the model.
+// Conversion from the model's form.
 
 function back(reading: Reading, value: unknown): unknown {
   if (typeof value === 'string') return backText(reading, value);
@@ -188,7 +188,7 @@ function back(reading: Reading, value: unknown): unknown {
   return isPlainObject(value) && objects.length > 0 ? backObject(objects, value) : value;
 }
 
-/** Text where no text is taken is read as JSON: that is how it was asked for, and models write numbers and lists as text anyway. */
+/** Text for a value that is not text is parsed as JSON: that is the sent form, and models write numbers and lists as text anyway. */
 function backText(reading: Reading, text: string): unknown {
   if (reading.kinds.some(({ kind }) => kind === 'string')) return text;
   const parsed = parseJson(text);

@@ -75,7 +75,7 @@ function decideCalls(state: TurnState): Intent | null {
   );
 }
 
-/** A chat whose first call, made by the program, did not succeed: no model is asked in a folder that no person trusts. */
+/** The opening call of a chat, made by the program, did not succeed: no model is asked in an untrusted folder. */
 const notTrusted: ErrorBody = {
   code: 'denied',
   message: 'TrayClaw was not allowed to work in the folder of this session, so the message was not answered.',

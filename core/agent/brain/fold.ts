@@ -185,7 +185,7 @@ export function countRepeats(state: TurnState): { repeats: Record<string, Repeat
   return { repeats, repeatedMost };
 }
 
-/** How a refused repetition shows in a call: it keeps counting as the call it repeats. */
+/** The result hash of a refused repetition: it keeps counting as the call it repeats. */
 const refusedHash = 'loop_detected';
 
 function changeCall(state: TurnState, callId: string, change: Partial<CallState>): TurnState {

@@ -18,7 +18,7 @@ export function overBudgetError(over: OverBudget): ErrorBody {
   return new AppError('over_budget', message, { data: { scope, unit, limit, spent, suggested: suggestedMore(over) } }).toBody();
 }
 
-/** As much again as was allowed, at most a dollar; never less than the next call needs. */
+/** The amount of the limit again, at most a dollar; never less than the next call needs. */
 function suggestedMore({ unit, limit, needed = 0 }: OverBudget): number {
   if (unit === 'tokens') return Math.max(limit, roundUp(2 * needed), 1000);
   return Math.max(limit > 0 ? Math.min(limit, 1) : 1, roundUp(2 * needed));

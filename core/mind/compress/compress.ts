@@ -20,7 +20,7 @@ export type AskModel = (
 export interface SummaryJob {
   /** The messages to cover, oldest first, without the earlier summary. */
   readonly messages: readonly ChatMessage[];
-  /** Where turns begin: indexes of `messages`. */
+  /** The starts of turns: indexes of `messages`. */
   readonly boundaries: readonly number[];
   readonly previous: string | null;
   /** The context window of the summarising model, and of the model that will read the summary. */
@@ -43,7 +43,7 @@ export interface SummaryDraft {
 export interface SummaryBill {
   readonly modelCalls: number;
   readonly usage: Usage;
-  /** Null where a price is not known. */
+  /** Null if a price is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -52,7 +52,7 @@ export const noBill: SummaryBill = { modelCalls: 0, usage: noUsage, costUsd: 0 }
 export interface SummarizerDeps {
   readonly count: (text: string) => number;
   readonly ask: AskModel;
-  /** The catalogue's unless told. */
+  /** The catalogue's prompt by default. */
   readonly prompt?: PromptText;
   /** After each answer, so that a summary that is cut off is paid for as well. */
   readonly onSpent?: (bill: SummaryBill) => void;
@@ -69,7 +69,7 @@ const PARTED_FROM_MESSAGES = 10;
 const CHARS_PER_TOKEN = 3;
 const NAMED_MAX = 30;
 
-/** The last place at which at least `keep` messages stay, and nothing is torn apart. Null where there is none. */
+/** The last boundary that leaves at least `keep` messages and separates no call from its result. Null if there is none. */
 export function planCut(boundaries: readonly number[], count: number, keep: number): number | null {
   return boundaries.findLast((index) => index <= count - keep) ?? null;
 }
@@ -97,7 +97,7 @@ export class Summarizer {
   }
 }
 
-/** One summary in the making. */
+/** One summary in progress. */
 class Work {
   readonly #deps: SummarizerDeps;
   readonly #job: SummaryJob;
@@ -118,7 +118,7 @@ class Work {
     this.#tokensMax = Math.min(SUMMARY_TOKENS_MAX, Math.max(SUMMARY_TOKENS_MIN, Math.floor(job.contextTokens * SUMMARY_SHARE)));
   }
 
-  /** In one part or two. Null where no model answered. */
+  /** In one part or two. Null if no model answered. */
   async ask(): Promise<string | null> {
     const { messages, previous } = this.#job;
     const split = this.#splitAt();
@@ -238,7 +238,7 @@ class Work {
   }
 }
 
-/** A text that holds nothing of its source is none of it. */
+/** A text that contains nothing of its source is not a summary. */
 function isSummary({ checked, missing }: QualityVerdict): boolean {
   return checked === 0 || missing.length < Math.max(2, checked * 0.9);
 }

@@ -4,7 +4,7 @@
 import type { ChatMessage } from '../../contracts/llm.ts';
 import { lineOf } from './summary-source.ts';
 
-/** A tenth of a message, and at least so much of it. */
+/** A line is a tenth of a message, and at least this long. */
 const LINE_CHARS_MIN = 200;
 const LINE_SHARE = 0.1;
 const PREVIOUS_SHARE = 0.5;
@@ -41,7 +41,7 @@ export function extractSummary({ messages, previous, tokensMax, count }: Extract
   return [...before, ...lines.filter((line) => line !== undefined)].join('\n');
 }
 
-/** As many of the lines as fit, the last ones first, in their order. */
+/** As many lines as fit, preferring the last ones, in their order. */
 export function fitLines(lines: readonly string[], tokensMax: number, count: (text: string) => number): string[] {
   const kept: string[] = [];
   let tokens = 0;

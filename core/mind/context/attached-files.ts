@@ -5,11 +5,11 @@ import { isUtf8 } from 'node:buffer';
 import type { ChatImage, ChatMessage } from '../../contracts/llm.ts';
 import type { ArtifactRef } from '../../contracts/tools.ts';
 
-/** The content from its beginning, at most so many bytes. */
+/** Reads the beginning of the content, at most this many bytes. */
 export type ReadAttachment = (sha256: string, lengthMax: number) => Uint8Array;
 
 const TEXT_BYTES_MAX = 24_000;
-/** Of all files of a message. */
+/** The limit for all files of a message. */
 const ALL_TEXT_BYTES_MAX = 60_000;
 const IMAGE_BYTES_MAX = 5_000_000;
 const imageTypes: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -70,7 +70,7 @@ function readSafely(read: ReadAttachment | undefined, sha256: string, lengthMax:
   }
 }
 
-/** Null where it is no text. A cut may have gone through the middle of a character. */
+/** Null if it is not text. The cut may be in the middle of a character. */
 function textOf(bytes: Uint8Array, isCut: boolean): string | null {
   if (bytes.includes(0)) return null;
   for (let less = 0; less <= (isCut ? 3 : 0) && less <= bytes.length; less++) {

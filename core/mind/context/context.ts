@@ -34,7 +34,7 @@ export interface PackRequest {
   readonly smaller: boolean;
   /** The refused pack; if it is unknown, the window of the model is used instead. */
   readonly refused?: RefusedPack;
-  /** Of the agent, below the standing instructions; empty for none. */
+  /** The agent's identity, after the standing instructions; empty for none. */
   readonly identity?: string;
   /** The session's own folder; null for the configured workspace. */
   readonly workspace?: string | null;
@@ -62,9 +62,9 @@ export interface TokenMeterPort {
 
 export interface ContextDeps {
   readonly estimate: (text: string) => number;
-  /** None: everything is estimated, and nothing learned. */
+  /** Without it everything is estimated, and nothing learned. */
   readonly meter?: TokenMeterPort;
-  /** The standing instructions; the same text as long as nothing it tells has changed. */
+  /** The standing instructions; the same text as long as its inputs have not changed. */
   readonly system: SystemPrompt;
   /** Takes secrets out of a text before a model sees it. */
   readonly redact?: (text: string) => Redacted;
@@ -93,7 +93,7 @@ export class ContextPacker {
     this.#estimate = { id: 'estimate', count: deps.estimate };
   }
 
-  /** The standing instructions as the next pack will hold them. */
+  /** The standing instructions of the next pack. */
   systemText(workspace: string | null): string {
     return this.#deps.system(workspace);
   }
@@ -195,7 +195,7 @@ export class ContextPacker {
   }
 }
 
-/** The very same list as long as the same tools stay: adapters keep what they serialised of it. */
+/** The identical list as long as the tools stay the same: adapters keep its serialised form. */
 class StableTools {
   #last: { readonly all: readonly ToolSchema[]; readonly names: string; readonly kept: readonly ToolSchema[] } | null = null;
 

@@ -32,7 +32,7 @@ export interface HeldSummary {
   readonly toSessionSeq: number;
 }
 
-/** Where a message came into the conversation, and the turn it leaves with if that is superseded. */
+/** The position of a message, and the turn it is removed with if that is superseded. */
 export interface Place {
   readonly sessionSeq: number;
   readonly turnId: string | null;
@@ -40,9 +40,9 @@ export interface Place {
 
 /** Per-message overhead of the wire formats, in tokens. */
 const MESSAGE_TOKENS = 4;
-/** About what the vendors count for a large image. */
+/** Approximately the vendors' count for a large image. */
 const IMAGE_TOKENS = 1_600;
-/** How far words are cut where nothing else helps: from so many characters a message down to so few. */
+/** The range of the last resort: messages are cut from this many characters down to the minimum. */
 const FORCED_CHARS_FROM = 4_096;
 const FORCED_CHARS_TO = 8;
 /** The share of the room for the lines that replace dropped steps. */
@@ -93,12 +93,12 @@ export class MessageRows {
     return this.#unsummed;
   }
 
-  /** Nothing that no summary covers has been dropped. */
+  /** Returns whether no message without a summary has been dropped. */
   get isWhole(): boolean {
     return this.#unsummed.messages === this.#messages.length - this.#head;
   }
 
-  /** Where a turn's message stands, with nothing before it open: where a summary may end. Indexes of `messages`. */
+  /** Messages that start a turn with no open call before them: a summary may end there. Indexes of `messages`. */
   get boundaries(): number[] {
     const found: number[] = [];
     for (let i = this.#head + 1; i < this.#messages.length; i++) {
@@ -108,7 +108,7 @@ export class MessageRows {
     return found;
   }
 
-  /** Where a message of `messages` stands, the turn it is of, and its size. */
+  /** The position of a message of `messages`, its turn, and its size. */
   at(index: number): { readonly sessionSeq: number; readonly turnId: string | null; readonly tokens: number } {
     return { sessionSeq: this.#seqs[index] ?? 0, turnId: this.#turns[index] ?? null, tokens: this.#tokens[index] ?? 0 };
   }
@@ -127,7 +127,7 @@ export class MessageRows {
   }
 
   add(message: Redacted<ChatMessage>, { sessionSeq, turnId }: Place): void {
-    // Read again from the log, a summary may come before the words it covers.
+    // When the log is reread, a summary may come before the messages it covers.
     if (this.#summary !== null && sessionSeq <= this.#summary.toSessionSeq) return;
     const tokens = this.#count(message);
     this.#messages.push(message);
@@ -225,7 +225,7 @@ export class MessageRows {
     if (cut > this.#head) this.#forget(this.#head, cut);
   }
 
-  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns what was cut. */
+  /** Cuts the longest tool results, and the arguments of calls, down to `keepTokens` each. Returns the cuts. */
   truncateLongest(keepTokens: number): Cut[] {
     return this.#shorten((message, tokens) => (tokens <= keepTokens ? null : cutMessage(message, keepTokens / tokens)));
   }

@@ -17,7 +17,7 @@ export const tailTitles: readonly (readonly [SourceSection, string])[] = [
 
 export const approvalsTitle = 'Waiting for an answer of the person, not done yet:';
 
-/** A recorded tail by its sections, in order. A tail of another form comes whole, as the note on material. */
+/** Splits a recorded tail into its sections, in order. A tail of another form is returned whole, as the note on material. */
 export function splitTail(tail: string): { readonly section: PackSectionName; readonly text: string }[] {
   const approvalsAt = placeOf(tail, approvalsTitle);
   // An open question may quote anything, and it stands last.

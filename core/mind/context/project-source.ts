@@ -6,7 +6,7 @@ import type { PackPart, PackSourceRequest } from '../../contracts/pack-source.ts
 /** The state of a path: enough to detect a change. Null if it is not a plain file. */
 export interface ProjectFiles {
   stamp(path: string): string | null;
-  /** Null where it cannot be read. Never more than `bytesMax`. */
+  /** Null if it cannot be read. Never more than `bytesMax`. */
   read(path: string, bytesMax: number): string | null;
 }
 

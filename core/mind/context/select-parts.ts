@@ -29,7 +29,7 @@ export interface SelectRequest {
 
 /** A turn waits no longer for what only helps it. */
 const WAIT_MS = 1_500;
-/** Whatever a source hands back. */
+/** The maximum number of parts of a source. */
 const PARTS_MAX = 50;
 
 /** Their text becomes instructions: only the person's own text is allowed in them. */
@@ -75,7 +75,7 @@ function ask(source: PackSource, request: SelectRequest, run: { readonly later: 
       run.signal.removeEventListener('abort', stop);
       resolve(answer);
     };
-    // A source that throws at once is one that fails.
+    // A source that throws synchronously counts as failed.
     Promise.resolve()
       .then(() => source.select({ ...about, tokensMax, signal }))
       .then((parts) => settle(judge(section, parts.slice(0, PARTS_MAX))))

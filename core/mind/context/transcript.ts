@@ -28,7 +28,7 @@ const noAnswer =
 
 export interface TranscriptDeps {
   readonly estimate: (text: string) => number;
-  /** Sees every text on its way to the model, once. */
+  /** Redacts every text for the model, once. */
   readonly redact?: (text: string) => Redacted;
   /** Another number whenever more is known to be secret. */
   readonly secretsVersion?: () => number;
@@ -107,7 +107,7 @@ export class Transcript extends MessageRows {
     }
   }
 
-  /** Words for a message that is still queued belong to that message, not to the turn before it. */
+  /** Text for a message that is still queued belongs to that message, not to the turn before it. */
   #steer(event: Extract<TranscriptEvent, { type: 'turn.steered' }>): void {
     const queued = this.#queuedUsers.get(event.turnId ?? '');
     if (queued === undefined) this.#pushWhenClosed({ role: 'user', text: event.body.text }, event);
@@ -209,7 +209,7 @@ export class Transcript extends MessageRows {
     for (const { message, turnId } of deferred) this.#push(message, { sessionSeq, turnId });
   }
 
-  /** Arguments were redacted as JSON when the call was recorded; one that still holds a secret learned of since becomes an empty call. */
+  /** Arguments were redacted as JSON when the call was recorded; a call that contains a secret learned since becomes an empty call. */
   #withoutSecrets(message: ChatMessage): Redacted<ChatMessage> {
     const text = this.#redact(message.text);
     const safe = text === message.text ? message : { ...message, text };

@@ -69,7 +69,7 @@ export function createAnthropicFormat(options: AnthropicFormatOptions): WireForm
   };
 }
 
-/** The mark for the cache stays on what is kept: what is said last is another text in the next request. */
+/** The cache mark stays on the kept part: the transient text differs in the next request. */
 function lastWords(request: ModelRequest, tail: Tail): string {
   const mark = tail === 'open' ? `,${CACHE_MARK}}` : '';
   if (request.tail === undefined) return tail === 'open' ? `${mark}]}` : '';

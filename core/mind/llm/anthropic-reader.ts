@@ -103,7 +103,7 @@ export class AnthropicReader implements ReplyReader {
       case 'error':
         throw this.#context.mapError(event);
       default:
-      // Pings, block ends and whatever comes new need nothing.
+      // Pings, block ends and unknown events need nothing.
     }
   }
 

@@ -24,7 +24,7 @@ interface Ask {
   (url: string, body?: object): Promise<unknown>;
 }
 
-/** Null where the server does not say. Never rejects. */
+/** Null if the server does not say. Never rejects. */
 export async function askWindow(question: WindowQuestion, signal: AbortSignal): Promise<number | null> {
   const timeoutMs = isLoopback(question.baseUrl) ? LOCAL_MS : REMOTE_MS;
   const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);

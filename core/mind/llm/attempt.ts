@@ -88,7 +88,7 @@ class AttemptWatch implements ProgressSink {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    // The race is over; settled, the promise keeps nothing of it alive.
+    // The race is over; resolving the promise releases its references.
     this.#stopped.resolve(null);
   }
 

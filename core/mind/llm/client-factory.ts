@@ -26,7 +26,7 @@ const defaultBaseUrls: Readonly<Record<'openai' | 'anthropic' | 'ollama', string
   ollama: 'http://127.0.0.1:11434',
 };
 
-/** Fails with what the secrets port throws, e.g. `secret_missing`. Opens no connection yet. */
+/** Fails with the errors of the secrets port, e.g. `secret_missing`. Opens no connection yet. */
 export async function createClient(provider: string, config: ProviderConfig, deps: ClientFactoryDeps): Promise<ModelClient> {
   if (config.kind === 'demo') return new DemoClient(deps.nextCallId);
   const keyRef = 'apiKey' in config ? config.apiKey : undefined;

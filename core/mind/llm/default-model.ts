@@ -10,7 +10,7 @@ export interface DefaultInputs {
   /** Names of the configured providers, in their order. */
   readonly providers: readonly string[];
   readonly modelOf: (provider: string) => string | null;
-  /** Why the provider's server could not be asked for its models. */
+  /** The error of the last request to the provider's server for its models. */
   readonly failureOf: (provider: string) => AppError | null;
   /** A model of a server found on this computer. */
   readonly found: string | null;
@@ -54,7 +54,7 @@ function withoutModel(provider: string, failure: AppError | null): NonNullable<D
   };
 }
 
-/** It was found without being configured, so nothing but the last conversation tells of it. */
+/** It was found without configuration, so only the last conversation knows of it. */
 function serverGone(former: string): NonNullable<DefaultChoice['problem']> {
   const provider = former.slice(0, former.indexOf('/'));
   return {

@@ -12,7 +12,7 @@ export interface TextCounter {
 export type EncodingName = 'o200k_base' | 'cl100k_base';
 export type LoadEncoding = (name: EncodingName) => Promise<(text: string) => number>;
 
-/** By the model's own name, wherever it is served. First match wins. Source: the vendor's tokenizer tables. */
+/** By the model's own name, on any server. First match wins. Source: the vendor's tokenizer tables. */
 const encodings: readonly (readonly [RegExp, EncodingName])[] = [
   [/(^|\/)(chatgpt-4o|gpt-4o|gpt-4\.1|gpt-4\.5|gpt-5|gpt-oss|o[1345])([-.:]|$)/, 'o200k_base'],
   [/(^|\/)(gpt-4|gpt-3\.5)([-.:]|$)/, 'cl100k_base'],

@@ -32,7 +32,7 @@ export class KeptRefusedWords implements RefusedWordsStore {
     this.#unsaved.set(`${server} ${modelId}`, { server, modelId });
   }
 
-  /** Writes what is new, and forgets what is over. */
+  /** Saves new words, and drops expired ones. */
   save(): void {
     if (this.#unsaved.size === 0) return;
     const { db, clock } = this.#deps;

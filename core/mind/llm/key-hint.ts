@@ -6,7 +6,7 @@ import { AppError } from '../../contracts/errors.ts';
 /** The reference of a key that was passed for a trial and is not stored. */
 export const handedOverKey = 'keychain:handed-over';
 
-/** Any other error as it is. */
+/** Returns any other error unchanged. */
 export function withKeyHint(error: AppError, config: ProviderConfig | null): AppError {
   if (error.code !== 'model_auth' || error.data['hint'] !== undefined) return error;
   const ref = config !== null && 'apiKey' in config ? config.apiKey : undefined;

@@ -38,18 +38,18 @@ export interface ModelRouterDeps extends ModelDirectoryDeps {
 
 export interface StreamOptions {
   readonly signal: AbortSignal;
-  /** Told before each wait; `attempt` is the one that failed, 1 for the first. */
+  /** Called before each wait; `attempt` is the failed one, 1 for the first. */
   onRetry?(info: { readonly attempt: number; readonly waitMs: number; readonly error: AppError }): void;
 }
 
 export type RoutedReply = ModelReply & {
-  /** From the start of the try that answered to the first text, reasoning or call; null when there was none. */
+  /** From the start of the successful try to the first text, reasoning or call; null when there was none. */
   readonly firstTokenMs: number | null;
 };
 
 export interface TrialOptions {
   readonly provider?: ProviderConfig | undefined;
-  /** The key in clear, in place of what the provider refers to. */
+  /** The plain key, used instead of the provider's reference. */
   readonly key?: string | undefined;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
@@ -80,7 +80,7 @@ export class ModelRouter {
     this.#nextCallId = deps.nextCallId ?? (() => ids.next('call'));
   }
 
-  /** Other models and providers from now on. A call under way ends as it began. */
+  /** Replaces models and providers. A running call continues unchanged. */
   configure(config: ModelRouterDeps['config']): void {
     const before = this.#config.providers;
     const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(config.providers[name]));
@@ -136,8 +136,8 @@ export class ModelRouter {
   }
 
   /**
-   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts.
-   * Tries again (config.models.retries) only while the sink has been given nothing; the total limit covers all tries and waits.
+   * One reply, streamed to `sink`. Fails with an AppError: `model_*`, `secret_missing`, or `cancelled` once the signal aborts. Retries
+   * (config.models.retries) only while the sink has received nothing; the total limit covers all tries and waits.
    */
   async stream(ref: string, request: Omit<ModelRequest, 'modelId'>, sink: DeltaSink, options: StreamOptions): Promise<RoutedReply> {
     const { totalMs } = this.#config.models.timeouts;
@@ -279,7 +279,7 @@ function lastError(failed: FailedAttempt, retriesMax: number): AppError {
   return new AppError(code, message, { data: { ...data, mayAskAgain: true }, isRetryable, cause });
 }
 
-/** The server named what it does not take, and the next request does without it: once a call, whatever `retries` says. */
+/** The server named a refused field, and the next request omits it: once a call, independent of `retries`. */
 function isAdaptable(error: AppError, hasDelivered: boolean): boolean {
   return error.data['leftOut'] !== undefined && !hasDelivered;
 }

@@ -14,9 +14,9 @@ const NO_OUTPUT = '(no output)';
 export interface MessageGroup {
   /** Null for what comes before the first assistant message, and where that message is empty. */
   readonly assistant: AssistantMessage | null;
-  /** One for each call of the assistant message; a missing one is filled in, because vendors refuse a call without a result. */
+  /** One for each call of the assistant message; missing ones are filled in, because vendors refuse a call without a result. */
   readonly results: readonly ToolMessage[];
-  /** Words of the user and notes of the runtime, ready to send. */
+  /** User text and runtime notes, ready to send. */
   readonly said: readonly Spoken[];
   /** False when a result was filled in: the real one may still come, and then the group is rewritten. */
   readonly isSettled: boolean;
@@ -80,7 +80,7 @@ export function spokenText(message: { readonly role: 'user' | 'note'; readonly t
   return `<runtime-note>\n${message.text.replaceAll('</runtime-note', '<\\/runtime-note')}\n</runtime-note>`;
 }
 
-/** JSON text of an object, whatever the model wrote: what is not one is kept under `_raw`. */
+/** JSON text of an object in any case: a model's other output is kept under `_raw`. */
 export function safeArgs(args: string): string {
   if (args.trim() === '') return '{}';
   const parsed = parseJson(args);

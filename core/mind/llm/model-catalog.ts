@@ -47,7 +47,10 @@ export function isChatModel(modelId: string): boolean {
   return !notForChat.test(modelId);
 }
 
-/** The preferred model of what a server offers, a snapshot of it, or the first. Without a list: the preferred one, null for an unknown vendor. */
+/**
+ * The preferred model among those a server offers, a snapshot of it, or the first. Without a list: the preferred one, null for an unknown
+ * vendor.
+ */
 export function preferredModel(config: ProviderConfig, offered: readonly string[] | null): string | null {
   if (config.kind === 'demo') return null;
   const vendor = vendorAt(config.kind, config.baseUrl);
@@ -113,7 +116,7 @@ export function serverToAsk(config: ProviderConfig, modelId: string): ServerToAs
   return { kind: config.kind, baseUrl, modelId, headers: config.headers ?? {}, keyRef };
 }
 
-/** From config, else nothing for what runs here, else the vendor's list price, else unknown. */
+/** From config, else zero for local models, else the vendor's list price, else unknown. */
 function pricesOf(modelId: string, provider: KnownProvider | null): Omit<ModelInfo, 'ref' | 'contextTokens'> {
   const settings = provider === null ? undefined : settingsOf(provider);
   const prices = settings?.prices?.[modelId];
@@ -161,7 +164,7 @@ export function isLoopback(baseUrl: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** Ports on which Ollama, LM Studio, llama-server and vLLM listen unless told otherwise. */
+/** Default ports of Ollama, LM Studio, llama-server and vLLM. */
 const localServerPorts: ReadonlySet<string> = new Set(['11434', '1234', '9931', '8080', '8000']);
 
 /**

@@ -46,7 +46,7 @@ export interface ModelLearningDeps {
   readonly counters: ExactCounters;
 }
 
-/** One answer: what was counted here before any factor, and what the server says the request came to. */
+/** One answer: our own count before any factor, and the server's count of the request. */
 export interface SeenRequest {
   readonly ref: string;
   readonly fixed: number;
@@ -78,7 +78,7 @@ const UNSURE_AFTER_START = 0.01;
 /** The usual squared error of a single answer. */
 const NOISE = 0.0004;
 const FORGETTING = 0.97;
-/** Where a server only said that it was too much. */
+/** Used if a server only said that it was too much. */
 const GUESSED_SHARE = 0.9;
 const GUESS_HOLDS_MS = 86_400_000;
 const WINDOW_TOKENS_MIN = 512;
@@ -116,7 +116,7 @@ export class ModelLearning {
     return { fixed, flow };
   }
 
-  /** Null where nothing was learned, or a guess is too old. */
+  /** Null if nothing was learned, or a guess is outdated. */
   windowOf(ref: string): number | null {
     const known = this.#models.get(ref);
     if (known === undefined || known.windowTokens === null) return null;
@@ -138,7 +138,7 @@ export class ModelLearning {
     if (learned.windowTokens !== null && reportedTokens > learned.windowTokens) learned.windowTokens = reportedTokens;
   }
 
-  /** A request was refused as too large. `limitTokens` is what the server said it takes; null where it did not say. */
+  /** A request was refused as too large. `limitTokens` is the server's stated limit; null if it stated none. */
   overflowed({ ref, packTokens, limitTokens }: { ref: string; packTokens: number; limitTokens: number | null }): void {
     const learned = this.#learned(ref);
     const stated = limitTokens !== null && limitTokens >= WINDOW_TOKENS_MIN;
@@ -149,7 +149,7 @@ export class ModelLearning {
     learned.isDirty = true;
   }
 
-  /** Writes what is new. For a quiet moment; returns false, there is never more. */
+  /** Saves new data. For a quiet moment; returns false, because there is never more. */
   save(): boolean {
     this.refusedWords.save();
     for (const [ref, learned] of this.#models) {
@@ -171,7 +171,7 @@ export class ModelLearning {
   }
 }
 
-/** One step of recursive least squares with forgetting: two factors, one figure. */
+/** One step of recursive least squares with forgetting: two factors, one observation. */
 function follow(learned: Learned, [a, b]: readonly [number, number], ratio: number): void {
   const [pa, pc, pb] = learned.unsure;
   const towardsA = pa * a + pc * b;

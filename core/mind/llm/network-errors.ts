@@ -9,7 +9,7 @@ const nameCodes = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA']);
 const timeoutCodes = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
 export interface NetworkContext {
-  /** How the person knows this provider. */
+  /** The person's name for this provider. */
   readonly provider: string;
   /** Scheme, host and port; shown to the person. */
   readonly origin: string;

@@ -25,7 +25,7 @@ export class OfferedModels {
     this.#deps = deps;
   }
 
-  /** The last answer, however old; null before the first. */
+  /** The last answer, of any age; null before the first. */
   of(provider: string): Offered | null {
     return this.#known.get(provider)?.offered ?? null;
   }
@@ -57,7 +57,7 @@ export class OfferedModels {
         (cause: unknown): Offered => ({ ok: false, error: toAppError(cause) }),
       )
       .then((offered) => {
-        // Forgotten meanwhile: the answer is that of other settings.
+        // Forgotten in the meantime: the answer belongs to old settings.
         if (this.#asking.get(provider) !== asked) return;
         this.#asking.delete(provider);
         if (!signal.aborted) this.#known.set(provider, { offered, atMs: this.#deps.nowMs() });

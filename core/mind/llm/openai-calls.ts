@@ -30,7 +30,7 @@ export class CallAssembler {
     return this.#drafts.length === 0;
   }
 
-  /** All pieces of one chunk. `keep` says what is kept of the arguments. */
+  /** Adds all pieces of one chunk. `keep` limits the arguments. */
   add(pieces: readonly Record<string, unknown>[], keep: (args: string) => string): void {
     // Without an index, several named pieces in one chunk are several calls.
     const areWhole = pieces.length > 1 && pieces.every((piece) => typeof piece['index'] !== 'number');
@@ -95,7 +95,7 @@ function readPiece(piece: Record<string, unknown>): Piece {
   };
 }
 
-/** Some servers say a whole call once more at its end. */
+/** Some servers repeat a whole call at its end. */
 function isRepeat(draft: CallDraft, { id, name, args }: Piece): boolean {
   return args !== '' && args === draft.args && (id === '' || id === draft.id) && (name === '' || name === draft.name) && isObjectText(args);
 }

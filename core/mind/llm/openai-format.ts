@@ -104,13 +104,13 @@ function assistantText(message: AssistantMessage, options: OpenAiFormatOptions):
   return `{"role":"assistant","content":${content}${reasoningBack(message, options)},"tool_calls":[${calls.join(',')}]}`;
 }
 
-/** Empty where it is not known any more: the server only looks whether it is there. */
+/** Empty if it is no longer known: the server only checks its presence. */
 function reasoningBack(message: AssistantMessage, { profile, refused, keptOf }: OpenAiFormatOptions): string {
   if (profile.wantsBack !== 'reasoning' || refused.has('reasoning_content')) return '';
   return `,"reasoning_content":${jsonText(keptOf(message.calls[0]?.id ?? '')?.reasoning ?? '')}`;
 }
 
-/** Only a step's first call needs a signature. For one that was lost, or made by another model, the vendor has this word. */
+/** Only a step's first call needs a signature. For a lost one, or a call by another model, the vendor accepts this word. */
 const UNSIGNED = '{"google":{"thought_signature":"skip_thought_signature_validator"}}';
 
 function extraContent(callId: string, isFirst: boolean, { profile, refused, keptOf }: OpenAiFormatOptions): string {

@@ -31,7 +31,9 @@ export interface ReplyReader {
   finish(): RawReply;
 }
 
-/** Text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it. */
+/**
+ * Maximum of text, reasoning and arguments of one answer together. The longest answers vendors allow (128,000 tokens) are a quarter of it.
+ */
 export const answerBytesMax = 2 * 1024 * 1024;
 
 /** Arguments beyond `answerBytesMax` are read and dropped up to here, so that the model can learn that its call was too large. */
@@ -135,7 +137,7 @@ export function argsText(value: unknown): string {
   return value === undefined || value === null ? '' : JSON.stringify(value);
 }
 
-/** A token count as vendors send it; 0 for anything else. */
+/** A vendor's token count; 0 for anything else. */
 export function count(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }

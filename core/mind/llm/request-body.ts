@@ -4,7 +4,7 @@
 import type { ChatMessage, ModelRequest, ToolSchema } from '../../contracts/llm.ts';
 import { groupMessages, nextAssistant, spoken, type MessageGroup, type Spoken } from './message-groups.ts';
 
-/** Where the message region stands: nothing in it yet, complete, or open for what the format puts before the next message. */
+/** The state of the message region: empty, complete, or open for the separator before the next message. */
 export type Tail = 'empty' | 'closed' | 'open';
 
 export interface WireFormat {
@@ -69,7 +69,7 @@ interface Prefix {
   readonly tail: Tail;
 }
 
-/** A position in the message region: so many messages take so many bytes. */
+/** A position in the message region: this many messages take this many bytes. */
 interface Mark {
   readonly count: number;
   readonly sizeBytes: number;

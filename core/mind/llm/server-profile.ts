@@ -18,8 +18,8 @@ export interface ServerProfile {
 }
 
 /**
- * Sent to a server nothing is known of. `stream_options` is in it: llama-server, LM Studio, vLLM, SGLang, Ollama and the gateways take it,
- * and without it the usage is lost for good; a server that refuses it costs one more request.
+ * For an unknown server. Includes `stream_options`: llama-server, LM Studio, vLLM, SGLang, Ollama and the gateways accept it, and without
+ * it the usage is lost; a server that refuses it costs one more request.
  */
 const common: ServerProfile = {
   streamOptions: true,
@@ -40,7 +40,7 @@ const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   // 422 extra_forbidden for stream_options (usage comes without it); ids of nine characters, code 3280;
   // "Unexpected role 'user' after role 'tool'", code 3230. Source: client-ts field list, mistral-common validator, issues of 2025-26.
   mistral: { streamOptions: false, callIds: 'nine', userAfterTool: false },
-  // "The `reasoning_content` in the thinking mode must be passed back to the API." V4 thinks unless told not to.
+  // "The `reasoning_content` in the thinking mode must be passed back to the API." V4 thinks by default.
   deepseek: { wantsBack: 'reasoning' },
   // From Gemini 3 each step's first call needs its signature, in tool_calls[].extra_content. Unknown fields: 400 Unknown name "…".
   gemini: { wantsBack: 'signatures' },
@@ -53,7 +53,7 @@ const profiles: Readonly<Record<ServerName, Partial<ServerProfile>>> = {
   vllm: {},
 };
 
-/** By the end of the host name. */
+/** By suffix of the host name. */
 const hosts: readonly (readonly [string, ServerName])[] = [
   ['api.openai.com', 'openai'],
   ['openai.azure.com', 'openai'],

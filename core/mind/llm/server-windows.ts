@@ -23,7 +23,7 @@ export class ServerWindows {
     this.#windows.clear();
   }
 
-  /** Null where there is nothing to wait for; never rejects. */
+  /** Null if there is nothing to wait for; never rejects. */
   ask(ref: string, serverOf: () => ServerToAsk | null, signal: AbortSignal): Promise<void> | null {
     const known = this.#windows.get(ref);
     if (known !== undefined) return known instanceof Promise ? known : null;
@@ -33,7 +33,7 @@ export class ServerWindows {
       return null;
     }
     const asking = this.#askServer(server, signal).then((window) => {
-      // A turn that was stopped meanwhile has not heard the answer.
+      // A turn that was stopped meanwhile discarded the answer: ask again next time.
       if (window === null && signal.aborted) this.#windows.delete(ref);
       else this.#windows.set(ref, window);
     });

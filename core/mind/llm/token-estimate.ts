@@ -13,7 +13,7 @@ const ALPHABETIC_CHARS_PER_TOKEN = 3;
 const CJK_CHARS_PER_TOKEN = 1.4;
 /** One half of a surrogate pair: an emoji or rare sign is two to three tokens. */
 const SURROGATE_HALVES_PER_TOKEN = 0.9;
-/** Where only a size is at hand. */
+/** Used if only a size is known. */
 const BYTES_PER_TOKEN = 4;
 
 const kinds = { space: 0, small: 1, capital: 2, digit: 3, sign: 4, alphabetic: 5, cjk: 6, surrogate: 7 } as const;
@@ -50,7 +50,7 @@ function tokensOfRun(text: string, kind: Kind, from: number, to: number): number
   if (length === 0) return 0;
   switch (kind) {
     case kinds.space:
-      // A single space belongs to the word after it.
+      // A single space is part of the following word.
       return length === 1 && text.charCodeAt(from) === 0x20 ? 0 : 1;
     case kinds.small:
     case kinds.capital:

@@ -4,7 +4,7 @@
 import { isPlainObject } from '../../base/json.ts';
 
 export interface StatedSizes {
-  /** How much the server takes. */
+  /** The server's limit. */
   readonly limitTokens?: number;
   /** The size of the request by the server's count. */
   readonly requestTokens?: number;
@@ -70,7 +70,7 @@ const requestSentences: readonly RegExp[] = [
   /token count of ([\d,]+)/i,
 ];
 
-/** Only for a failure that is known to be one of length. */
+/** Only for a known length error. */
 export function statedSizes(body: unknown, said: string): StatedSizes {
   const inner = isPlainObject(body) && isPlainObject(body['error']) ? body['error'] : body;
   const field = (name: string): unknown => (isPlainObject(inner) ? inner[name] : undefined);

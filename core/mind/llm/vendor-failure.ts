@@ -86,7 +86,10 @@ export interface VendorError {
   readonly message: string;
 }
 
-/** The fields vendors use, wherever they put them: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain text. */
+/**
+ * The vendors' error fields in any of their forms: `{error: {…}}`, `[{error: {…}}]`, `{error: "…"}`, `{message}`, `{detail}`, or plain
+ * text.
+ */
 export function readVendorError(body: unknown): VendorError {
   if (Array.isArray(body)) return readVendorError((body as unknown[])[0]);
   if (typeof body === 'string') return { type: '', code: '', message: looksLikeHtml(body) ? '' : body.trim() };

@@ -119,7 +119,7 @@ export function createAnthropicDialect(options: DialectOptions, maxOutputTokens:
   };
 }
 
-/** Bodies per model: what a server refuses may depend on it. A newly refused word begins them afresh. */
+/** Bodies per model: a server's refusals may depend on it. A newly refused word rebuilds them. */
 function bodiesByModel(
   { baseUrl, refusedWords }: DialectOptions,
   createFormat: (refused: ReadonlySet<string>) => WireFormat,

@@ -94,7 +94,7 @@ export class ChatRows {
     return this.chats({ limit: 1 })[0] ?? null;
   }
 
-  /** The chat a session belongs to; null for one that never was talked with in a chat. */
+  /** The chat of a session; null if it never had one. */
   ofSession(sessionId: string): ChatAddress | null {
     const row = this.#sql.ofSession.get(sessionId) as StoredAddress | undefined;
     return row === undefined ? null : addressOf(row);
@@ -106,12 +106,12 @@ export class ChatRows {
     return row === undefined ? null : chatTurn(row);
   }
 
-  /** Turns that have ended and whose chat was not told yet, oldest first. */
+  /** Ended turns whose chat was not answered yet, oldest first. */
   ended(limit: number): ChatTurn[] {
     return (this.#sql.ended.all(limit) as StoredTurn[]).map(chatTurn);
   }
 
-  /** Nothing of the turn is left to tell. */
+  /** Marks the turn as answered. */
   told(turnId: string): void {
     this.#sql.tellTurn.run(turnId);
   }

@@ -137,7 +137,7 @@ export class OutboundRows {
     return (this.#sql.byKey.get(idempotencyKey) as { outboundId: string } | undefined)?.outboundId ?? null;
   }
 
-  /** The one whose turn it is in a chat; during a panic stop the first that tells of it. */
+  /** The next message of a chat; during a panic stop the first one about it. */
   head({ channel, chatId }: ChatAddress, onlyAboutPanic: boolean): OutboundRow | null {
     return rowOf(this.#sql.head.get(channel, chatId, Number(onlyAboutPanic)));
   }
@@ -170,7 +170,7 @@ export class OutboundRows {
     return this.#sql.toldChat.get(turnId, channel, chatId, threadId ?? '') !== undefined;
   }
 
-  /** The session a message of a chat was sent from; null where it is none of ours. */
+  /** The session that sent a message of a chat; null if we did not send it. */
   sessionOfMessage({ channel, chatId }: ChatAddress, messageId: string): string | null {
     const row = this.#sql.sessionOfMessage.get(messageId, channel, chatId) as { sessionId: string } | undefined;
     return row?.sessionId ?? null;

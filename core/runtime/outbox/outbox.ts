@@ -50,7 +50,7 @@ export class Outbox {
     this.#dispatch = new Dispatch(deps);
   }
 
-  /** Settles what the last run left and begins to follow the log. */
+  /** Settles the work of the last run and begins to follow the log. */
   start(hooks: MessageHooks | null = null): void {
     this.#dispatch.start(hooks);
     this.#stopFollowing = this.#deps.log.onCommitted((events) => {
@@ -59,14 +59,14 @@ export class Outbox {
     this.#wakeSoon();
   }
 
-  /** From now on what is queued for the port's channel is sent through it, until the returned function is called. */
+  /** Sends queued messages of the port's channel through it, until the returned function is called. */
   open(port: ChannelPort): () => void {
     return this.#dispatch.open(port);
   }
 
   /**
-   * Once per key: the one that is there already is given back. Fails with `queue_full` where the chat has too much waiting, and with
-   * a store error.
+   * Once per key: returns the existing message for a known key. Fails with `queue_full` if the chat has too many waiting, and with a store
+   * error.
    */
   queue(item: NewOutbound): string {
     const { log, rows, ids } = this.#deps;

@@ -27,7 +27,7 @@ export class ApprovalDeadlines {
     this.#deps = deps;
   }
 
-  /** Answers what is due and waits for the next. To be called when a turn begins to wait, and at start. */
+  /** Denies overdue approvals and waits for the next deadline. Call when a turn begins to wait, and at start. */
   look(): void {
     this.#callOff?.();
     this.#callOff = null;

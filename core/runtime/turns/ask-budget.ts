@@ -3,7 +3,7 @@
 import type { Admission, CallEstimate, Reservation, Room } from '../../guard/budget/budget.ts';
 import type { RunningTurn, ShownPack } from './running-turn.ts';
 
-/** The answer to reckon with while a call is under way. A longer one can pass a limit by what it is longer. */
+/** The estimated answer of a running call. A longer answer can exceed a limit by the difference. */
 export const answerTokens = 4_000;
 
 /** An answer shorter than this is of no use. */
@@ -15,7 +15,7 @@ const BOUND_TOKENS_MAX = 16_384;
 
 export interface Admitted {
   readonly reservation: Reservation;
-  /** How long the answer may be, so that the call stays within what is left; null where that is no bound. */
+  /** The maximum answer that keeps the call within the limit; null if there is none. */
   readonly maxOutputTokens: number | null;
 }
 
@@ -41,7 +41,7 @@ export function askBudget(runner: RunningTurn, model: string, pack: ShownPack): 
   return take(admission);
 }
 
-/** How many tokens of answer what is left pays for. Where the price is unknown, tokens alone bound it. */
+/** How many answer tokens the remaining budget pays for. If the price is unknown, only token limits apply. */
 function answerBound(
   { deps }: RunningTurn,
   model: string,

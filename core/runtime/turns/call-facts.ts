@@ -33,7 +33,7 @@ export function factsOf({ workspace }: RunningTurn, { tool, args }: ParsedCall, 
   return workspace === null || tool.isInternal === true ? facts : { ...facts, workspace };
 }
 
-/** The calls a chat begins with, before its model is asked: whether it may work in its folder. */
+/** The first calls of a chat, before its model is asked: whether it may work in its folder. */
 export function openingCalls({ ids, workspaces }: Pick<TurnDeps, 'ids' | 'workspaces'>, workspace: string | null): RequestedCall[] {
   if (workspace === null || workspaces.holds(workspace)) return [];
   const callId = ids.next('call');

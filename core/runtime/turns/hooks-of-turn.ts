@@ -6,7 +6,7 @@ import type { HookPoint, HookSubject, HookVerdict } from '../../contracts/featur
 import type { GateDecision, GateRequest } from '../../guard/policy/policy.ts';
 import type { RunningTurn } from './running-turn.ts';
 
-/** Null where no hook is about the call, or the gate refused it already. */
+/** Null if no hook matches the call, or the gate refused it already. */
 export function hookCall(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
   if (runner.deps.hooks?.has('before_tool') !== true || decision.decision === 'deny') return null;
   const { callId, tool: name, args, summary, facts } = request;
@@ -17,7 +17,7 @@ export function hookCall(runner: RunningTurn, request: GateRequest, decision: Ga
   return ask(runner, subject).then((verdict) => stricter(decision, verdict));
 }
 
-/** No grant answers for the person here: what the hook saw, the grant did not know. */
+/** Grants do not apply here: they were given without knowing what the hook saw. */
 function stricter(decision: GateDecision, verdict: HookVerdict): GateDecision {
   if (verdict.decision === 'pass') return decision;
   if (verdict.decision === 'ask' && decision.decision === 'ask') {

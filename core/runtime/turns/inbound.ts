@@ -15,11 +15,11 @@ export interface InboundMessage {
   readonly channel: string;
   readonly sender: string;
   readonly dedupeKey: string | null;
-  /** Where the words come from when they are not the sender's own: a forwarded message, a group anyone can write in. */
+  /** The untrusted sources of text that is not the sender's own: a forwarded message, a group anyone can write in. */
   readonly untrusted?: readonly TaintSource[];
   /** Further events for the same transaction, before the message: a new session's first event, its title cut out of the message. */
   readonly before: readonly AnyDraft[] | ((text: Redacted) => readonly AnyDraft[]);
-  /** Files sent along, and where what they hold comes from. */
+  /** Attached files, and the untrusted sources of their content. */
   readonly attached?: { readonly files: readonly ArtifactRef[]; readonly sources: readonly TaintSource[] };
   /** The bounds of the turn it begins; absent for none. */
   readonly bounds?: TurnBounds;
@@ -29,13 +29,13 @@ export interface InboundMessage {
   readonly model?: string;
   /** The chat it came from, where its answer goes. */
   readonly chat?: EventBodies['user.message']['chat'];
-  /** Where the message was there before. */
+  /** Set when an earlier message is repeated. */
   readonly again?: RunAgain;
-  /** Rows and events of other sessions that belong into the same transaction: written down with the message or not at all. */
+  /** Writes rows and events of other sessions in the same transaction as the message. */
   alongside?(turnId: string): void;
 }
 
-/** A message that runs again: what it replaces, what the person said along the way, and the model where it is another. */
+/** A repeated message: the turn it replaces, the person's later messages, and the model if it differs. */
 export interface RunAgain {
   readonly turnIds: readonly string[];
   readonly steers: readonly EventBodies['turn.steered'][];
@@ -110,7 +110,7 @@ function workspaceBegun(before: readonly AnyDraft[]): Pick<StartAbout, 'workspac
   return workspace === undefined ? {} : { workspace };
 }
 
-/** The same of one that had to wait: the message in the log says it. */
+/** The same for a queued message, read from the message in the log. */
 export function aboutQueued(log: SessionLog, { sessionId, turnId }: TurnPlace): Pick<InboundMessage, AboutTurn> {
   const firstSeq = log.index.turn(turnId)?.firstSeq ?? 0;
   const message = log.reads.turn(sessionId, turnId, firstSeq).find((event) => event.type === 'user.message');

@@ -17,7 +17,7 @@ export interface ReadyCall {
 }
 
 export interface KeptCall extends ReadyCall {
-  /** Null where the call is not known to write anything. */
+  /** Null if the call is not known to write anything. */
   readonly before: readonly BeforeFile[] | null;
 }
 

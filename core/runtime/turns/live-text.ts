@@ -6,13 +6,13 @@ import type { RedactedStream, TurnDeps } from './ports.ts';
 
 interface WatchedTurn {
   readonly deps: Pick<TurnDeps, 'wantsDeltas' | 'publishDelta' | 'redactStream'>;
-  /** Writes what was recorded before the text came. Returns whether there was anything. */
+  /** Writes the events recorded before the text. Returns whether there were any. */
   writeAhead(): boolean;
 }
 
 interface Arrival {
   text: string;
-  /** It could be the first to tell of what was only just written: then it waits until that could be read. */
+  /** The listener could see this text before the events it follows: it waits until they can be read. */
   readonly wroteAhead: boolean;
   readonly given: Promise<void>;
 }
@@ -46,7 +46,7 @@ export class LiveText {
     this.#arrived.text += piece;
   }
 
-  /** Resolves when everything is given out, also what was held back: nothing follows. Null where that is so already. */
+  /** Resolves when everything is sent, including text held back; nothing follows. Null if that is already the case. */
   end(): Promise<void> | null {
     const given = this.settle();
     if (given !== null) return given.then(() => this.#finish());
@@ -54,7 +54,7 @@ export class LiveText {
     return null;
   }
 
-  /** Resolves when what arrived is given out, but for what is held back; null where that is so already. */
+  /** Resolves when all arrived text is sent, except text held back; null if that is already the case. */
   settle(): Promise<void> | null {
     if (this.#arrived?.wroteAhead === true) return this.#arrived.given;
     this.#giveOut();

@@ -28,7 +28,7 @@ export async function afterReviews(runner: RunningTurn, reviews: readonly Promis
   return runner.halted ? 'halt' : 'next';
 }
 
-/** Puts one call before the gate. Also used when what was approved has changed since. Null unless a review is under way. */
+/** Submits one call to the gate. Also used when an approved call has changed since. Null unless a review is running. */
 export function authorizeCall(runner: RunningTurn, call: CallState): Promise<void> | null {
   if (call.withheld !== undefined) {
     runner.emit('tool.rejected', { callId: call.callId, tool: call.tool, error: withheldError(call.tool, call.withheld).toBody() });

@@ -100,7 +100,7 @@ function readyToRun(runner: RunningTurn, call: CallState): ReadyCall | Promise<v
   return judgeAnew(runner, call);
 }
 
-/** Null where its folder is no longer trusted, which is on record then. */
+/** Null if its folder is no longer trusted, which is then recorded. */
 function lookAgain(runner: RunningTurn, call: CallState, parsed: ParsedCall): Pick<ReadyCall, 'context' | 'facts'> | null {
   try {
     const context = contextOf(runner, parsed);
@@ -165,7 +165,7 @@ function describeUnseenDrift(runner: RunningTurn, { call, parsed, facts }: Check
     dispatch: { grantId: call.grantId },
     ...(bounds === null ? {} : { bounds }),
   });
-  // Bound to nothing yet, though it was when it was judged: what it runs is not what was seen then.
+  // It has no bindings now, although it had at its first judgement: it would run something else.
   return now.decision === 'allow' && now.firstUse === null ? null : 'what it would touch is no longer covered';
 }
 
@@ -212,7 +212,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
   const copies = watch.copiesOf === null ? undefined : await watch.copiesOf();
   if (watch.found !== null) await accountFor(runner, facts, copies);
   if (result.ended !== undefined) watch.follow?.(call.callId, result.ended);
-  // A closing program writes no results of what it cut off: the next start finds the call open and settles it by its class.
+  // A closing program records no results of calls it aborted: the next start finds the call open and settles it by its class.
   if (runner.halted && result.isOwnEnd !== true) return;
   if (left !== null) runner.emit('checkpoint.closed', { callId: call.callId, files: left }, 'observe');
   const isMarked = markSources(runner, call, parsed, { context, result, sessions: [...heard], copies });
@@ -224,7 +224,7 @@ async function runOne(runner: RunningTurn, { call, parsed, context, before, fact
 interface CopyWatch {
   /** Settles when copies by background commands so far are recorded; null if none runs. */
   readonly found: Promise<void> | null;
-  /** How to look afterwards for what the call itself copies. */
+  /** How to check afterwards for files the call itself copies. */
   readonly copiesOf: (() => Promise<Copies>) | null;
   /** For a command that continues after its call. */
   readonly follow: ReturnType<LateCopiesPort['begin']>;
@@ -300,7 +300,7 @@ function finish(runner: RunningTurn, call: CallState, result: HostedResult, isMa
       result: result.forModel,
     },
   }));
-  // A pure result may be had again; any other is written at once, and so is what the next call is judged by.
+  // A pure result can be recomputed; any other is written at once, and so are the inputs of the next judgement.
   if (isMarked || call.idempotency !== 'pure' || result.tookMs > 50) runner.flush();
 }
 

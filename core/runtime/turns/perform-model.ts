@@ -47,7 +47,7 @@ function buildPack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }
 function choosePack(runner: RunningTurn, intent: Extract<Intent, { kind: 'pack' }>, model: string): Step | Promise<Step> {
   const choosing = choosePackParts(runner, model);
   if (choosing === null) return runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model);
-  // Cut off meanwhile: nothing is shown to the model any more.
+  // Aborted in the meantime: the model is not asked any more.
   return choosing.then(() => (runner.abort.signal.aborted ? cutOff(runner) : recordPack(runner, intent, model)));
 }
 
@@ -103,7 +103,7 @@ export async function performComplete(runner: RunningTurn, intent: Extract<Inten
   }
 }
 
-/** Of an answer that broke off, so much is kept: an endless one would fill the log. */
+/** The maximum kept of a partial answer: an endless one would fill the log. */
 const PARTIAL_CHARS_MAX = 256 * 1024;
 
 type Spent = NonNullable<Parameters<Reservation['settle']>[0]>;
@@ -115,12 +115,12 @@ interface ModelCall {
   readonly maxOutputTokens: number | null;
 }
 
-/** One request and what came of it, on record. What it came to, or null where nothing was billed as far as anybody can tell. */
+/** One recorded request and its outcome. Returns its usage, or null if nothing was billed as far as can be told. */
 async function askModel(runner: RunningTurn, call: ModelCall): Promise<Spent | null> {
   const { deps } = runner;
   const requestId = deps.ids.next('req');
   runner.emit('model.requested', { requestId, packId: call.packId, model: call.model });
-  // Written while the model works: nothing is promised to anybody until the answer is in.
+  // Written while the model works: nothing is shown as done before the answer is complete.
   const writeNoMore = runner.flushSoon(deps.wantsDeltas());
   const startedMs = deps.clock.monotonicMs();
   const partial = new GrowingText();
@@ -182,7 +182,7 @@ function recordFailure(runner: RunningTurn, call: ModelCall, { requestId, error,
     partialText: deps.redact(partialText),
     tookMs,
     ...billed?.recorded,
-    // Nothing of it was carried out: calls are made once an answer is whole.
+    // None of it was executed: calls are made only from a complete answer.
     ...(mayAskAgain && !runner.state.brokeOff ? { again: true as const } : {}),
   });
   tellHooks(runner, 'after_model', () => ({
@@ -267,7 +267,7 @@ function recordReply(
   return { nowMs: deps.clock.nowMs(), costUsd, tokens: reply.usage.inputTokens + reply.usage.outputTokens };
 }
 
-/** An answer that broke off was most likely billed for the request and for what had come of it. */
+/** A partial answer was most likely billed for the request and for the received text. */
 function estimateSpent(deps: TurnDeps, { model, pack }: ModelCall, partialText: string): { recorded: object; spent: Spent } {
   const usage = { inputTokens: pack.tokens, outputTokens: deps.estimate(partialText), cachedInputTokens: 0 };
   const costUsd = deps.models.cost(model, usage);

@@ -25,7 +25,7 @@ export type { HostedResult, ParsedCall } from '../../hands/tools/tools.ts';
 
 export interface ModelPort {
   defaultRef(): string | null;
-  /** The model that answers where none is chosen, and what is missing where there is none. */
+  /** The default model, or the reason why there is none. */
   defaultChoice(): { readonly ref: string | null; readonly problem: { readonly message: string; readonly hint: string } | null };
   info(ref: string): ModelInfo;
   /** Asks a server whose window is not known for it, once while the program runs. Null where there is nothing to wait for; never rejects. */
@@ -75,7 +75,7 @@ export interface ReviewPort {
 /** The hooks a person set up. They can only make things stricter. */
 export interface HookPort {
   has(on: HookPoint): boolean;
-  /** Fails with `cancelled` when the signal aborts; whatever else goes wrong is part of the verdict. */
+  /** Fails with `cancelled` when the signal aborts; any other failure is part of the verdict. */
   before(subject: HookSubject, signal: AbortSignal, record: (ran: HookRan) => void): Promise<HookVerdict>;
   /** Never fails, and does not block. */
   after(subject: HookSubject): void;
@@ -98,9 +98,9 @@ export interface TaintPort {
 export interface LateCopiesPort {
   /** Called before a command starts; the returned function is called if it continues in the background. Null for anything but a command. */
   begin(facts: CallFacts): ((callId: string, ended: Promise<unknown>) => void) | null;
-  /** Records what was copied until now; null where no such command runs. */
+  /** Records the copies so far; null if no such command runs. */
   catchUp(): Promise<void> | null;
-  /** The call that ran meanwhile wrote these itself. */
+  /** These files were written by a call that ran in the meantime. */
   account(paths: readonly string[]): Promise<void>;
 }
 
@@ -112,7 +112,7 @@ export interface ProcessPort {
 }
 
 export interface CheckpointPort {
-  /** Keeps what is at the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
+  /** Records the state of the paths. Fails with `tool_failed`, `cancelled` or a `store_*` error; then the call must not run. */
   take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]>;
   /** The current state of the paths. Never fails. */
   after(taken: readonly BeforeFile[]): AfterFile[] | Promise<AfterFile[]>;
@@ -167,7 +167,7 @@ export interface LearningPort {
   overflowed(refused: { readonly ref: string; readonly packTokens: number; readonly limitTokens: number | null }): void;
 }
 
-/** Where turns work. */
+/** The workspaces of turns. */
 export interface WorkspacePort {
   /** Null is the configured workspace. Fails with `denied` while a folder is not trusted. */
   contextOf(workspace: string | null): FactContext;
@@ -192,9 +192,9 @@ export interface TurnDeps {
   readonly tools: ToolPort;
   readonly budget: BudgetPort;
   readonly notes?: NotePort;
-  /** None unless the person set one up. */
+  /** Absent unless the person set one up. */
   readonly reviewBefore?: ReviewPort;
-  /** None unless the person set some up. */
+  /** Absent unless the person set some up. */
   readonly hooks?: HookPort;
   /** Tokens of a text, for what no server counted. */
   estimate(text: string): number;
@@ -213,11 +213,11 @@ export interface TurnDeps {
   readonly instanceMarker: Readonly<Record<string, string>>;
   /** Takes known secrets out of a text before the model, the log or a person sees it. */
   redact(text: string): Redacted;
-  /** The same for JSON, which stays JSON; `found` names what was taken out. */
+  /** The same for JSON, which stays JSON; `found` names the redacted secrets. */
   redactJson(text: string): { readonly text: Redacted; readonly found: readonly string[] };
   /** The same for streamed text: the output of `push` and `end` contains no secrets, even ones cut in two. */
   redactStream(): RedactedStream;
-  /** Where a known secret may have begun that the text ends in the middle of; its length when none has. */
+  /** The position of a known secret that may begin at the end of the text; the text's length if there is none. */
   unfinishedAt(text: string): number;
   searchSessions(query: string, limit: number): readonly SearchHit[];
   /** True while there are listeners for deltas; otherwise none are built. */

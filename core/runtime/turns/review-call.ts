@@ -7,7 +7,7 @@ import type { RunningTurn } from './running-turn.ts';
 
 const reviewedClasses: readonly ToolClass[] = ['destructive', 'spend', 'credential'];
 
-/** Null where nothing is reviewed: no reviewer is set up, the call is of another class, or the gate refused it already. */
+/** Null if there is no review: no reviewer is set up, the call is of another class, or the gate refused it already. */
 export function reviewCall(runner: RunningTurn, request: GateRequest, decision: GateDecision): Promise<GateDecision> | null {
   const { reviewBefore } = runner.deps;
   if (reviewBefore === undefined || decision.decision === 'deny' || !reviewedClasses.includes(decision.class)) return null;
@@ -30,7 +30,7 @@ async function review(runner: RunningTurn, request: GateRequest, decision: GateD
   }
 }
 
-/** No grant answers for the person here: what the reviewer saw, the grant did not know. */
+/** Grants do not apply here: they were given without knowing what the reviewer saw. */
 function stricter(decision: GateDecision, kind: 'ask' | 'deny', reason: string): GateDecision {
   const ruleId = kind === 'deny' ? 'review.denied' : 'review.asked';
   return { ...decision, decision: kind, ruleId, reason, grantId: null, grantable: false };

@@ -7,7 +7,7 @@ import type { SessionLog, TurnRow } from '../../store/session/session.ts';
 import { aboutOf, type InboundMessage } from './inbound.ts';
 import { hasGoneOn } from './taken-up.ts';
 
-/** A person's message and what belongs to it. */
+/** A person's message and its context. */
 export interface HeardMessage {
   readonly sessionId: string;
   readonly agentId: string;
@@ -23,7 +23,7 @@ export interface HeardMessage {
 }
 
 const MARKS_MAX = 4;
-/** Direct calls may stand after a conversation's last turn. */
+/** Direct calls may follow a conversation's last turn. */
 const STARTS_LOOKED_AT = 200;
 
 /** Fails with not_found, or with conflict for a turn that is under way, is a direct call or is not the last of its conversation. */

@@ -19,14 +19,14 @@ export interface TurnPlace {
   readonly turnId: string;
 }
 
-/** As it was built: what comes into the conversation afterwards is for the next one. */
+/** As it was built: later messages are for the next one. */
 export interface ShownPack {
   readonly packId: string;
   readonly system: Redacted;
   readonly tools: readonly ToolSchema[];
   readonly messages: readonly Redacted<ChatMessage>[];
   readonly tail: Redacted | undefined;
-  /** The pack that told the tail. */
+  /** The pack that recorded the tail. */
   readonly tailOf: string;
   /** Estimated size of the request. */
   readonly tokens: number;
@@ -48,7 +48,7 @@ export interface RunningTurn {
   readonly workspace: string | null;
   /** Turns whose work this one takes up, oldest first. */
   readonly continues: readonly string[];
-  /** Who is at work, and the door its turn came through. */
+  /** The agent, and the door of its turn. */
   readonly origin: CallOrigin;
   readonly helper: HelperOrigin | null;
   /** Its agent's text that follows the standing instructions. */
@@ -76,7 +76,7 @@ export interface RunningTurn {
   offered(): readonly ToolSchema[];
   nextPackId(): string;
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase?: Phase | null): void;
-  /** Writes what was recorded; `barrier` waits for the disk, `alongside` adds to the same transaction. */
+  /** Writes recorded events; `barrier` waits for the disk, `alongside` adds rows to the same transaction. */
   flush(barrier?: boolean, alongside?: () => void): void;
   /**
    * Flushes soon, unless the returned function is called before: with listeners as soon as the work just begun is under way, else after 25

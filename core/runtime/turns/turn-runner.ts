@@ -28,7 +28,7 @@ export class TurnRunner implements RunningTurn {
   readonly deps: TurnDeps;
   readonly place: TurnPlace;
   readonly transcript: Transcript;
-  /** Aborts whatever the turn is doing now. */
+  /** Aborts the current work of the turn. */
   readonly abort = new AbortController();
   readonly callFacts = new Map<string, CallFacts>();
   readonly parsedCalls: RunningTurn['parsedCalls'] = new Map();
@@ -102,7 +102,7 @@ export class TurnRunner implements RunningTurn {
     this.#pack = pack;
   }
 
-  /** How the turn ended; null while it has not. */
+  /** How the turn ended; null while it runs. */
   get finished(): EventBodies['turn.finished'] | null {
     return this.#finished;
   }
@@ -140,7 +140,7 @@ export class TurnRunner implements RunningTurn {
   /** Records something that happened. Folded at once, written with the next flush. */
   emit<T extends EventType>(type: T, body: DraftOf<T>['body'], phase: Phase | null = this.#phase): void {
     const atMs = this.deps.clock.nowMs();
-    // A decision opens the step its outcomes belong to.
+    // A decision starts the step of its outcomes.
     const step = type === 'brain.decided' ? this.#state.step + 1 : this.#state.step;
     const draft = { type, turnId: this.place.turnId, step, phase, atMs, body } as AnyDraft;
     this.#buffer.push(draft);
@@ -149,7 +149,7 @@ export class TurnRunner implements RunningTurn {
     this.transcript.apply({ type, turnId: this.place.turnId, sessionSeq, body } as TranscriptEvent);
   }
 
-  /** Writes what was recorded. `barrier` waits for the disk; `alongside` adds rows to the same transaction. */
+  /** Writes recorded events. `barrier` waits for the disk; `alongside` adds rows to the same transaction. */
   flush(barrier = false, alongside?: () => void): void {
     const drafts = this.#buffer;
     if (drafts.length === 0 && alongside === undefined) return;
@@ -200,7 +200,7 @@ export class TurnRunner implements RunningTurn {
     },
   };
 
-  /** Runs until the turn waits, ends, or the program closes. Throws only what the store throws. */
+  /** Runs until the turn waits, ends, or the program closes. Throws only store errors. */
   async run(): Promise<Step> {
     for (;;) {
       if (this.#halted) return 'halt';
@@ -277,7 +277,7 @@ function calledBy({ jobId, label, agentId, from: { sessionId, turnId } }: Helper
   return { jobId, label, agentId, sessionId, turnId };
 }
 
-/** Leaves what was just begun one round of the event loop to get out of the process. Returns how to call it off. */
+/** Runs the action after one round of the event loop, so that work just begun leaves the process first. Returns how to cancel it. */
 function onceUnderWay(action: () => void): () => void {
   let next = setImmediate(() => {
     next = setImmediate(action);

@@ -175,7 +175,7 @@ export class TurnRuntime {
     this.#appendToTurn(row.sessionId, turnId, [{ type: 'turn.steered', turnId, body: { text: this.#deps.redact(text), sender } }]);
   }
 
-  /** Asks a turn to end. A waiting one ends at once, a running one as soon as what it does is cut off. */
+  /** Stops a turn. A waiting one ends at once, a running one as soon as its work is aborted. */
   cancel(turnId: string, reason: string, by: 'person' | 'panic'): void {
     const row = findOpen(this.#deps.log, turnId);
     if (row.status === 'queued') {
@@ -200,7 +200,7 @@ export class TurnRuntime {
     if (row === null || row.status === 'queued') return;
     const runner = this.#createRunner(row.sessionId, turnId);
     runner.absorb(this.#deps.log.reads.turn(row.sessionId, turnId, row.firstSeq), false);
-    // From here on it runs, for a start after a crash as well.
+    // Recorded as running, so that a start after a crash continues it.
     if (row.status === 'waiting') runner.emit('turn.resumed', { reason: answered });
     this.#live.set(turnId, runner);
     this.#lanes.resume(laneOf(runner), () => this.#run(runner));
@@ -349,7 +349,7 @@ export class TurnRuntime {
     if (turnId !== undefined) this.continueTurn(turnId);
   }
 
-  /** One turn that cannot be read leaves the others theirs. */
+  /** An unreadable turn does not block the others. */
   #attempt(row: TurnRow, work: () => void): void {
     try {
       work();
@@ -369,7 +369,7 @@ export class TurnRuntime {
     else this.continueTurn(row.turnId);
   }
 
-  /** A direct call that waits holds up no conversation. */
+  /** A direct call that waits blocks no conversation. */
   #holdLane(row: TurnRow, state: TurnState): void {
     if (state.kind === 'chat') this.#lanes.hold(row.sessionId);
   }

@@ -24,7 +24,7 @@ const QUIET_MS = 1_000;
 const PAUSE_MS = 5;
 const FIRST_DAILY_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Commits after which the write-ahead log is worth a look. */
+/** The write-ahead log is checked after this many commits. */
 const COMMITS_MAX = 100;
 
 export class Upkeep {
@@ -110,7 +110,7 @@ export class Upkeep {
     try {
       return step();
     } catch (cause) {
-      // Whatever fails here is behind the log, not in it: the next quiet moment tries again.
+      // A failure here does not affect the log: the next quiet moment tries again.
       this.#deps.logger.log('warn', 'upkeep failed', { cause: String(cause) });
       return false;
     }

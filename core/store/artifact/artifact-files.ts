@@ -66,7 +66,7 @@ export class ArtifactFiles {
     return new ArtifactDraft(this.#fs, path, handle, (sha256) => this.#place(path, sha256));
   }
 
-  /** The whole file, or the part of it that exists; null where there is no file. */
+  /** The whole file, or the part of it that exists; null if there is no file. */
   read(sha256: string, range?: Range): { bytes: Uint8Array; sizeBytes: number } | null {
     const handle = this.#open(sha256);
     if (handle === null) return null;
@@ -168,7 +168,7 @@ export class ArtifactFiles {
   }
 }
 
-/** Content on its way in: invisible until committed. */
+/** Content being written: invisible until committed. */
 export class ArtifactDraft {
   readonly #fs: FileCalls;
   readonly #path: string;

@@ -32,7 +32,7 @@ export interface KeptContent {
   readonly sizeBytes: number;
 }
 
-/** One page of an artifact: text where it is UTF-8, else base64. */
+/** One page of an artifact: text if it is UTF-8, else base64. */
 export interface ArtifactPage {
   readonly artifact: ArtifactInfo;
   readonly text: string | null;
@@ -81,7 +81,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** As `put`, piece by piece, with bounded memory. Aborting fails with `cancelled` and leaves nothing behind. */
+  /** Like `put`, piece by piece, with bounded memory. Aborting fails with `cancelled` and leaves nothing. */
   async putStream(source: AsyncIterable<Uint8Array>, about: ArtifactAbout, signal?: AbortSignal): Promise<ArtifactRef> {
     const doing = `store ${quote(about.name)}`;
     const { sha256, sizeBytes } = await this.#writeStream(source, doing, signal);
@@ -102,7 +102,7 @@ export class ArtifactStore implements ArtifactSink {
     });
   }
 
-  /** As `keep`, piece by piece; as `putStream` for the rest. */
+  /** Like `keep`, piece by piece; otherwise like `putStream`. */
   async keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<KeptContent> {
     const kept = await this.#writeStream(source, 'keep a copy', signal);
     this.#attempt('keep a copy', () => {
@@ -162,7 +162,7 @@ export class ArtifactStore implements ArtifactSink {
     return sha256 === null ? null : this.#rows.info(sha256);
   }
 
-  /** Sessions in which this content came up, at most 100; none for one that is not there. */
+  /** Sessions that used this content, at most 100; none if it is unknown. */
   sessionsOf(idOrAlias: string): string[] {
     const sha256 = this.#lookUp(idOrAlias, undefined);
     return sha256 === null ? [] : this.#rows.sessionsOf(sha256);

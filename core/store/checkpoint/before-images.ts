@@ -7,7 +7,7 @@ import { AppError, isAppError } from '../../contracts/errors.ts';
 import { fileFailure, whyItFailed } from './file-calls.ts';
 import { giveWay, type FileLook, type Glance } from './file-look.ts';
 
-/** Where content is kept: on the disk when it returns. Fails with a `store_*` error. */
+/** Stores content: on the disk when it returns. Fails with a `store_*` error. */
 export interface ImageStore {
   keep(content: Uint8Array): { readonly sha256: string; readonly sizeBytes: number };
   keepStream(source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<{ readonly sha256: string; readonly sizeBytes: number }>;
@@ -19,7 +19,7 @@ export interface ImageStore {
 export interface ImageLimits {
   readonly fileBytesMax: number;
   readonly callBytesMax: number;
-  /** Of a folder that is named as a whole. */
+  /** The limit for a folder taken as a whole. */
   readonly folderEntriesMax: number;
 }
 
@@ -36,13 +36,13 @@ const QUICK_FILES_MAX = 32;
 interface Found {
   readonly path: string;
   readonly glance: Glance;
-  /** Why nothing of it is kept. */
+  /** Why its content is not kept. */
   readonly skipped: string | null;
 }
 
 interface Seen {
   readonly path: string;
-  /** Those above it that were missing. */
+  /** Its missing parent folders. */
   readonly folders?: readonly string[] | undefined;
 }
 

@@ -49,7 +49,7 @@ export const checkpointMigrations: readonly Migration[] = [
 export interface CheckpointFile {
   readonly path: string;
   readonly before: FileImage;
-  /** Null while the call runs, and for ever where the program ended meanwhile. */
+  /** Null while the call runs, and permanently if the program ended during it. */
   readonly after: FileImage | null;
 }
 
@@ -128,7 +128,7 @@ export class CheckpointRows {
     }
   }
 
-  /** In the order they were taken; several where a call ran again after a crash. */
+  /** In recording order; several if a call ran again after a crash. */
   ofCall(callId: string): Checkpoint[] {
     return (this.#sql.ofCall.all(callId) as CheckpointRow[]).map((row) => this.#read(row));
   }
@@ -143,7 +143,7 @@ export class CheckpointRows {
     return rows.map((row) => this.#read(row));
   }
 
-  /** The last call that wrote a path after a place in the log, and what it left there. */
+  /** The last call that wrote a path after a position in the log, and the state it left. */
   laterWrite(path: string, seq: number): { readonly callId: string; readonly after: FileImage | null } | null {
     const row = this.#sql.later.get(path, seq) as { callId: string; after: string | null } | undefined;
     return row === undefined ? null : { callId: row.callId, after: parseImage(row.after) };

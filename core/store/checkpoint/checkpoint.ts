@@ -23,7 +23,7 @@ export { changeOf } from './file-diff.ts';
 export interface CheckpointsOptions {
   readonly db: SqlDatabase;
   readonly rows: CheckpointRows;
-  /** For content that is too large for the database. */
+  /** For content too large for the database. */
   readonly store: ImageStore;
   readonly clock: Clock;
   /** Why a path must never be put back, as a sentence, or null. */
@@ -37,7 +37,7 @@ export interface CheckpointsOptions {
 
 export type UndoTarget = { readonly callId: string } | { readonly turnId: string };
 
-/** Writes down what a restore does, before and after it does it. */
+/** Records a restore before and after it runs. */
 export interface RestoreJournal {
   /** Durable when it returns. Gives the undo its own id. */
   begin(taken: readonly BeforeFile[]): string;
@@ -84,7 +84,7 @@ export class Checkpoints {
     this.#images = new BeforeImages(this.#look, this.#store, { ...defaultImageLimits, ...options.limits });
   }
 
-  /** Keeps what is at the paths; at once where it is little. See `BeforeImages.take` for what it fails with. */
+  /** Records the state of the paths; synchronously for small files. See `BeforeImages.take` for its errors. */
   take(paths: readonly string[], signal?: AbortSignal): BeforeFile[] | Promise<BeforeFile[]> {
     return this.#images.take(paths, true, signal);
   }
@@ -129,7 +129,7 @@ export class Checkpoints {
     return diffs.filter(({ change }) => change !== 'none');
   }
 
-  /** From what is at a path now to a text that is not written yet. */
+  /** The difference between the current file and a text that is not written yet. */
   diffTo(path: string, after: string): FileDiff {
     const glance = this.#look.glance(path);
     const content = Buffer.from(after);
@@ -140,8 +140,8 @@ export class Checkpoints {
   }
 
   /**
-   * Puts files back, all or none unless `keepGoing`. What it replaces is kept first, through the journal, so that it can be undone.
-   * Fails with `not_found`, `conflict` (another is under way), `panic_engaged`, `store_*` or `tool_failed`; then nothing was changed.
+   * Restores files, all or none unless `keepGoing`. The replaced state is recorded first, through the journal, so that it can be undone.
+   * Fails with `not_found`, `conflict` (another is running), `panic_engaged`, `store_*` or `tool_failed`; then nothing was changed.
    */
   async restore(
     target: UndoTarget,
@@ -165,7 +165,7 @@ export class Checkpoints {
     return this.#rows.isLive(sha256, this.#keptSinceMs());
   }
 
-  /** Lets go of what was kept in the database longer than undo may want it. The content store asks `needs`. */
+  /** Releases content in the database that is older than the undo period. The content store asks `needs`. */
   releaseOld(): void {
     this.#store.release(this.#keptSinceMs(), (sha256) => this.needs(sha256));
   }
@@ -214,7 +214,7 @@ export class Checkpoints {
     try {
       failed = await files.run(work.map(({ change, glance }) => ({ path: change.path, before: change.before, now: glance })));
     } catch (cause) {
-      // Nothing was changed: that is written down as well.
+      // Nothing was changed: that is recorded as well.
       await end(paths.map((path) => ({ path, reason: whyItFailed(cause) })));
       throw cause;
     }

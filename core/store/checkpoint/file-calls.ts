@@ -3,7 +3,7 @@
 import * as nodeFs from 'node:fs';
 import { AppError, isAppError } from '../../contracts/errors.ts';
 
-/** As a port, so that a fault test makes the nth call fail, or the process "end" there. */
+/** A port, so that a fault test makes the nth call fail, or the process "end" there. */
 export type FileCalls = Pick<
   typeof nodeFs,
   | 'chmodSync'

@@ -20,7 +20,7 @@ export interface Glance {
   /** Hard links. */
   readonly links: number;
   readonly owner: { readonly uid: number; readonly gid: number } | null;
-  /** Of the thing itself, whatever becomes of what is in it. */
+  /** Of the entry itself, independent of its content. */
   readonly identity: string;
   /** Another text as soon as anything about the file changed. */
   readonly stamp: string;
@@ -106,7 +106,7 @@ export class FileLook {
     return { kind: 'file', sha256: digest.digest('hex'), sizeBytes, mode: glance.mode };
   }
 
-  /** As `image` at once; for small files. */
+  /** Synchronous `image`, for small files. */
   imageNow(path: string, glance: Glance): FileImage {
     if (glance.kind !== 'file') return this.imageWithoutContent(path, glance);
     const bytes = this.read(path);

@@ -32,7 +32,7 @@ const SYNC_BYTES = 8_000_000;
 
 export class RestoreFiles {
   readonly #parts: RestoreFilesParts;
-  /** Names the temporary files, so that what a crash leaves is replaced when the same undo is tried again. */
+  /** Names the temporary files, so that leftovers of a crash are replaced when the same undo is retried. */
   readonly #name: string;
   readonly #staged = new Map<string, string>();
   readonly #madeFolders: string[] = [];
@@ -172,7 +172,7 @@ export class RestoreFiles {
     if (before.kind === 'folder') this.#parts.fs.chmodSync(path, before.mode);
   }
 
-  /** Removes the folders above these paths that a call made on its way, once nothing is left in them. */
+  /** Removes the parent folders that a call created for these paths, once they are empty. */
   tidy(paths: readonly string[]): void {
     for (const path of paths) this.#removeEmptyAbove(path);
   }
@@ -218,7 +218,7 @@ export class RestoreFiles {
         this.#parts.fs.fsyncSync(handle);
         this.#parts.fs.closeSync(handle);
       } catch (cause) {
-        // Removed with what was in it. Any other failure costs durability of names, not what is in the files.
+        // Removed together with its content. Any other failure costs durability of names, not of file contents.
         void cause;
       }
     }

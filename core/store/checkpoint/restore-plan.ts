@@ -55,12 +55,12 @@ function join(first: Write, second: Write): Write {
     const own = sameImage(second.before, first.before) || (second.after !== null && sameImage(second.before, second.after));
     return own ? joined : second;
   }
-  // Folders on the way come and go with what is in them.
+  // Created parent folders come and go with their content.
   const isUnbroken = first.isOnTheWay || second.isOnTheWay || (first.after !== null && sameImage(first.after, second.before));
   return { ...joined, isBroken: joined.isBroken || !isUnbroken };
 }
 
-/** Never true for what is not known. */
+/** Never true for unknown states. */
 export function sameImage(one: FileImage, other: FileImage): boolean {
   switch (one.kind) {
     case 'absent':
@@ -84,9 +84,9 @@ export interface PathNow {
 
 export interface Circumstances {
   readonly hasCopy: boolean;
-  /** The call that wrote it after the ones to undo and left what is there now. */
+  /** The later call whose state is on the disk now. */
   readonly rewrittenBy: string | null;
-  /** Also what was changed since. */
+  /** Includes files that were changed since. */
   readonly force: boolean;
 }
 

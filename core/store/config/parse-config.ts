@@ -11,7 +11,7 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
 }
 
-/** Checks a whole configuration. `source` is the file it came from, or null for one that was passed in. */
+/** Checks a whole configuration. `source` is its file, or null for one that was passed in. */
 export function parseConfig(source: string | null, raw: unknown, path = source ?? ''): LoadedConfig {
   const parsed = configSchema.safeParse(raw);
   if (!parsed.success) {

@@ -6,7 +6,9 @@ import { dirname } from 'node:path';
 
 const writableByOthers = 0o022;
 
-/** Why the folder is not to be trusted, or null. What others could write into may hold a socket of theirs. Says nothing on Windows. */
+/**
+ * Why the folder is not to be trusted, or null. A folder that other users can write to may contain their socket. Always null on Windows.
+ */
 export function looseFolder(folder: string): string | null {
   const uid = process.getuid?.();
   if (uid === undefined) return null;

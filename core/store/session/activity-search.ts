@@ -17,7 +17,7 @@ export interface ActivityFilter {
   readonly sessionId?: string;
   readonly fromMs?: number;
   readonly toMs?: number;
-  /** Only below this global place. */
+  /** Only below this global position. */
   readonly before?: number;
 }
 
@@ -49,7 +49,7 @@ export class ActivitySearch {
     this.#index = index;
   }
 
-  /** Indexes up to one batch of what is new. Returns true when there may be more. */
+  /** Indexes up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
     const from = this.#cursor();
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, activityTypes);
@@ -95,7 +95,7 @@ export class ActivitySearch {
     this.#db.prepare('INSERT OR REPLACE INTO activity_text (rowid, body) VALUES (?, ?)').run(seq, entry.text);
   }
 
-  /** A fork takes events over, but the turn they belong to, and all that it did, is that of the original. */
+  /** A fork copies events, but their turn and its actions belong to the original. */
   #isCopy(event: AnyEvent): boolean {
     if (event.turnId === null) return false;
     const turn = this.#index.turn(event.turnId);

@@ -13,10 +13,10 @@ export interface ActivityEntry {
 }
 
 const TEXT_MAX = 4_000;
-/** Of what a call gave back: enough to find an error by, not a copy of its output. */
+/** The indexed part of a result: enough to find an error by, not a copy of the output. */
 const RESULT_MAX = 1_000;
 
-/** Said at every step of every turn: found everywhere, they would hide what was decided. */
+/** Recorded at every step of every turn: matching them would hide the decisions. */
 const routine: ReadonlySet<string> = new Set(['pack', 'complete', 'authorize', 'execute', 'observe']);
 
 const gateOutcomes = { allow: 'allowed', ask: 'asked', deny: 'denied' } as const;

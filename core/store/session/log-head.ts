@@ -16,7 +16,7 @@ export interface LogHeadDeps {
   readonly bootedAtMs: number;
 }
 
-/** Two readings of one start of the machine differ by what its clock was set meanwhile. */
+/** Two readings of one boot time differ by the changes of its clock. */
 const BOOT_SLACK_MS = 120_000;
 
 export class LogHead {
@@ -48,8 +48,8 @@ export class LogHead {
   }
 
   /**
-   * From now on the file follows the log. Only after a gap is on the disk as an event: until then the file is the one trace of it.
-   * A file that cannot be made is no reason not to start.
+   * Starts to follow the log. Only after a gap is recorded as an event: until then the file is its only trace. A file that cannot be
+   * created does not prevent the start.
    */
   begin(): void {
     const { storage, clock, bootedAtMs } = this.#deps;
@@ -140,7 +140,7 @@ function findGap(db: SqlDatabase, before: HeadRecord | 'damaged' | null, { newes
   if (before === null) return db.prepare('SELECT 1 FROM log_head').get() === undefined ? null : gap('head-missing', null);
   const expected = before.newest;
   if (newest.seq >= expected.seq) return agrees(db, expected) ? null : gap('other-log', expected.seq);
-  // Commits that did not wait for the disk may be gone after a power cut, and those alone.
+  // A power cut can lose only commits that did not wait for the disk.
   const isNewRun = Math.abs(before.bootedAtMs - bootedAtMs) > BOOT_SLACK_MS;
   const isWithinPromise = newest.seq >= before.durable.seq && agrees(db, before.durable);
   return gap(isNewRun && isWithinPromise ? 'power-cut' : 'rewound', expected.seq);

@@ -2,10 +2,10 @@
 
 import type { SqlDatabase, Storage } from '../storage/storage.ts';
 
-/** Of so many of the newest messages it is looked whether the index knows them. */
+/** How many of the newest messages are checked against the index. */
 const LOOKED_AT = 5_000;
 
-/** Null when the index and the log agree as far as it was looked; else what does not, in words. */
+/** Null when the index and the log agree as far as checked; else the difference, in words. */
 export function searchFault(db: SqlDatabase, full: boolean): string | null {
   const { last } = db.prepare('SELECT coalesce(max(seq), 0) AS last FROM events').get() as { last: number };
   const cursors = db.prepare("SELECT name, seq FROM projection_cursors WHERE name IN ('session_text', 'activity')").all() as {

@@ -10,7 +10,7 @@ export interface SessionChange {
   archived: boolean | null;
   lastText: string | null;
   lastTurnId: string | null;
-  /** Null where nothing was said and no turn began. */
+  /** Null if nothing was said and no turn began. */
   updatedAtMs: number | null;
   pinned: boolean | null;
   configured: EventOf<'session.configured'>['body'] | null;
@@ -24,7 +24,7 @@ export interface SessionChange {
 
 interface TurnChange {
   status: TurnStatus | 'queued';
-  /** The event a turn begins with; null for one that began in an earlier append. */
+  /** The first event of a turn; null for a turn that began in an earlier append. */
   readonly first: AnyEvent | null;
 }
 

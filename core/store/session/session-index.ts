@@ -25,9 +25,9 @@ export interface SessionRow {
   readonly unread: number;
 }
 
-/** As a list shows it. */
+/** A session in a list. */
 export interface ListedSession extends SessionRow {
-  /** Of its newest turn. */
+  /** The status of its newest turn. */
   readonly status: TurnRow['status'] | null;
   readonly events: number;
 }
@@ -163,7 +163,7 @@ export class SessionIndex {
     return row === undefined ? null : listedRow(row);
   }
 
-  /** Pinned ones first, then the newest; the system session is none of them. */
+  /** Pinned ones first, then the newest; excludes the system session. */
   sessions({ archived, helpers = false, workspace, limit, after }: SessionsQuery): ListedSession[] {
     const wanted = [Number(archived), Number(helpers), Number(workspace === undefined), workspace ?? null] as const;
     const rows =
@@ -190,7 +190,7 @@ export class SessionIndex {
     return (this.#sql.turnOfCall.get(callId) as { turnId: string | null } | undefined)?.turnId ?? null;
   }
 
-  /** Calls that were asked for and have no result: in flight, or of unknown outcome. */
+  /** Requested calls without a result: in flight, or of unknown outcome. */
   openCalls(): OpenCall[] {
     return this.#sql.openCalls.all() as OpenCall[];
   }
@@ -259,7 +259,7 @@ export class SessionIndex {
     }
   }
 
-  /** One result per call id: a second one is refused, whatever produced it. Pure calls have no row: their turn's fold refuses it. */
+  /** One result per call id: a second one is refused in any case. Pure calls have no row: their turn's fold refuses it. */
   #finishCall(callId: string, seq: number): void {
     const call = this.#sql.hasCall.get(callId) as { finishedSeq: number | null } | undefined;
     if (call === undefined) return;

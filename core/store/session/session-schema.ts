@@ -103,7 +103,7 @@ export const sessionMigrations: readonly Migration[] = [
     id: '0003-activity-search',
     minSafeVersion: 1,
     up: (db) => {
-      // The words are in the log already: their index keeps none of the text.
+      // The text is in the log already: the index stores none of it.
       db.exec(`
         CREATE TABLE IF NOT EXISTS activity (
           seq INTEGER PRIMARY KEY,

@@ -19,7 +19,7 @@ const titleTypes: ReadonlySet<string> = new Set<EventType>(['session.created', '
 
 export interface SearchScope {
   readonly sessionId?: string;
-  /** One hit a session, its best. */
+  /** Only the best hit of each session. */
   readonly eachSession?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class SessionSearch {
     this.#reads = reads;
   }
 
-  /** Indexes up to one batch of what is new. Returns true when there may be more. */
+  /** Indexes up to one batch of new events. Returns true when there may be more. */
   catchUp(): boolean {
     const from = this.#cursor();
     const { events, scannedTo } = this.#reads.afterOfTypes(from, BATCH, searched);
@@ -53,8 +53,8 @@ export class SessionSearch {
   }
 
   /**
-   * Words are all wanted; the last one also as a beginning. Best match first, titles before what was said; an empty query finds nothing.
-   * A title that was replaced since finds nothing either.
+   * All words must match; the last one may be a prefix. Best match first, titles before messages; an empty query finds nothing. A replaced
+   * title no longer matches.
    */
   find(query: string, limit: number, about: SearchScope = {}): SearchHit[] {
     while (this.catchUp());

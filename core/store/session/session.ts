@@ -30,7 +30,7 @@ export { exportTurn } from './turn-export.ts';
 /** Rows another owner keeps in step with the log: called inside the transaction of the append, once for each event. */
 export interface EventProjection {
   apply(event: AnyEvent): void;
-  /** Called in its place for an event that a fork takes over; without it such events are passed over. */
+  /** Called instead for an event that a fork copies; without it such events are skipped. */
   applyCopied?(event: AnyEvent): void;
 }
 
@@ -38,9 +38,9 @@ export interface SessionLogDeps {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Takes secrets out of every string of a body before it is stored; returns the body itself when there are none. */
+  /** Redacts every string of a body before it is stored; returns the identical body when there is nothing to redact. */
   readonly scrub?: <T>(body: T) => T;
-  /** Told after each commit how far the log has come. */
+  /** Notified after each commit of the log's new end. */
   readonly head?: Pick<LogHead, 'note'>;
   readonly projections?: readonly EventProjection[];
 }
@@ -125,7 +125,7 @@ export class SessionLog {
     });
   }
 
-  /** One transaction over several appends and rows of other owners; `barrier` waits for the disk. */
+  /** One transaction over several appends and rows of other tables; `barrier` waits for the disk. */
   transact<T>(work: () => T, barrier = false): T {
     if (this.#storage.inTransaction) return this.#storage.transact(work, barrier);
     try {
@@ -278,7 +278,7 @@ export class SessionLog {
     return model === null ? [] : [{ type: 'session.configured', body: { agentId, model, by: 'fork' } }];
   }
 
-  /** Removes a session's events for good; the system session keeps where its chain ended. Returns how many were removed. */
+  /** Permanently removes a session's events; the system session keeps the end of its chain. Returns how many were removed. */
   remove(sessionId: string, systemId: string): number {
     const head = this.reads.head(sessionId);
     if (head === null) throw new AppError('not_found', `There is no session ${sessionId}.`);
@@ -291,7 +291,7 @@ export class SessionLog {
   }
 }
 
-/** Bodies made of ids, numbers and our own sentences only: nothing in them could be a secret. */
+/** Bodies of ids, numbers and our own sentences only: they cannot contain a secret. */
 const withoutFreeText: ReadonlySet<EventType> = new Set<EventType>([
   'brain.decided',
   'model.requested',

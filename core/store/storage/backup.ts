@@ -34,7 +34,7 @@ export interface BackupInfo {
 }
 
 const NAME = /^trayclaw-(auto-)?([0-9TZ.-]+)\.db$/;
-/** Automatic ones are counted and thrown away apart: they never push out one that a person made. */
+/** Automatic backups are counted and deleted separately: they never push out one that a person made. */
 export type BackupOrigin = 'person' | 'automatic';
 
 /** Copies the live database page by page while it is in use; the copy is checked before it gets its name. */
@@ -69,7 +69,7 @@ export async function createBackup(
 
 /** Makes a single file on the disk: a copy in write-ahead mode would create two more next to it whenever it is opened. */
 async function seal(file: string): Promise<void> {
-  // Off this thread first: what is left to wait for is little.
+  // Off this thread first: then little is left to wait for.
   const handle = await open(file, 'r+');
   try {
     await handle.sync();
@@ -165,7 +165,7 @@ export function restoreBackup(home: string, file: string, nowMs: number): { rest
     flushToDisk(fresh);
     const kept = existsSync(target) ? `${target}.replaced-${new Date(nowMs).toISOString().replaceAll(':', '-')}` : null;
     if (kept !== null) keepReplaced(target, kept);
-    // One step from the old file to the new: a crash at any point leaves a database in place.
+    // One step from the old file to the new: after a crash at any point there is a database.
     renameOver({ renameSync }, fresh, target);
     pointHeadAt(home, target, nowMs);
     return { restored: target, kept };
@@ -194,12 +194,12 @@ function pointHeadAt(home: string, file: string, nowMs: number): void {
   }
 }
 
-/** The old database gets a second name; what belongs to it goes along, so that it is never taken for the new one's. */
+/** The old database gets a second name together with its companion files, so that they are never mistaken for the new one's. */
 function keepReplaced(target: string, kept: string): void {
   try {
     linkSync(target, kept);
   } catch {
-    // Not every disk knows hard links.
+    // Some file systems have no hard links.
     copyFileSync(target, kept);
   }
   for (const suffix of ['-wal', '-shm']) {

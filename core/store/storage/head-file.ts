@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { mapStorageError } from './storage-errors.ts';
 
-/** A place of the log: an event and its hash, hex. Place 0 is that of an empty log. */
+/** A position of the log: an event and its hash, hex. Position 0 is that of an empty log. */
 export interface LogPlace {
   readonly seq: number;
   readonly hash: string;
@@ -16,7 +16,7 @@ export interface HeadRecord {
   /** 16 bytes, hex. Backups of a database share it. */
   readonly databaseId: string;
   readonly newest: LogPlace;
-  /** Up to here a commit has waited for the disk. */
+  /** The last position that is known to be on the disk. */
   readonly durable: LogPlace;
   readonly stopped: boolean;
   readonly atMs: number;
@@ -33,7 +33,7 @@ const FORM = 1;
 const CRC_AT = 128;
 export const emptyPlace: LogPlace = { seq: 0, hash: '0'.repeat(64) };
 
-/** Null where there is no file; 'damaged' where neither slot can be read. */
+/** Null if there is no file; 'damaged' if neither slot can be read. */
 export function readHead(home: string): HeadRecord | 'damaged' | null {
   const path = join(home, headFileName);
   if (!existsSync(path)) return null;
@@ -73,7 +73,7 @@ export class HeadFile {
     return this.#record;
   }
 
-  /** One small write, no wait for the disk. */
+  /** One small write without a sync. */
   put(change: Partial<HeadRecord>): void {
     if (!this.#isOpen) return;
     this.#record = { ...this.#record, ...change };

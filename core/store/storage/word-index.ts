@@ -24,7 +24,7 @@ const emptyWords = new Set(
 
 export interface RankedRow {
   readonly row: number;
-  /** Of BM25; higher is better. */
+  /** BM25; higher is better. */
   readonly score: number;
 }
 
@@ -94,7 +94,7 @@ export class WordIndex {
     return told === 0 ? 0 : held / told;
   }
 
-  /** All of the words are common: rows with several of them, and where there are none, the newest with any. */
+  /** All of the words are common: finds rows with several of them, otherwise the newest with any. */
   #findCommon(counted: readonly { readonly word: string }[], limit: number): RankedRow[] {
     const words = counted.map(({ word }) => word);
     for (let wanted = Math.min(words.length, 4); wanted >= 1; wanted--) {
